@@ -1,0 +1,1 @@
+//! Running one turn: the turn machine, recovery, the driver.

@@ -1,0 +1,236 @@
+//! News of a turn, on its way up to whoever shows it.
+//!
+//! The channel is bounded. Text that arrives faster than it is shown is joined into larger
+//! pieces; every other event is delivered, and its sender waits if it must.
+
+use crate::{CallId, Usage};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// Something that happened in a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnEvent {
+    /// The user's message is on disk.
+    Accepted,
+    Text(String),
+    Reasoning(String),
+    /// The model began to write a call of this tool.
+    ToolPreparing {
+        name: String,
+    },
+    ToolStarted {
+        id: CallId,
+        name: String,
+        arguments: String,
+    },
+    ToolFinished {
+        id: CallId,
+        name: String,
+        result: String,
+        failed: bool,
+        millis: u64,
+    },
+    /// A model call was answered in full.
+    StepFinished {
+        usage: Option<Usage>,
+    },
+    /// Something a person may want to know: a wait, a retry, a notice.
+    Status(String),
+}
+
+/// How many events that are not text may wait before the sender does.
+const CAPACITY: usize = 256;
+
+#[derive(Debug, Default)]
+struct Queue {
+    events: VecDeque<TurnEvent>,
+    sender_gone: bool,
+    receiver_gone: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    arrived: Notify,
+    room: Notify,
+}
+
+impl Shared {
+    fn with<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
+        act(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The sending half. Dropping it ends the stream.
+#[derive(Debug)]
+pub struct EventSink(Arc<Shared>);
+
+/// The receiving half. Dropping it makes every later send a no-op.
+#[derive(Debug)]
+pub struct EventStream(Arc<Shared>);
+
+/// A channel for the events of one turn.
+pub fn events() -> (EventSink, EventStream) {
+    let shared = Arc::new(Shared::default());
+    (EventSink(shared.clone()), EventStream(shared))
+}
+
+impl EventSink {
+    /// Hands on a piece of text without waiting; it joins the newest piece that is still unread.
+    pub fn text(&self, piece: &str) {
+        self.join(
+            piece,
+            |event| match event {
+                TurnEvent::Text(text) => Some(text),
+                _ => None,
+            },
+            TurnEvent::Text,
+        );
+    }
+
+    /// As [`text`](Self::text), for reasoning.
+    pub fn reasoning(&self, piece: &str) {
+        self.join(
+            piece,
+            |event| match event {
+                TurnEvent::Reasoning(text) => Some(text),
+                _ => None,
+            },
+            TurnEvent::Reasoning,
+        );
+    }
+
+    fn join(
+        &self,
+        piece: &str,
+        open: fn(&mut TurnEvent) -> Option<&mut String>,
+        fresh: fn(String) -> TurnEvent,
+    ) {
+        let added = self.0.with(|queue| {
+            if queue.receiver_gone {
+                return false;
+            }
+            if let Some(text) = queue.events.back_mut().and_then(open) {
+                text.push_str(piece);
+                return false;
+            }
+            queue.events.push_back(fresh(piece.to_owned()));
+            true
+        });
+        if added {
+            self.0.arrived.notify_one();
+        }
+    }
+
+    /// Hands on a state event, waiting for room if the receiver is far behind.
+    pub async fn send(&self, event: TurnEvent) {
+        let mut event = Some(event);
+        loop {
+            let room = self.0.room.notified();
+            let sent = self.0.with(|queue| {
+                if queue.receiver_gone {
+                    return true;
+                }
+                if queue.events.len() >= CAPACITY {
+                    return false;
+                }
+                queue.events.extend(event.take());
+                true
+            });
+            if sent {
+                self.0.arrived.notify_one();
+                return;
+            }
+            room.await;
+        }
+    }
+}
+
+impl Drop for EventSink {
+    fn drop(&mut self) {
+        self.0.with(|queue| queue.sender_gone = true);
+        self.0.arrived.notify_one();
+    }
+}
+
+impl EventStream {
+    /// The next event, or `None` when the turn is over and everything was read.
+    pub async fn next(&mut self) -> Option<TurnEvent> {
+        loop {
+            let arrived = self.0.arrived.notified();
+            let (event, over) = self.0.with(|queue| (queue.events.pop_front(), queue.sender_gone));
+            if event.is_some() {
+                self.0.room.notify_one();
+                return event;
+            }
+            if over {
+                return None;
+            }
+            arrived.await;
+        }
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        self.0.with(|queue| {
+            queue.receiver_gone = true;
+            queue.events.clear();
+        });
+        self.0.room.notify_waiters();
+        self.0.room.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn unread_text_is_joined_and_order_is_kept() {
+        let (sink, mut stream) = events();
+        sink.text("a");
+        sink.text("b");
+        sink.send(TurnEvent::Status("s".into())).await;
+        sink.text("c");
+        drop(sink);
+        let mut seen = Vec::new();
+        while let Some(event) = stream.next().await {
+            seen.push(event);
+        }
+        assert_eq!(
+            seen,
+            [
+                TurnEvent::Text("ab".into()),
+                TurnEvent::Status("s".into()),
+                TurnEvent::Text("c".into())
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_full_channel_waits_and_loses_nothing() {
+        let (sink, mut stream) = events();
+        let sender = tokio::spawn(async move {
+            for number in 0..CAPACITY * 3 {
+                sink.send(TurnEvent::Status(number.to_string())).await;
+            }
+        });
+        for number in 0..CAPACITY * 3 {
+            assert_eq!(stream.next().await, Some(TurnEvent::Status(number.to_string())));
+        }
+        assert_eq!(stream.next().await, None);
+        sender.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn sending_to_nobody_does_not_wait() {
+        let (sink, stream) = events();
+        drop(stream);
+        for _ in 0..CAPACITY * 2 {
+            sink.send(TurnEvent::Accepted).await;
+        }
+        sink.text("unheard");
+    }
+}

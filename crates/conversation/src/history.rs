@@ -1,0 +1,43 @@
+//! The messages of a session, in order.
+
+use crate::{Message, repair};
+use std::sync::Arc;
+
+/// An append-only list of messages that a provider would accept.
+///
+/// Messages are shared, so that a request over a long history copies pointers and an encoder
+/// can recognise what it has already written.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    messages: Vec<Arc<Message>>,
+}
+
+impl History {
+    /// Takes stored messages and applies the repair rules once. Deterministic: the same rows
+    /// give the same history in every process.
+    pub fn restore(messages: Vec<Message>) -> Self {
+        Self {
+            messages: repair(messages).into_iter().map(Arc::new).collect(),
+        }
+    }
+
+    pub fn push(&mut self, message: impl Into<Arc<Message>>) {
+        self.messages.push(message.into());
+    }
+
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    pub fn last(&self) -> Option<&Message> {
+        self.messages.last().map(Arc::as_ref)
+    }
+}

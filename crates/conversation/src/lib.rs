@@ -1,0 +1,39 @@
+//! What was said: messages, tool calls, usage, ids, and the rules that keep a history valid.
+//!
+//! Every other crate speaks this language. Nothing here waits, reads a file or knows a
+//! provider's format; the traits are the seams through which a turn reaches its record.
+
+mod event;
+mod history;
+mod ids;
+mod lease;
+mod message;
+mod ports;
+mod quirks;
+mod raw_json;
+mod repair;
+mod tokens;
+mod transcript;
+
+pub use event::{EventSink, EventStream, TurnEvent, events};
+pub use history::History;
+pub use ids::{CallId, IntentId, MessageId, SessionId, TurnId};
+pub use lease::{Lease, Owner};
+pub use message::{
+    AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,
+    ToolDefinition, ToolMessage, UserMessage,
+};
+pub use ports::{
+    AuxModel, AuxTask, DeliveryPoint, HookPoint, HookVerdict, Hooks, Mail, Mailbox, NoHooks, NoMail,
+};
+pub use quirks::Quirks;
+pub use raw_json::RawJson;
+pub use repair::{UNAVAILABLE_RESULT, repair};
+pub use tokens::{TokenCount, Usage, estimate_tokens};
+pub use transcript::{
+    Closing, Effect, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settled,
+    Settlement, SpentCall, StartPermit, Transcript,
+};
+
+/// A boxed future that may be sent between threads, as the traits of this workspace return it.
+pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;

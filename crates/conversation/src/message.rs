@@ -1,0 +1,260 @@
+//! One message, in the only shape the inside of Hermes knows.
+//!
+//! The system prompt is not a message here: it belongs to the session and is frozen there.
+
+use crate::{CallId, RawJson};
+use serde::{Deserialize, Serialize};
+
+/// Something said by one party.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    User(UserMessage),
+    Assistant(AssistantMessage),
+    Tool(ToolMessage),
+}
+
+/// What a person or program said, or what the agent said on their behalf.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct UserMessage {
+    pub content: Content,
+    /// What is sent in place of `content` when per-call additions were made; stored, so that
+    /// a replay has the same bytes.
+    pub api_content: Option<String>,
+}
+
+/// What the model said.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AssistantMessage {
+    pub text: String,
+    pub calls: Vec<ToolCall>,
+    pub reasoning: Reasoning,
+    pub finish: Option<FinishReason>,
+    /// Who produced it; reasoning is replayed only to the same issuer.
+    pub issuer: Option<Issuer>,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolMessage {
+    pub call_id: CallId,
+    pub tool_name: String,
+    pub content: Content,
+    pub api_content: Option<String>,
+    pub disposition: Option<Disposition>,
+}
+
+/// Text, or a list of provider-neutral content parts kept as raw JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    Text(String),
+    Parts(RawJson),
+}
+
+/// A request by the model to run a tool.
+///
+/// `arguments` is replayed exactly as received; only arguments that had to be repaired are
+/// rewritten, once, before they are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    pub id: CallId,
+    pub name: String,
+    pub arguments: String,
+    /// Ids of the Responses format, which names a call twice.
+    pub call_id: Option<String>,
+    pub response_item_id: Option<String>,
+    /// Provider extras such as thought signatures.
+    pub extra_content: Option<RawJson>,
+}
+
+/// A tool as the model is told about it. `parameters` is a JSON schema, kept as text so that
+/// its bytes never wander.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolDefinition {
+    pub name: String,
+    pub description: String,
+    pub parameters: RawJson,
+}
+
+/// The tracks in which providers hand out reasoning.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reasoning {
+    /// Readable text for display; never sent.
+    pub text: Option<String>,
+    /// Echo field that some providers demand back.
+    pub content: Option<String>,
+    pub details: Option<RawJson>,
+    pub codex_items: Option<RawJson>,
+    pub codex_messages: Option<RawJson>,
+    pub anthropic_blocks: Option<RawJson>,
+}
+
+/// Who produced a reply: provider id, origin of the endpoint, model name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issuer {
+    pub provider: String,
+    pub origin: String,
+    pub model: String,
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishReason {
+    Stop,
+    ToolCalls,
+    Length,
+    ContentFilter,
+    Incomplete,
+}
+
+/// What is known about a call that has no ordinary result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disposition {
+    /// It had no effect.
+    None,
+    /// It may or may not have had one.
+    Unknown,
+}
+
+impl Message {
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User(UserMessage {
+            content: Content::text(text),
+            api_content: None,
+        })
+    }
+
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::Assistant(AssistantMessage {
+            text: text.into(),
+            ..AssistantMessage::default()
+        })
+    }
+
+    pub fn tool(call_id: CallId, tool_name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::Tool(ToolMessage::new(call_id, tool_name, text))
+    }
+
+    /// The role as stored and sent.
+    pub fn role(&self) -> &'static str {
+        match self {
+            Self::User(_) => "user",
+            Self::Assistant(_) => "assistant",
+            Self::Tool(_) => "tool",
+        }
+    }
+
+    /// The calls this message makes; empty for everything but an assistant with calls.
+    pub fn calls(&self) -> &[ToolCall] {
+        match self {
+            Self::Assistant(message) => &message.calls,
+            Self::User(_) | Self::Tool(_) => &[],
+        }
+    }
+
+    /// The readable text.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::User(message) => message.content.as_text(),
+            Self::Assistant(message) => &message.text,
+            Self::Tool(message) => message.content.as_text(),
+        }
+    }
+}
+
+impl ToolMessage {
+    pub fn new(call_id: CallId, tool_name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            call_id,
+            tool_name: tool_name.into(),
+            content: Content::text(text),
+            api_content: None,
+            disposition: None,
+        }
+    }
+
+    pub fn with_disposition(mut self, disposition: Disposition) -> Self {
+        self.disposition = Some(disposition);
+        self
+    }
+}
+
+impl Content {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// The text itself, or the parts' JSON.
+    pub fn as_text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Parts(parts) => parts.as_str(),
+        }
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl ToolCall {
+    pub fn new(id: CallId, name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            arguments: arguments.into(),
+            call_id: None,
+            response_item_id: None,
+            extra_content: None,
+        }
+    }
+}
+
+impl Reasoning {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl FinishReason {
+    /// The spelling used in the database, in events and in exit reasons.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolCalls => "tool_calls",
+            Self::Length => "length",
+            Self::ContentFilter => "content_filter",
+            Self::Incomplete => "incomplete",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "stop" => Self::Stop,
+            "tool_calls" => Self::ToolCalls,
+            "length" => Self::Length,
+            "content_filter" => Self::ContentFilter,
+            "incomplete" => Self::Incomplete,
+            _ => return None,
+        })
+    }
+}
+
+impl Disposition {
+    /// The spelling used in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "none" => Some(Self::None),
+            "unknown" => Some(Self::Unknown),
+            _ => None,
+        }
+    }
+}

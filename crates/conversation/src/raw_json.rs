@@ -1,0 +1,60 @@
+//! JSON kept as the text it arrived in.
+//!
+//! Provider blobs (signed reasoning, encrypted items) must be replayed byte for byte, so
+//! they are never parsed into values and printed again.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// Well-formed JSON text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawJson(String);
+
+impl RawJson {
+    /// Accepts `text` if it is one JSON value; surrounding white space is dropped.
+    pub fn parse(text: &str) -> Option<Self> {
+        let raw: &RawValue = serde_json::from_str(text).ok()?;
+        Some(Self(raw.get().to_owned()))
+    }
+
+    /// The text of a value made here.
+    pub fn of(value: &impl Serialize) -> Option<Self> {
+        serde_json::to_string(value).ok().map(Self)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self(String::from(Box::<str>::from(raw))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_survive_a_round_trip() {
+        let text = r#"[{"b":1.0,"a":"\u00e9"}]"#;
+        let raw = RawJson::parse(text).unwrap();
+        assert_eq!(serde_json::to_string(&raw).unwrap(), text);
+        assert_eq!(serde_json::from_str::<RawJson>(text).unwrap(), raw);
+    }
+
+    #[test]
+    fn text_that_is_not_json_is_refused() {
+        assert_eq!(RawJson::parse("{\"a\":"), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! Token counts, and how sure we are of them.
+
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+
+/// What one or more model calls consumed. `input` excludes what was read from or written to
+/// the provider's cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write: u64,
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Everything the model read.
+    pub fn prompt(&self) -> u64 {
+        self.input + self.cache_read + self.cache_write
+    }
+
+    pub fn total(&self) -> u64 {
+        self.prompt() + self.output
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.reasoning += other.reasoning;
+    }
+}
+
+/// A count that says where it comes from, so that a guess is never taken for a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TokenCount {
+    Measured(u64),
+    Estimated(u64),
+}
+
+/// A rough count: four ASCII bytes to a token, one token for every other character.
+pub fn estimate_tokens(text: &str) -> TokenCount {
+    let (mut ascii, mut other) = (0u64, 0u64);
+    for character in text.chars() {
+        if character.is_ascii() {
+            ascii += 1
+        } else {
+            other += 1
+        }
+    }
+    TokenCount::Estimated(ascii.div_ceil(4) + other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_follow_the_script() {
+        for (text, want) in [("", 0), ("abcd", 1), ("abcde", 2), ("中文", 2), ("ab中", 2)] {
+            assert_eq!(estimate_tokens(text), TokenCount::Estimated(want), "{text}");
+        }
+    }
+}

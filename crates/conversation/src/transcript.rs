@@ -1,0 +1,231 @@
+//! The record of a turn, as the agent sees it.
+//!
+//! The order of the calls below is the durability rule: the user's message before any request,
+//! the assistant's message and the intents before any tool, the results before the next
+//! request. A tool can only be run with a [`StartPermit`], and a permit only comes out of a
+//! commit, so code that runs something unrecorded does not compile.
+
+use crate::{
+    AssistantMessage, BoxFuture, CallId, IntentId, Lease, Message, SessionId, ToolMessage, TurnId, Usage,
+    UserMessage,
+};
+use std::path::PathBuf;
+
+/// Where what was said is kept.
+///
+/// Each method is one transaction, fenced by the lease, durable when it returns.
+pub trait Transcript: Send + Sync {
+    /// Records what the user said and opens a turn.
+    fn open_turn<'a>(
+        &'a self,
+        lease: &'a Lease,
+        opening: Opening,
+    ) -> BoxFuture<'a, Result<OpenTurn, RecordError>>;
+
+    /// Records a reply that calls tools, with one intent per call, in call order.
+    fn plan<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        reply: &'a AssistantMessage,
+        spent: Option<&'a SpentCall>,
+        intents: &'a [Intent],
+    ) -> BoxFuture<'a, Result<Permits, RecordError>>;
+
+    /// Records results and decisions, and starts the calls named in `start`.
+    fn settle<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<Vec<StartPermit>, RecordError>>;
+
+    /// Records messages the agent itself adds in the middle of a turn.
+    fn extend<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        messages: &'a [Message],
+        spent: Option<&'a SpentCall>,
+    ) -> BoxFuture<'a, Result<(), RecordError>>;
+
+    /// Notes which process group carries out an intent. Survives the death of this process;
+    /// need not survive a power cut, which ends the group too.
+    fn note_process<'a>(
+        &'a self,
+        intent: IntentId,
+        mark: &'a ProcessMark,
+    ) -> BoxFuture<'a, Result<(), RecordError>>;
+
+    /// Records the end of a turn.
+    fn close<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: OpenTurn,
+        closing: Closing,
+    ) -> BoxFuture<'a, Result<(), RecordError>>;
+}
+
+/// What starts a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opening {
+    pub message: UserMessage,
+}
+
+/// A turn that has been opened and not yet closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenTurn {
+    pub id: TurnId,
+    pub session: SessionId,
+}
+
+/// One call as it will be run, recorded before it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intent {
+    pub call_id: CallId,
+    pub tool: String,
+    pub arguments: String,
+    pub effect: Effect,
+    pub state: IntentState,
+    /// How the gate came to its verdict, in a word: `allowed`, `asked`, `denied`, `invalid`.
+    pub decision: &'static str,
+}
+
+/// What a call can do to the world, as the gate judges it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Changes nothing.
+    Read,
+    /// Writes these paths.
+    Write(Vec<PathBuf>),
+    /// May do anything.
+    Any,
+}
+
+/// Where a call is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntentState {
+    /// Recorded; nothing has happened.
+    Planned,
+    /// May be running, or may have run.
+    Started,
+    Done,
+    Failed,
+    /// Never started, by decision.
+    Refused,
+    /// Started, and nobody knows how it ended.
+    Unknown,
+}
+
+/// What a plan gives back: every intent's id, and permits for those already started.
+#[derive(Debug, Default)]
+pub struct Permits {
+    pub ids: Vec<IntentId>,
+    /// In the order of the intents; `None` for those that were not started.
+    pub started: Vec<Option<StartPermit>>,
+}
+
+/// The right to run one recorded call, once. Cannot be copied.
+#[derive(Debug)]
+pub struct StartPermit {
+    intent: IntentId,
+}
+
+impl StartPermit {
+    /// Only a [`Transcript`] issues permits, after its commit.
+    pub fn issue(intent: IntentId) -> Self {
+        Self { intent }
+    }
+
+    pub fn intent(&self) -> IntentId {
+        self.intent
+    }
+}
+
+/// Results to record, in call order, and the calls to start next.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Settlement {
+    pub results: Vec<Settled>,
+    pub start: Vec<IntentId>,
+    /// Intents a person decided on since the plan, with the decision's word.
+    pub decided: Vec<(IntentId, &'static str)>,
+}
+
+/// The end of one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    pub intent: IntentId,
+    pub state: IntentState,
+    pub message: ToolMessage,
+}
+
+/// What one model call cost, to be counted in the commit of the message it produced.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpentCall {
+    pub usage: Usage,
+    pub model: String,
+    pub provider: String,
+    pub base_url: String,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closing {
+    /// The final message; `None` when the history already ends with an assistant's.
+    pub message: Option<AssistantMessage>,
+    pub spent: Option<SpentCall>,
+    pub exit_reason: String,
+}
+
+/// A process group, named so that a reused id is not mistaken for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessMark {
+    pub group: u32,
+    /// Start time of the group's leader in clock ticks since boot.
+    pub started: u64,
+    pub boot: String,
+}
+
+/// Why the record could not be written. The turn stops: nothing more is asked or run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    #[error("session {session} was taken over by another process")]
+    Fenced { session: SessionId },
+    #[error("the session store failed: {cause}")]
+    Store { cause: String },
+}
+
+impl IntentState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Started => "started",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "planned" => Self::Planned,
+            "started" => Self::Started,
+            "done" => Self::Done,
+            "failed" => Self::Failed,
+            "refused" => Self::Refused,
+            "unknown" => Self::Unknown,
+            _ => return None,
+        })
+    }
+}
+
+impl Effect {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write(_) => "write",
+            Self::Any => "any",
+        }
+    }
+}

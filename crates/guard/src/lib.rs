@@ -1,0 +1,1 @@
+//! What is safe to show, store and send: redaction and fences.

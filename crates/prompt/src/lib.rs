@@ -1,0 +1,1 @@
+//! From a session and settings to one request: system-prompt layers and the request itself.

@@ -1,0 +1,1 @@
+//! Which endpoint, which key, which API mode, and the HTTP call itself.

@@ -1,0 +1,1 @@
+//! Assembling a working Hermes: home directory, configuration, slash commands, wiring.

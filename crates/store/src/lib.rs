@@ -1,0 +1,1 @@
+//! Everything kept on disk between turns: the session database.
