@@ -1,1 +1,28 @@
-//! What crosses the line to a model: neutral request and event types, and the formats they are written in.
+//! What crosses the line to a model: neutral request and event types, and the formats they
+//! are written in.
+//!
+//! There is no HTTP client and no async runtime here. This crate turns values into bytes and
+//! bytes into values; sending and receiving is the work of `providers`.
+
+mod arguments;
+mod classify;
+mod encode;
+mod fault;
+mod formats;
+mod json;
+mod model;
+mod request;
+mod sse;
+
+pub use arguments::{ArgumentsState, mend_arguments};
+pub use classify::classify;
+pub use encode::{Encoder, encode};
+pub use fault::{Failure, Fault, FaultClass, TimeoutPhase};
+pub use formats::{DecodeError, Decoder};
+pub use json::parse_lenient;
+pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
+pub use request::{
+    ApiMode, Dialect, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment, SegmentKind,
+    SystemRole,
+};
+pub use sse::{SseError, SseParser};

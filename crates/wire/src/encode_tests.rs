@@ -1,0 +1,109 @@
+use super::*;
+use crate::{Dialect, RequestSettings};
+use hermes_conversation::{AssistantMessage, CallId, RawJson, ToolCall};
+
+fn tools() -> Arc<[ToolDefinition]> {
+    Arc::from([ToolDefinition {
+        name: "terminal".into(),
+        description: "Run a command.".into(),
+        parameters: RawJson::parse(r#"{"type":"object","properties":{}}"#).unwrap(),
+    }])
+}
+
+fn request(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        model: "m".into(),
+        system: "Be brief.".into(),
+        tools: tools(),
+        messages: messages.into_iter().map(Arc::new).collect(),
+        settings: RequestSettings::default(),
+    }
+}
+
+fn talk() -> Vec<Message> {
+    let call = ToolCall::new(CallId::new("c1"), "terminal", "{ \"command\" : \"ls\" }");
+    vec![
+        Message::user("hi \"you\""),
+        Message::Assistant(AssistantMessage {
+            calls: vec![call],
+            ..Default::default()
+        }),
+        Message::tool(CallId::new("c1"), "terminal", "{}"),
+        Message::assistant("done"),
+    ]
+}
+
+fn text(encoded: &EncodedRequest) -> String {
+    String::from_utf8(encoded.body.to_vec()).unwrap()
+}
+
+#[test]
+fn a_conversation_as_chat_completions() {
+    insta::assert_snapshot!(text(&encode(ApiMode::ChatCompletions, &request(talk()))), @r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"terminal","description":"Run a command.","parameters":{"type":"object","properties":{}}}}],"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"hi \"you\""},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"terminal","arguments":"{ \"command\" : \"ls\" }"}}]},{"role":"tool","tool_call_id":"c1","content":"{}"},{"role":"assistant","content":"done"}]}"#);
+}
+
+#[test]
+fn a_bare_question_without_stream_tools_or_system() {
+    let bare = ModelRequest {
+        system: "".into(),
+        tools: Arc::from([]),
+        settings: RequestSettings {
+            stream: false,
+            max_tokens: Some(64),
+            ..RequestSettings::default()
+        },
+        ..request(vec![Message::user("hi")])
+    };
+    insta::assert_snapshot!(text(&encode(ApiMode::ChatCompletions, &bare)), @r#"{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"hi"}]}"#);
+}
+
+#[test]
+fn newer_models_get_the_developer_role_and_the_newer_cap() {
+    let settings = RequestSettings {
+        stream: false,
+        max_tokens: Some(9),
+        dialect: Dialect::of("api.openai.com", "gpt-5-mini"),
+        issuer: None,
+    };
+    let asked = ModelRequest {
+        settings,
+        tools: Arc::from([]),
+        ..request(vec![Message::user("hi")])
+    };
+    insta::assert_snapshot!(text(&encode(ApiMode::ChatCompletions, &asked)), @r#"{"model":"m","max_completion_tokens":9,"messages":[{"role":"developer","content":"Be brief."},{"role":"user","content":"hi"}]}"#);
+}
+
+#[test]
+fn remembering_changes_no_byte_and_segments_grow_at_the_end() {
+    let all: Vec<_> = talk().into_iter().map(Arc::new).collect();
+    let mut whole = request(vec![]);
+    let mut encoder = Encoder::new(ApiMode::ChatCompletions);
+    let mut before: Vec<Segment> = Vec::new();
+    for end in 1..=all.len() {
+        whole.messages = all[..end].to_vec();
+        let remembered = encoder.encode(&whole);
+        let fresh = encode(ApiMode::ChatCompletions, &whole);
+        assert_eq!(remembered.body, fresh.body);
+        assert_eq!(remembered.segments, fresh.segments);
+        assert!(remembered.segments.starts_with(&before));
+        assert_eq!(remembered.segments.len(), end + 2);
+        before = remembered.segments;
+    }
+    // A request without tools, then back: nothing stale may remain.
+    let toolless = ModelRequest {
+        tools: Arc::from([]),
+        ..whole.clone()
+    };
+    assert_eq!(
+        encoder.encode(&toolless).body,
+        encode(ApiMode::ChatCompletions, &toolless).body
+    );
+    let shorter = ModelRequest {
+        messages: all[..1].to_vec(),
+        ..whole
+    };
+    assert_eq!(
+        encoder.encode(&shorter).body,
+        encode(ApiMode::ChatCompletions, &shorter).body
+    );
+}

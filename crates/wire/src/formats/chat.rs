@@ -1,0 +1,225 @@
+//! Chat completions, outbound.
+//!
+//! Settings come first and messages last, so that even the raw bytes of one request, less the
+//! closing brackets, begin the next one.
+
+use crate::{ModelRequest, OutputCapKey, RequestSettings, SystemRole};
+use hermes_conversation::{AssistantMessage, Content, Message, RawJson, ToolCall, ToolDefinition};
+use serde::Serialize;
+use std::ops::Range;
+
+/// The bytes before the first message of the history.
+pub(crate) struct HeadParts {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) tools: Range<usize>,
+    pub(crate) system: Range<usize>,
+}
+
+pub(crate) fn head(request: &ModelRequest) -> HeadParts {
+    let mut bytes = Vec::with_capacity(16 * 1024);
+    bytes.extend_from_slice(b"{\"model\":");
+    write_json(&mut bytes, &*request.model);
+    if request.settings.stream {
+        bytes.extend_from_slice(br#","stream":true,"stream_options":{"include_usage":true}"#);
+    }
+    if let Some(cap) = request.settings.max_tokens {
+        let key = match request.settings.dialect.output_cap {
+            OutputCapKey::MaxTokens => "max_tokens",
+            OutputCapKey::MaxCompletionTokens => "max_completion_tokens",
+        };
+        bytes.extend_from_slice(format!(",\"{key}\":{cap}").as_bytes());
+    }
+    let tools = write_tools(&mut bytes, &request.tools);
+    bytes.extend_from_slice(b",\"messages\":[");
+    let system = write_system(&mut bytes, request);
+    HeadParts { bytes, tools, system }
+}
+
+fn write_tools(bytes: &mut Vec<u8>, tools: &[ToolDefinition]) -> Range<usize> {
+    if tools.is_empty() {
+        return bytes.len()..bytes.len();
+    }
+    bytes.extend_from_slice(b",\"tools\":");
+    let start = bytes.len();
+    let tools: Vec<_> = tools
+        .iter()
+        .map(|tool| WireTool {
+            kind: "function",
+            function: tool.into(),
+        })
+        .collect();
+    write_json(bytes, &tools);
+    start..bytes.len()
+}
+
+fn write_system(bytes: &mut Vec<u8>, request: &ModelRequest) -> Range<usize> {
+    let start = bytes.len();
+    if !request.system.is_empty() {
+        let role = match request.settings.dialect.system_role {
+            SystemRole::System => "system",
+            SystemRole::Developer => "developer",
+        };
+        write_json(
+            bytes,
+            &WireSystem {
+                role,
+                content: &request.system,
+            },
+        );
+    }
+    start..bytes.len()
+}
+
+/// Appends one message of the history.
+pub(crate) fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) {
+    match message {
+        Message::User(user) => {
+            let content = WireContent::of(&user.content, user.api_content.as_deref());
+            write_json(
+                bytes,
+                &WireUser {
+                    role: "user",
+                    content,
+                },
+            );
+        }
+        Message::Assistant(assistant) => write_json(bytes, &WireAssistant::of(assistant, settings)),
+        Message::Tool(tool) => {
+            let content = WireContent::of(&tool.content, tool.api_content.as_deref());
+            write_json(
+                bytes,
+                &WireResult {
+                    role: "tool",
+                    tool_call_id: tool.call_id.as_str(),
+                    content,
+                },
+            );
+        }
+    }
+}
+
+fn write_json(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    // Writing these types into memory cannot fail: no map keys, no fallible writer.
+    if let Err(error) = serde_json::to_writer(bytes, value) {
+        unreachable!("writing JSON into memory failed: {error}");
+    }
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: WireFunctionSpec<'a>,
+}
+
+#[derive(Serialize)]
+struct WireFunctionSpec<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawJson,
+}
+
+impl<'a> From<&'a ToolDefinition> for WireFunctionSpec<'a> {
+    fn from(tool: &'a ToolDefinition) -> Self {
+        Self {
+            name: &tool.name,
+            description: &tool.description,
+            parameters: &tool.parameters,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct WireSystem<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct WireUser<'a> {
+    role: &'static str,
+    content: WireContent<'a>,
+}
+
+#[derive(Serialize)]
+struct WireResult<'a> {
+    role: &'static str,
+    tool_call_id: &'a str,
+    content: WireContent<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WireContent<'a> {
+    Text(&'a str),
+    Parts(&'a RawJson),
+}
+
+impl<'a> WireContent<'a> {
+    /// What was sent the first time wins over what is shown, so that a replay is equal.
+    fn of(content: &'a Content, sent: Option<&'a str>) -> Self {
+        match (sent, content) {
+            (Some(sent), _) => Self::Text(sent),
+            (None, Content::Text(text)) => Self::Text(text),
+            (None, Content::Parts(parts)) => Self::Parts(parts),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct WireAssistant<'a> {
+    role: &'static str,
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_details: Option<&'a RawJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<WireCall<'a>>,
+}
+
+impl<'a> WireAssistant<'a> {
+    fn of(message: &'a AssistantMessage, settings: &RequestSettings) -> Self {
+        let same_issuer = message.issuer.is_some() && message.issuer == settings.issuer;
+        // A message with calls and no words has no content; every other message must have one.
+        let wordless = message.text.is_empty() && !message.calls.is_empty();
+        Self {
+            role: "assistant",
+            content: (!wordless).then_some(message.text.as_str()),
+            reasoning_details: message.reasoning.details.as_ref().filter(|_| same_issuer),
+            tool_calls: message
+                .calls
+                .iter()
+                .map(|call| WireCall::of(call, settings.dialect.keep_extra_content))
+                .collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct WireCall<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: WireFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a RawJson>,
+}
+
+#[derive(Serialize)]
+struct WireFunction<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl<'a> WireCall<'a> {
+    fn of(call: &'a ToolCall, keep_extra: bool) -> Self {
+        Self {
+            id: call.id.as_str(),
+            kind: "function",
+            function: WireFunction {
+                name: &call.name,
+                arguments: &call.arguments,
+            },
+            extra_content: call.extra_content.as_ref().filter(|_| keep_extra),
+        }
+    }
+}

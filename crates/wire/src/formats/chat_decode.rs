@@ -1,0 +1,390 @@
+//! Chat completions, inbound: a stream of chunks or one JSON body.
+
+use super::DecodeError;
+use crate::arguments::{ArgumentsState, mend_arguments};
+use crate::{CallState, ModelEvent, Reply, parse_lenient};
+use hermes_conversation::{AssistantMessage, CallId, FinishReason, RawJson, Reasoning, ToolCall, Usage};
+use serde::Deserialize;
+
+/// Folds chunks into one reply.
+#[derive(Debug, Default)]
+pub(crate) struct ChatDecoder {
+    text: String,
+    reasoning: String,
+    details: Vec<RawJson>,
+    refusal: String,
+    calls: Vec<Slot>,
+    finish: Option<FinishReason>,
+    usage: Option<Usage>,
+    done: bool,
+}
+
+/// A tool call that is being written.
+#[derive(Debug, Default)]
+struct Slot {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+    extra_content: Option<RawJson>,
+}
+
+impl ChatDecoder {
+    pub(crate) fn feed(&mut self, data: &str, mut each: impl FnMut(ModelEvent)) -> Result<(), DecodeError> {
+        let data = data.trim();
+        if data.is_empty() {
+            return Ok(());
+        }
+        if data == "[DONE]" {
+            self.done = true;
+            return Ok(());
+        }
+        let chunk: Chunk = parse(data)?;
+        if chunk.error.is_some() {
+            return Err(DecodeError::Reported {
+                body: data.to_owned(),
+            });
+        }
+        if let Some(usage) = chunk.usage {
+            self.usage = Some(usage.into());
+        }
+        if let Some(choice) = chunk.choices.into_iter().next() {
+            self.choice(choice, &mut each);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    fn choice(&mut self, choice: Choice, each: &mut impl FnMut(ModelEvent)) {
+        // Some servers answer a streamed request with whole messages.
+        if let Some(delta) = choice.delta.or(choice.message) {
+            self.delta(delta, each);
+        }
+        if let Some(reason) = choice.finish_reason {
+            self.finish = Some(finish_reason(&reason));
+        }
+    }
+
+    fn delta(&mut self, delta: Delta, each: &mut impl FnMut(ModelEvent)) {
+        if let Some(text) = delta
+            .reasoning_content
+            .or(delta.reasoning)
+            .filter(|text| !text.is_empty())
+        {
+            self.reasoning.push_str(&text);
+            each(ModelEvent::Reasoning(text));
+        }
+        self.details.extend(delta.reasoning_details.unwrap_or_default());
+        if let Some(text) = delta.content.filter(|text| !text.is_empty()) {
+            self.text.push_str(&text);
+            each(ModelEvent::Text(text));
+        }
+        self.refusal
+            .push_str(delta.refusal.as_deref().unwrap_or_default());
+        for call in delta.tool_calls.unwrap_or_default() {
+            self.call(call, each);
+        }
+    }
+
+    fn call(&mut self, piece: CallPiece, each: &mut impl FnMut(ModelEvent)) {
+        let id = piece.id.map(|id| id.0).unwrap_or_default();
+        let place = self.place_of(piece.index, &id);
+        let slot = &mut self.calls[place];
+        if !id.is_empty() {
+            slot.id = id;
+        }
+        if piece.extra_content.is_some() {
+            slot.extra_content = piece.extra_content;
+        }
+        let Some(function) = piece.function else { return };
+        if let Some(name) = function.name.filter(|name| !name.is_empty()) {
+            if slot.name != name {
+                each(ModelEvent::ToolPreparing(name.clone()));
+            }
+            slot.name = name;
+        }
+        match function.arguments {
+            Some(Arguments::Text(text)) => slot.arguments.push_str(&text),
+            Some(Arguments::Value(value)) => slot.arguments.push_str(value.as_str()),
+            None => {}
+        }
+    }
+
+    /// The slot a piece belongs to. A new id on a used index is a new call: some servers
+    /// number every call 0.
+    fn place_of(&mut self, index: Option<u64>, id: &str) -> usize {
+        let same_index = self.calls.iter().rposition(|slot| match index {
+            Some(index) => slot.index == Some(index),
+            None => id.is_empty() || slot.id == id,
+        });
+        match same_index {
+            Some(place) if id.is_empty() || self.calls[place].id.is_empty() || self.calls[place].id == id => {
+                place
+            }
+            _ => {
+                self.calls.push(Slot {
+                    index,
+                    ..Slot::default()
+                });
+                self.calls.len() - 1
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<Reply, DecodeError> {
+        if self.finish.is_none() && !self.done {
+            return Err(DecodeError::Unfinished);
+        }
+        if self.finish.is_none() && self.text.is_empty() && self.calls.is_empty() {
+            return Err(DecodeError::Unfinished);
+        }
+        Ok(self.into_reply())
+    }
+
+    fn into_reply(self) -> Reply {
+        let (calls, states) = assemble(self.calls);
+        let mut finish = self.finish.unwrap_or(FinishReason::Stop);
+        let mut text = self.text;
+        if text.is_empty() && calls.is_empty() && !self.refusal.is_empty() {
+            text = self.refusal;
+            if finish == FinishReason::Stop {
+                finish = FinishReason::ContentFilter;
+            }
+        }
+        let reasoning = Reasoning {
+            text: (!self.reasoning.is_empty()).then_some(self.reasoning),
+            details: (!self.details.is_empty())
+                .then(|| RawJson::of(&self.details))
+                .flatten(),
+            ..Reasoning::default()
+        };
+        Reply {
+            message: AssistantMessage {
+                text,
+                calls,
+                reasoning,
+                finish: Some(finish),
+                issuer: None,
+            },
+            calls: states,
+            finish,
+            usage: self.usage,
+        }
+    }
+}
+
+/// Gives every call an id of its own and judges its arguments.
+fn assemble(slots: Vec<Slot>) -> (Vec<ToolCall>, Vec<CallState>) {
+    let mut calls: Vec<ToolCall> = Vec::with_capacity(slots.len());
+    let mut states = Vec::with_capacity(slots.len());
+    for (index, slot) in slots.into_iter().enumerate() {
+        let (state, arguments) = mend_arguments(&slot.arguments);
+        let taken = calls.iter().any(|call| call.id.as_str() == slot.id);
+        let id = match slot.id.is_empty() || taken {
+            true => CallId::derived(&slot.name, &slot.arguments, index),
+            false => CallId::new(slot.id),
+        };
+        let name = if slot.name.trim().is_empty() {
+            "invalid_tool_call".to_owned()
+        } else {
+            slot.name
+        };
+        calls.push(ToolCall {
+            extra_content: slot.extra_content,
+            ..ToolCall::new(id, name, arguments)
+        });
+        states.push(match state {
+            ArgumentsState::Complete => CallState::Complete,
+            ArgumentsState::Repaired => CallState::Repaired,
+            ArgumentsState::Truncated => CallState::Truncated,
+            ArgumentsState::Malformed => CallState::Malformed,
+        });
+    }
+    (calls, states)
+}
+
+/// Reads the body of a request that was not streamed.
+pub(crate) fn plain(body: &str) -> Result<Reply, DecodeError> {
+    let mut decoder = ChatDecoder::default();
+    decoder.feed(body, |_| ())?;
+    if decoder.finish.is_none()
+        && decoder.text.is_empty()
+        && decoder.calls.is_empty()
+        && decoder.refusal.is_empty()
+    {
+        return Err(DecodeError::Unfinished);
+    }
+    Ok(decoder.into_reply())
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(data: &str) -> Result<T, DecodeError> {
+    parse_lenient(data).map_err(|error| DecodeError::Json {
+        cause: error.to_string(),
+        excerpt: data.chars().take(120).collect(),
+    })
+}
+
+fn finish_reason(reason: &FinishText) -> FinishReason {
+    let FinishText::Text(text) = reason else {
+        return FinishReason::Stop;
+    };
+    match text.as_str() {
+        "function_call" => FinishReason::ToolCalls,
+        "max_tokens" => FinishReason::Length,
+        other => FinishReason::parse(other).unwrap_or(FinishReason::Stop),
+    }
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    #[serde(default)]
+    choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Option<WireUsage>,
+    #[serde(default)]
+    error: Option<RawJson>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(default)]
+    delta: Option<Delta>,
+    #[serde(default)]
+    message: Option<Delta>,
+    #[serde(default)]
+    finish_reason: Option<FinishText>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FinishText {
+    Text(String),
+    #[allow(
+        dead_code,
+        reason = "some servers send numbers; any of them means the reply ended"
+    )]
+    Other(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    reasoning: Option<String>,
+    #[serde(default)]
+    reasoning_content: Option<String>,
+    #[serde(default)]
+    reasoning_details: Option<Vec<RawJson>>,
+    #[serde(default)]
+    refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<CallPiece>>,
+}
+
+#[derive(Deserialize)]
+struct CallPiece {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(default)]
+    id: Option<TextOrNumber>,
+    #[serde(default)]
+    function: Option<FunctionPiece>,
+    #[serde(default)]
+    extra_content: Option<RawJson>,
+}
+
+#[derive(Deserialize)]
+struct FunctionPiece {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    arguments: Option<Arguments>,
+}
+
+/// Argument text; some servers send the object itself.
+enum Arguments {
+    Text(String),
+    Value(RawJson),
+}
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = RawJson::deserialize(deserializer)?;
+        Ok(match serde_json::from_str::<String>(raw.as_str()) {
+            Ok(text) => Self::Text(text),
+            Err(_) => Self::Value(raw),
+        })
+    }
+}
+
+/// An id; some servers send numbers.
+struct TextOrNumber(String);
+
+impl<'de> Deserialize<'de> for TextOrNumber {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        }))
+    }
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    #[serde(default)]
+    prompt_tokens: Option<u64>,
+    #[serde(default)]
+    completion_tokens: Option<u64>,
+    #[serde(default)]
+    prompt_cache_hit_tokens: Option<u64>,
+    #[serde(default)]
+    prompt_tokens_details: Option<PromptDetails>,
+    #[serde(default)]
+    completion_tokens_details: Option<CompletionDetails>,
+}
+
+#[derive(Deserialize)]
+struct PromptDetails {
+    #[serde(default)]
+    cached_tokens: Option<u64>,
+    #[serde(default)]
+    cache_write_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct CompletionDetails {
+    #[serde(default)]
+    reasoning_tokens: Option<u64>,
+}
+
+impl From<WireUsage> for Usage {
+    fn from(usage: WireUsage) -> Self {
+        let details = usage.prompt_tokens_details.as_ref();
+        let cache_read = details
+            .and_then(|details| details.cached_tokens)
+            .or(usage.prompt_cache_hit_tokens)
+            .unwrap_or(0);
+        let cache_write = details
+            .and_then(|details| details.cache_write_tokens)
+            .unwrap_or(0);
+        let prompt = usage.prompt_tokens.unwrap_or(0);
+        Self {
+            input: prompt.saturating_sub(cache_read + cache_write),
+            output: usage.completion_tokens.unwrap_or(0),
+            cache_read,
+            cache_write,
+            reasoning: usage
+                .completion_tokens_details
+                .and_then(|details| details.reasoning_tokens)
+                .unwrap_or(0),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "chat_decode_tests.rs"]
+mod tests;

@@ -1,0 +1,87 @@
+//! A model that can be asked, and what it answers.
+
+use crate::{ApiMode, Dialect, EncodedRequest, Failure};
+use futures::stream::BoxStream;
+use hermes_conversation::{AssistantMessage, BoxFuture, FinishReason, Issuer, Usage};
+use std::sync::Arc;
+
+/// One model at one endpoint, ready to be asked.
+///
+/// Implementations translate and transmit. They never retry, fall back or trim history:
+/// those are decisions, and decisions belong to the agent.
+pub trait Model: Send + Sync {
+    /// What the request builder and the record need to know about it.
+    fn profile(&self) -> &ModelProfile;
+
+    /// Starts a reply. Dropping the stream abandons the call. A stream that ends without
+    /// [`ModelEvent::Finished`] ends with an error.
+    fn reply(&self, request: EncodedRequest) -> BoxFuture<'_, Result<ModelEvents, Failure>>;
+}
+
+/// A reply on its way in.
+pub type ModelEvents = BoxStream<'static, Result<ModelEvent, Failure>>;
+
+/// Which model to ask next. With fallbacks, the answer can change within a turn.
+pub trait ModelRoute: Send + Sync {
+    fn current(&self) -> Arc<dyn Model>;
+}
+
+/// A route with one stop.
+pub struct SingleModel(pub Arc<dyn Model>);
+
+impl ModelRoute for SingleModel {
+    fn current(&self) -> Arc<dyn Model> {
+        self.0.clone()
+    }
+}
+
+/// The facts about a model that shape its requests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelProfile {
+    pub mode: ApiMode,
+    pub model: Arc<str>,
+    pub issuer: Issuer,
+    pub base_url: String,
+    pub dialect: Dialect,
+    pub max_tokens: Option<u64>,
+    pub context_length: Option<u64>,
+}
+
+/// A piece of a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelEvent {
+    Text(String),
+    Reasoning(String),
+    /// The name of a tool appeared; its arguments are still being written.
+    ToolPreparing(String),
+    Finished(Box<Reply>),
+}
+
+/// A whole reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub message: AssistantMessage,
+    /// For each call of `message`, whether it may be run.
+    pub calls: Vec<CallState>,
+    pub finish: FinishReason,
+    pub usage: Option<Usage>,
+}
+
+/// How a tool call came over the line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallState {
+    /// As the model wrote it.
+    Complete,
+    /// Mended; the stored arguments are the mended ones.
+    Repaired,
+    /// Cut short: never run.
+    Truncated,
+    /// Not readable as arguments: never run.
+    Malformed,
+}
+
+impl CallState {
+    pub fn may_run(&self) -> bool {
+        matches!(self, Self::Complete | Self::Repaired)
+    }
+}

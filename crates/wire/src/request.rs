@@ -1,0 +1,122 @@
+//! A request to a model, before and after it is written down.
+
+use bytes::Bytes;
+use hermes_conversation::{Issuer, Message, ToolDefinition};
+use std::sync::Arc;
+
+/// The formats in which a model can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApiMode {
+    ChatCompletions,
+}
+
+/// Everything that determines the bytes of a request, and nothing else.
+#[derive(Debug, Clone)]
+pub struct ModelRequest {
+    pub model: Arc<str>,
+    /// The session's frozen system prompt; empty means none.
+    pub system: Arc<str>,
+    /// Sorted by name; empty means the request offers no tools.
+    pub tools: Arc<[ToolDefinition]>,
+    pub messages: Vec<Arc<Message>>,
+    pub settings: RequestSettings,
+}
+
+/// The parts of a request that are neither prompt nor history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSettings {
+    pub stream: bool,
+    pub max_tokens: Option<u64>,
+    pub dialect: Dialect,
+    /// Who will read it; reasoning is replayed only to the one who wrote it.
+    pub issuer: Option<Issuer>,
+}
+
+/// How one endpoint spells the things that endpoints spell differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dialect {
+    pub system_role: SystemRole,
+    pub output_cap: OutputCapKey,
+    /// Send each call's provider extras back.
+    pub keep_extra_content: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SystemRole {
+    System,
+    Developer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputCapKey {
+    MaxTokens,
+    MaxCompletionTokens,
+}
+
+/// A request as it is sent.
+///
+/// The promise: with cache marks aside, the segment list of one request is a prefix of the
+/// next one's, within a turn, across turns and across resume.
+#[derive(Debug, Clone)]
+pub struct EncodedRequest {
+    pub mode: ApiMode,
+    pub body: Bytes,
+    pub segments: Vec<Segment>,
+    pub stream: bool,
+}
+
+/// One part of the prompt as the provider's cache sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    pub kind: SegmentKind,
+    pub hash: [u8; 16],
+    pub len: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SegmentKind {
+    Tools,
+    System,
+    Message,
+}
+
+impl Default for RequestSettings {
+    fn default() -> Self {
+        Self {
+            stream: true,
+            max_tokens: None,
+            dialect: Dialect::default(),
+            issuer: None,
+        }
+    }
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self {
+            system_role: SystemRole::System,
+            output_cap: OutputCapKey::MaxTokens,
+            keep_extra_content: false,
+        }
+    }
+}
+
+impl Dialect {
+    /// The dialect of a chat-completions endpoint, by its host and the model's name.
+    pub fn of(host: &str, model: &str) -> Self {
+        let model = model.to_ascii_lowercase();
+        let any = |words: &[&str]| words.iter().any(|word| model.contains(word));
+        Self {
+            system_role: if any(&["gpt-5", "codex"]) {
+                SystemRole::Developer
+            } else {
+                SystemRole::System
+            },
+            output_cap: match host {
+                "api.openai.com" => OutputCapKey::MaxCompletionTokens,
+                _ => OutputCapKey::MaxTokens,
+            },
+            keep_extra_content: any(&["gemini", "gemma"]),
+        }
+    }
+}
