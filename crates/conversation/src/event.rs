@@ -15,6 +15,8 @@ pub enum TurnEvent {
     Accepted,
     Text(String),
     Reasoning(String),
+    /// What was streamed since the last finished step does not count; it is being asked again.
+    Retracted,
     /// The model began to write a call of this tool.
     ToolPreparing {
         name: String,

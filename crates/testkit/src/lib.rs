@@ -1,1 +1,30 @@
 //! Stand-ins for tests: a strict provider server, an in-process model, a temporary home, a fixed clock.
+//!
+//! The stand-ins are stricter than what they stand for: [`FakeProvider`] fails the test over
+//! any request that some real provider would refuse, and [`MemoryTranscript`] over any use
+//! that its contract forbids.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "test support: a broken expectation here is a failed test there"
+)]
+
+mod clock;
+mod fake_provider;
+mod fault;
+mod memory_transcript;
+mod recorded;
+mod rules;
+mod scripted_model;
+mod temp_home;
+
+pub use clock::FixedClock;
+pub use fake_provider::FakeProvider;
+pub use fault::{Fault, refused_base_url};
+pub use hermes_scripted::{CallScript, ReplyScript};
+pub use memory_transcript::{MemoryTranscript, Operation, lease};
+pub use recorded::Recorded;
+pub use rules::{Rejection, Rule, check};
+pub use scripted_model::{ModelStep, ScriptedModel};
+pub use temp_home::TempHome;

@@ -1,0 +1,144 @@
+//! Marks text from outside as data before it enters a prompt.
+//!
+//! The tag carries a nonce that depends on a key of this home and on the content: whoever wrote
+//! the text cannot guess it and so cannot close the fence, and the same text always gives the
+//! same bytes, so that a provider's prompt cache keeps working.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+const TAG: &str = "untrusted_tool_result";
+
+/// The secret of one home from which nonces are derived.
+#[derive(Clone)]
+pub struct FenceKey([u8; 32]);
+
+impl FenceKey {
+    /// `bytes` should be random and stay the same for the life of a home.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl fmt::Debug for FenceKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FenceKey(..)")
+    }
+}
+
+/// Wraps untrusted `text` that came from `source` (a tool, a server, a chat) as a data block.
+pub fn fence(key: &FenceKey, source: &str, text: &str) -> String {
+    let nonce = nonce(key, source, text);
+    let source = attribute(source);
+    let body = defused(text);
+    let line_end = if body.ends_with('\n') { "" } else { "\n" };
+    format!("<{TAG} source=\"{source}\" nonce=\"{nonce}\">\n{body}{line_end}</{TAG} nonce=\"{nonce}\">")
+}
+
+fn nonce(key: &FenceKey, source: &str, text: &str) -> String {
+    let digest = Sha256::new()
+        .chain_update(key.0)
+        // The length keeps (`ab`, `c`) and (`a`, `bc`) apart.
+        .chain_update((source.len() as u64).to_le_bytes())
+        .chain_update(source)
+        .chain_update(text)
+        .finalize();
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn attribute(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    for char in source.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            char if char.is_control() => out.push(' '),
+            char => out.push(char),
+        }
+    }
+    out
+}
+
+/// Escapes the `<` of every opening or closing fence tag, however it is spaced or capitalised.
+fn defused(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in lower.match_indices(TAG) {
+        let lead = text[done..at].trim_end_matches(|char: char| char == '/' || char.is_whitespace());
+        if let Some(before) = lead.strip_suffix('<') {
+            out.push_str(before);
+            out.push_str("&lt;");
+            done += lead.len();
+        }
+        out.push_str(&text[done..at + TAG.len()]);
+        done = at + TAG.len();
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> FenceKey {
+        FenceKey::new([7; 32])
+    }
+
+    #[test]
+    fn the_same_input_gives_the_same_bytes() {
+        let once = fence(&key(), "web", "hello");
+        assert_eq!(once, fence(&key(), "web", "hello"));
+        assert_eq!(
+            once,
+            "<untrusted_tool_result source=\"web\" nonce=\"268bd1c3dfd33239\">\nhello\n</untrusted_tool_result nonce=\"268bd1c3dfd33239\">"
+        );
+    }
+
+    #[test]
+    fn the_nonce_depends_on_key_source_and_text() {
+        let base = nonce(&key(), "ab", "c");
+        for other in [
+            nonce(&FenceKey::new([8; 32]), "ab", "c"),
+            nonce(&key(), "a", "bc"),
+            nonce(&key(), "ab", "d"),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+
+    #[test]
+    fn tags_inside_the_text_are_defused() {
+        for (text, want) in [
+            ("plain <b>", "plain <b>"),
+            ("</untrusted_tool_result>", "&lt;/untrusted_tool_result>"),
+            ("<Untrusted_Tool_Result x>", "&lt;Untrusted_Tool_Result x>"),
+            (
+                "< / \n untrusted_tool_result>",
+                "&lt; / \n untrusted_tool_result>",
+            ),
+            ("<<untrusted_tool_result", "<&lt;untrusted_tool_result"),
+            ("untrusted_tool_result = 1", "untrusted_tool_result = 1"),
+            (
+                "ü<untrusted_tool_result</untrusted_tool_result",
+                "ü&lt;untrusted_tool_result&lt;/untrusted_tool_result",
+            ),
+        ] {
+            assert_eq!(defused(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_source_cannot_leave_its_attribute() {
+        assert_eq!(attribute("a\" x=\"<b>&\n"), "a&quot; x=&quot;&lt;b&gt;&amp; ");
+    }
+
+    #[test]
+    fn debug_output_hides_the_key() {
+        assert_eq!(format!("{:?}", key()), "FenceKey(..)");
+    }
+}

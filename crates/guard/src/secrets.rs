@@ -1,0 +1,140 @@
+//! The secret values known to this process, in a form that can be searched for.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::encoding::spellings;
+use crate::pairs::PairSet;
+
+/// Shorter values turn up in ordinary words; redacting them would garble more than it hides.
+const SHORTEST: usize = 6;
+
+/// Known secret values with their names. Cloning is cheap; nothing prints the values.
+#[derive(Clone, Default)]
+pub struct Secrets(Option<Arc<Index>>);
+
+struct Index {
+    values: usize,
+    starts: PairSet,
+    /// Spellings by their first two bytes, longest first.
+    forms: HashMap<[u8; 2], Vec<Form>>,
+}
+
+struct Form {
+    text: String,
+    name: Arc<str>,
+}
+
+impl Secrets {
+    /// Collects values under the names that stand for them in redacted text.
+    pub fn new<N: AsRef<str>>(values: impl IntoIterator<Item = (N, SecretString)>) -> Self {
+        let mut index = Index {
+            values: 0,
+            starts: PairSet::new(),
+            forms: HashMap::new(),
+        };
+        for (name, value) in values {
+            let value = value.expose_secret().trim();
+            if value.chars().count() >= SHORTEST {
+                index.add(name.as_ref(), value);
+            }
+        }
+        if index.values == 0 {
+            return Self(None);
+        }
+        for forms in index.forms.values_mut() {
+            forms.sort_by_key(|form| std::cmp::Reverse(form.text.len()));
+        }
+        Self(Some(Arc::new(index)))
+    }
+
+    /// How many values are watched for.
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |index| index.values)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The first secret at or after `from`: where it starts and ends, and its name.
+    pub(crate) fn find(&self, text: &str, mut from: usize) -> Option<(usize, usize, &str)> {
+        let index = self.0.as_ref()?;
+        let bytes = text.as_bytes();
+        while let Some(at) = index.starts.next_hit(bytes, from) {
+            let forms = index
+                .forms
+                .get(&[bytes[at], bytes[at + 1]])
+                .map_or(&[][..], Vec::as_slice);
+            if let Some(form) = forms
+                .iter()
+                .find(|form| bytes[at..].starts_with(form.text.as_bytes()))
+            {
+                return Some((at, at + form.text.len(), &form.name));
+            }
+            from = at + 1;
+        }
+        None
+    }
+}
+
+impl Index {
+    fn add(&mut self, name: &str, value: &str) {
+        self.values += 1;
+        let name: Arc<str> = name.into();
+        for text in spellings(value) {
+            let &[first, second, ..] = text.as_bytes() else {
+                continue;
+            };
+            let forms = self.forms.entry([first, second]).or_default();
+            if forms.iter().all(|form| form.text != text) {
+                self.starts.insert(first, second);
+                forms.push(Form {
+                    text,
+                    name: name.clone(),
+                });
+            }
+        }
+    }
+}
+
+impl<N: AsRef<str>> FromIterator<(N, SecretString)> for Secrets {
+    fn from_iter<I: IntoIterator<Item = (N, SecretString)>>(values: I) -> Self {
+        Self::new(values)
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secrets({} values)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_shows_no_value_and_no_name() {
+        let secrets = Secrets::new([("DEMO_KEY", SecretString::from("hunter2-hunter2"))]);
+        assert_eq!(
+            format!("{secrets:?} {secrets:#?}"),
+            "Secrets(1 values) Secrets(1 values)"
+        );
+    }
+
+    #[test]
+    fn short_values_are_left_out() {
+        let values = ["", "a", "abcde", "  abc  ", "abcdef"].map(|v| ("N", SecretString::from(v)));
+        assert_eq!(Secrets::new(values).len(), 1);
+    }
+
+    #[test]
+    fn secrets_can_be_shared_between_threads() {
+        fn shareable<T: Default + Clone + Send + Sync + 'static>() {}
+        shareable::<Secrets>();
+    }
+}

@@ -1,0 +1,39 @@
+//! One request, from the session as it stands.
+
+use hermes_conversation::{History, Quirks, ToolDefinition};
+use hermes_wire::{ModelProfile, ModelRequest, RequestSettings};
+use std::sync::Arc;
+
+/// Which tools a request offers.
+#[derive(Debug, Clone)]
+pub enum Offer {
+    Tools(Arc<[ToolDefinition]>),
+    /// The model must answer in words; a declared break of the prompt cache.
+    Nothing,
+}
+
+/// Builds a request. Takes no clock, no environment, no random source: the same arguments give
+/// the same bytes.
+pub fn build_request(
+    profile: &ModelProfile,
+    system: &Arc<str>,
+    history: &History,
+    offer: &Offer,
+    quirks: Quirks,
+) -> ModelRequest {
+    ModelRequest {
+        model: profile.model.clone(),
+        system: system.clone(),
+        tools: match offer {
+            Offer::Tools(tools) => tools.clone(),
+            Offer::Nothing => Arc::from([]),
+        },
+        messages: history.messages().to_vec(),
+        settings: RequestSettings {
+            stream: !quirks.no_streaming,
+            max_tokens: profile.max_tokens,
+            dialect: profile.dialect,
+            issuer: (!quirks.no_reasoning_replay).then(|| profile.issuer.clone()),
+        },
+    }
+}

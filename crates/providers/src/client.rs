@@ -1,0 +1,96 @@
+//! The HTTP clients of the process, built when first needed.
+//!
+//! There are two: one for plain http, which never loads certificate roots (that costs more
+//! than a whole request), and one for https. Both follow no redirects and ask for no
+//! compression; their proxy comes from settings, never from the environment.
+
+use crate::Deadlines;
+use hermes_wire::Failure;
+use reqwest::{Client, Proxy, redirect};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use url::Url;
+
+/// What the clients are built from.
+#[derive(Debug, Clone, Default)]
+pub struct HttpSettings {
+    pub proxy: Option<String>,
+    pub deadlines: Deadlines,
+}
+
+/// One kept-alive client per scheme.
+#[derive(Debug, Clone, Default)]
+pub struct HttpClients {
+    settings: HttpSettings,
+    plain: Arc<OnceLock<Client>>,
+    secure: Arc<OnceLock<Client>>,
+}
+
+/// Chooses the TLS implementation; called once, first thing in a program that uses clients.
+pub fn install_tls() {
+    // A second call finds the first one's choice, which is the same.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+impl HttpClients {
+    pub fn new(settings: HttpSettings) -> Self {
+        Self {
+            settings,
+            ..Self::default()
+        }
+    }
+
+    pub fn deadlines(&self) -> Deadlines {
+        self.settings.deadlines
+    }
+
+    /// The client for an address.
+    pub fn of(&self, url: &Url) -> Result<Client, Failure> {
+        let (slot, secure) = match url.scheme() {
+            "https" => (&self.secure, true),
+            _ => (&self.plain, false),
+        };
+        if let Some(client) = slot.get() {
+            return Ok(client.clone());
+        }
+        let client = self.build(secure)?;
+        Ok(slot.get_or_init(|| client).clone())
+    }
+
+    fn build(&self, secure: bool) -> Result<Client, Failure> {
+        install_tls();
+        let mut builder = Client::builder()
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(self.settings.deadlines.connect)
+            .pool_idle_timeout(Duration::from_secs(90))
+            .tcp_nodelay(true)
+            .user_agent(concat!("hermes/", env!("CARGO_PKG_VERSION")));
+        if !secure {
+            builder = builder.tls_certs_only([]);
+        }
+        if let Some(proxy) = self.settings.proxy.as_deref().filter(|proxy| !proxy.is_empty()) {
+            let proxy = Proxy::all(proxy).map_err(|error| unusable("network.proxy", &error))?;
+            builder = builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_string("localhost,127.0.0.1,::1")));
+        }
+        builder
+            .build()
+            .map_err(|error| unusable("the HTTP client", &error))
+    }
+}
+
+fn unusable(what: &str, error: &reqwest::Error) -> Failure {
+    Failure::Unreachable {
+        origin: what.to_owned(),
+        cause: root_cause(error),
+    }
+}
+
+/// The innermost cause of an error: the part that a person can act on.
+pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}

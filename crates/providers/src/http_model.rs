@@ -1,0 +1,193 @@
+//! A model behind an HTTP endpoint.
+
+use crate::client::root_cause;
+use crate::receive::{self, Receiving};
+use crate::{Deadlines, Endpoint, HttpClients};
+use futures::StreamExt;
+use hermes_conversation::{BoxFuture, Issuer};
+use hermes_guard::{Secrets, redact};
+use hermes_wire::{
+    ApiMode, Decoder, Dialect, EncodedRequest, Failure, Model, ModelEvent, ModelEvents, ModelProfile,
+    TimeoutPhase,
+};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use secrecy::ExposeSecret;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use url::Url;
+
+/// The largest error text that is read.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// Sends requests to one endpoint and reads the replies.
+pub struct HttpModel {
+    profile: ModelProfile,
+    url: Url,
+    headers: HeaderMap,
+    clients: HttpClients,
+    deadlines: Deadlines,
+    secrets: Secrets,
+    /// Held while the rest of a reply is read off the line, so that the next request finds
+    /// the connection free.
+    draining: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl HttpModel {
+    pub fn new(endpoint: &Endpoint, clients: HttpClients, secrets: Secrets) -> Self {
+        let origin = endpoint.origin();
+        let host = endpoint.base_url.host_str().unwrap_or_default();
+        let mut url = endpoint.base_url.clone();
+        url.set_path(&format!(
+            "{}/chat/completions",
+            endpoint.base_url.path().trim_end_matches('/')
+        ));
+        let deadlines = match endpoint.is_loopback() {
+            true => clients.deadlines().for_local(),
+            false => clients.deadlines(),
+        };
+        let profile = ModelProfile {
+            mode: ApiMode::ChatCompletions,
+            model: endpoint.model.as_str().into(),
+            issuer: Issuer {
+                provider: endpoint.provider.to_owned(),
+                origin,
+                model: endpoint.model.clone(),
+            },
+            base_url: endpoint.base_url.to_string(),
+            dialect: Dialect::of(host, &endpoint.model),
+            max_tokens: endpoint.max_tokens,
+            context_length: endpoint.context_length,
+        };
+        Self {
+            profile,
+            url,
+            headers: headers(endpoint),
+            clients,
+            deadlines,
+            secrets,
+            draining: Arc::default(),
+        }
+    }
+
+    /// The same model with other limits; for tests, which set them in milliseconds.
+    pub fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
+        self.deadlines = deadlines;
+        self
+    }
+
+    async fn send(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
+        drop(self.draining.lock().await);
+        let started = Instant::now();
+        let client = self.clients.of(&self.url)?;
+        let sent = client
+            .post(self.url.clone())
+            .headers(self.headers.clone())
+            .body(request.body)
+            .send();
+        let limit = self.deadlines.first_byte.min(self.deadlines.total);
+        let response = tokio::time::timeout(limit, sent)
+            .await
+            .map_err(|_| Failure::TimedOut {
+                phase: TimeoutPhase::FirstByte,
+                limit,
+            })?
+            .map_err(|error| self.transport_failure(&error))?;
+        if !response.status().is_success() {
+            return Err(self.refusal(response).await);
+        }
+        let is_stream = request.stream && !is_json(response.headers());
+        let receiving = Receiving::new(response, self.deadlines, started, self.draining.clone());
+        match is_stream {
+            true => Ok(receive::events(receiving, Decoder::new(request.mode))),
+            false => {
+                let body = receiving.whole_body().await?;
+                let reply = Decoder::plain(request.mode, &body)?;
+                let finished = Ok(ModelEvent::Finished(Box::new(reply)));
+                Ok(futures::stream::iter([finished]).boxed())
+            }
+        }
+    }
+
+    fn transport_failure(&self, error: &reqwest::Error) -> Failure {
+        let cause = redact(&self.secrets, &root_cause(error)).into_owned();
+        if error.is_timeout() {
+            return Failure::TimedOut {
+                phase: TimeoutPhase::Connect,
+                limit: self.deadlines.connect,
+            };
+        }
+        match error.is_connect() {
+            true => Failure::Unreachable {
+                origin: self.profile.issuer.origin.clone(),
+                cause,
+            },
+            false => Failure::Cut { cause },
+        }
+    }
+
+    /// Reads what a refusing server says, without any secret it may have echoed.
+    async fn refusal(&self, response: reqwest::Response) -> Failure {
+        let status = response.status().as_u16();
+        let retry_after = retry_after(response.headers());
+        let location = response.headers().get("location").is_some();
+        let mut text = Vec::new();
+        let mut body = response.bytes_stream();
+        while let Ok(Some(Ok(chunk))) = tokio::time::timeout(self.deadlines.gap, body.next()).await {
+            text.extend_from_slice(&chunk);
+            if text.len() > MAX_ERROR_BODY {
+                text.truncate(MAX_ERROR_BODY);
+                break;
+            }
+        }
+        let mut body = redact(&self.secrets, &String::from_utf8_lossy(&text)).into_owned();
+        if body.trim().is_empty() && location {
+            body = "the server redirects to another address, which is not followed".to_owned();
+        }
+        Failure::Http {
+            status,
+            retry_after,
+            body,
+        }
+    }
+}
+
+impl Model for HttpModel {
+    fn profile(&self) -> &ModelProfile {
+        &self.profile
+    }
+
+    fn reply(&self, request: EncodedRequest) -> BoxFuture<'_, Result<ModelEvents, Failure>> {
+        Box::pin(self.send(request))
+    }
+}
+
+fn headers(endpoint: &Endpoint) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(key) = &endpoint.key
+        && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
+    {
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    if endpoint.provider == "openrouter" {
+        headers.insert("x-title", HeaderValue::from_static("Hermes"));
+    }
+    headers
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    kind.trim_start().starts_with("application/json")
+}
+
+/// `Retry-After` in seconds, or its millisecond cousin.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let millis = number("retry-after-ms").map(|millis| millis / 1000.0);
+    Duration::try_from_secs_f64(millis.or_else(|| number("retry-after"))?).ok()
+}

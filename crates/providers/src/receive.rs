@@ -1,0 +1,189 @@
+//! A reply on its way in: bytes off the line, bounded in size and time, to model events.
+
+use crate::Deadlines;
+use crate::client::root_cause;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use hermes_wire::{Decoder, Failure, ModelEvent, ModelEvents, SseParser, TimeoutPhase};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::time::Instant;
+
+/// The largest reply that is read.
+const MAX_REPLY: usize = 64 * 1024 * 1024;
+/// How much, and for how long, is read after the last event so that the connection can be
+/// used again.
+const DRAIN_BYTES: usize = 64 * 1024;
+const DRAIN_TIME: Duration = Duration::from_millis(250);
+
+/// The body of a response, with its limits.
+pub(crate) struct Receiving {
+    body: BoxStream<'static, reqwest::Result<Bytes>>,
+    deadlines: Deadlines,
+    started: Instant,
+    received: usize,
+    draining: Arc<Mutex<()>>,
+}
+
+impl Receiving {
+    pub(crate) fn new(
+        response: reqwest::Response,
+        deadlines: Deadlines,
+        started: Instant,
+        draining: Arc<Mutex<()>>,
+    ) -> Self {
+        Self {
+            body: response.bytes_stream().boxed(),
+            deadlines,
+            started,
+            received: 0,
+            draining,
+        }
+    }
+
+    /// The next bytes, or `None` at the end.
+    async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+        let left = self.deadlines.total.saturating_sub(self.started.elapsed());
+        let (limit, phase, shown) = match left < self.deadlines.gap {
+            true => (left, TimeoutPhase::Total, self.deadlines.total),
+            false => (self.deadlines.gap, TimeoutPhase::Gap, self.deadlines.gap),
+        };
+        let next = tokio::time::timeout(limit, self.body.next()).await;
+        let Some(chunk) = next.map_err(|_| Failure::TimedOut { phase, limit: shown })? else {
+            return Ok(None);
+        };
+        let chunk = chunk.map_err(|error| Failure::Cut {
+            cause: root_cause(&error),
+        })?;
+        self.received += chunk.len();
+        if self.received > MAX_REPLY {
+            return Err(Failure::TooLarge { limit: MAX_REPLY });
+        }
+        Ok(Some(chunk))
+    }
+
+    /// Everything, as text.
+    pub(crate) async fn whole_body(mut self) -> Result<String, Failure> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            body.extend_from_slice(&chunk);
+        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// Reads the few bytes after the last event, off the critical path. The next request
+    /// waits for this, so that it finds the connection in the pool.
+    fn drain(self) {
+        let Ok(busy) = self.draining.clone().try_lock_owned() else {
+            return;
+        };
+        tokio::spawn(read_rest(self.body, busy));
+    }
+}
+
+async fn read_rest(mut body: BoxStream<'static, reqwest::Result<Bytes>>, busy: OwnedMutexGuard<()>) {
+    let rest = async {
+        let mut seen = 0;
+        while let Some(Ok(chunk)) = body.next().await {
+            seen += chunk.len();
+            if seen > DRAIN_BYTES {
+                return;
+            }
+        }
+        // The pool takes a connection back a moment after its body has ended.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    };
+    let _ = tokio::time::timeout(DRAIN_TIME, rest).await;
+    drop(busy);
+}
+
+/// Turns a streamed body into model events.
+pub(crate) fn events(receiving: Receiving, decoder: Decoder) -> ModelEvents {
+    let reading = Reading {
+        receiving,
+        decoder,
+        sse: SseParser::default(),
+        ready: VecDeque::new(),
+        ended: false,
+    };
+    futures::stream::unfold(Some(reading), |reading| async move {
+        let mut reading = reading?;
+        match reading.next().await {
+            Ok(Some(event)) => Some((Ok(event), Some(reading))),
+            Ok(None) => match reading.finish() {
+                Ok(reply) => Some((Ok(reply), None)),
+                Err(failure) => Some((Err(failure), None)),
+            },
+            Err(failure) => Some((Err(failure), None)),
+        }
+    })
+    .boxed()
+}
+
+struct Reading {
+    receiving: Receiving,
+    decoder: Decoder,
+    sse: SseParser,
+    ready: VecDeque<ModelEvent>,
+    ended: bool,
+}
+
+impl Reading {
+    /// The next event, or `None` when the reply is complete.
+    async fn next(&mut self) -> Result<Option<ModelEvent>, Failure> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.ended || self.decoder.is_done() {
+                return Ok(None);
+            }
+            match self.receiving.chunk().await? {
+                Some(chunk) => self.take(Some(&chunk))?,
+                None => {
+                    self.ended = true;
+                    self.take(None)?;
+                }
+            }
+        }
+    }
+
+    /// Feeds a chunk, or the end of the stream. Pieces that arrived together leave together.
+    fn take(&mut self, chunk: Option<&[u8]>) -> Result<(), Failure> {
+        let Self {
+            decoder, sse, ready, ..
+        } = self;
+        let mut failed = None;
+        let each = |data: &str| {
+            if failed.is_none() {
+                failed = decoder.feed(data, |event| join(ready, event)).err();
+            }
+        };
+        let parsed = match chunk {
+            Some(chunk) => sse.feed(chunk, each),
+            None => sse.finish(each),
+        };
+        parsed.map_err(|error| Failure::Garbled {
+            cause: error.to_string(),
+        })?;
+        failed.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn finish(self) -> Result<ModelEvent, Failure> {
+        if !self.ended {
+            self.receiving.drain();
+        }
+        Ok(ModelEvent::Finished(Box::new(self.decoder.finish()?)))
+    }
+}
+
+fn join(ready: &mut VecDeque<ModelEvent>, event: ModelEvent) {
+    match (ready.back_mut(), &event) {
+        (Some(ModelEvent::Text(text)), ModelEvent::Text(more)) => text.push_str(more),
+        (Some(ModelEvent::Reasoning(text)), ModelEvent::Reasoning(more)) => text.push_str(more),
+        _ => ready.push_back(event),
+    }
+}

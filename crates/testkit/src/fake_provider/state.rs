@@ -1,0 +1,185 @@
+//! What the fake provider was told to do and what it has seen.
+
+use crate::fault::Outgoing;
+use crate::{Fault, Recorded, Rejection, check};
+use hermes_scripted::http::Request;
+use hermes_scripted::{Rendering, ReplyScript, models_body};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::watch;
+
+type Answering = Arc<dyn Fn(&Value) -> ReplyScript + Send + Sync>;
+
+/// The state between the test and the connections' tasks.
+#[derive(Debug)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    seen: watch::Sender<Seen>,
+}
+
+/// Counters that a test can wait for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    pub(super) connections: u64,
+    pub(super) requests: u64,
+    pub(super) hang_ups: u64,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    queue: VecDeque<Answer>,
+    /// Faults that wait for the reply they spoil.
+    spoiling: Vec<Fault>,
+    pub(super) answer: Option<Answering>,
+    pub(super) expected_rejections: usize,
+    pub(super) strict_end: bool,
+    pub(super) requests: Vec<Recorded>,
+    pub(super) rejections: Vec<Rejection>,
+    replies: u64,
+    mishaps: Vec<String>,
+}
+
+/// One queued answer.
+enum Answer {
+    Fault(Fault),
+    Reply(ReplyScript, Vec<Fault>),
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            state: Mutex::default(),
+            seen: watch::Sender::new(Seen::default()),
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn note(&self, change: impl FnOnce(&mut Seen)) {
+        self.seen.send_modify(change);
+    }
+
+    pub(super) fn seen(&self) -> Seen {
+        *self.seen.borrow()
+    }
+
+    pub(super) fn watch(&self) -> watch::Receiver<Seen> {
+        self.seen.subscribe()
+    }
+
+    /// Records a request and decides its answer.
+    pub(super) fn answer(&self, request: &Request, connection: u64) -> Outgoing {
+        let recorded = Recorded::new(request, connection);
+        let body = recorded.json.clone();
+        self.with(|state| state.requests.push(recorded));
+        let outgoing = match (request.method.as_str(), request.path.as_str()) {
+            ("POST", "/v1/chat/completions") => self.complete(&body),
+            ("GET", "/v1/models") => Outgoing::json(200, &models_body("fake")),
+            _ => error(
+                404,
+                &json!({"error": {"message": format!("no such path: {}", request.path)}}),
+            ),
+        };
+        self.note(|seen| seen.requests += 1);
+        outgoing
+    }
+
+    fn complete(&self, body: &Value) -> Outgoing {
+        if let Err(rejection) = check(body) {
+            let answer = error(400, &rejection.body());
+            self.with(|state| state.rejections.push(rejection));
+            return answer;
+        }
+        match self.with(|state| (state.queue.pop_front(), state.answer.clone())) {
+            (Some(Answer::Fault(fault)), _) => Outgoing::of_fault(&fault),
+            (Some(Answer::Reply(reply, faults)), _) => self.render(&reply, &faults, body),
+            // A failed assertion in the closure must reach the test, not die with this task.
+            (None, Some(answer)) => match catch_unwind(AssertUnwindSafe(|| answer(body))) {
+                Ok(reply) => self.render(&reply, &[], body),
+                Err(panic) => self.mishap(format!("`answer_with` panicked: {}", words(&*panic))),
+            },
+            (None, None) => self.mishap(format!("request {} was not scripted", self.seen().requests + 1)),
+        }
+    }
+
+    fn render(&self, reply: &ReplyScript, faults: &[Fault], body: &Value) -> Outgoing {
+        let number = self.with(|state| {
+            state.replies += 1;
+            state.replies
+        });
+        let model = body["model"].as_str().unwrap_or_default();
+        let include_usage = body["stream_options"]["include_usage"] == true;
+        let rendering = Rendering {
+            number,
+            model,
+            include_usage,
+        };
+        Outgoing::of_reply(reply, faults, &rendering, body["stream"] == true)
+    }
+
+    /// Notes something the test must hear about. The client hears a `400`, which it should not
+    /// retry, so that the test ends soon.
+    fn mishap(&self, what: String) -> Outgoing {
+        let answer = error(400, &json!({"error": {"message": what, "code": "testkit"}}));
+        self.with(|state| state.mishaps.push(what));
+        answer
+    }
+}
+
+impl State {
+    pub(super) fn queue_reply(&mut self, reply: ReplyScript) {
+        let faults = std::mem::take(&mut self.spoiling);
+        self.queue.push_back(Answer::Reply(reply, faults));
+    }
+
+    pub(super) fn queue_fault(&mut self, fault: Fault) {
+        match fault.spoils() {
+            true => self.spoiling.push(fault),
+            false => self.queue.push_back(Answer::Fault(fault)),
+        }
+    }
+
+    /// Everything the test should fail over.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let mut problems = self.mishaps.clone();
+        if self.rejections.len() != self.expected_rejections {
+            let refused: Vec<String> = self.rejections.iter().map(Rejection::to_string).collect();
+            let (count, expected) = (refused.len(), self.expected_rejections);
+            problems.push(format!(
+                "{count} requests were refused, {expected} announced: {refused:?}"
+            ));
+        }
+        if !self.spoiling.is_empty() {
+            problems.push(format!("no reply follows {:?}", self.spoiling));
+        }
+        if self.strict_end && !self.queue.is_empty() {
+            problems.push(format!("{} queued answers are left over", self.queue.len()));
+        }
+        problems
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("requests", &self.requests.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn error(status: u16, body: &Value) -> Outgoing {
+    Outgoing::json(status, body.to_string().as_bytes())
+}
+
+fn words(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied())
+        .unwrap_or("without a message")
+}

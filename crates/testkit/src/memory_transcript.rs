@@ -1,0 +1,360 @@
+//! A transcript without a database, which remembers what was done to it and in which order.
+
+use hermes_conversation::{
+    AssistantMessage, BoxFuture, Closing, Intent, IntentId, IntentState, Lease, Message, OpenTurn, Opening,
+    Owner, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit, Transcript,
+    TurnId,
+};
+use std::sync::{Mutex, PoisonError};
+
+/// Something that was recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operation {
+    Open(Opening),
+    Plan {
+        turn: TurnId,
+        reply: AssistantMessage,
+        spent: Option<SpentCall>,
+        intents: Vec<Intent>,
+    },
+    Settle {
+        turn: TurnId,
+        settlement: Settlement,
+    },
+    Extend {
+        turn: TurnId,
+        messages: Vec<Message>,
+        spent: Option<SpentCall>,
+    },
+    NoteProcess {
+        intent: IntentId,
+        mark: ProcessMark,
+    },
+    Close {
+        turn: TurnId,
+        closing: Closing,
+    },
+}
+
+impl Operation {
+    /// One word for it, for comparing whole sequences.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Open(_) => "open",
+            Self::Plan { .. } => "plan",
+            Self::Settle { .. } => "settle",
+            Self::Extend { .. } => "extend",
+            Self::NoteProcess { .. } => "note_process",
+            Self::Close { .. } => "close",
+        }
+    }
+
+    /// The messages it adds to the history.
+    fn messages(&self) -> Vec<Message> {
+        match self {
+            Self::Open(opening) => vec![Message::User(opening.message.clone())],
+            Self::Plan { reply, .. } => vec![Message::Assistant(reply.clone())],
+            Self::Settle { settlement, .. } => settlement
+                .results
+                .iter()
+                .map(|settled| Message::Tool(settled.message.clone()))
+                .collect(),
+            Self::Extend { messages, .. } => messages.clone(),
+            Self::NoteProcess { .. } => Vec::new(),
+            Self::Close { closing, .. } => closing
+                .message
+                .clone()
+                .map(Message::Assistant)
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+/// A [`Transcript`] in memory.
+///
+/// It panics over what no agent may do: starting a call that is not planned, settling one that
+/// is unknown or settled, recording in a turn that is not open.
+#[derive(Debug, Default)]
+pub struct MemoryTranscript(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    operations: Vec<Operation>,
+    attempts: usize,
+    fail_at: Option<usize>,
+    fenced: bool,
+    turns: i64,
+    open: Vec<TurnId>,
+    /// The intents so far; their ids are their places, counting from 1.
+    intents: Vec<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    state: IntentState,
+    settled: bool,
+}
+
+impl MemoryTranscript {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the `count`-th operation from the beginning, counting from 1, fail without being
+    /// recorded. Later ones work again.
+    pub fn fail_at(&self, count: usize) {
+        self.with(|state| state.fail_at = Some(count));
+    }
+
+    /// Makes every later operation under a lease fail as if another process had taken over.
+    pub fn fence(&self) {
+        self.with(|state| state.fenced = true);
+    }
+
+    /// Everything recorded so far, in order.
+    pub fn operations(&self) -> Vec<Operation> {
+        self.with(|state| state.operations.clone())
+    }
+
+    /// The names of everything recorded so far, in order.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.with(|state| state.operations.iter().map(Operation::name).collect())
+    }
+
+    /// The history that a resumed session would find.
+    pub fn messages(&self) -> Vec<Message> {
+        self.with(|state| state.operations.iter().flat_map(Operation::messages).collect())
+    }
+
+    /// The state of every intent, in the order they were planned.
+    pub fn intent_states(&self) -> Vec<IntentState> {
+        self.with(|state| state.intents.iter().map(|kept| kept.state).collect())
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets the operation fail if it was told to, or else carries it out and records it.
+    fn record<T>(
+        &self,
+        lease: Option<&Lease>,
+        operation: Operation,
+        act: impl FnOnce(&mut State) -> T,
+    ) -> Result<T, RecordError> {
+        self.with(|state| {
+            state.attempts += 1;
+            if let (true, Some(lease)) = (state.fenced, lease) {
+                return Err(RecordError::Fenced {
+                    session: lease.session.clone(),
+                });
+            }
+            if state.fail_at == Some(state.attempts) {
+                let cause = format!("operation {} was told to fail", state.attempts);
+                return Err(RecordError::Store { cause });
+            }
+            let done = act(state);
+            state.operations.push(operation);
+            Ok(done)
+        })
+    }
+}
+
+impl State {
+    fn open_turn(&mut self, session: SessionId) -> OpenTurn {
+        self.turns += 1;
+        let id = TurnId(self.turns);
+        self.open.push(id);
+        OpenTurn { id, session }
+    }
+
+    fn in_turn(&mut self, turn: TurnId) -> &mut Self {
+        assert!(
+            self.open.contains(&turn),
+            "MemoryTranscript: turn {turn} is not open"
+        );
+        self
+    }
+
+    fn plan(&mut self, states: &[IntentState]) -> Permits {
+        let mut permits = Permits::default();
+        for state in states {
+            self.intents.push(Kept {
+                state: *state,
+                settled: false,
+            });
+            let id = IntentId(self.intents.len() as i64);
+            permits.ids.push(id);
+            permits
+                .started
+                .push((*state == IntentState::Started).then(|| StartPermit::issue(id)));
+        }
+        permits
+    }
+
+    fn settle(&mut self, settlement: &Settlement) -> Vec<StartPermit> {
+        for settled in &settlement.results {
+            let kept = self.kept(settled.intent);
+            assert!(
+                !kept.settled,
+                "MemoryTranscript: intent {} is settled twice",
+                settled.intent
+            );
+            *kept = Kept {
+                state: settled.state,
+                settled: true,
+            };
+        }
+        for (intent, _) in &settlement.decided {
+            self.kept(*intent);
+        }
+        settlement
+            .start
+            .iter()
+            .map(|intent| self.start(*intent))
+            .collect()
+    }
+
+    fn start(&mut self, intent: IntentId) -> StartPermit {
+        let kept = self.kept(intent);
+        let state = kept.state;
+        assert_eq!(
+            state,
+            IntentState::Planned,
+            "MemoryTranscript: intent {intent} cannot be started"
+        );
+        kept.state = IntentState::Started;
+        StartPermit::issue(intent)
+    }
+
+    fn kept(&mut self, intent: IntentId) -> &mut Kept {
+        let place = usize::try_from(intent.0 - 1).ok();
+        let kept = place.and_then(|place| self.intents.get_mut(place));
+        kept.unwrap_or_else(|| panic!("MemoryTranscript: there is no intent {intent}"))
+    }
+}
+
+impl Transcript for MemoryTranscript {
+    fn open_turn<'a>(
+        &'a self,
+        lease: &'a Lease,
+        opening: Opening,
+    ) -> BoxFuture<'a, Result<OpenTurn, RecordError>> {
+        let session = lease.session.clone();
+        Box::pin(async move {
+            self.record(Some(lease), Operation::Open(opening), |state| {
+                state.open_turn(session)
+            })
+        })
+    }
+
+    fn plan<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        reply: &'a AssistantMessage,
+        spent: Option<&'a SpentCall>,
+        intents: &'a [Intent],
+    ) -> BoxFuture<'a, Result<Permits, RecordError>> {
+        Box::pin(async move {
+            let operation = Operation::Plan {
+                turn: turn.id,
+                reply: reply.clone(),
+                spent: spent.cloned(),
+                intents: intents.to_vec(),
+            };
+            let states: Vec<IntentState> = intents.iter().map(|intent| intent.state).collect();
+            self.record(Some(lease), operation, |state| {
+                state.in_turn(turn.id).plan(&states)
+            })
+        })
+    }
+
+    fn settle<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<Vec<StartPermit>, RecordError>> {
+        Box::pin(async move {
+            let operation = Operation::Settle {
+                turn: turn.id,
+                settlement: settlement.clone(),
+            };
+            self.record(Some(lease), operation, |state| {
+                state.in_turn(turn.id).settle(&settlement)
+            })
+        })
+    }
+
+    fn extend<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        messages: &'a [Message],
+        spent: Option<&'a SpentCall>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let operation = Operation::Extend {
+                turn: turn.id,
+                messages: messages.to_vec(),
+                spent: spent.cloned(),
+            };
+            self.record(Some(lease), operation, |state| {
+                state.in_turn(turn.id);
+            })
+        })
+    }
+
+    fn note_process<'a>(
+        &'a self,
+        intent: IntentId,
+        mark: &'a ProcessMark,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let operation = Operation::NoteProcess {
+                intent,
+                mark: mark.clone(),
+            };
+            self.record(None, operation, |state| {
+                state.kept(intent);
+            })
+        })
+    }
+
+    fn close<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: OpenTurn,
+        closing: Closing,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let operation = Operation::Close {
+                turn: turn.id,
+                closing,
+            };
+            self.record(Some(lease), operation, |state| {
+                state.in_turn(turn.id).open.retain(|id| *id != turn.id)
+            })
+        })
+    }
+}
+
+/// A lease on a session for this process.
+pub fn lease(session: &str) -> Lease {
+    let owner = Owner {
+        pid: std::process::id(),
+        started: 1,
+        boot: "test".into(),
+    };
+    Lease {
+        session: SessionId::new(session),
+        owner,
+        generation: 1,
+    }
+}
+
+#[cfg(test)]
+#[path = "memory_transcript_tests.rs"]
+mod tests;

@@ -1,0 +1,115 @@
+//! What a provider refuses in a chat-completions request.
+//!
+//! The rules of OpenAI and Anthropic taken together, so that a request which passes here is
+//! accepted by both. Each broken rule has a name, which is the `code` of the error body.
+
+mod messages;
+mod request;
+mod sequence;
+mod tools;
+
+use serde_json::{Value, json};
+
+/// Checks a request body against all rules; the first broken one is named.
+pub fn check(body: &Value) -> Result<(), Rejection> {
+    request::check(body)?;
+    tools::check(body)?;
+    let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
+    messages::check(messages)?;
+    sequence::check(messages)
+}
+
+/// A refused request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} at {at}: {}", .rule.name(), .rule.explanation())]
+pub struct Rejection {
+    pub rule: Rule,
+    /// Where in the body, as in `messages[2].content`.
+    pub at: String,
+}
+
+impl Rejection {
+    pub(crate) fn new(rule: Rule, at: impl Into<String>) -> Self {
+        Self { rule, at: at.into() }
+    }
+
+    /// The error as OpenAI words it.
+    pub fn body(&self) -> Value {
+        let kind = "invalid_request_error";
+        let (message, code) = (self.to_string(), self.rule.name());
+        json!({"error": {"message": message, "type": kind, "param": self.at, "code": code}})
+    }
+}
+
+macro_rules! rules {
+    ($($rule:ident $name:literal $explanation:literal,)*) => {
+        /// A rule that requests must keep.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Rule {
+            $(#[doc = $explanation] $rule,)*
+        }
+
+        impl Rule {
+            /// Every rule there is.
+            pub const ALL: &[Self] = &[$(Self::$rule,)*];
+
+            /// The name used in error bodies.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$rule => $name,)* }
+            }
+
+            /// What the rule demands.
+            pub fn explanation(self) -> &'static str {
+                match self { $(Self::$rule => $explanation,)* }
+            }
+        }
+    };
+}
+
+rules! {
+    NotJson "not_json" "the body must be a JSON object",
+    MissingModel "missing_model" "`model` must be a non-empty string",
+    MissingMessages "missing_messages" "`messages` must be an array",
+    EmptyMessages "empty_messages" "`messages` must not be empty",
+    StreamOptionsWithoutStream "stream_options_without_stream" "`stream_options` needs `stream: true`",
+    TwoOutputCaps "two_output_caps" "`max_tokens` and `max_completion_tokens` exclude each other",
+    EmptyTools "empty_tools" "`tools` must be absent or a non-empty array",
+    ToolChoiceWithoutTools "tool_choice_without_tools" "`tool_choice` needs `tools`",
+    InvalidTool "invalid_tool" "a tool needs `type: function`, a name and a parameters object",
+    DuplicateTool "duplicate_tool" "tool names must be unique",
+    EmptyName "empty_name" "a function name must not be empty",
+    InvalidName "invalid_name" "a function name must match ^[a-zA-Z0-9_-]{1,64}$",
+    InvalidMessage "invalid_message" "a message must be an object",
+    UnknownRole "unknown_role" "the role must be system, developer, user, assistant or tool",
+    InternalKey "internal_key" "keys beginning with `_` are internal",
+    UnknownKey "unknown_key" "the key is not part of the format",
+    MisplacedKey "misplaced_key" "the key does not belong to this role",
+    NullContent "null_content" "only an assistant with tool calls may leave out its content",
+    InvalidContent "invalid_content" "content must be a string or a non-empty array of typed parts",
+    InvalidCalls "invalid_calls" "`tool_calls` must be a non-empty array of function calls",
+    MissingCallId "missing_call_id" "a call and its result need a non-empty id",
+    DuplicateCallId "duplicate_call_id" "call ids must be unique within a message",
+    InvalidArguments "invalid_arguments" "arguments must be a string that holds JSON",
+    SystemNotFirst "system_not_first" "a system message can only be the first message",
+    FirstNotUser "first_not_user" "the conversation must begin with a user message",
+    ConsecutiveUsers "consecutive_users" "two user messages must not follow each other",
+    ConsecutiveAssistants "consecutive_assistants" "two assistant messages must not follow each other",
+    MisplacedResult "misplaced_result" "a tool message must directly follow the calls it answers",
+    UnknownCallId "unknown_call_id" "the tool message answers a call that was not made",
+    AnsweredTwice "answered_twice" "the call has been answered before",
+    UnansweredCall "unanswered_call" "every call must be answered before the conversation goes on",
+}
+
+/// Whether a function name is one that every provider takes.
+fn check_name(name: &Value, at: &str) -> Result<(), Rejection> {
+    let allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+    match name.as_str() {
+        Some("") => Err(Rejection::new(Rule::EmptyName, at)),
+        Some(name) if name.len() <= 64 && name.chars().all(allowed) => Ok(()),
+        Some(_) | None => Err(Rejection::new(Rule::InvalidName, at)),
+    }
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;
