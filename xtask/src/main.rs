@@ -1,1 +1,72 @@
-fn main() {}
+//! Long runs and benchmarks, as `cargo xtask bench|soak|golden`.
+//!
+//! The commands beginning with `__` are this program talking to itself: parts that must run in
+//! a process of their own so that their cost is counted apart.
+
+mod bare;
+mod bench;
+mod flags;
+mod golden;
+mod hermes;
+mod home;
+mod measure;
+mod serve;
+mod soak;
+mod system;
+
+use anyhow::{Result, bail};
+use flags::Flags;
+use std::io::Write;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Long runs and benchmarks of this workspace.
+
+  cargo xtask bench [--quick] [--json] [--hermes PATH]
+      Measures CPU, memory, wall time, fsyncs and bytes, side by side with a hello-world
+      program and a bare client. Prints a table; asserts nothing. See bench/README.md.
+
+  cargo xtask soak kill [--runs N] [--seed N] [--hermes PATH]
+      Kills hermes at random points of a turn, resumes it, and checks that nothing was lost,
+      done twice or left running. N kills (200 unless told); exit 1 on any violation.
+
+  cargo xtask golden [--accept]
+      Runs the byte-level golden and snapshot tests and says what changed; --accept takes the
+      new bytes as right.
+
+  --hermes PATH  the program to test; built with `cargo build --release` unless given
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            // Nobody is left to tell when this fails.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let flags = Flags::new(arguments.collect());
+    match command.as_str() {
+        "bench" => bench::run(flags).map(|()| ExitCode::SUCCESS),
+        "soak" => soak::run(flags),
+        "golden" => golden::run(flags),
+        "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),
+        "__bare" => bare::run(flags).map(|()| ExitCode::SUCCESS),
+        "__measure" => measure::child(flags),
+        "__serve" => serve::child(flags).map(|()| ExitCode::SUCCESS),
+        other => bail!("there is no command `{other}`; `cargo xtask --help` lists them"),
+    }
+}
+
+/// Prints to standard output.
+fn say(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}

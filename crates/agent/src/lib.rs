@@ -1,1 +1,21 @@
 //! Running one turn: the turn machine, recovery, the driver.
+//!
+//! [`Turn`](turn::Turn) decides and never waits; [`run_turn`] waits and never decides. What a
+//! turn needs from the world comes in through [`Ports`].
+
+mod calling;
+mod driver;
+mod finish;
+mod ports;
+pub mod recovery;
+mod report;
+mod session;
+mod texts;
+mod tooling;
+pub mod turn;
+
+pub use driver::run_turn;
+pub use ports::Ports;
+pub use report::TurnReport;
+pub use session::{Session, UserInput};
+pub use texts::recovery_texts;

@@ -1,1 +1,110 @@
-fn main() {}
+//! The `hermes` binary: subcommands, the interactive terminal, doctor and demo.
+//!
+//! Only this crate prints. Standard output carries answers, standard error everything else.
+
+mod args;
+mod ask;
+mod chat;
+mod config_command;
+mod demo;
+mod doctor;
+mod editor;
+mod exit;
+mod history;
+mod json_events;
+mod launch;
+mod oneshot;
+mod prompt_text;
+mod screen;
+mod sessions_command;
+mod signals;
+mod term;
+mod tool_line;
+mod welcome;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use exit::{Exit, Failure};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if is_version_question() {
+        return print_version();
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return explain_usage(&error),
+    };
+    if cli.common.version || matches!(cli.command, Some(Command::Version)) {
+        return print_version();
+    }
+    match run(cli) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            eprintln!("hermes: {}", term::printable(&failure.line));
+            failure.exit.into()
+        }
+    }
+}
+
+/// The commonest spellings are answered before anything is built.
+fn is_version_question() -> bool {
+    let mut args = std::env::args_os().skip(1);
+    let first = args.next();
+    args.next().is_none()
+        && first.is_some_and(|word| ["--version", "-V", "version"].iter().any(|known| word == *known))
+}
+
+fn print_version() -> ExitCode {
+    term::print_line(concat!("Hermes Agent v", env!("CARGO_PKG_VERSION"), " (Rust)"));
+    Exit::Answered.into()
+}
+
+fn explain_usage(error: &clap::Error) -> ExitCode {
+    // Help that was asked for goes to standard output and is no failure; a closed pipe is none either.
+    let _ = error.print();
+    match error.use_stderr() {
+        true => Exit::Usage.into(),
+        false => Exit::Answered.into(),
+    }
+}
+
+fn run(cli: Cli) -> Result<Exit, Failure> {
+    if let Some(Command::Completion { shell }) = cli.command {
+        return Ok(print_completion(shell));
+    }
+    let waiting = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Internal, format!("could not start: {error}")))?;
+    let exit = waiting.block_on(dispatch(cli));
+    // The line editor may still be reading; it must not hold up leaving.
+    waiting.shutdown_background();
+    exit
+}
+
+async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
+    let common = cli.common;
+    match cli.command {
+        Some(Command::Demo(args)) => demo::run(&args).await,
+        Some(Command::Sessions(command)) => sessions_command::run(command, &common).await,
+        Some(Command::Config(command)) => config_command::run(command, &common),
+        Some(Command::Doctor) => doctor::run(&common).await,
+        Some(Command::Chat(chat)) => launch::converse(chat, common).await,
+        None => launch::converse(args::ChatArgs::default(), common).await,
+        Some(Command::Completion { .. } | Command::Version) => Ok(Exit::Answered),
+    }
+}
+
+fn print_completion(shell: args::Shell) -> Exit {
+    use clap_complete::{Shell, generate};
+    let shell = match shell {
+        args::Shell::Bash => Shell::Bash,
+        args::Shell::Zsh => Shell::Zsh,
+        args::Shell::Fish => Shell::Fish,
+    };
+    let mut script = Vec::new();
+    generate(shell, &mut Cli::command(), "hermes", &mut script);
+    term::print(&String::from_utf8_lossy(&script));
+    Exit::Answered
+}

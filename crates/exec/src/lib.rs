@@ -1,1 +1,20 @@
 //! Running commands somewhere.
+//!
+//! A [`Backend`] is given a [`Command`] and returns its [`Output`]; [`Local`] runs it on this
+//! machine. Nothing here knows what a tool or a session is: whoever wants a running command to
+//! be found again after a crash records the [`Group`] it is told about and hands it to [`reap`].
+
+mod backend;
+mod capture;
+mod decode;
+mod environment;
+mod group;
+mod local;
+mod script;
+
+pub use backend::{
+    Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, Spill, Started, Unwatched, Watch,
+};
+pub use environment::child_env;
+pub use group::{Group, reap, this_boot};
+pub use local::Local;

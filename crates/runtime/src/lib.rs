@@ -1,1 +1,19 @@
 //! Assembling a working Hermes: home directory, configuration, slash commands, wiring.
+//!
+//! Every front end starts here: it opens a [`Runtime`] on a home and speaks to sessions through
+//! [`SessionHandle`]. This is the only library crate that reads `config.yaml` and `.env`.
+
+pub mod commands;
+pub mod config;
+mod error;
+pub mod home;
+mod runtime;
+mod session_handle;
+
+pub use error::RuntimeError;
+pub use hermes_agent::{TurnReport, UserInput};
+pub use hermes_providers::{Endpoint, KeySource, LocalServer, ResolveError, find_local_servers, install_tls};
+pub use hermes_wire::FaultClass;
+pub use home::Home;
+pub use runtime::{Launch, Runtime};
+pub use session_handle::SessionHandle;

@@ -1,1 +1,42 @@
 //! What the model may do: tool trait, registry, toolsets, approvals, built-in tools.
+//!
+//! A call travels through here in two steps. [`Registry::prepare`] decides, without side
+//! effects: which tool is meant, whether the arguments are sound, what the call can do to the
+//! world, whether a person must be asked. [`Prepared::run`] acts, and can only be called with
+//! a permit from the record. Asking people and recording are the agent's work.
+
+mod approval;
+mod arguments;
+mod builtin;
+mod coerce;
+mod context;
+mod fuzzy;
+mod limits;
+mod names;
+mod paths;
+mod prepared;
+mod protect;
+mod reads;
+mod registry;
+mod schema;
+mod segments;
+mod settings;
+mod simple_command;
+mod text;
+mod tool;
+mod toolset;
+mod validate;
+
+#[cfg(test)]
+mod testing;
+
+pub use approval::{Approval, ApprovalMode, ApprovalRequest, AskUser, Nobody, denied_text};
+pub use builtin::todo::{Todo, TodoStatus};
+pub use context::{ToolContext, ToolSetup};
+pub use paths::PathLocks;
+pub use prepared::{Finished, Prepared, RunScope, Verdict};
+pub use registry::Registry;
+pub use segments::segments;
+pub use settings::ToolSettings;
+pub use tool::{AnyTool, Body, Bound, CallScope, Concurrency, Refusal, Tool, ToolError, ToolOutput};
+pub use toolset::{Toolset, ToolsetError};

@@ -1,0 +1,94 @@
+//! One model call: build, send, listen.
+
+use crate::turn::{Asking, Event, When};
+use crate::{Ports, Session};
+use futures::StreamExt;
+use hermes_conversation::{SpentCall, TurnEvent};
+use hermes_prompt::{Offer, build_request};
+use hermes_wire::{Failure, Model, ModelEvent, Reply, classify};
+use tokio_util::sync::CancellationToken;
+
+/// Asks the model once. Nothing of a reply that did not finish enters the history.
+pub(crate) async fn call_model(
+    session: &mut Session,
+    ports: &Ports,
+    asking: Asking,
+    cancel: &CancellationToken,
+) -> Event {
+    let model = ports.route.current();
+    let offer = match asking {
+        Asking::WithTools => Offer::Tools(ports.tools.definitions()),
+        Asking::InWords => Offer::Nothing,
+    };
+    let request = build_request(
+        model.profile(),
+        &session.system,
+        &session.history,
+        &offer,
+        session.quirks,
+    );
+    let encoded = session.encoder.encode(&request);
+    let mut heard = Heard::default();
+    let listening = async {
+        let events = model.reply(encoded).await?;
+        listen(events, ports, &mut heard).await
+    };
+    match cancel.run_until_cancelled(listening).await {
+        None => Event::Cancelled(When::CallingModel),
+        Some(Err(failure)) => {
+            if heard.anything {
+                ports.events.send(TurnEvent::Retracted).await;
+            }
+            Event::Failed(classify(&failure))
+        }
+        Some(Ok(mut reply)) => {
+            ports
+                .events
+                .send(TurnEvent::StepFinished { usage: reply.usage })
+                .await;
+            reply.message.issuer = Some(model.profile().issuer.clone());
+            session.count(spent_call(model.as_ref(), &reply));
+            Event::Replied(reply)
+        }
+    }
+}
+
+/// Whether the front end has been shown a part of the reply.
+#[derive(Default)]
+struct Heard {
+    anything: bool,
+}
+
+async fn listen(
+    mut events: hermes_wire::ModelEvents,
+    ports: &Ports,
+    heard: &mut Heard,
+) -> Result<Box<Reply>, Failure> {
+    while let Some(event) = events.next().await {
+        match event? {
+            ModelEvent::Text(text) => {
+                heard.anything = true;
+                ports.events.text(&text);
+            }
+            ModelEvent::Reasoning(text) => {
+                heard.anything = true;
+                ports.events.reasoning(&text);
+            }
+            ModelEvent::ToolPreparing(name) => ports.events.send(TurnEvent::ToolPreparing { name }).await,
+            ModelEvent::Finished(reply) => return Ok(reply),
+        }
+    }
+    Err(Failure::Cut {
+        cause: "the stream ended before the reply did".to_owned(),
+    })
+}
+
+fn spent_call(model: &dyn Model, reply: &Reply) -> SpentCall {
+    let profile = model.profile();
+    SpentCall {
+        usage: reply.usage.unwrap_or_default(),
+        model: profile.model.to_string(),
+        provider: profile.issuer.provider.clone(),
+        base_url: profile.base_url.clone(),
+    }
+}

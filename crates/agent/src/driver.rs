@@ -1,0 +1,92 @@
+//! Carries out what the turn machine decides. Holds no policy.
+
+use crate::recovery::Remedy;
+use crate::turn::{Event, Step, Turn, When};
+use crate::{Ports, Session, TurnReport, UserInput, calling, finish, texts, tooling};
+use hermes_conversation::{Message, Opening, TurnEvent};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Runs one turn to its end. The user's message is recorded before anything else happens, and
+/// whatever happens afterwards, the turn is closed in the record.
+pub async fn run_turn(
+    session: &mut Session,
+    input: UserInput,
+    ports: &Ports,
+    cancel: &CancellationToken,
+) -> TurnReport {
+    let mut turn = Turn::new(session.limits);
+    let mut event = begin(session, input, ports).await;
+    loop {
+        event = match turn.next(event) {
+            Step::CallModel(asking) => calling::call_model(session, ports, asking, cancel).await,
+            Step::RunTools(reply) => tooling::run_tools(session, *reply, ports, cancel).await,
+            Step::Apply(remedy) => apply(session, remedy, ports, cancel).await,
+            Step::Finish(outcome) => return finish::finish(session, outcome, turn.calls(), ports).await,
+        };
+    }
+}
+
+async fn begin(session: &mut Session, input: UserInput, ports: &Ports) -> Event {
+    session.start_counting();
+    let opening = Opening {
+        message: input.clone(),
+    };
+    match ports.transcript.open_turn(&session.lease, opening).await {
+        Ok(turn) => session.turn = Some(turn),
+        Err(error) => return Event::StoreFailed(error),
+    }
+    session.history.push(Message::User(input));
+    ports.events.send(TurnEvent::Accepted).await;
+    Event::Started
+}
+
+async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &CancellationToken) -> Event {
+    match remedy {
+        Remedy::Wait { delay, why } => wait(delay, &why, ports, cancel).await,
+        Remedy::StopStreaming => {
+            session.quirks.no_streaming = true;
+            Event::Remedied
+        }
+        Remedy::AskToContinue(reply) => {
+            add(
+                session,
+                vec![Message::Assistant(reply.message), texts::continuation()],
+                ports,
+            )
+            .await
+        }
+        Remedy::AskForSummary => add(session, vec![texts::summary_request()], ports).await,
+        Remedy::GiveUp => Event::Remedied,
+    }
+}
+
+/// Waits out a fault, with up to half as much again so that many sessions do not return in step.
+async fn wait(delay: Duration, why: &str, ports: &Ports, cancel: &CancellationToken) -> Event {
+    let delay = delay.mul_f64(1.0 + 0.5 * (ports.jitter)().clamp(0.0, 1.0));
+    let notice = format!("{why}; trying again in {:.1} s", delay.as_secs_f64());
+    ports.events.send(TurnEvent::Status(notice)).await;
+    match cancel.run_until_cancelled(tokio::time::sleep(delay)).await {
+        Some(()) => Event::Remedied,
+        None => Event::Cancelled(When::CallingModel),
+    }
+}
+
+/// Records messages of the agent's own and adds them to the history.
+async fn add(session: &mut Session, messages: Vec<Message>, ports: &Ports) -> Event {
+    let Some(turn) = &session.turn else {
+        return Event::Remedied;
+    };
+    let spent = session.unrecorded.take();
+    if let Err(error) = ports
+        .transcript
+        .extend(&session.lease, turn, &messages, spent.as_ref())
+        .await
+    {
+        return Event::StoreFailed(error);
+    }
+    for message in messages {
+        session.history.push(message);
+    }
+    Event::Remedied
+}

@@ -1,0 +1,149 @@
+//! The end of a turn: what is recorded and what is reported.
+//!
+//! Every turn leaves a history that ends with an assistant's message, so that the next user
+//! message can follow it and nothing that was sent has to be rewritten.
+
+use crate::turn::{Outcome, When};
+use crate::{Ports, Session, TurnReport, texts};
+use hermes_conversation::{AssistantMessage, Closing, Message, RecordError};
+
+/// Closes the turn in the record and reports it.
+pub(crate) async fn finish(
+    session: &mut Session,
+    outcome: Outcome,
+    api_calls: u32,
+    ports: &Ports,
+) -> TurnReport {
+    let (message, mut report) = settle(outcome);
+    report.api_calls = api_calls;
+    report.usage = session.usage;
+    report.last_prompt_tokens = session.last_prompt_tokens;
+    if let Err(error) = close(session, message, &report.exit_reason, ports).await
+        && !report.store_failed
+    {
+        report.store_failed = true;
+        report.failed = true;
+        report.completed = false;
+        report.error = Some(error.to_string());
+    }
+    report
+}
+
+async fn close(
+    session: &mut Session,
+    message: Option<AssistantMessage>,
+    exit_reason: &str,
+    ports: &Ports,
+) -> Result<(), RecordError> {
+    let Some(turn) = session.turn.take() else {
+        return Ok(());
+    };
+    let spent = session.unrecorded.take();
+    let closing = Closing {
+        message: message.clone(),
+        spent,
+        exit_reason: exit_reason.to_owned(),
+    };
+    ports.transcript.close(&session.lease, turn, closing).await?;
+    if let Some(message) = message {
+        session.history.push(Message::Assistant(message));
+    }
+    Ok(())
+}
+
+/// The message that ends the history, and the report.
+fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
+    let blank = TurnReport {
+        final_response: None,
+        exit_reason: String::new(),
+        completed: false,
+        failed: false,
+        partial: false,
+        interrupted: false,
+        error: None,
+        fault: None,
+        store_failed: false,
+        api_calls: 0,
+        usage: Default::default(),
+        last_prompt_tokens: None,
+    };
+    match outcome {
+        Outcome::Answered {
+            text,
+            reply,
+            exit_reason,
+        } => (
+            Some(reply.message),
+            TurnReport {
+                final_response: Some(text),
+                exit_reason,
+                completed: true,
+                ..blank
+            },
+        ),
+        Outcome::Partial {
+            text,
+            reply,
+            exit_reason,
+            why,
+        } => {
+            let message = reply.map_or_else(|| closing_line(&why), |reply| reply.message);
+            let final_response = (!text.is_empty()).then_some(text);
+            let failed = final_response.is_none();
+            let error = Some(why);
+            (
+                Some(message),
+                TurnReport {
+                    final_response,
+                    exit_reason,
+                    partial: true,
+                    failed,
+                    error,
+                    ..blank
+                },
+            )
+        }
+        Outcome::Failed { fault, exit_reason } => (
+            Some(closing_line(texts::FAILED)),
+            TurnReport {
+                exit_reason,
+                failed: true,
+                error: Some(fault.detail),
+                fault: Some(fault.class),
+                ..blank
+            },
+        ),
+        Outcome::Interrupted(when) => {
+            let exit_reason = match when {
+                When::CallingModel => "interrupted_during_api_call",
+                When::RunningTools => "interrupted_by_user",
+            };
+            let message = Some(closing_line(texts::INTERRUPTED));
+            (
+                message,
+                TurnReport {
+                    exit_reason: exit_reason.to_owned(),
+                    interrupted: true,
+                    ..blank
+                },
+            )
+        }
+        Outcome::StoreFailed(error) => (
+            None,
+            TurnReport {
+                exit_reason: "store_failed".to_owned(),
+                failed: true,
+                store_failed: true,
+                error: Some(error.to_string()),
+                ..blank
+            },
+        ),
+    }
+}
+
+fn closing_line(text: &str) -> AssistantMessage {
+    AssistantMessage {
+        text: text.to_owned(),
+        ..AssistantMessage::default()
+    }
+}

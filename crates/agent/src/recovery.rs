@@ -1,0 +1,159 @@
+//! What to do about a fault, as a pure function.
+
+use hermes_wire::{Fault, FaultClass, Reply};
+use std::time::Duration;
+
+/// What may be spent on one turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Model calls that may follow tool results.
+    pub max_iterations: u32,
+    /// Attempts per model call, the first one included.
+    pub attempts: u32,
+    pub continuations: u32,
+    pub empty_retries: u32,
+    /// Replies in a row whose tool calls were cut short.
+    pub cut_calls: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_iterations: 90,
+            attempts: 3,
+            continuations: 4,
+            empty_retries: 3,
+            cut_calls: 4,
+        }
+    }
+}
+
+/// What has been spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Failed attempts at the current model call.
+    pub attempts: u32,
+    pub streaming_dropped: bool,
+}
+
+/// Something that may turn a failure into another try.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Remedy {
+    /// Wait, with jitter on top, and send the same request again.
+    Wait { delay: Duration, why: String },
+    /// Ask for whole replies from now on; kept with the session.
+    StopStreaming,
+    /// Keep the cut reply and ask for the rest.
+    AskToContinue(Box<Reply>),
+    /// The budget is spent: ask for a last answer without tools.
+    AskForSummary,
+    /// Nothing helps.
+    GiveUp,
+}
+
+/// A provider may ask for patience; past this we do not believe it.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+/// Chooses a remedy.
+pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Remedy {
+    use FaultClass::*;
+    let base = match fault.class {
+        RateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown => Duration::from_secs(2),
+        Unreachable => Duration::from_secs(1),
+        StreamingUnsupported if !spent.streaming_dropped => return Remedy::StopStreaming,
+        StreamingUnsupported | Auth | Billing | ContextOverflow | PayloadTooLarge | ModelNotFound
+        | ContentPolicy | Format => return Remedy::GiveUp,
+    };
+    if spent.attempts >= limits.attempts.max(1) {
+        return Remedy::GiveUp;
+    }
+    let delay = match fault.retry_after {
+        Some(asked) => asked.min(LONGEST_WAIT),
+        None => backoff(base, spent.attempts),
+    };
+    Remedy::Wait {
+        delay,
+        why: fault.detail.clone(),
+    }
+}
+
+/// The base doubled for every failure after the first, at most a minute.
+fn backoff(base: Duration, failures: u32) -> Duration {
+    let factor = 2u32.saturating_pow(failures.saturating_sub(1));
+    base.saturating_mul(factor).min(Duration::from_secs(60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(class: FaultClass, retry_after: Option<u64>) -> Fault {
+        Fault {
+            class,
+            detail: "x".into(),
+            retry_after: retry_after.map(Duration::from_secs),
+        }
+    }
+
+    fn wait(seconds: u64) -> Remedy {
+        Remedy::Wait {
+            delay: Duration::from_secs(seconds),
+            why: "x".into(),
+        }
+    }
+
+    #[test]
+    fn the_remedy_fits_the_fault_and_what_was_spent() {
+        use FaultClass::*;
+        for (class, asked, failures, want) in [
+            (RateLimited, Some(7), 1, wait(7)),
+            (RateLimited, Some(9_999), 1, wait(600)),
+            (RateLimited, None, 1, wait(2)),
+            (Overloaded, None, 2, wait(4)),
+            (Server, None, 1, wait(2)),
+            (Timeout, None, 2, wait(4)),
+            (StreamCut, None, 1, wait(2)),
+            (Garbled, None, 1, wait(2)),
+            (Unknown, None, 1, wait(2)),
+            (Unreachable, None, 1, wait(1)),
+            (Unreachable, None, 2, wait(2)),
+            (Server, None, 3, Remedy::GiveUp),
+            (RateLimited, Some(1), 3, Remedy::GiveUp),
+            (StreamingUnsupported, None, 1, Remedy::StopStreaming),
+            (Auth, None, 1, Remedy::GiveUp),
+            (Billing, None, 1, Remedy::GiveUp),
+            (ContextOverflow, None, 1, Remedy::GiveUp),
+            (PayloadTooLarge, None, 1, Remedy::GiveUp),
+            (ModelNotFound, None, 1, Remedy::GiveUp),
+            (ContentPolicy, None, 1, Remedy::GiveUp),
+            (Format, None, 1, Remedy::GiveUp),
+        ] {
+            let spent = Spent {
+                attempts: failures,
+                streaming_dropped: false,
+            };
+            assert_eq!(
+                decide(&fault(class, asked), &spent, &Limits::default()),
+                want,
+                "{class:?} {failures}"
+            );
+        }
+        let spent = Spent {
+            attempts: 1,
+            streaming_dropped: true,
+        };
+        let again = decide(&fault(StreamingUnsupported, None), &spent, &Limits::default());
+        assert_eq!(again, Remedy::GiveUp);
+    }
+
+    #[test]
+    fn waits_grow_to_a_minute_and_no_further() {
+        for (failures, want) in [(1, 2), (2, 4), (5, 32), (6, 60), (40, 60)] {
+            assert_eq!(
+                backoff(Duration::from_secs(2), failures),
+                Duration::from_secs(want),
+                "{failures}"
+            );
+        }
+    }
+}

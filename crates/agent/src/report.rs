@@ -1,0 +1,24 @@
+//! The result of a turn, with the field names that programs read.
+
+use hermes_conversation::Usage;
+use hermes_wire::FaultClass;
+
+/// How a turn ended and what it cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnReport {
+    pub final_response: Option<String>,
+    pub exit_reason: String,
+    pub completed: bool,
+    pub failed: bool,
+    pub partial: bool,
+    pub interrupted: bool,
+    /// One line for a person, when something went wrong.
+    pub error: Option<String>,
+    pub fault: Option<FaultClass>,
+    /// The record could not be written; nothing after this turn may be trusted to be stored.
+    pub store_failed: bool,
+    pub api_calls: u32,
+    /// Of this turn.
+    pub usage: Usage,
+    pub last_prompt_tokens: Option<u64>,
+}

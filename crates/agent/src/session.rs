@@ -1,0 +1,58 @@
+//! A session as the agent holds it while a turn runs.
+
+use crate::recovery::Limits;
+use hermes_conversation::{History, Lease, OpenTurn, Quirks, SpentCall, Usage, UserMessage};
+use hermes_wire::{ApiMode, Encoder};
+use std::sync::Arc;
+
+/// What the user said.
+pub type UserInput = UserMessage;
+
+/// The state of one session between and during turns. One task owns it.
+pub struct Session {
+    pub lease: Lease,
+    /// Frozen when the session began.
+    pub system: Arc<str>,
+    pub history: History,
+    pub quirks: Quirks,
+    pub limits: Limits,
+    pub(crate) encoder: Encoder,
+    pub(crate) turn: Option<OpenTurn>,
+    /// What the newest reply cost, until it is recorded with the message it produced.
+    pub(crate) unrecorded: Option<SpentCall>,
+    pub(crate) usage: Usage,
+    pub(crate) last_prompt_tokens: Option<u64>,
+}
+
+impl Session {
+    pub fn new(lease: Lease, system: Arc<str>, history: History, quirks: Quirks, limits: Limits) -> Self {
+        Self {
+            lease,
+            system,
+            history,
+            quirks,
+            limits,
+            encoder: Encoder::new(ApiMode::ChatCompletions),
+            turn: None,
+            unrecorded: None,
+            usage: Usage::default(),
+            last_prompt_tokens: None,
+        }
+    }
+
+    /// Forgets what earlier turns cost: a report speaks of its own turn.
+    pub(crate) fn start_counting(&mut self) {
+        self.usage = Usage::default();
+        self.unrecorded = None;
+    }
+
+    /// Adds what a reply cost to what is not yet recorded: several replies may share a commit.
+    pub(crate) fn count(&mut self, spent: SpentCall) {
+        self.usage += spent.usage;
+        self.last_prompt_tokens = Some(spent.usage.prompt());
+        match &mut self.unrecorded {
+            Some(earlier) => earlier.usage += spent.usage,
+            None => self.unrecorded = Some(spent),
+        }
+    }
+}

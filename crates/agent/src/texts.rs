@@ -1,0 +1,55 @@
+//! What the agent itself puts into a conversation, word for word.
+//!
+//! These texts are replayed with the history, so changing one changes request bytes of future
+//! sessions only.
+
+use hermes_conversation::{Message, UserMessage};
+
+/// Stands as the model's message where it said nothing.
+pub(crate) const EMPTY_REPLY: &str = "(empty)";
+/// The answer when even the last question of a spent budget brought nothing.
+pub(crate) const NO_SUMMARY: &str = "I ran out of steps for this task and could not put together a summary. Ask me to go on, or narrow the task.";
+/// Closes a turn that the person stopped.
+pub(crate) const INTERRUPTED: &str = "[The user stopped this turn here.]";
+/// Closes a turn that failed; the next message of the user begins a new one.
+pub(crate) const FAILED: &str = "[No answer: the model could not be reached or refused the request.]";
+
+const CONTINUE: &str = "[Your reply was cut off by its length limit. Go on exactly where it stopped, without \
+repeating anything.]";
+const SUMMARISE: &str = "[The step budget of this task is spent. Do not call tools any more. Tell the user what was \
+done, what was found and what remains.]";
+
+pub(crate) const TRUNCATED_CALL: &str = "The call was cut off before its arguments were complete, so it was not \
+run. Send it again, in smaller pieces if it is long.";
+pub(crate) const MALFORMED_CALL: &str = "The arguments are not valid JSON, so the call was not run. Send one JSON \
+object; use {} for no arguments.";
+pub(crate) const CANCELLED_CALL: &str = "Not run: the user stopped the turn first.";
+
+pub(crate) fn continuation() -> Message {
+    Message::User(UserMessage {
+        content: hermes_conversation::Content::text(CONTINUE),
+        api_content: None,
+    })
+}
+
+pub(crate) fn summary_request() -> Message {
+    Message::user(SUMMARISE)
+}
+
+/// An error as every tool states one.
+pub(crate) fn error_result(text: &str) -> String {
+    serde_json::json!({ "error": text }).to_string()
+}
+
+/// What is recorded for a turn whose process died: results for calls that were running, for
+/// calls that never started, and the line that closes the turn.
+pub fn recovery_texts() -> (String, String, String) {
+    (
+        error_result(
+            "Hermes was stopped while this call was running. It may or may not have taken effect; check before \
+             repeating it.",
+        ),
+        error_result("Hermes was stopped before this call began. It was not run."),
+        "[Hermes was stopped during this turn; it was closed when the session was opened again.]".to_owned(),
+    )
+}

@@ -1,0 +1,302 @@
+//! Runs the calls of one reply.
+//!
+//! The reply and an intent per call are recorded first; calls that may run together do, calls
+//! that must be in order are started by the commit that records the results before them.
+
+use crate::turn::{Event, When};
+use crate::{Ports, Session, texts};
+use futures::future::join_all;
+use hermes_conversation::{
+    Effect, HookPoint, HookVerdict, Intent, IntentId, IntentState, Message, RecordError, Settled, Settlement,
+    StartPermit, ToolCall, TurnEvent,
+};
+use hermes_tools::{Approval, Finished, Prepared, RunScope, Verdict, denied_text, segments};
+use hermes_wire::{CallState, Reply};
+use std::collections::VecDeque;
+use std::ops::Range;
+use tokio_util::sync::CancellationToken;
+
+/// Gives every call of `reply` exactly one recorded result.
+pub(crate) async fn run_tools(
+    session: &mut Session,
+    reply: Reply,
+    ports: &Ports,
+    cancel: &CancellationToken,
+) -> Event {
+    match Batch::plan(session, reply, ports).await {
+        Ok(batch) => match batch.run(session, ports, cancel).await {
+            Ok(event) => event,
+            Err(error) => Event::StoreFailed(error),
+        },
+        Err(error) => Event::StoreFailed(error),
+    }
+}
+
+/// The calls of one reply, recorded and not yet run.
+struct Batch {
+    calls: VecDeque<Planned>,
+    segments: Vec<Range<usize>>,
+    /// Results that have not been recorded yet, in call order.
+    unsettled: Vec<Settled>,
+    decided: Vec<(IntentId, &'static str)>,
+}
+
+struct Planned {
+    id: IntentId,
+    prepared: Prepared,
+    permit: Option<StartPermit>,
+}
+
+impl Batch {
+    /// Judges the calls and records the reply with their intents. The calls of the first
+    /// segment are started by the same commit.
+    async fn plan(session: &mut Session, reply: Reply, ports: &Ports) -> Result<Self, RecordError> {
+        let mut prepared = Vec::with_capacity(reply.message.calls.len());
+        for (call, state) in reply.message.calls.iter().zip(&reply.calls) {
+            prepared.push(judge(call, state, ports).await);
+        }
+        let segments = segments(&prepared);
+        let first = segments.first().cloned().unwrap_or(0..0);
+        let intents: Vec<Intent> = prepared
+            .iter()
+            .enumerate()
+            .map(|(place, prepared)| intent(prepared, first.contains(&place)))
+            .collect();
+        let Some(turn) = &session.turn else {
+            return Ok(Self::empty());
+        };
+        let spent = session.unrecorded.take();
+        let permits = ports
+            .transcript
+            .plan(&session.lease, turn, &reply.message, spent.as_ref(), &intents)
+            .await?;
+        session.history.push(Message::Assistant(reply.message));
+        let calls = prepared
+            .into_iter()
+            .zip(permits.ids.into_iter().zip(permits.started))
+            .map(|(prepared, (id, permit))| Planned { id, prepared, permit })
+            .collect();
+        Ok(Self {
+            calls,
+            segments,
+            ..Self::empty()
+        })
+    }
+
+    fn empty() -> Self {
+        Self {
+            calls: VecDeque::new(),
+            segments: Vec::new(),
+            unsettled: Vec::new(),
+            decided: Vec::new(),
+        }
+    }
+
+    async fn run(
+        mut self,
+        session: &mut Session,
+        ports: &Ports,
+        cancel: &CancellationToken,
+    ) -> Result<Event, RecordError> {
+        for segment in std::mem::take(&mut self.segments) {
+            let mut calls: Vec<Planned> = self.calls.drain(..segment.len()).collect();
+            if cancel.is_cancelled() {
+                self.unsettled.extend(calls.into_iter().map(cancelled));
+                continue;
+            }
+            self.ask(&mut calls, ports, cancel).await;
+            self.start(&mut calls, session, ports).await?;
+            let ended = join_all(calls.into_iter().map(|call| carry_out(call, ports, cancel))).await;
+            self.unsettled.extend(ended);
+        }
+        self.settle(session, ports, Vec::new()).await?;
+        Ok(if cancel.is_cancelled() {
+            Event::Cancelled(When::RunningTools)
+        } else {
+            Event::ToolsDone
+        })
+    }
+
+    /// Asks the person where the verdict says so, and turns the answer into a verdict.
+    async fn ask(&mut self, calls: &mut [Planned], ports: &Ports, cancel: &CancellationToken) {
+        for call in calls {
+            let Verdict::Ask(request) = &call.prepared.verdict else {
+                continue;
+            };
+            let answer = cancel.run_until_cancelled(ports.ask.approve(request)).await;
+            let (verdict, word) = match answer {
+                Some(Approval::Allowed) => (Verdict::Run, "approved"),
+                Some(no) => (
+                    Verdict::Refuse {
+                        text: denied_text(&no),
+                        decision: "denied",
+                    },
+                    "denied",
+                ),
+                None => {
+                    let text = texts::CANCELLED_CALL.to_owned();
+                    (
+                        Verdict::Refuse {
+                            text,
+                            decision: "denied",
+                        },
+                        "cancelled",
+                    )
+                }
+            };
+            call.prepared.verdict = verdict;
+            self.decided.push((call.id, word));
+        }
+    }
+
+    /// Makes sure that every call that will run has been recorded as started.
+    async fn start(
+        &mut self,
+        calls: &mut [Planned],
+        session: &mut Session,
+        ports: &Ports,
+    ) -> Result<(), RecordError> {
+        let waiting = |call: &Planned| call.permit.is_none() && call.prepared.verdict == Verdict::Run;
+        let start: Vec<IntentId> = calls
+            .iter()
+            .filter(|call| waiting(call))
+            .map(|call| call.id)
+            .collect();
+        if start.is_empty() {
+            return Ok(());
+        }
+        let mut permits = self.settle(session, ports, start).await?;
+        for call in calls.iter_mut().filter(|call| waiting(call)).rev() {
+            call.permit = permits.pop();
+        }
+        Ok(())
+    }
+
+    /// Records what has ended, and starts what comes next in the same commit.
+    async fn settle(
+        &mut self,
+        session: &mut Session,
+        ports: &Ports,
+        start: Vec<IntentId>,
+    ) -> Result<Vec<StartPermit>, RecordError> {
+        let Some(turn) = &session.turn else {
+            return Ok(Vec::new());
+        };
+        let results = std::mem::take(&mut self.unsettled);
+        let messages: Vec<_> = results.iter().map(|settled| settled.message.clone()).collect();
+        let settlement = Settlement {
+            results,
+            start,
+            decided: std::mem::take(&mut self.decided),
+        };
+        let permits = ports.transcript.settle(&session.lease, turn, settlement).await?;
+        for message in messages {
+            session.history.push(Message::Tool(message));
+        }
+        Ok(permits)
+    }
+}
+
+/// What is to become of a call: cut or unreadable ones are refused before any tool sees them.
+async fn judge(call: &ToolCall, state: &CallState, ports: &Ports) -> Prepared {
+    let mut prepared = ports.tools.prepare(call, &ports.tool_context);
+    let refusal = match state {
+        CallState::Complete | CallState::Repaired => None,
+        CallState::Truncated => Some(texts::TRUNCATED_CALL),
+        CallState::Malformed => Some(texts::MALFORMED_CALL),
+    };
+    if let Some(text) = refusal {
+        prepared.verdict = Verdict::Refuse {
+            text: text.to_owned(),
+            decision: "invalid",
+        };
+        return prepared;
+    }
+    let point = HookPoint::BeforeTool {
+        name: call.name.clone(),
+        arguments: call.arguments.clone(),
+    };
+    if let HookVerdict::Block { reason } = ports.hooks.fire(point).await {
+        prepared.verdict = Verdict::Refuse {
+            text: reason,
+            decision: "denied",
+        };
+    }
+    prepared
+}
+
+fn intent(prepared: &Prepared, is_first: bool) -> Intent {
+    let state = match prepared.verdict {
+        Verdict::Run if is_first => IntentState::Started,
+        Verdict::Run | Verdict::Ask(_) => IntentState::Planned,
+        Verdict::Refuse { .. } => IntentState::Refused,
+    };
+    Intent {
+        call_id: prepared.call.id.clone(),
+        tool: prepared.call.name.clone(),
+        arguments: prepared.call.arguments.clone(),
+        effect: match state {
+            IntentState::Refused => Effect::Read,
+            _ => prepared.effect.clone(),
+        },
+        state,
+        decision: prepared.verdict.decision(),
+    }
+}
+
+async fn carry_out(call: Planned, ports: &Ports, cancel: &CancellationToken) -> Settled {
+    let Planned { id, prepared, permit } = call;
+    let (call_id, name) = (prepared.call.id.clone(), prepared.call.name.clone());
+    let arguments = prepared.call.arguments.clone();
+    ports
+        .events
+        .send(TurnEvent::ToolStarted {
+            id: call_id.clone(),
+            name: name.clone(),
+            arguments,
+        })
+        .await;
+    let ended = match (&prepared.verdict, permit) {
+        (Verdict::Run, Some(permit)) => {
+            let scope = RunScope {
+                cancel: cancel.child_token(),
+                transcript: ports.transcript.clone(),
+            };
+            prepared.run(permit, &ports.tool_context, scope).await
+        }
+        _ => prepared.into_refused(),
+    };
+    let Finished {
+        message,
+        state,
+        failed,
+        millis,
+    } = ended;
+    let result = message.content.as_text().to_owned();
+    ports
+        .events
+        .send(TurnEvent::ToolFinished {
+            id: call_id,
+            name: name.clone(),
+            result,
+            failed,
+            millis,
+        })
+        .await;
+    ports.hooks.fire(HookPoint::AfterTool { name, failed }).await;
+    Settled {
+        intent: id,
+        state,
+        message,
+    }
+}
+
+/// The end of a call that the person's stop came before.
+fn cancelled(call: Planned) -> Settled {
+    let ended = call.prepared.refused(texts::CANCELLED_CALL);
+    Settled {
+        intent: call.id,
+        state: ended.state,
+        message: ended.message,
+    }
+}

@@ -1,0 +1,274 @@
+//! Decides what a turn does next.
+//!
+//! [`Turn`] holds no handles and never waits: it is told what happened and answers with a
+//! [`Step`]. Carrying a step out is `driver`'s work. A provider failure is an ordinary
+//! [`Event`] here, so every path of recovery can be tested without a network.
+
+use crate::recovery::{Limits, Remedy, Spent, decide};
+use crate::texts;
+use hermes_conversation::{FinishReason, RecordError};
+use hermes_wire::{CallState, Fault, FaultClass, Reply};
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// The user's message is recorded.
+    Started,
+    Replied(Box<Reply>),
+    Failed(Fault),
+    /// Every call of the last reply has a recorded result.
+    ToolsDone,
+    Remedied,
+    /// The person asked to stop.
+    Cancelled(When),
+    StoreFailed(RecordError),
+}
+
+/// What the turn was doing when it was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    CallingModel,
+    RunningTools,
+}
+
+/// What to do.
+#[derive(Debug, PartialEq)]
+pub enum Step {
+    CallModel(Asking),
+    RunTools(Box<Reply>),
+    Apply(Remedy),
+    Finish(Outcome),
+}
+
+/// What kind of answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    WithTools,
+    InWords,
+}
+
+/// How a turn ended.
+#[derive(Debug, PartialEq)]
+pub enum Outcome {
+    /// With words for the user. `reply` is the message to record.
+    Answered {
+        text: String,
+        reply: Box<Reply>,
+        exit_reason: String,
+    },
+    /// With words that are known to be incomplete.
+    Partial {
+        text: String,
+        reply: Option<Box<Reply>>,
+        exit_reason: String,
+        why: String,
+    },
+    Failed {
+        fault: Fault,
+        exit_reason: String,
+    },
+    Interrupted(When),
+    StoreFailed(RecordError),
+}
+
+/// One turn in progress.
+#[derive(Debug)]
+pub struct Turn {
+    limits: Limits,
+    spent: Spent,
+    iterations: u32,
+    calls: u32,
+    continuations: u32,
+    empty_replies: u32,
+    cut_calls: u32,
+    /// Text of earlier parts of an answer that was cut by length.
+    earlier: String,
+    /// The budget is spent and a last answer was asked for; counts the asking.
+    summaries: u32,
+}
+
+impl Turn {
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            spent: Spent::default(),
+            iterations: 0,
+            calls: 0,
+            continuations: 0,
+            empty_replies: 0,
+            cut_calls: 0,
+            earlier: String::new(),
+            summaries: 0,
+        }
+    }
+
+    /// How many requests were sent.
+    pub fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    pub fn next(&mut self, event: Event) -> Step {
+        match event {
+            Event::Started | Event::ToolsDone => self.spend_iteration(),
+            Event::Remedied => self.call_model(),
+            Event::Replied(reply) => self.replied(reply),
+            Event::Failed(fault) => self.failed(fault),
+            Event::Cancelled(when) => Step::Finish(Outcome::Interrupted(when)),
+            Event::StoreFailed(error) => Step::Finish(Outcome::StoreFailed(error)),
+        }
+    }
+
+    fn spend_iteration(&mut self) -> Step {
+        if self.iterations >= self.limits.max_iterations {
+            self.summaries = 1;
+            return Step::Apply(Remedy::AskForSummary);
+        }
+        self.iterations += 1;
+        self.call_model()
+    }
+
+    fn call_model(&mut self) -> Step {
+        self.calls += 1;
+        Step::CallModel(if self.summaries > 0 {
+            Asking::InWords
+        } else {
+            Asking::WithTools
+        })
+    }
+
+    fn failed(&mut self, fault: Fault) -> Step {
+        self.spent.attempts += 1;
+        match decide(&fault, &self.spent, &self.limits) {
+            Remedy::GiveUp => {
+                let exit_reason = match self.spent.attempts {
+                    0 | 1 => format!("api_error({})", fault.class.as_str()),
+                    _ => "all_retries_exhausted_no_response".to_owned(),
+                };
+                Step::Finish(Outcome::Failed { fault, exit_reason })
+            }
+            remedy => {
+                self.spent.streaming_dropped |= remedy == Remedy::StopStreaming;
+                Step::Apply(remedy)
+            }
+        }
+    }
+
+    fn replied(&mut self, mut reply: Box<Reply>) -> Step {
+        self.spent.attempts = 0;
+        if self.summaries > 0 {
+            return self.summarised(reply);
+        }
+        if !reply.message.calls.is_empty() {
+            return self.calls_tools(reply);
+        }
+        self.cut_calls = 0;
+        match (reply.finish, reply.message.text.trim().is_empty()) {
+            (FinishReason::ContentFilter, _) => Step::Finish(refused(&reply)),
+            (_, true) => self.empty(reply),
+            (FinishReason::Length, false) => self.cut(reply),
+            (FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Incomplete, false) => {
+                reply.message.finish = Some(reply.finish);
+                let exit_reason = format!("text_response(finish_reason={})", reply.finish.as_str());
+                Step::Finish(Outcome::Answered {
+                    text: self.with_earlier(&reply),
+                    reply,
+                    exit_reason,
+                })
+            }
+        }
+    }
+
+    /// A reply that ended for want of room may hold half a call: none of its calls may run.
+    fn calls_tools(&mut self, mut reply: Box<Reply>) -> Step {
+        if reply.finish == FinishReason::Length {
+            reply.calls.fill(CallState::Truncated);
+        }
+        self.cut_calls = match reply.calls.iter().any(|state| *state == CallState::Truncated) {
+            true => self.cut_calls + 1,
+            false => 0,
+        };
+        if self.cut_calls > self.limits.cut_calls {
+            return Step::Finish(Outcome::Partial {
+                text: self.earlier.clone(),
+                reply: None,
+                exit_reason: "tool_calls_truncated".to_owned(),
+                why: "the model's tool calls were cut short again and again; nothing was run".to_owned(),
+            });
+        }
+        Step::RunTools(reply)
+    }
+
+    fn cut(&mut self, reply: Box<Reply>) -> Step {
+        if self.continuations >= self.limits.continuations {
+            return Step::Finish(Outcome::Partial {
+                text: self.with_earlier(&reply),
+                reply: Some(reply),
+                exit_reason: "text_response(finish_reason=length)".to_owned(),
+                why: "the answer was cut by the output limit".to_owned(),
+            });
+        }
+        self.continuations += 1;
+        self.earlier = self.with_earlier(&reply);
+        Step::Apply(Remedy::AskToContinue(reply))
+    }
+
+    fn empty(&mut self, mut reply: Box<Reply>) -> Step {
+        if self.empty_replies < self.limits.empty_retries {
+            self.empty_replies += 1;
+            return self.call_model();
+        }
+        reply.message.text = texts::EMPTY_REPLY.to_owned();
+        Step::Finish(Outcome::Partial {
+            text: self.earlier.clone(),
+            reply: Some(reply),
+            exit_reason: "empty_response_exhausted".to_owned(),
+            why: "the model sent empty replies".to_owned(),
+        })
+    }
+
+    /// The answer to the last question of a spent budget. Calls in it are not run.
+    fn summarised(&mut self, mut reply: Box<Reply>) -> Step {
+        reply.message.calls.clear();
+        reply.calls.clear();
+        let empty = reply.message.text.trim().is_empty();
+        if empty && self.summaries < 2 {
+            self.summaries += 1;
+            return self.call_model();
+        }
+        if empty {
+            reply.message.text = texts::NO_SUMMARY.to_owned();
+        }
+        let max = self.limits.max_iterations;
+        Step::Finish(Outcome::Answered {
+            text: reply.message.text.clone(),
+            reply,
+            exit_reason: format!("max_iterations_reached({max}/{max})"),
+        })
+    }
+
+    fn with_earlier(&self, reply: &Reply) -> String {
+        format!("{}{}", self.earlier, reply.message.text)
+    }
+}
+
+fn refused(reply: &Reply) -> Outcome {
+    let said = reply.message.text.trim();
+    let detail = if said.is_empty() {
+        "the model refused to answer".to_owned()
+    } else {
+        said.to_owned()
+    };
+    let fault = Fault {
+        class: FaultClass::ContentPolicy,
+        detail,
+        retry_after: None,
+    };
+    Outcome::Failed {
+        fault,
+        exit_reason: "content_filter".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "turn_tests.rs"]
+mod tests;

@@ -1,0 +1,218 @@
+use super::*;
+use hermes_conversation::{AssistantMessage, CallId, ToolCall};
+use std::time::Duration;
+
+fn reply(text: &str, finish: FinishReason) -> Box<Reply> {
+    let message = AssistantMessage {
+        text: text.into(),
+        finish: Some(finish),
+        ..Default::default()
+    };
+    Box::new(Reply {
+        message,
+        calls: vec![],
+        finish,
+        usage: None,
+    })
+}
+
+fn calling(state: CallState, finish: FinishReason) -> Box<Reply> {
+    let mut reply = reply("", finish);
+    reply.message.calls = vec![ToolCall::new(CallId::new("c"), "terminal", "{}")];
+    reply.calls = vec![state];
+    reply
+}
+
+fn fault(class: FaultClass) -> Fault {
+    Fault {
+        class,
+        detail: "x".into(),
+        retry_after: None,
+    }
+}
+
+fn turn() -> Turn {
+    let mut turn = Turn::new(Limits::default());
+    assert_eq!(turn.next(Event::Started), Step::CallModel(Asking::WithTools));
+    turn
+}
+
+#[test]
+fn words_end_the_turn() {
+    let answer = reply("hi", FinishReason::Stop);
+    let want = Outcome::Answered {
+        text: "hi".into(),
+        reply: answer.clone(),
+        exit_reason: "text_response(finish_reason=stop)".into(),
+    };
+    assert_eq!(turn().next(Event::Replied(answer)), Step::Finish(want));
+}
+
+#[test]
+fn calls_are_run_and_the_model_is_asked_again() {
+    let mut turn = turn();
+    let called = calling(CallState::Complete, FinishReason::ToolCalls);
+    assert_eq!(turn.next(Event::Replied(called.clone())), Step::RunTools(called));
+    assert_eq!(turn.next(Event::ToolsDone), Step::CallModel(Asking::WithTools));
+    assert_eq!(turn.calls(), 2);
+}
+
+#[test]
+fn a_reply_cut_by_length_runs_none_of_its_calls() {
+    let mut turn = turn();
+    let cut = calling(CallState::Complete, FinishReason::Length);
+    for _ in 0..4 {
+        let Step::RunTools(run) = turn.next(Event::Replied(cut.clone())) else {
+            panic!("tools")
+        };
+        assert_eq!(run.calls, [CallState::Truncated]);
+        turn.next(Event::ToolsDone);
+    }
+    let Step::Finish(Outcome::Partial { exit_reason, .. }) = turn.next(Event::Replied(cut)) else {
+        panic!("end")
+    };
+    assert_eq!(exit_reason, "tool_calls_truncated");
+}
+
+#[test]
+fn a_long_answer_is_asked_on_four_times_and_joined() {
+    let mut turn = turn();
+    for number in 0..4 {
+        let part = reply(&number.to_string(), FinishReason::Length);
+        assert_eq!(
+            turn.next(Event::Replied(part.clone())),
+            Step::Apply(Remedy::AskToContinue(part))
+        );
+        assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+    }
+    let Step::Finish(Outcome::Partial { text, .. }) =
+        turn.next(Event::Replied(reply("4", FinishReason::Length)))
+    else {
+        panic!("end")
+    };
+    assert_eq!(text, "01234");
+}
+
+#[test]
+fn a_continued_answer_is_whole() {
+    let mut turn = turn();
+    turn.next(Event::Replied(reply("one ", FinishReason::Length)));
+    turn.next(Event::Remedied);
+    let Step::Finish(Outcome::Answered { text, .. }) =
+        turn.next(Event::Replied(reply("two", FinishReason::Stop)))
+    else {
+        panic!("end")
+    };
+    assert_eq!(text, "one two");
+}
+
+#[test]
+fn empty_replies_are_tried_again_and_then_said_to_be_empty() {
+    let mut turn = turn();
+    for _ in 0..3 {
+        assert_eq!(
+            turn.next(Event::Replied(reply(" ", FinishReason::Stop))),
+            Step::CallModel(Asking::WithTools)
+        );
+    }
+    let Step::Finish(Outcome::Partial {
+        exit_reason, reply, ..
+    }) = turn.next(Event::Replied(reply("", FinishReason::Stop)))
+    else {
+        panic!("end")
+    };
+    assert_eq!(exit_reason, "empty_response_exhausted");
+    assert_eq!(reply.unwrap().message.text, "(empty)");
+}
+
+#[test]
+fn a_spent_budget_ends_with_words() {
+    let mut turn = Turn::new(Limits {
+        max_iterations: 1,
+        ..Limits::default()
+    });
+    turn.next(Event::Started);
+    turn.next(Event::Replied(calling(
+        CallState::Complete,
+        FinishReason::ToolCalls,
+    )));
+    assert_eq!(turn.next(Event::ToolsDone), Step::Apply(Remedy::AskForSummary));
+    assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::InWords));
+    let empty = turn.next(Event::Replied(reply("", FinishReason::Stop)));
+    assert_eq!(empty, Step::CallModel(Asking::InWords));
+    let Step::Finish(Outcome::Answered {
+        text, exit_reason, ..
+    }) = turn.next(Event::Replied(calling(
+        CallState::Complete,
+        FinishReason::ToolCalls,
+    )))
+    else {
+        panic!("end")
+    };
+    assert_eq!(
+        (text.as_str(), exit_reason.as_str()),
+        (texts::NO_SUMMARY, "max_iterations_reached(1/1)")
+    );
+}
+
+#[test]
+fn failures_wait_then_end_the_turn_and_success_forgives_them() {
+    let mut turn = turn();
+    let server = || Event::Failed(fault(FaultClass::Server));
+    let wait = |seconds| {
+        Step::Apply(Remedy::Wait {
+            delay: Duration::from_secs(seconds),
+            why: "x".into(),
+        })
+    };
+    assert_eq!(turn.next(server()), wait(2));
+    turn.next(Event::Remedied);
+    turn.next(Event::Replied(calling(
+        CallState::Complete,
+        FinishReason::ToolCalls,
+    )));
+    turn.next(Event::ToolsDone);
+    assert_eq!(turn.next(server()), wait(2));
+    turn.next(Event::Remedied);
+    assert_eq!(turn.next(server()), wait(4));
+    turn.next(Event::Remedied);
+    let Step::Finish(Outcome::Failed { exit_reason, .. }) = turn.next(server()) else {
+        panic!("end")
+    };
+    assert_eq!(exit_reason, "all_retries_exhausted_no_response");
+}
+
+#[test]
+fn other_ends() {
+    let refusal = reply("I cannot.", FinishReason::ContentFilter);
+    let stored = RecordError::Store {
+        cause: "disk full".into(),
+    };
+    for (event, want) in [
+        (
+            Event::Cancelled(When::RunningTools),
+            Outcome::Interrupted(When::RunningTools),
+        ),
+        (Event::StoreFailed(stored.clone()), Outcome::StoreFailed(stored)),
+        (
+            Event::Failed(fault(FaultClass::Auth)),
+            Outcome::Failed {
+                fault: fault(FaultClass::Auth),
+                exit_reason: "api_error(auth)".into(),
+            },
+        ),
+        (
+            Event::Replied(refusal),
+            Outcome::Failed {
+                fault: Fault {
+                    class: FaultClass::ContentPolicy,
+                    detail: "I cannot.".into(),
+                    retry_after: None,
+                },
+                exit_reason: "content_filter".into(),
+            },
+        ),
+    ] {
+        assert_eq!(turn().next(event), Step::Finish(want));
+    }
+}

@@ -1,0 +1,174 @@
+//! The command line, as people and programs type it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A self-hosted agent: ask, and a model answers with the help of tools on your machine.
+#[derive(Debug, Parser)]
+#[command(
+    name = "hermes",
+    version,
+    disable_version_flag = true,
+    after_help = "Start with `hermes demo` (no key, no network), or connect a model:\n  \
+        hermes config set model.base_url http://127.0.0.1:11434/v1\n  \
+        hermes config set model.default NAME\n  \
+        hermes"
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Flags that may stand before or after a subcommand.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// Answer one prompt and print only the final text; `-` reads it from standard input
+    #[arg(short = 'z', long = "oneshot", value_name = "PROMPT", global = true)]
+    pub(crate) oneshot: Option<String>,
+    /// Model to use in this run
+    #[arg(short, long, global = true)]
+    pub(crate) model: Option<String>,
+    /// Provider to use in this run: openrouter, openai, custom
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) provider: Option<String>,
+    /// Tools to offer, by toolset: terminal,file,todo (`all` = everything)
+    #[arg(short, long, value_name = "A,B", value_delimiter = ',', global = true)]
+    pub(crate) toolsets: Option<Vec<String>>,
+    /// Continue a session: its id, the start of its id, its title, or `latest`
+    #[arg(short, long, value_name = "ID|TITLE", global = true)]
+    pub(crate) resume: Option<String>,
+    /// Continue the newest session, or the newest with this title
+    #[arg(short, long = "continue", value_name = "TITLE", num_args = 0..=1, default_missing_value = "", global = true)]
+    pub(crate) continue_: Option<String>,
+    /// Model calls that may follow tool results in one turn
+    #[arg(long, value_name = "N", global = true)]
+    pub(crate) max_turns: Option<u32>,
+    /// Run commands without asking
+    #[arg(long, global = true)]
+    pub(crate) yolo: bool,
+    /// Print events as JSON, one per line (see docs/json-events.md)
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Write a JSON report of tokens and outcome to this file, also when the run fails
+    #[arg(long, value_name = "PATH", global = true)]
+    pub(crate) usage_file: Option<PathBuf>,
+    /// Tag under which a new session is stored; `tool` hides it from lists
+    #[arg(long, value_name = "TAG", global = true)]
+    pub(crate) source: Option<String>,
+    /// Stay in this folder when continuing a session that was started in another one
+    #[arg(long, global = true)]
+    pub(crate) no_restore_cwd: bool,
+    /// Print the version
+    #[arg(short = 'V', long, global = true)]
+    pub(crate) version: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Talk with the model in this terminal (the default)
+    Chat(ChatArgs),
+    /// See the agent work without a key or a network: the model is scripted, everything else is real
+    Demo(DemoArgs),
+    /// List, read, search, export, rename or delete stored sessions
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
+    /// Read and change settings
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Check the home folder, the settings, the session store and the model
+    Doctor,
+    /// Print a completion script for a shell
+    Completion { shell: Shell },
+    /// Print the version
+    Version,
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ChatArgs {
+    /// Ask one question and leave; `-` reads it from standard input
+    #[arg(short, long, value_name = "PROMPT")]
+    pub(crate) query: Option<String>,
+    /// With -q: print only the answer
+    #[arg(short = 'Q', long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DemoArgs {
+    /// Keep the demo's folder and say where it is
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// The newest sessions
+    ///
+    /// With --source TAG, only those stored under that tag.
+    List {
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// One session, in full
+    Show {
+        /// Id, start of an id, title, or `latest`
+        session: String,
+    },
+    /// Sessions as JSONL, one per line with its messages; `-` is standard output
+    ///
+    /// With --source TAG, only those stored under that tag.
+    Export {
+        file: String,
+        /// Only this session
+        #[arg(long, value_name = "ID")]
+        session_id: Option<String>,
+    },
+    /// Give a session a title
+    Rename {
+        session: String,
+        #[arg(required = true, num_args = 1..)]
+        title: Vec<String>,
+    },
+    /// Delete a session for good
+    Delete {
+        session: String,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Find messages: words, "phrases", OR, NOT, prefix*
+    Search {
+        #[arg(required = true, num_args = 1..)]
+        query: Vec<String>,
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// The value in force
+    Get { key: String },
+    /// Change a setting; names such as OPENAI_API_KEY go to .env
+    Set { key: String, value: String },
+    /// Back to the default
+    Unset { key: String },
+    /// What differs from the defaults; `--all` shows every setting
+    Show {
+        #[arg(long)]
+        all: bool,
+    },
+    /// Where the settings file is
+    Path,
+    /// The value of a setting, where it comes from, and its default
+    Explain { key: String },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}

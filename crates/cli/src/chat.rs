@@ -1,0 +1,274 @@
+//! A conversation in this terminal, line by line.
+
+use crate::args::Common;
+use crate::ask::TerminalAsk;
+use crate::editor::{Editor, Remember, Typed};
+use crate::exit::{Exit, Failure};
+use crate::screen::{self, Screen};
+use crate::term::{self, Style};
+use crate::{json_events, launch, oneshot, signals};
+use hermes_conversation::{Message, UserMessage, events};
+use hermes_runtime::commands::{self, Action, Line};
+use hermes_runtime::{Runtime, RuntimeError, SessionHandle, TurnReport};
+use hermes_tools::AskUser;
+use std::io::stdout;
+use std::sync::Arc;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Whether the conversation goes on.
+enum Flow {
+    Stay,
+    Leave,
+}
+
+struct Chat<'a> {
+    runtime: &'a Runtime,
+    session: SessionHandle<'a>,
+    editor: Editor,
+    ask: Arc<dyn AskUser>,
+    interrupted: Arc<Notify>,
+    style: Style,
+    shows_reasoning: bool,
+}
+
+/// Talks until the person leaves.
+pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Failure> {
+    let editor = Editor::start(runtime.home().history_file())?;
+    let style = Style::for_stream(&stdout());
+    let interrupted = Arc::new(Notify::new());
+    let ask: Arc<dyn AskUser> = Arc::new(TerminalAsk {
+        editor: editor.clone(),
+        style,
+        interrupted: interrupted.clone(),
+    });
+    let session = launch::session(runtime, common, ask.clone()).await?;
+    let shows_reasoning = runtime
+        .config()
+        .boolean("display.show_reasoning")
+        .map_err(RuntimeError::from)?;
+    let mut chat = Chat {
+        runtime,
+        session,
+        editor,
+        ask,
+        interrupted,
+        style,
+        shows_reasoning,
+    };
+    chat.greet();
+    chat.talk().await?;
+    chat.farewell();
+    chat.session.close().await;
+    Ok(Exit::Answered)
+}
+
+impl<'a> Chat<'a> {
+    fn greet(&mut self) {
+        let Style { bold, dim, off, .. } = self.style;
+        let endpoint = self.session.endpoint();
+        let model = term::printable(&endpoint.model);
+        term::print_line(&format!(
+            "{bold}Hermes{off} {dim}{model} at {}  ·  /help, Ctrl-D leaves{off}",
+            endpoint.origin()
+        ));
+        for notice in self.session.take_notices() {
+            term::print_line(&format!("{dim}  {}{off}", term::printable(&notice)));
+        }
+        if self.session.is_resumed() {
+            self.recall();
+        }
+    }
+
+    /// The end of a continued conversation, so that the person knows where it stands.
+    fn recall(&self) {
+        let Style { dim, off, .. } = self.style;
+        let Some(history) = self.session.history() else {
+            return;
+        };
+        let spoken = |message: &&Arc<Message>| match message.as_ref() {
+            Message::User(_) => true,
+            Message::Assistant(message) => !message.text.trim().is_empty(),
+            Message::Tool(_) => false,
+        };
+        let title = self
+            .session
+            .title()
+            .map(|title| format!(" “{}”", term::printable(title)))
+            .unwrap_or_default();
+        term::print_line(&format!(
+            "{dim}  Continuing {}{title}, {} messages{off}",
+            self.session.id(),
+            history.len()
+        ));
+        let last: Vec<_> = history.messages().iter().rev().filter(spoken).take(4).collect();
+        for message in last.into_iter().rev() {
+            let who = if message.role() == "user" { "you" } else { "hermes" };
+            term::print_line(&format!(
+                "{dim}  {who:>6}: {}{off}",
+                term::one_line(message.text(), 90)
+            ));
+        }
+    }
+
+    async fn talk(&mut self) -> Result<(), Failure> {
+        let mut warned = false;
+        loop {
+            match self.editor.read("\n❯ ", Remember::Yes).await {
+                Typed::End => return Ok(()),
+                Typed::Interrupt if warned => return Ok(()),
+                Typed::Interrupt => {
+                    warned = true;
+                    term::print_line("  (Ctrl-C again, or Ctrl-D, leaves)");
+                }
+                Typed::Line(line) if line.trim().is_empty() => warned = false,
+                Typed::Line(line) => {
+                    warned = false;
+                    if let Flow::Leave = self.line(&line).await? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
+        match commands::read(line) {
+            Line::Words => {
+                self.turn(line).await;
+                Ok(Flow::Stay)
+            }
+            Line::Command(action) => self.act(action).await,
+            Line::Unknown { name, nearest } => {
+                let hint = nearest
+                    .map(|nearest| format!("; did you mean /{nearest}?"))
+                    .unwrap_or_default();
+                self.note(&format!("there is no command /{name}{hint} (/help lists them)"));
+                Ok(Flow::Stay)
+            }
+        }
+    }
+
+    async fn turn(&mut self, line: &str) {
+        let cancel = CancellationToken::new();
+        let (sink, stream) = events();
+        let screen = Screen::new(self.style, self.shows_reasoning);
+        let input = UserMessage {
+            content: hermes_conversation::Content::text(line),
+            api_content: None,
+        };
+        term::print("\n");
+        let turn = self.session.submit(input, &cancel, sink);
+        let (report, _) = tokio::select! {
+            done = async { tokio::join!(turn, screen::show(stream, screen)) } => done,
+            () = signals::watch(cancel.clone(), self.interrupted.clone()) => unreachable!("the watch never ends"),
+        };
+        match report {
+            Ok(report) => self.conclude(&report),
+            Err(error) => self.complain(&Failure::from(error).line),
+        }
+    }
+
+    fn conclude(&self, report: &TurnReport) {
+        if report.interrupted {
+            self.note("stopped; what was said is saved");
+        } else if let Some(error) = &report.error {
+            self.complain(&oneshot::explain(report, error));
+        }
+    }
+
+    async fn act(&mut self, action: Action) -> Result<Flow, Failure> {
+        match action {
+            Action::Quit => return Ok(Flow::Leave),
+            Action::Help => {
+                term::print_line(&commands::help());
+            }
+            Action::Stop => self.note("nothing is running"),
+            Action::Usage => self.show_usage(),
+            Action::Title { title: None } => {
+                self.note(self.session.title().unwrap_or("this session has no title"))
+            }
+            Action::Title { title: Some(title) } => match self.session.set_title(&title).await {
+                Ok(title) => self.note(&format!("title: {}", title.as_deref().unwrap_or("none"))),
+                Err(error) => self.complain(&Failure::from(error).line),
+            },
+            Action::New { title } => self.start_new(title).await,
+            Action::Resume { which } => self.resume(which.as_deref().unwrap_or("latest")).await,
+            Action::Model { name: None } => {
+                let endpoint = self.session.endpoint();
+                self.note(&format!(
+                    "{} at {} ({})",
+                    endpoint.model,
+                    endpoint.origin(),
+                    endpoint.provider
+                ));
+            }
+            Action::Model { name: Some(name) } => self.note(&format!(
+                "the model is chosen when a session starts: leave and run `hermes -m {name}`, or \
+                 `hermes config set model.default {name}`"
+            )),
+        }
+        Ok(Flow::Stay)
+    }
+
+    async fn start_new(&mut self, title: Option<String>) {
+        match self.runtime.start(self.ask.clone()) {
+            Ok(session) => {
+                self.replace(session).await;
+                if let Some(title) = title
+                    && let Err(error) = self.session.set_title(&title).await
+                {
+                    self.complain(&Failure::from(error).line);
+                }
+                self.note("a new session");
+            }
+            Err(error) => self.complain(&Failure::from(error).line),
+        }
+    }
+
+    async fn resume(&mut self, which: &str) {
+        match self.runtime.resume(which, self.ask.clone(), true).await {
+            Ok(session) => {
+                self.replace(session).await;
+                self.recall();
+            }
+            Err(error) => self.complain(&Failure::from(error).line),
+        }
+    }
+
+    async fn replace(&mut self, session: SessionHandle<'a>) {
+        std::mem::replace(&mut self.session, session).close().await;
+    }
+
+    fn show_usage(&self) {
+        let usage = json_events::tokens(&self.session.usage());
+        let row = |name: &str| usage[name].as_u64().unwrap_or(0);
+        self.note(&format!(
+            "tokens: {} in ({} from cache), {} out, {} in all",
+            row("prompt_tokens"),
+            row("cache_read_tokens"),
+            row("output_tokens"),
+            row("total_tokens")
+        ));
+    }
+
+    fn farewell(&self) {
+        if self.session.is_stored() {
+            let Style { dim, off, .. } = self.style;
+            term::print_line(&format!(
+                "\n{dim}Continue with:  hermes --resume {}{off}",
+                self.session.id()
+            ));
+        }
+    }
+
+    fn note(&self, text: &str) {
+        let Style { dim, off, .. } = self.style;
+        term::print_line(&format!("{dim}  {}{off}", term::printable(text)));
+    }
+
+    fn complain(&self, text: &str) {
+        let Style { red, off, .. } = self.style;
+        term::print_line(&format!("{red}  {}{off}", term::printable(text)));
+    }
+}

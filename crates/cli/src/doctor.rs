@@ -1,0 +1,214 @@
+//! `hermes doctor`: what works, what does not, and what to do about it.
+
+use crate::args::Common;
+use crate::exit::{Exit, Failure, with_causes};
+use crate::{launch, term};
+use hermes_runtime::config::{self, Config};
+use hermes_runtime::{Home, KeySource, Launch, Runtime};
+use hermes_store::Health;
+use serde_json::json;
+use std::time::Duration;
+
+/// One line of the report.
+struct Finding {
+    ok: bool,
+    subject: &'static str,
+    text: String,
+}
+
+pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
+    let home = launch::home()?;
+    let mut findings = vec![home_finding(&home)];
+    let settings = Config::load(
+        &home,
+        launch::flags(common),
+        config::shell_variables(std::env::vars_os()),
+    );
+    match &settings {
+        Ok(settings) => findings.extend(settings_findings(settings)),
+        Err(error) => findings.push(bad("settings", with_causes(error))),
+    }
+    findings.push(store_finding(&home).await);
+    if settings.is_ok() {
+        findings.extend(model_findings(common).await);
+    }
+    print(&findings, common);
+    Ok(if findings.iter().all(|finding| finding.ok) {
+        Exit::Answered
+    } else {
+        Exit::FailedTurn
+    })
+}
+
+fn good(subject: &'static str, text: impl Into<String>) -> Finding {
+    Finding {
+        ok: true,
+        subject,
+        text: text.into(),
+    }
+}
+
+fn bad(subject: &'static str, text: impl Into<String>) -> Finding {
+    Finding {
+        ok: false,
+        subject,
+        text: text.into(),
+    }
+}
+
+fn home_finding(home: &Home) -> Finding {
+    let path = home.path().display();
+    if !home.path().exists() {
+        return good(
+            "home",
+            format!("{path} does not exist yet; it is made when first needed"),
+        );
+    }
+    match home.ensure() {
+        Ok(loose) if loose.is_empty() => good("home", path.to_string()),
+        Ok(loose) => bad(
+            "home",
+            loose
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; "),
+        ),
+        Err(error) => bad("home", with_causes(&error)),
+    }
+}
+
+fn settings_findings(settings: &Config) -> Vec<Finding> {
+    let problems = settings.check();
+    let mut findings: Vec<_> = problems
+        .iter()
+        .map(|problem| bad("settings", with_causes(problem)))
+        .collect();
+    for notice in settings.layers().dotenv.notices() {
+        findings.push(bad("settings", notice.to_string()));
+    }
+    if findings.is_empty() {
+        findings.push(good(
+            "settings",
+            settings.layers().file.path().display().to_string(),
+        ));
+    }
+    for unused in settings.unused_keys() {
+        findings.push(good(
+            "settings",
+            format!("`{}` is kept but not used by this version", unused.key),
+        ));
+    }
+    findings
+}
+
+async fn store_finding(home: &Home) -> Finding {
+    let path = home.state_db();
+    let checked = path.clone();
+    let health = tokio::task::spawn_blocking(move || hermes_store::check(&checked)).await;
+    let Ok(health) = health else {
+        return bad("store", format!("{} could not be examined", path.display()));
+    };
+    match health {
+        health if !health.exists => good("store", format!("{} does not exist yet", path.display())),
+        health if health.is_sound() => good("store", sound_store(&health)),
+        health => bad(
+            "store",
+            format!(
+                "{}: {}. Nothing was changed. Keep the file and its -wal beside it; with Hermes stopped, \
+                 copy all three elsewhere, then try `sqlite3 state.db .recover`, or move the file away to \
+                 start a new store",
+                path.display(),
+                health.problems.join("; ")
+            ),
+        ),
+    }
+}
+
+fn sound_store(health: &Health) -> String {
+    let number = |value: Option<u64>| value.unwrap_or(0);
+    let kib = |bytes: u64| bytes.div_ceil(1024);
+    format!(
+        "{}: schema {}, {} sessions, {} messages, {} KiB + {} KiB log, {} waiting to be indexed, {} open turns",
+        health.path.display(),
+        health.schema_version.unwrap_or(0),
+        number(health.sessions),
+        number(health.messages),
+        kib(health.bytes),
+        kib(health.log_bytes),
+        number(health.outbox),
+        number(health.open_turns)
+    )
+}
+
+async fn model_findings(common: &Common) -> Vec<Finding> {
+    let runtime = match in_scratch_home(common) {
+        Ok(runtime) => runtime,
+        Err(failure) => return vec![bad("model", failure.line)],
+    };
+    let endpoint = match runtime.endpoint() {
+        Ok(endpoint) => endpoint,
+        Err(error) => return vec![bad("model", with_causes(&error))],
+    };
+    let key = match &endpoint.key_source {
+        KeySource::None => "no key".to_owned(),
+        KeySource::Variable(name) => format!("key from {name}"),
+        KeySource::Config => "key from model.api_key".to_owned(),
+    };
+    let about = format!(
+        "{} at {} ({}, {key})",
+        endpoint.model, endpoint.base_url, endpoint.provider
+    );
+    let host = endpoint
+        .base_url
+        .host_str()
+        .unwrap_or_default()
+        .trim_matches(['[', ']'])
+        .to_owned();
+    let port = endpoint.base_url.port_or_known_default().unwrap_or(443);
+    let knock = tokio::net::TcpStream::connect((host, port));
+    let reached = match tokio::time::timeout(Duration::from_secs(5), knock).await {
+        Ok(Ok(_)) => good("network", format!("{} answers", endpoint.origin())),
+        Ok(Err(error)) => bad(
+            "network",
+            format!("{} cannot be reached: {error}", endpoint.origin()),
+        ),
+        Err(_) => bad(
+            "network",
+            format!("{} does not answer within 5 s", endpoint.origin()),
+        ),
+    };
+    vec![good("model", about), reached]
+}
+
+/// A runtime for questions about settings alone; looking must not create the home.
+fn in_scratch_home(common: &Common) -> Result<Runtime, Failure> {
+    let home = launch::home()?;
+    if home.path().exists() {
+        return launch::open(common);
+    }
+    let scratch = tempfile::tempdir()?;
+    let launch = Launch {
+        home: Home::at(scratch.path()),
+        flags: launch::flags(common),
+        shell: config::shell_variables(std::env::vars_os()),
+        cwd: scratch.path().to_owned(),
+        source: "cli".to_owned(),
+    };
+    Ok(Runtime::open(launch)?)
+}
+
+fn print(findings: &[Finding], common: &Common) {
+    if common.json {
+        let rows: Vec<_> = findings
+            .iter()
+            .map(|finding| json!({ "ok": finding.ok, "subject": finding.subject, "text": finding.text }))
+            .collect();
+        term::print_line(&json!(rows).to_string());
+        return;
+    }
+    for Finding { ok, subject, text } in findings {
+        let mark = if *ok { "✓" } else { "✗" };
+        term::print_line(&format!("{mark} {subject:<9} {}", term::printable(text)));
+    }
+}

@@ -1,0 +1,118 @@
+//! Exit codes, and the one line that goes with a failure.
+
+use hermes_runtime::{FaultClass, RuntimeError, TurnReport};
+use hermes_store::StoreError;
+use std::fmt;
+
+/// How the program ended, as other programs see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Answered = 0,
+    FailedTurn = 1,
+    Usage = 2,
+    Unreachable = 69,
+    Internal = 70,
+    Permission = 77,
+    Config = 78,
+    Interrupted = 130,
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A failure that ends the program: a line for a person, a code for a program.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) line: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.line)
+    }
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, line: impl Into<String>) -> Self {
+        Self {
+            exit,
+            line: line.into(),
+        }
+    }
+
+    pub(crate) fn usage(line: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, line)
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        let exit = match &error {
+            RuntimeError::Config(_) | RuntimeError::Resolve(_) | RuntimeError::Toolsets(_) => Exit::Config,
+            RuntimeError::Home(_) => Exit::Permission,
+            RuntimeError::Store(error) => of_store(error),
+        };
+        Self::new(exit, with_causes(&error))
+    }
+}
+
+fn of_store(error: &StoreError) -> Exit {
+    match error {
+        StoreError::UnknownSession { .. }
+        | StoreError::AmbiguousSession { .. }
+        | StoreError::TitleTaken { .. }
+        | StoreError::TitleTooLong { .. } => Exit::Usage,
+        StoreError::Busy { .. } | StoreError::Fenced { .. } => Exit::FailedTurn,
+        _ => Exit::Internal,
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        RuntimeError::from(error).into()
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        let exit = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => Exit::Permission,
+            _ => Exit::Internal,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+/// An error with what caused it, in one line.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !line.contains(&text) {
+            line = format!("{line}: {text}");
+        }
+        cause = error.source();
+    }
+    line
+}
+
+/// The code for a finished turn.
+pub(crate) fn of_turn(report: &TurnReport) -> Exit {
+    if report.interrupted {
+        return Exit::Interrupted;
+    }
+    if report.store_failed {
+        return Exit::Internal;
+    }
+    match report.fault {
+        Some(FaultClass::Unreachable) => Exit::Unreachable,
+        Some(_) => Exit::FailedTurn,
+        None if report.failed => Exit::FailedTurn,
+        None => Exit::Answered,
+    }
+}

@@ -1,0 +1,118 @@
+//! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
+
+use hermes_conversation::{TurnEvent, Usage};
+use hermes_runtime::TurnReport;
+use serde_json::{Value, json};
+
+/// The version of the format; it grows when a field changes its meaning.
+pub(crate) const VERSION: u32 = 1;
+
+/// The first line: which session answers, with which model.
+pub(crate) fn session(id: &str, model: &str, provider: &str, is_resumed: bool) -> Value {
+    json!({ "v": VERSION, "type": "session", "session_id": id, "model": model, "provider": provider,
+        "resumed": is_resumed })
+}
+
+/// A line for an event, or `None` for events that programs need not see.
+pub(crate) fn event(event: &TurnEvent) -> Option<Value> {
+    Some(match event {
+        TurnEvent::Accepted => json!({ "v": VERSION, "type": "accepted" }),
+        TurnEvent::Text(text) => json!({ "v": VERSION, "type": "text", "text": text }),
+        TurnEvent::Reasoning(text) => json!({ "v": VERSION, "type": "reasoning", "text": text }),
+        TurnEvent::Retracted => json!({ "v": VERSION, "type": "retracted" }),
+        TurnEvent::ToolPreparing { .. } => return None,
+        TurnEvent::ToolStarted { id, name, arguments } => {
+            json!({ "v": VERSION, "type": "tool_started", "id": id, "name": name, "arguments": arguments })
+        }
+        TurnEvent::ToolFinished {
+            id,
+            name,
+            result,
+            failed,
+            millis,
+        } => {
+            json!({ "v": VERSION, "type": "tool_finished", "id": id, "name": name, "result": result,
+                "failed": failed, "millis": millis })
+        }
+        TurnEvent::StepFinished { usage } => {
+            json!({ "v": VERSION, "type": "step_finished", "usage": usage.as_ref().map(tokens) })
+        }
+        TurnEvent::Status(text) => json!({ "v": VERSION, "type": "status", "text": text }),
+    })
+}
+
+/// The last line: how the turn ended, with the names of the result object.
+pub(crate) fn result(report: &TurnReport, about: &About<'_>) -> Value {
+    let mut value = json!({
+        "v": VERSION,
+        "type": "result",
+        "final_response": report.final_response,
+        "turn_exit_reason": report.exit_reason,
+        "completed": report.completed,
+        "failed": report.failed,
+        "partial": report.partial,
+        "interrupted": report.interrupted,
+        "api_calls": report.api_calls,
+        "model": about.model,
+        "provider": about.provider,
+        "base_url": about.base_url,
+        "session_id": about.session_id,
+        "error": report.error,
+        "failure_reason": report.fault.map(|fault| fault.as_str()),
+        "last_prompt_tokens": report.last_prompt_tokens,
+    });
+    if let (Value::Object(value), Value::Object(counts)) = (&mut value, tokens(&report.usage)) {
+        value.extend(counts);
+    }
+    value
+}
+
+/// What the report does not know about its surroundings.
+pub(crate) struct About<'a> {
+    pub(crate) session_id: &'a str,
+    pub(crate) model: &'a str,
+    pub(crate) provider: &'a str,
+    pub(crate) base_url: &'a str,
+}
+
+/// Token counts under the names that programs read.
+pub(crate) fn tokens(usage: &Usage) -> Value {
+    json!({
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_tokens": usage.cache_read,
+        "cache_write_tokens": usage.cache_write,
+        "reasoning_tokens": usage.reasoning,
+        "prompt_tokens": usage.prompt(),
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total(),
+    })
+}
+
+/// The report of `--usage-file`. Prices are not built in, so the cost is plainly unknown.
+pub(crate) fn usage_file(report: Option<&TurnReport>, about: &About<'_>, failure: Option<&str>) -> Value {
+    let usage = report.map(|report| report.usage).unwrap_or_default();
+    let mut value = json!({
+        "estimated_cost_usd": null,
+        "cost_status": "unknown",
+        "cost_source": "none",
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_tokens": usage.cache_read,
+        "cache_write_tokens": usage.cache_write,
+        "reasoning_tokens": usage.reasoning,
+        "total_tokens": usage.total(),
+        "api_calls": report.map_or(0, |report| report.api_calls),
+        "model": about.model,
+        "provider": about.provider,
+        "session_id": about.session_id,
+        "completed": report.is_some_and(|report| report.completed),
+        "failed": report.is_none_or(|report| report.failed),
+        "service_tier": null,
+    });
+    let failure = failure.or_else(|| report.and_then(|report| report.error.as_deref()));
+    if let (Value::Object(value), Some(failure)) = (&mut value, failure) {
+        value.insert("failure".to_owned(), json!(failure));
+    }
+    value
+}

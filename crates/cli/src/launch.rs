@@ -1,0 +1,109 @@
+//! From flags to a running session: which home, which settings, which way of talking.
+
+use crate::args::{ChatArgs, Common};
+use crate::exit::{Exit, Failure};
+use crate::{chat, oneshot, prompt_text, welcome};
+use hermes_runtime::config::shell_variables;
+use hermes_runtime::{Home, Launch, ResolveError, Runtime, RuntimeError, SessionHandle};
+use hermes_tools::AskUser;
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+/// Opens the home that the environment names, with the settings of the flags on top.
+pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
+    let home = home()?;
+    let cwd = std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Exit::Permission,
+            format!("the working directory is not readable: {error}"),
+        )
+    })?;
+    let source = common.source.clone().unwrap_or_else(|| "cli".to_owned());
+    let shell = shell_variables(std::env::vars_os());
+    Ok(Runtime::open(Launch {
+        home,
+        flags: flags(common),
+        shell,
+        cwd,
+        source,
+    })?)
+}
+
+/// The home, which need not exist yet.
+pub(crate) fn home() -> Result<Home, Failure> {
+    Home::locate(|name| std::env::var(name).ok()).map_err(|error| RuntimeError::from(error).into())
+}
+
+pub(crate) fn flags(common: &Common) -> Vec<(String, String)> {
+    let mut flags = Vec::new();
+    let mut set = |key: &str, value: String| flags.push((key.to_owned(), value));
+    if let Some(model) = &common.model {
+        set("model.default", model.clone());
+    }
+    if let Some(provider) = &common.provider {
+        set("model.provider", provider.clone());
+    }
+    if let Some(toolsets) = &common.toolsets {
+        set("toolsets", serde_json::json!(toolsets).to_string());
+    }
+    if let Some(turns) = common.max_turns {
+        set("agent.max_turns", turns.to_string());
+    }
+    if common.yolo {
+        set("approvals.mode", "off".to_owned());
+    }
+    flags
+}
+
+/// Opens the session that the flags ask for: a stored one, or a new one.
+pub(crate) async fn session<'a>(
+    runtime: &'a Runtime,
+    common: &Common,
+    ask: Arc<dyn AskUser>,
+) -> Result<SessionHandle<'a>, Failure> {
+    let restores_cwd = !common.no_restore_cwd;
+    let which = match (&common.resume, &common.continue_) {
+        (Some(which), _) => which.clone(),
+        (None, Some(title)) if !title.is_empty() => title.clone(),
+        (None, Some(_)) => newest(runtime, common).await?,
+        (None, None) => return Ok(runtime.start(ask)?),
+    };
+    Ok(runtime.resume(&which, ask, restores_cwd).await?)
+}
+
+async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {
+    let source = common.source.as_deref().unwrap_or("cli");
+    let latest = runtime
+        .store()?
+        .latest(Some(source))
+        .await
+        .map_err(RuntimeError::from)?;
+    latest
+        .map(|id| id.to_string())
+        .ok_or_else(|| Failure::usage("there is no session to continue yet; start one with `hermes`"))
+}
+
+/// Chooses the way of talking: one answer, or a conversation in this terminal.
+pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Failure> {
+    let runtime = open(&common)?;
+    if let Err(RuntimeError::Resolve(error)) = runtime.endpoint() {
+        return no_model(error, &runtime).await;
+    }
+    let prompt = prompt_text::wanted(&args, &common, std::io::stdin().is_terminal())?;
+    let exit = match prompt {
+        Some(prompt) => oneshot::run(&runtime, &common, prompt).await,
+        None => chat::run(&runtime, &common).await,
+    };
+    runtime.leave().await;
+    exit
+}
+
+async fn no_model(error: ResolveError, runtime: &Runtime) -> Result<Exit, Failure> {
+    match error {
+        ResolveError::NothingConfigured => {
+            welcome::no_model(runtime.home()).await;
+            Ok(Exit::Config)
+        }
+        other => Err(RuntimeError::from(other).into()),
+    }
+}

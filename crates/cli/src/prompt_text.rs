@@ -1,0 +1,116 @@
+//! Where the prompt of a single question comes from.
+
+use crate::args::{ChatArgs, Common};
+use crate::exit::{Exit, Failure};
+use std::io::Read;
+
+/// The largest prompt that is read from standard input.
+const MOST: u64 = 10 * 1024 * 1024;
+
+/// A single question and how its answer is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Prompt {
+    pub(crate) text: String,
+    pub(crate) manner: Manner,
+}
+
+/// How an answer is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// For people: streamed, with tool lines.
+    Human,
+    /// The final text alone, the session's id on standard error (`-Q`).
+    Quiet,
+    /// The final text and nothing else (`-z`).
+    Bare,
+    /// One JSON object per line.
+    Json,
+}
+
+/// The question to answer, or `None` for a conversation.
+pub(crate) fn wanted(
+    args: &ChatArgs,
+    common: &Common,
+    stdin_is_terminal: bool,
+) -> Result<Option<Prompt>, Failure> {
+    let given = match (&common.oneshot, &args.query) {
+        (Some(_), Some(_)) => return Err(Failure::usage("-z and -q cannot be used together")),
+        (Some(text), None) => Some((text, Manner::Bare)),
+        (None, Some(text)) if args.quiet => Some((text, Manner::Quiet)),
+        (None, Some(text)) => Some((text, Manner::Human)),
+        (None, None) => None,
+    };
+    let manner = |manner| if common.json { Manner::Json } else { manner };
+    let (text, manner) = match given {
+        Some((text, how)) if text == "-" => (standard_input()?, manner(how)),
+        Some((text, how)) => (text.clone(), manner(how)),
+        None if stdin_is_terminal && common.json => {
+            return Err(Failure::usage(
+                "--json needs a prompt: -z PROMPT, -q PROMPT or standard input",
+            ));
+        }
+        None if stdin_is_terminal => return Ok(None),
+        None => (
+            standard_input()?,
+            manner(if args.quiet { Manner::Quiet } else { Manner::Human }),
+        ),
+    };
+    if text.trim().is_empty() {
+        return Err(Failure::usage("the prompt is empty"));
+    }
+    Ok(Some(Prompt { text, manner }))
+}
+
+fn standard_input() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| {
+        Failure::new(
+            Exit::Internal,
+            format!("standard input could not be read: {error}"),
+        )
+    })?;
+    if bytes.len() as u64 > MOST {
+        return Err(Failure::usage(
+            "the prompt on standard input is larger than 10 MB",
+        ));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::Parser;
+
+    fn read(line: &str) -> Result<Option<Prompt>, String> {
+        let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
+        let args = match cli.command {
+            Some(crate::args::Command::Chat(args)) => args,
+            _ => ChatArgs::default(),
+        };
+        wanted(&args, &cli.common, true).map_err(|failure| failure.line)
+    }
+
+    #[test]
+    fn the_prompt_and_its_manner_follow_the_flags() {
+        for (line, want) in [
+            ("hermes", None),
+            ("hermes chat", None),
+            ("hermes -z hi", Some(Manner::Bare)),
+            ("hermes chat -q hi", Some(Manner::Human)),
+            ("hermes chat -q hi -Q", Some(Manner::Quiet)),
+            ("hermes --json -z hi", Some(Manner::Json)),
+            (
+                "hermes --yolo chat -q hi --provider custom --resume latest",
+                Some(Manner::Human),
+            ),
+        ] {
+            let got = read(line).unwrap().map(|prompt| prompt.manner);
+            assert_eq!(got, want, "{line}");
+        }
+        assert!(read("hermes -z a chat -q b").is_err());
+        assert!(read("hermes --json").is_err());
+    }
+}

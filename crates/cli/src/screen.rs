@@ -1,0 +1,195 @@
+//! A turn as a person sees it: streamed text, one line per tool, notices.
+//!
+//! [`Screen`] turns events into text and holds the little state that layout needs; [`show`]
+//! prints what it says, at most once in sixteen milliseconds.
+
+use crate::term::{self, Style, printable};
+use crate::tool_line::{self, Ended};
+use hermes_conversation::{EventStream, TurnEvent};
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The shortest time between two writes to the terminal.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// What is being printed at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Nothing,
+    Text,
+    Reasoning,
+}
+
+/// Layout of one turn.
+pub(crate) struct Screen {
+    style: Style,
+    shows_reasoning: bool,
+    block: Block,
+    /// The cursor is not at the start of a line.
+    open_line: bool,
+    arguments: HashMap<String, String>,
+}
+
+impl Screen {
+    pub(crate) fn new(style: Style, shows_reasoning: bool) -> Self {
+        Self {
+            style,
+            shows_reasoning,
+            block: Block::Nothing,
+            open_line: false,
+            arguments: HashMap::new(),
+        }
+    }
+
+    /// The text to print for an event.
+    pub(crate) fn event(&mut self, event: &TurnEvent) -> String {
+        let Style { dim, off, .. } = self.style;
+        match event {
+            TurnEvent::Text(text) => self.streamed(Block::Text, text),
+            TurnEvent::Reasoning(text) if self.shows_reasoning => self.streamed(Block::Reasoning, text),
+            TurnEvent::ToolStarted { id, arguments, .. } => {
+                self.arguments.insert(id.to_string(), arguments.clone());
+                String::new()
+            }
+            TurnEvent::ToolFinished {
+                id,
+                name,
+                result,
+                failed,
+                millis,
+            } => {
+                let arguments = self.arguments.remove(id.as_str()).unwrap_or_default();
+                let ended = Ended {
+                    name,
+                    arguments: &arguments,
+                    result,
+                    failed: *failed,
+                    millis: *millis,
+                };
+                let line = tool_line::finished(&ended, self.style);
+                self.line(&line)
+            }
+            TurnEvent::Retracted => self.line(&format!("{dim}  (the reply was lost; asking again){off}")),
+            TurnEvent::Status(text) => self.line(&format!("{dim}  {}{off}", printable(text))),
+            TurnEvent::Accepted
+            | TurnEvent::Reasoning(_)
+            | TurnEvent::ToolPreparing { .. }
+            | TurnEvent::StepFinished { .. } => String::new(),
+        }
+    }
+
+    /// What closes the turn.
+    pub(crate) fn end(&mut self) -> String {
+        self.close_block()
+    }
+
+    fn streamed(&mut self, block: Block, text: &str) -> String {
+        let mut out = String::new();
+        if self.block != block {
+            out.push_str(&self.close_block());
+            self.block = block;
+            if block == Block::Reasoning {
+                out.push_str(self.style.dim);
+            }
+        }
+        let text = printable(text);
+        // Models like to begin with blank lines; a fresh block does not.
+        let text = if self.open_line {
+            &*text
+        } else {
+            text.trim_start_matches('\n')
+        };
+        out.push_str(text);
+        if !text.is_empty() {
+            self.open_line = !text.ends_with('\n');
+        }
+        out
+    }
+
+    fn line(&mut self, line: &str) -> String {
+        format!("{}{line}\n", self.close_block())
+    }
+
+    fn close_block(&mut self) -> String {
+        let mut out = String::new();
+        if std::mem::take(&mut self.open_line) {
+            out.push('\n');
+        }
+        if self.block == Block::Reasoning {
+            out.push_str(self.style.off);
+        }
+        self.block = Block::Nothing;
+        out
+    }
+}
+
+/// Prints the events of a turn until it is over. `false` when nobody reads any more.
+pub(crate) async fn show(mut events: EventStream, mut screen: Screen) -> bool {
+    let mut waiting = String::new();
+    let mut written = Instant::now() - FRAME;
+    let mut open = true;
+    loop {
+        let next = match waiting.is_empty() {
+            true => Some(events.next().await),
+            false => tokio::time::timeout_at(written + FRAME, events.next()).await.ok(),
+        };
+        match next {
+            Some(Some(event)) => waiting.push_str(&screen.event(&event)),
+            Some(None) => {
+                waiting.push_str(&screen.end());
+                return open && (waiting.is_empty() || term::print(&waiting));
+            }
+            None => {}
+        }
+        if !waiting.is_empty() && written.elapsed() >= FRAME {
+            open = open && term::print(&waiting);
+            waiting.clear();
+            written = Instant::now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_conversation::CallId;
+
+    #[test]
+    fn a_turn_is_laid_out() {
+        let mut screen = Screen::new(Style::PLAIN, true);
+        let id = CallId::new("c1");
+        let events = [
+            TurnEvent::Accepted,
+            TurnEvent::Reasoning("hm".into()),
+            TurnEvent::Text("\n\nLook".into()),
+            TurnEvent::Text("ing.".into()),
+            TurnEvent::ToolStarted {
+                id: id.clone(),
+                name: "terminal".into(),
+                arguments: r#"{"command":"ls"}"#.into(),
+            },
+            TurnEvent::ToolFinished {
+                id,
+                name: "terminal".into(),
+                result: "{}".into(),
+                failed: false,
+                millis: 40,
+            },
+            TurnEvent::Status("HTTP 503; trying again in 2.0 s".into()),
+            TurnEvent::Text("Done.\n".into()),
+        ];
+        let mut shown: String = events.iter().map(|event| screen.event(event)).collect();
+        shown.push_str(&screen.end());
+        assert_eq!(
+            shown,
+            "hm\nLooking.\n  ┊ 💻 $         ls  0.0s\n  HTTP 503; trying again in 2.0 s\nDone.\n"
+        );
+    }
+
+    #[test]
+    fn reasoning_can_be_hidden() {
+        let mut screen = Screen::new(Style::PLAIN, false);
+        assert_eq!(screen.event(&TurnEvent::Reasoning("hm".into())), "");
+    }
+}

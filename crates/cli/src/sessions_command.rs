@@ -1,0 +1,261 @@
+//! `hermes sessions`: what was said before.
+
+use crate::args::{Common, SessionsCommand};
+use crate::exit::{Exit, Failure};
+use crate::term::{self, Style, one_line, printable};
+use crate::{launch, tool_line};
+use hermes_conversation::{Message, SessionId};
+use hermes_runtime::Runtime;
+use hermes_store::{ExportFilter, ListFilter, SessionDb, SessionSummary, StoredSession};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+
+pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exit, Failure> {
+    let runtime = launch::open(common)?;
+    let store = existing_store(&runtime)?;
+    let done = match command {
+        SessionsCommand::List { limit } => list(store, limit, common).await,
+        SessionsCommand::Show { session } => show(store, &session, common).await,
+        SessionsCommand::Export { file, session_id } => export(store, &file, session_id, common).await,
+        SessionsCommand::Rename { session, title } => rename(store, &session, &title.join(" ")).await,
+        SessionsCommand::Delete { session, yes } => delete(store, &session, yes).await,
+        SessionsCommand::Search { query, limit } => search(store, &query.join(" "), limit, common).await,
+    };
+    runtime.leave().await;
+    done
+}
+
+fn existing_store(runtime: &Runtime) -> Result<&SessionDb, Failure> {
+    Ok(runtime.store()?)
+}
+
+async fn list(store: &SessionDb, limit: usize, common: &Common) -> Result<Exit, Failure> {
+    let filter = ListFilter {
+        source: common.source.clone(),
+        limit,
+        offset: 0,
+    };
+    let found = store.list(filter).await?;
+    if common.json {
+        let rows: Vec<Value> = found.iter().map(summary_json).collect();
+        term::print_line(&json!(rows).to_string());
+        return Ok(Exit::Answered);
+    }
+    if found.is_empty() {
+        term::print_line("No sessions yet; start one with `hermes`.");
+        return Ok(Exit::Answered);
+    }
+    let Style { dim, off, .. } = Style::for_stream(&std::io::stdout());
+    let heading = format!(
+        "{dim}{:<22}  {:<16}  {:>4}  Title or first words{off}",
+        "Session", "Last active", "Msgs"
+    );
+    if !term::print_line(&heading) {
+        return Ok(Exit::Answered);
+    }
+    for row in &found {
+        let name = row.title.as_deref().unwrap_or(&row.preview);
+        let line = format!(
+            "{:<22}  {:<16}  {:>4}  {}",
+            printable(row.id.as_str()),
+            local_time(row.last_active),
+            row.message_count,
+            one_line(name, 60)
+        );
+        if !term::print_line(&line) {
+            break;
+        }
+    }
+    Ok(Exit::Answered)
+}
+
+fn summary_json(row: &SessionSummary) -> Value {
+    json!({
+        "id": row.id, "title": row.title, "source": row.source, "model": row.model, "cwd": row.cwd,
+        "started_at": row.started_at, "last_active": row.last_active, "message_count": row.message_count,
+        "tool_call_count": row.tool_call_count, "preview": row.preview,
+    })
+}
+
+async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, Failure> {
+    let id = store.resolve(which).await?;
+    if common.json {
+        let filter = ExportFilter {
+            session: Some(id),
+            source: None,
+        };
+        for session in store.export(filter).await? {
+            term::print_line(&session.to_string());
+        }
+        return Ok(Exit::Answered);
+    }
+    let stored = store.load(&id).await?;
+    print_session(&stored);
+    Ok(Exit::Answered)
+}
+
+fn print_session(stored: &StoredSession) {
+    let Style { dim, bold, off, .. } = Style::for_stream(&std::io::stdout());
+    let title = stored.title.as_deref().unwrap_or("(no title)");
+    let model = stored.model.as_deref().unwrap_or("?");
+    let mut text = format!(
+        "{bold}{}{off}  {}\n{dim}{}, started {}, {} tokens{off}\n",
+        printable(stored.id.as_str()),
+        printable(title),
+        printable(model),
+        local_time(stored.started_at),
+        stored.usage.total()
+    );
+    for message in &stored.messages {
+        text.push_str(&message_text(
+            message,
+            Style {
+                dim,
+                bold,
+                off,
+                red: "",
+            },
+        ));
+    }
+    term::print(&text);
+}
+
+fn message_text(message: &Message, style: Style) -> String {
+    let Style { dim, bold, off, .. } = style;
+    match message {
+        Message::User(user) => format!("\n{bold}you:{off} {}\n", printable(user.content.as_text())),
+        Message::Assistant(assistant) => {
+            let mut text = String::new();
+            if !assistant.text.is_empty() {
+                text = format!("\n{bold}hermes:{off} {}\n", printable(&assistant.text));
+            }
+            for call in &assistant.calls {
+                let (sign, verb, detail) = tool_line::describe(&call.name, &call.arguments);
+                text.push_str(&format!(
+                    "{dim}  ┊ {sign} {verb:<9} {}{off}\n",
+                    one_line(&detail, 80)
+                ));
+            }
+            text
+        }
+        Message::Tool(result) => {
+            format!("{dim}  ┊   → {}{off}\n", one_line(result.content.as_text(), 100))
+        }
+    }
+}
+
+async fn export(
+    store: &SessionDb,
+    file: &str,
+    session: Option<String>,
+    common: &Common,
+) -> Result<Exit, Failure> {
+    let session = match session {
+        Some(which) => Some(store.resolve(&which).await?),
+        None => None,
+    };
+    let sessions = store
+        .export(ExportFilter {
+            session,
+            source: common.source.clone(),
+        })
+        .await?;
+    let lines: String = sessions.iter().map(|session| format!("{session}\n")).collect();
+    if file == "-" {
+        term::print(&lines);
+        return Ok(Exit::Answered);
+    }
+    let path = std::path::Path::new(file);
+    write_private(path, lines.as_bytes())
+        .map_err(|error| Failure::new(Exit::Permission, format!("{file} could not be written: {error}")))?;
+    let plural = if sessions.len() == 1 { "" } else { "s" };
+    eprintln!("Exported {} session{plural} to {file}", sessions.len());
+    Ok(Exit::Answered)
+}
+
+/// Writes beside the target and renames, so that a half-written export never takes its name.
+fn write_private(path: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(std::path::Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+async fn rename(store: &SessionDb, which: &str, title: &str) -> Result<Exit, Failure> {
+    let id = store.resolve(which).await?;
+    match store.set_title(&id, title).await? {
+        Some(title) => term::print_line(&format!("{id} is now “{}”", printable(&title))),
+        None => term::print_line(&format!("{id} has no title any more")),
+    };
+    Ok(Exit::Answered)
+}
+
+async fn delete(store: &SessionDb, which: &str, yes: bool) -> Result<Exit, Failure> {
+    let id = store.resolve(which).await?;
+    if !yes && !confirmed(&id)? {
+        eprintln!("Nothing was deleted.");
+        return Ok(Exit::FailedTurn);
+    }
+    store.delete(&id).await?;
+    term::print_line(&format!("Deleted {id}"));
+    Ok(Exit::Answered)
+}
+
+fn confirmed(id: &SessionId) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::usage("deleting needs a yes: add --yes"));
+    }
+    eprint!("Delete session {id} for good? [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+async fn search(store: &SessionDb, query: &str, limit: usize, common: &Common) -> Result<Exit, Failure> {
+    let report = store.search(query, limit).await?;
+    if common.json {
+        let hits: Vec<Value> = report
+            .hits
+            .iter()
+            .map(|hit| {
+                json!({ "session_id": hit.session, "message_id": hit.message, "role": hit.role,
+                    "snippet": hit.snippet, "timestamp": hit.timestamp, "title": hit.title })
+            })
+            .collect();
+        term::print_line(&json!({ "hits": hits, "complete": report.complete }).to_string());
+        return Ok(Exit::Answered);
+    }
+    for hit in &report.hits {
+        let line = format!(
+            "{}  {}  {:<9}  {}",
+            printable(hit.session.as_str()),
+            local_time(hit.timestamp),
+            hit.role,
+            one_line(&hit.snippet, 90)
+        );
+        if !term::print_line(&line) {
+            return Ok(Exit::Answered);
+        }
+    }
+    if report.hits.is_empty() {
+        eprintln!("Nothing was found for: {}", printable(query));
+    }
+    if !report.complete {
+        eprintln!("hermes: the search index is still behind; the newest messages may be missing");
+    }
+    Ok(Exit::Answered)
+}
+
+fn local_time(epoch: f64) -> String {
+    let seconds = epoch as i64;
+    jiff::Timestamp::from_second(seconds).map_or_else(
+        |_| "?".to_owned(),
+        |time| {
+            time.to_zoned(jiff::tz::TimeZone::system())
+                .strftime("%Y-%m-%d %H:%M")
+                .to_string()
+        },
+    )
+}

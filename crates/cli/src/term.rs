@@ -1,0 +1,122 @@
+//! What is safe to print: text from models and tools without its control characters.
+
+use std::borrow::Cow;
+use std::io::{IsTerminal, Write};
+
+/// Text with every control character but newline and tab made visible, so that nothing a
+/// model or a tool says can move the cursor, recolour the screen or fake a prompt.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match character {
+            '\r' => {}
+            unsafe_one if is_unsafe(unsafe_one) => out.extend(unsafe_one.escape_unicode()),
+            safe => out.push(safe),
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn is_unsafe(character: char) -> bool {
+    let is_control = character.is_control() && character != '\n' && character != '\t';
+    // Bidirectional overrides can make a command read as another one.
+    is_control || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text on one line, at most `width` columns wide.
+pub(crate) fn one_line(text: &str, width: usize) -> String {
+    use unicode_width::UnicodeWidthChar;
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = printable(&joined);
+    let (mut out, mut used) = (String::new(), 0);
+    for character in text.chars() {
+        let columns = character.width().unwrap_or(0);
+        if used + columns > width.saturating_sub(1) {
+            out.push('…');
+            return out;
+        }
+        used += columns;
+        out.push(character);
+    }
+    out
+}
+
+/// Styles, empty when the output is not a terminal or `NO_COLOR` is set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) dim: &'static str,
+    pub(crate) bold: &'static str,
+    pub(crate) red: &'static str,
+    pub(crate) off: &'static str,
+}
+
+impl Style {
+    pub(crate) const PLAIN: Self = Self {
+        dim: "",
+        bold: "",
+        red: "",
+        off: "",
+    };
+    const COLOUR: Self = Self {
+        dim: "\x1b[2m",
+        bold: "\x1b[1m",
+        red: "\x1b[31m",
+        off: "\x1b[0m",
+    };
+
+    pub(crate) fn for_stream(stream: &impl IsTerminal) -> Self {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        if wanted && stream.is_terminal() {
+            Self::COLOUR
+        } else {
+            Self::PLAIN
+        }
+    }
+}
+
+/// Writes to standard output; `false` means that nobody reads any more.
+pub(crate) fn print(text: &str) -> bool {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+}
+
+/// As [`print`], with a newline.
+pub(crate) fn print_line(text: &str) -> bool {
+    let mut line = String::with_capacity(text.len() + 1);
+    line.push_str(text);
+    line.push('\n');
+    print(&line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_lose_their_power() {
+        for (given, want) in [
+            ("plain\n\ttext", "plain\n\ttext"),
+            ("a\x1b[2Jb", "a\\u{1b}[2Jb"),
+            ("x\r\ny", "x\ny"),
+            ("rm \u{202e}txt", "rm \\u{202e}txt"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+        ] {
+            assert_eq!(printable(given), want, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn long_lines_are_cut_by_columns() {
+        for (given, width, want) in [
+            ("short", 10, "short"),
+            ("a b\n c", 10, "a b c"),
+            ("abcdef", 4, "abc…"),
+            ("中文字", 4, "中…"),
+        ] {
+            assert_eq!(one_line(given, width), want, "{given}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! One line per tool call: what it did and how long it took.
+
+use crate::term::{Style, one_line};
+use serde_json::Value;
+
+/// The sign, the verb and the detail of a call, as people read them.
+pub(crate) fn describe(name: &str, arguments: &str) -> (&'static str, String, String) {
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
+    match name {
+        "terminal" => ("💻", "$".to_owned(), text("command")),
+        "read_file" => ("📖", "read".to_owned(), text("path")),
+        "write_file" => ("✍️", "write".to_owned(), text("path")),
+        "patch" => ("🔧", "patch".to_owned(), text("path")),
+        "search_files" if text("target") == "files" => ("🔎", "find".to_owned(), text("pattern")),
+        "search_files" => ("🔎", "grep".to_owned(), text("pattern")),
+        "todo" => ("📋", "plan".to_owned(), todo_detail(&arguments)),
+        other => ("⚡", other.chars().take(9).collect(), String::new()),
+    }
+}
+
+fn todo_detail(arguments: &Value) -> String {
+    match arguments["todos"].as_array() {
+        Some(todos) => format!("{} item{}", todos.len(), if todos.len() == 1 { "" } else { "s" }),
+        None => "list".to_owned(),
+    }
+}
+
+/// A finished call.
+pub(crate) struct Ended<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: &'a str,
+    pub(crate) result: &'a str,
+    pub(crate) failed: bool,
+    pub(crate) millis: u64,
+}
+
+/// The line for a finished call.
+pub(crate) fn finished(ended: &Ended<'_>, style: Style) -> String {
+    let (sign, verb, detail) = describe(ended.name, ended.arguments);
+    let seconds = ended.millis as f64 / 1000.0;
+    let detail = one_line(&detail, 60);
+    let mark = if ended.failed {
+        failure_mark(ended.name, ended.result)
+    } else {
+        String::new()
+    };
+    let Style { dim, red, off, .. } = style;
+    format!("{dim}  ┊ {sign} {verb:<9} {detail}  {seconds:.1}s{off}{red}{mark}{off}")
+}
+
+fn failure_mark(name: &str, result: &str) -> String {
+    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    match (name, result["exit_code"].as_i64()) {
+        ("terminal", Some(code)) => format!(" [exit {code}]"),
+        _ => match result["error"].as_str() {
+            Some(error) if error.starts_with("Not run") => " [not run]".to_owned(),
+            _ => " [error]".to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_read_well() {
+        let line = |name, arguments, result, failed| {
+            finished(
+                &Ended {
+                    name,
+                    arguments,
+                    result,
+                    failed,
+                    millis: 120,
+                },
+                Style::PLAIN,
+            )
+        };
+        for (got, want) in [
+            (
+                line("terminal", r#"{"command":"echo hi"}"#, "{}", false),
+                "  ┊ 💻 $         echo hi  0.1s",
+            ),
+            (
+                line("terminal", r#"{"command":"false"}"#, r#"{"exit_code":1}"#, true),
+                "  ┊ 💻 $         false  0.1s [exit 1]",
+            ),
+            (
+                line(
+                    "terminal",
+                    r#"{"command":"x"}"#,
+                    r#"{"error":"Not run: denied"}"#,
+                    true,
+                ),
+                "  ┊ 💻 $         x  0.1s [not run]",
+            ),
+            (
+                line("read_file", r#"{"path":"a.rs"}"#, r#"{"error":"x"}"#, true),
+                "  ┊ 📖 read      a.rs  0.1s [error]",
+            ),
+            (
+                line("todo", r#"{"todos":[{}]}"#, "{}", false),
+                "  ┊ 📋 plan      1 item  0.1s",
+            ),
+            (line("mcp__x", "{}", "{}", false), "  ┊ ⚡ mcp__x       0.1s"),
+        ] {
+            assert_eq!(got, want);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What is said when no model is configured.
+
+use hermes_runtime::{Home, find_local_servers};
+
+/// Five lines: the demo, a key, an address, and what is running on this machine.
+pub(crate) async fn no_model(home: &Home) {
+    let local = find_local_servers().await;
+    let found = match local.first() {
+        Some(server) => format!(
+            "Found on this machine: {}. Use it: hermes config set model.base_url {}",
+            local
+                .iter()
+                .map(|server| server.name)
+                .collect::<Vec<_>>()
+                .join(", "),
+            server.base_url()
+        ),
+        None => "No local model server was found (Ollama, LM Studio, llama.cpp, vLLM).".to_owned(),
+    };
+    eprintln!(
+        "No model is configured yet (settings: {}).",
+        home.config_file().display()
+    );
+    eprintln!("  See it work first:  hermes demo");
+    eprintln!(
+        "  With a key:         hermes config set OPENROUTER_API_KEY ...   and   hermes config set model.default NAME"
+    );
+    eprintln!(
+        "  With an address:    hermes config set model.base_url http://HOST:PORT/v1   and   model.default NAME"
+    );
+    eprintln!("  {found}");
+}

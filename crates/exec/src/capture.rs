@@ -1,0 +1,292 @@
+//! Output of unknown length in bounded memory.
+//!
+//! The first and the last characters stay in memory. The moment something falls out between
+//! them, a spill file is opened and given everything, including what is still remembered.
+//! Writing to it does not wait: it goes to the page cache, and its length is bounded.
+
+use crate::backend::{OutputLimits, Spill};
+use crate::decode::Decoder;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Collects what a command writes.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    limits: OutputLimits,
+    decoder: Decoder,
+    head: Piece,
+    /// May grow to twice its share between two trims, so that trimming costs little per byte.
+    tail: Piece,
+    seen: u64,
+    spill: SpillState,
+}
+
+/// What a capture ended with.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    pub(crate) text: String,
+    pub(crate) omitted: u64,
+    pub(crate) spill: Option<Spill>,
+}
+
+#[derive(Debug, Default)]
+struct Piece {
+    text: String,
+    chars: usize,
+}
+
+#[derive(Debug)]
+enum SpillState {
+    /// Everything is still in memory.
+    Unneeded,
+    Open {
+        file: File,
+        bytes: u64,
+        cut: bool,
+    },
+    /// There is no file to write to.
+    Unavailable,
+}
+
+impl Capture {
+    pub(crate) fn new(limits: OutputLimits) -> Self {
+        Self {
+            limits,
+            decoder: Decoder::default(),
+            head: Piece::default(),
+            tail: Piece::default(),
+            seen: 0,
+            spill: SpillState::Unneeded,
+        }
+    }
+
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        let text = self.decoder.feed(bytes);
+        self.push(&text);
+    }
+
+    /// Ends the capture and renders it.
+    pub(crate) fn finish(mut self) -> Captured {
+        let rest = self.decoder.finish();
+        self.push(&rest);
+        self.tail.keep_last(self.tail_share());
+        let omitted = self.seen - (self.head.chars + self.tail.chars) as u64;
+        let spill = match self.spill {
+            SpillState::Open { bytes, cut, .. } => {
+                self.limits.spill.take().map(|path| Spill { path, bytes, cut })
+            }
+            SpillState::Unneeded | SpillState::Unavailable => None,
+        };
+        let text = match omitted {
+            0 => self.head.text + &self.tail.text,
+            _ => format!(
+                "{}\n\n{}\n\n{}",
+                self.head.text,
+                notice(omitted, spill.as_ref()),
+                self.tail.text
+            ),
+        };
+        Captured { text, omitted, spill }
+    }
+
+    fn push(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let chars = text.chars().count();
+        self.seen += chars as u64;
+        if self.seen > self.limits.chars as u64 {
+            self.spill(text);
+        }
+        let room = self.head_share() - self.head.chars;
+        let cut = byte_of_char(text, room.min(chars));
+        self.head.push(&text[..cut], room.min(chars));
+        self.tail.push(&text[cut..], chars - room.min(chars));
+        if self.tail.chars > self.tail_share() * 2 {
+            self.tail.keep_last(self.tail_share());
+        }
+    }
+
+    fn head_share(&self) -> usize {
+        self.limits.chars * 2 / 5
+    }
+
+    fn tail_share(&self) -> usize {
+        self.limits.chars - self.head_share()
+    }
+
+    fn spill(&mut self, text: &str) {
+        if matches!(self.spill, SpillState::Unneeded) {
+            self.spill = self.limits.spill.as_deref().map_or(SpillState::Unavailable, open);
+            let remembered = [
+                std::mem::take(&mut self.head.text),
+                std::mem::take(&mut self.tail.text),
+            ];
+            for piece in &remembered {
+                self.write(piece);
+            }
+            let [head, tail] = remembered;
+            (self.head.text, self.tail.text) = (head, tail);
+        }
+        self.write(text);
+    }
+
+    fn write(&mut self, text: &str) {
+        let SpillState::Open { file, bytes, cut } = &mut self.spill else {
+            return;
+        };
+        let room = usize::try_from(self.limits.spill_bytes - *bytes).unwrap_or(usize::MAX);
+        let fits = text.floor_char_boundary(room.min(text.len()));
+        // Once something is missing, nothing follows: a file with a hole would mislead.
+        if *cut {
+            return;
+        }
+        *cut = fits < text.len();
+        if fits == 0 {
+            return;
+        }
+        match file.write_all(&text.as_bytes()[..fits]) {
+            Ok(()) => *bytes += fits as u64,
+            Err(error) => {
+                tracing::warn!(%error, "the spill file could not be written");
+                *cut = true;
+            }
+        }
+    }
+}
+
+impl Piece {
+    fn push(&mut self, text: &str, chars: usize) {
+        self.text.push_str(text);
+        self.chars += chars;
+    }
+
+    fn keep_last(&mut self, chars: usize) {
+        if self.chars > chars {
+            let cut = byte_of_char(&self.text, self.chars - chars);
+            self.text.drain(..cut);
+            self.chars = chars;
+        }
+    }
+}
+
+fn notice(omitted: u64, spill: Option<&Spill>) -> String {
+    match spill {
+        Some(Spill { path, cut: false, .. }) => {
+            format!(
+                "[{omitted} characters left out; all of it is in {}]",
+                path.display()
+            )
+        }
+        Some(Spill { path, bytes, .. }) => format!(
+            "[{omitted} characters left out; the first {bytes} bytes are in {}]",
+            path.display()
+        ),
+        None => format!("[{omitted} characters left out]"),
+    }
+}
+
+fn byte_of_char(text: &str, index: usize) -> usize {
+    text.char_indices()
+        .nth(index)
+        .map_or(text.len(), |(byte, _)| byte)
+}
+
+fn open(path: &Path) -> SpillState {
+    let made = path
+        .parent()
+        .map_or(Ok(()), |dir| {
+            DirBuilder::new().recursive(true).mode(0o700).create(dir)
+        })
+        .and_then(|()| {
+            OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(path)
+        });
+    match made {
+        Ok(file) => SpillState::Open {
+            file,
+            bytes: 0,
+            cut: false,
+        },
+        Err(error) => {
+            tracing::warn!(%error, path = %path.display(), "no spill file for long output");
+            SpillState::Unavailable
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(chars: usize, spill: Option<&Path>) -> OutputLimits {
+        OutputLimits {
+            chars,
+            spill: spill.map(Path::to_owned),
+            spill_bytes: 64,
+        }
+    }
+
+    #[test]
+    fn short_output_is_kept_whole_and_makes_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/spill.txt");
+        let mut capture = Capture::new(limits(10, Some(&path)));
+        for piece in ["01234", "5678", "9"] {
+            capture.feed(piece.as_bytes());
+        }
+        let done = capture.finish();
+        assert_eq!(
+            (done.text.as_str(), done.omitted, done.spill),
+            ("0123456789", 0, None)
+        );
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn long_output_keeps_both_ends_and_spills_everything() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/spill.txt");
+        let mut capture = Capture::new(limits(10, Some(&path)));
+        for _ in 0..3 {
+            capture.feed("abcdefgh中".as_bytes());
+        }
+        let done = capture.finish();
+        assert_eq!(done.omitted, 17);
+        assert!(
+            done.text
+                .starts_with("abcd\n\n[17 characters left out; all of it is in "),
+            "{}",
+            done.text
+        );
+        assert!(done.text.ends_with("]\n\ndefgh中"), "{}", done.text);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "abcdefgh中".repeat(3));
+    }
+
+    #[test]
+    fn endless_output_stays_small_in_memory_and_on_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("spill.txt");
+        let mut capture = Capture::new(limits(100, Some(&path)));
+        for _ in 0..10_000 {
+            capture.feed(b"0123456789abcdef");
+        }
+        assert!(capture.tail.text.len() < 200);
+        let done = capture.finish();
+        assert_eq!(
+            done.spill,
+            Some(Spill {
+                path: path.clone(),
+                bytes: 64,
+                cut: true
+            })
+        );
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 64);
+    }
+}

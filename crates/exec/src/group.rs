@@ -1,0 +1,215 @@
+//! Process groups: naming them, finding their members, ending them.
+//!
+//! Every command leads a session of its own, so its members are found by session as well as by
+//! group: a script that turns on job control makes new groups but stays in the session.
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// A process group, named so that a reused id is not mistaken for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The leader's process id, which is also the group's and the session's.
+    pub id: u32,
+    /// The leader's start in clock ticks since boot.
+    pub started: u64,
+    pub boot: String,
+}
+
+/// How long [`reap`] waits for killed processes to be gone.
+const REAP_PATIENCE: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(10);
+
+/// Names the current boot of this machine; empty where the system does not tell.
+pub fn this_boot() -> &'static str {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(|| {
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+            .map(|text| text.trim().to_owned())
+            .unwrap_or_default()
+    })
+}
+
+/// Kills what is left of a command whose owner died, and says how many processes that were.
+pub async fn reap(group: &Group) -> usize {
+    let mut killed = std::collections::BTreeSet::new();
+    let deadline = tokio::time::Instant::now() + REAP_PATIENCE;
+    loop {
+        let members = group.members();
+        if members.is_empty() || tokio::time::Instant::now() >= deadline {
+            return killed.len();
+        }
+        for member in members {
+            if kill_process(member, Signal::KILL).is_ok() {
+                killed.insert(member.as_raw_nonzero());
+            }
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+impl Group {
+    /// The group led by a process that was just started.
+    pub(crate) fn led_by(id: u32) -> std::io::Result<Self> {
+        let stat = Stat::of(id)?;
+        Ok(Self {
+            id,
+            started: stat.started,
+            boot: this_boot().to_owned(),
+        })
+    }
+
+    /// The living processes that belong to the group or its session.
+    pub(crate) fn members(&self) -> Vec<Pid> {
+        self.found(0).into_iter().map(|(process, _)| process).collect()
+    }
+
+    /// Whether a group that is only seconds old has members left. Process ids are handed out
+    /// upwards, so unless they have just wrapped around, only the ids after the leader's need
+    /// a look: on a busy machine that is the difference between microseconds and milliseconds.
+    pub(crate) fn is_alive_when_young(&self) -> bool {
+        let first = if newest_process().is_some_and(|newest| newest >= self.id) {
+            self.id
+        } else {
+            0
+        };
+        !self.found(first).is_empty()
+    }
+
+    /// Sends `signal` to every member.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let members = self.found(0);
+        let Some(leader) = pid(self.id) else { return };
+        if members.is_empty() {
+            return;
+        }
+        // One call reaches the whole group at once, also what is being forked right now.
+        let _ = kill_process_group(leader, signal);
+        for (member, stat) in members {
+            if stat.group != i64::from(self.id) {
+                let _ = kill_process(member, signal);
+            }
+        }
+    }
+
+    fn found(&self, first: u32) -> Vec<(Pid, Stat)> {
+        if self.boot != this_boot() || self.is_reused() {
+            return Vec::new();
+        }
+        processes()
+            .filter(|&id| id >= first)
+            .filter_map(|id| Some((pid(id)?, Stat::of(id).ok()?)))
+            .filter(|(_, stat)| self.owns(stat))
+            .collect()
+    }
+
+    fn owns(&self, stat: &Stat) -> bool {
+        let id = i64::from(self.id);
+        (stat.group == id || stat.session == id) && stat.is_alive() && stat.started >= self.started
+    }
+
+    /// The kernel does not reuse an id while a group or session has it. So a process with our
+    /// leader's id and another start time means that nothing of ours is left.
+    fn is_reused(&self) -> bool {
+        Stat::of(self.id).is_ok_and(|stat| stat.started != self.started)
+    }
+}
+
+fn pid(id: u32) -> Option<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw)
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+}
+
+/// The process id that was handed out last.
+fn newest_process() -> Option<u32> {
+    std::fs::read_to_string("/proc/loadavg")
+        .ok()?
+        .split_ascii_whitespace()
+        .last()?
+        .parse()
+        .ok()
+}
+
+/// The fields of `/proc/<pid>/stat` that matter here.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    state: char,
+    group: i64,
+    session: i64,
+    started: u64,
+}
+
+impl Stat {
+    fn of(id: u32) -> std::io::Result<Self> {
+        let text = std::fs::read_to_string(Path::new("/proc").join(id.to_string()).join("stat"))?;
+        Self::parse(&text).ok_or_else(|| Errno::INVAL.into())
+    }
+
+    /// The name is in parentheses and may contain anything, so fields count from its end.
+    fn parse(text: &str) -> Option<Self> {
+        let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+        let state = fields.next()?.chars().next()?;
+        let group = fields.nth(1)?.parse().ok()?;
+        let session = fields.next()?.parse().ok()?;
+        let started = fields.nth(15)?.parse().ok()?;
+        Some(Self {
+            state,
+            group,
+            session,
+            started,
+        })
+    }
+
+    /// A zombie does nothing any more; it may stay for good where nobody collects it.
+    fn is_alive(&self) -> bool {
+        !matches!(self.state, 'Z' | 'X')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_lines_are_read_whatever_the_name() {
+        let tail = "S 1 2 3 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
+        for name in ["bash", "a) b (c", "x y"] {
+            let stat = Stat::parse(&format!("42 ({name}) {tail}"));
+            assert_eq!(
+                stat,
+                Some(Stat {
+                    state: 'S',
+                    group: 2,
+                    session: 3,
+                    started: 4711
+                }),
+                "{name}"
+            );
+        }
+        assert_eq!(Stat::parse("42 (bash) S 1"), None);
+    }
+
+    #[tokio::test]
+    async fn another_boot_or_a_reused_id_is_left_alone() {
+        let own = Group::led_by(std::process::id()).unwrap();
+        let elsewhere = Group {
+            boot: "another".into(),
+            ..own.clone()
+        };
+        let earlier = Group {
+            started: own.started - 1,
+            ..own
+        };
+        assert_eq!(reap(&elsewhere).await, 0);
+        assert_eq!(reap(&earlier).await, 0);
+    }
+}

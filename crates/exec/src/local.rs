@@ -1,0 +1,308 @@
+//! Running commands on this machine.
+//!
+//! The life of a run: spawn a shell that waits at its start gate, tell the watcher which group
+//! it is, open the gate, collect output until the leader exits or time is up, end whatever is
+//! left of the group. A guard kills the group if the future is dropped on the way.
+
+use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Output, Watch};
+use crate::capture::Capture;
+use crate::{Group, script};
+use rustix::process::{Resource, Rlimit, Signal, setrlimit, setsid};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe;
+use tokio::process::Child;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+
+/// How long output may still arrive after the shell has exited.
+const AFTER_EXIT: Duration = Duration::from_millis(100);
+/// How long processes have between TERM and KILL.
+const TERM_GRACE: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(10);
+/// For how long process ids cannot have gone all the way round.
+const YOUNG: Duration = Duration::from_secs(2);
+const CHUNK: usize = 64 * 1024;
+
+/// Runs commands with `bash`, or `sh` where there is none.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Local;
+
+impl Backend for Local {
+    fn run<'a>(&'a self, command: Command, watch: Watch<'a>) -> BoxFuture<'a, Result<Output, ExecError>> {
+        Box::pin(run(command, watch))
+    }
+}
+
+async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
+    script::check(&command.script)?;
+    if !command.cwd.is_dir() {
+        return Err(ExecError::NoDirectory { path: command.cwd });
+    }
+    let mut running = Running::spawn(&command)?;
+    let group = running.guard.group.clone();
+    if let Err(cause) = watch.started.started(&group).await {
+        running.end_now().await;
+        return Err(ExecError::NotRecorded { cause });
+    }
+    if watch.cancel.is_cancelled() {
+        running.end_now().await;
+        return Ok(running.into_output(Ended::Cancelled, None));
+    }
+    running.open_gate().await?;
+    let ended = running.attend(Instant::now() + command.timeout, watch).await;
+    running.clean_up(ended).await;
+    Ok(running.into_output(ended, command.cwd_file.as_deref()))
+}
+
+/// A shell under way, and everything it has said so far.
+struct Running {
+    child: Child,
+    guard: Guard,
+    /// `None` once every writer has closed it.
+    pipe: Option<pipe::Receiver>,
+    buffer: Vec<u8>,
+    capture: Capture,
+    status: Option<ExitStatus>,
+    spawned: Instant,
+}
+
+impl Running {
+    fn spawn(command: &Command) -> Result<Self, ExecError> {
+        let failed = |doing| move |source| ExecError::Io { doing, source };
+        let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
+        // Both streams share one pipe, so that their order is the order of writing.
+        let errors = write.try_clone().map_err(failed("make a pipe"))?;
+        let mut shell = tokio::process::Command::new(shell());
+        shell
+            .arg("-c")
+            .arg(script::wrapper(command.cwd_file.as_deref()))
+            .arg("bash")
+            .arg(&command.script)
+            .current_dir(&command.cwd)
+            .env_clear()
+            .envs(command.env.iter().map(|(name, value)| (name, value)))
+            .kill_on_drop(true)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::from(write))
+            .stderr(Stdio::from(errors));
+        lead_session(&mut shell);
+        let child = shell.spawn().map_err(failed("start a shell"))?;
+        let id = child
+            .id()
+            .ok_or_else(|| failed("start a shell")(std::io::ErrorKind::NotFound.into()))?;
+        let group = Group::led_by(id).map_err(failed("read /proc"))?;
+        let guard = Guard { group, armed: true };
+        let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
+        Ok(Self {
+            child,
+            guard,
+            pipe: Some(pipe),
+            buffer: vec![0; CHUNK],
+            capture: Capture::new(command.output.clone()),
+            status: None,
+            spawned: Instant::now(),
+        })
+    }
+
+    async fn open_gate(&mut self) -> Result<(), ExecError> {
+        let opened = match self.child.stdin.take() {
+            Some(mut gate) => gate.write_all(b"\n").await,
+            None => Err(std::io::ErrorKind::BrokenPipe.into()),
+        };
+        if let Err(source) = opened {
+            self.end_now().await;
+            return Err(ExecError::Io {
+                doing: "start the command",
+                source,
+            });
+        }
+        Ok(())
+    }
+
+    /// Collects output until the leader exits, time is up or somebody cancels.
+    async fn attend(&mut self, deadline: Instant, watch: Watch<'_>) -> Ended {
+        loop {
+            // In this order, so that endless output cannot hide the end.
+            tokio::select! {
+                biased;
+                () = watch.cancel.cancelled() => return Ended::Cancelled,
+                () = sleep_until(deadline) => return Ended::TimedOut,
+                status = self.child.wait() => {
+                    self.status = status.ok();
+                    return Ended::Exited;
+                }
+                count = read(&mut self.pipe, &mut self.buffer) => {
+                    self.capture.feed(&self.buffer[..count]);
+                }
+            }
+        }
+    }
+
+    /// Leaves no process and no unread output behind.
+    async fn clean_up(&mut self, ended: Ended) {
+        if ended == Ended::Exited {
+            self.drain(Instant::now() + AFTER_EXIT).await;
+        }
+        if self.status.is_none() || self.has_left_something() {
+            self.terminate().await;
+            self.drain(Instant::now() + AFTER_EXIT).await;
+        }
+        self.guard.armed = false;
+    }
+
+    /// TERM, a grace in which output is still read, then KILL.
+    async fn terminate(&mut self) {
+        self.guard.group.signal(Signal::TERM);
+        let deadline = Instant::now() + TERM_GRACE;
+        while Instant::now() < deadline && !self.is_gone() {
+            tokio::select! {
+                biased;
+                () = sleep(POLL) => {}
+                count = read(&mut self.pipe, &mut self.buffer) => {
+                    self.capture.feed(&self.buffer[..count]);
+                }
+            }
+        }
+        if !self.is_gone() {
+            self.end_now().await;
+        }
+    }
+
+    /// KILL, at once, until nothing is left.
+    async fn end_now(&mut self) {
+        let deadline = Instant::now() + TERM_GRACE;
+        while !self.is_gone() && Instant::now() < deadline {
+            self.guard.group.signal(Signal::KILL);
+            sleep(POLL).await;
+        }
+        self.guard.armed = !self.is_gone();
+    }
+
+    fn is_gone(&mut self) -> bool {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().ok().flatten();
+        }
+        self.status.is_some() && self.guard.group.members().is_empty()
+    }
+
+    fn has_left_something(&self) -> bool {
+        if self.spawned.elapsed() < YOUNG {
+            return self.guard.group.is_alive_when_young();
+        }
+        !self.guard.group.members().is_empty()
+    }
+
+    async fn drain(&mut self, deadline: Instant) {
+        while self.pipe.is_some() {
+            match timeout_at(deadline, read(&mut self.pipe, &mut self.buffer)).await {
+                Ok(count) => self.capture.feed(&self.buffer[..count]),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn into_output(self, ended: Ended, cwd_file: Option<&Path>) -> Output {
+        let exit_code = match (ended, self.status) {
+            (Ended::TimedOut, _) => 124,
+            (Ended::Cancelled, _) => 130,
+            (Ended::Exited, Some(status)) => exit_code(status),
+            (Ended::Exited, None) => -1,
+        };
+        let captured = self.capture.finish();
+        Output {
+            text: captured.text,
+            exit_code,
+            ended,
+            cwd: cwd_file.and_then(last_cwd),
+            omitted: captured.omitted,
+            spill: captured.spill,
+        }
+    }
+}
+
+/// The next piece of output; pends for ever once the pipe is closed, so that a `select!` turns
+/// to its other branches.
+async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
+    let Some(open) = pipe else {
+        return std::future::pending().await;
+    };
+    match open.read(buffer).await {
+        Ok(count) if count > 0 => count,
+        Ok(_) | Err(_) => {
+            *pipe = None;
+            0
+        }
+    }
+}
+
+fn exit_code(status: ExitStatus) -> i32 {
+    status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal))
+        .unwrap_or(-1)
+}
+
+/// Reads and removes the file into which the shell wrote its last directory.
+fn last_cwd(file: &Path) -> Option<PathBuf> {
+    let mut bytes = std::fs::read(file).ok()?;
+    let _ = std::fs::remove_file(file);
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
+    }
+    let path = PathBuf::from(std::ffi::OsString::from_vec(bytes));
+    (path.is_absolute() && path.is_dir()).then_some(path)
+}
+
+/// Looks once for the shell to use.
+fn shell() -> &'static str {
+    static SHELL: OnceLock<&'static str> = OnceLock::new();
+    SHELL.get_or_init(|| {
+        ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
+            .into_iter()
+            .find(|path| Path::new(path).is_file())
+            .unwrap_or("/bin/sh")
+    })
+}
+
+/// Makes the child lead a session and a process group of its own, without core dumps.
+fn lead_session(command: &mut tokio::process::Command) {
+    let prepare = || {
+        setsid()?;
+        let none = Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        };
+        setrlimit(Resource::Core, none)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes two system calls and nothing else; it
+    // allocates nothing, takes no lock and touches no memory of the parent.
+    #[expect(unsafe_code, reason = "std offers no safe way to start a session in a child")]
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}
+
+/// Kills a group whose run was abandoned. The ordinary path disarms it.
+struct Guard {
+    group: Group,
+    armed: bool,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.armed {
+            self.group.signal(Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "local_tests.rs"]
+mod tests;

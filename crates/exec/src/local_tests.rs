@@ -1,0 +1,266 @@
+use super::*;
+use crate::backend::{OutputLimits, Started, Unwatched};
+use crate::reap;
+use std::sync::Mutex;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+struct Case {
+    dir: TempDir,
+    timeout: Duration,
+    cancel: CancellationToken,
+}
+
+impl Case {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            timeout: Duration::from_secs(20),
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    fn command(&self, script: &str) -> Command {
+        Command {
+            script: script.into(),
+            cwd: self.dir.path().to_owned(),
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            timeout: self.timeout,
+            cwd_file: Some(self.dir.path().join(".cwd")),
+            output: OutputLimits {
+                chars: 1000,
+                spill: Some(self.dir.path().join("spill.txt")),
+                ..Default::default()
+            },
+        }
+    }
+
+    async fn run_watched(&self, script: &str, started: &dyn Started) -> Result<Output, ExecError> {
+        let cancel = &self.cancel;
+        Local.run(self.command(script), Watch { started, cancel }).await
+    }
+
+    async fn run(&self, script: &str) -> Output {
+        self.run_watched(script, &Unwatched).await.unwrap()
+    }
+}
+
+/// Remembers the group it is told about, and answers as it was made to.
+struct Witness {
+    group: Mutex<Option<Group>>,
+    answer: Result<(), String>,
+}
+
+impl Witness {
+    fn answering(answer: Result<(), String>) -> Self {
+        Self {
+            group: Mutex::new(None),
+            answer,
+        }
+    }
+
+    fn group(&self) -> Group {
+        self.group.lock().unwrap().clone().unwrap()
+    }
+}
+
+impl Started for Witness {
+    fn started<'a>(&'a self, group: &'a Group) -> BoxFuture<'a, Result<(), String>> {
+        *self.group.lock().unwrap() = Some(group.clone());
+        Box::pin(async { self.answer.clone() })
+    }
+}
+
+#[tokio::test]
+async fn output_and_exit_codes_come_back() {
+    for (script, text, code) in [
+        ("echo a; echo b >&2; echo c", "a\nb\nc\n", 0),
+        ("exit 3", "", 3),
+        ("false", "", 1),
+        ("kill -9 $$", "", 137),
+        ("printf '%s' \"$#\"", "0", 0),
+        ("cat", "", 0),
+        ("printf 'a\\377b'", "a\u{fffd}b", 0),
+        ("", "", 0),
+        ("# only a comment", "", 0),
+        ("cat <<'X'\n$HOME\nX", "$HOME\n", 0),
+        ("(sleep 0.02; echo late) & echo early", "early\nlate\n", 0),
+        ("env | grep -c OPENAI", "0\n", 1),
+    ] {
+        let output = Case::new().run(script).await;
+        assert_eq!((output.text.as_str(), output.exit_code), (text, code), "{script}");
+        assert_eq!(output.ended, Ended::Exited, "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_syntax_error_is_reported_and_keeps_the_directory() {
+    let case = Case::new();
+    let output = case.run("if true; then").await;
+    assert_ne!(output.exit_code, 0);
+    assert!(output.text.contains("syntax error"), "{}", output.text);
+    assert_eq!(output.cwd, Some(case.dir.path().canonicalize().unwrap()));
+}
+
+#[tokio::test]
+async fn the_last_directory_is_reported_however_the_script_ends() {
+    for (script, code) in [("mkdir -p sub; cd sub", 0), ("mkdir sub; cd sub; exit 3", 3)] {
+        let case = Case::new();
+        let output = case.run(script).await;
+        let want = case.dir.path().canonicalize().unwrap().join("sub");
+        assert_eq!((output.cwd, output.exit_code), (Some(want), code), "{script}");
+        assert!(!case.dir.path().join(".cwd").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_ends_the_whole_group_and_keeps_partial_output() {
+    let case = Case {
+        timeout: Duration::from_millis(300),
+        ..Case::new()
+    };
+    let witness = Witness::answering(Ok(()));
+    let output = case
+        .run_watched("echo before; set -m; sleep 1000 & sleep 1000", &witness)
+        .await
+        .unwrap();
+    assert_eq!((output.exit_code, output.ended), (124, Ended::TimedOut));
+    assert_eq!(output.text.lines().next(), Some("before"));
+    assert_eq!(witness.group().members(), []);
+}
+
+#[tokio::test]
+async fn what_ignores_a_request_to_end_is_killed() {
+    let case = Case {
+        timeout: Duration::from_millis(200),
+        ..Case::new()
+    };
+    let witness = Witness::answering(Ok(()));
+    let output = case
+        .run_watched("trap '' TERM; while :; do sleep 0.05; done", &witness)
+        .await
+        .unwrap();
+    assert_eq!(output.exit_code, 124);
+    assert_eq!(witness.group().members(), []);
+}
+
+#[tokio::test]
+async fn cancelling_ends_a_command_with_130() {
+    let case = Case::new();
+    let cancel = case.cancel.clone();
+    let (output, ()) = tokio::join!(case.run("sleep 1000"), async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        cancel.cancel();
+    });
+    assert_eq!((output.exit_code, output.ended), (130, Ended::Cancelled));
+}
+
+#[tokio::test]
+async fn a_command_cancelled_before_its_start_never_runs() {
+    let case = Case::new();
+    case.cancel.cancel();
+    let output = case.run("touch ran").await;
+    assert_eq!((output.exit_code, output.ended), (130, Ended::Cancelled));
+    assert!(!case.dir.path().join("ran").exists());
+}
+
+#[tokio::test]
+async fn background_processes_do_not_outlive_the_command() {
+    let case = Case::new();
+    let witness = Witness::answering(Ok(()));
+    let output = case.run_watched("sleep 1000 & echo x", &witness).await.unwrap();
+    assert_eq!((output.text.as_str(), output.exit_code), ("x\n", 0));
+    assert_eq!(witness.group().members(), []);
+}
+
+#[tokio::test]
+async fn endless_output_is_bounded() {
+    let case = Case {
+        timeout: Duration::from_millis(300),
+        ..Case::new()
+    };
+    let mut command = case.command("yes 中文");
+    command.output.spill_bytes = 5000;
+    let cancel = &case.cancel;
+    let output = Local
+        .run(
+            command,
+            Watch {
+                started: &Unwatched,
+                cancel,
+            },
+        )
+        .await
+        .unwrap();
+    assert_eq!(output.exit_code, 124);
+    assert!(output.text.chars().count() < 1300, "{}", output.text.len());
+    let spill = output.spill.unwrap();
+    assert!(spill.cut && spill.bytes <= 5000);
+    assert_eq!(std::fs::metadata(&spill.path).unwrap().len(), spill.bytes);
+}
+
+#[tokio::test]
+async fn a_command_whose_start_is_not_recorded_never_runs() {
+    let case = Case::new();
+    let witness = Witness::answering(Err("disk full".into()));
+    let error = case.run_watched("touch ran", &witness).await.unwrap_err();
+    assert!(matches!(error, ExecError::NotRecorded { .. }), "{error}");
+    assert!(!case.dir.path().join("ran").exists());
+    assert_eq!(witness.group().members(), []);
+}
+
+#[tokio::test]
+async fn a_closed_gate_means_nothing_runs() {
+    let case = Case::new();
+    let mut running = Running::spawn(&case.command("touch ran")).unwrap();
+    drop(running.child.stdin.take());
+    let status = running.child.wait().await.unwrap();
+    assert_eq!(status.code(), Some(script::NEVER_STARTED));
+    assert!(!case.dir.path().join("ran").exists());
+}
+
+#[tokio::test]
+async fn dropping_the_run_kills_it() {
+    let case = Case::new();
+    let witness = Witness::answering(Ok(()));
+    let run = case.run_watched("sleep 1000 & sleep 1000", &witness);
+    assert!(
+        tokio::time::timeout(Duration::from_millis(200), run)
+            .await
+            .is_err()
+    );
+    assert_eq!(reap(&witness.group()).await, 0);
+}
+
+#[tokio::test]
+async fn an_orphaned_group_is_reaped() {
+    let case = Case::new();
+    let mut running = Running::spawn(&case.command("sleep 1000 & sleep 1000 & wait")).unwrap();
+    running.open_gate().await.unwrap();
+    running.guard.armed = false;
+    let group = running.guard.group.clone();
+    while group.members().len() < 3 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(reap(&group).await, 3);
+    assert_eq!(group.members(), []);
+}
+
+#[tokio::test]
+async fn a_missing_directory_is_named() {
+    let case = Case::new();
+    let mut command = case.command("true");
+    command.cwd = "/does/not/exist".into();
+    let cancel = &case.cancel;
+    let error = Local
+        .run(
+            command,
+            Watch {
+                started: &Unwatched,
+                cancel,
+            },
+        )
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_string(), "/does/not/exist is not a directory");
+}

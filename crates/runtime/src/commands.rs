@@ -1,0 +1,224 @@
+//! The slash commands, one table for every front end.
+//!
+//! A row says what a command is called and what it asks for; carrying an [`Action`] out is the
+//! front end's work, because only it knows what leaving or showing means there.
+
+/// What a command asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    Help,
+    /// Start a new session, with a title if one was given.
+    New {
+        title: Option<String>,
+    },
+    /// Continue another session: an id, a title, or the newest one.
+    Resume {
+        which: Option<String>,
+    },
+    /// Show the model, or use another one from now on.
+    Model {
+        name: Option<String>,
+    },
+    /// Stop what is running.
+    Stop,
+    /// Show or set the session's title.
+    Title {
+        title: Option<String>,
+    },
+    Usage,
+    Quit,
+}
+
+/// One command.
+#[derive(Debug, Clone, Copy)]
+pub struct Command {
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    pub arguments: &'static str,
+    pub help: &'static str,
+    action: fn(Option<String>) -> Action,
+}
+
+/// Every command there is.
+pub const TABLE: &[Command] = &[
+    Command {
+        name: "help",
+        aliases: &["?"],
+        arguments: "",
+        help: "show this list",
+        action: |_| Action::Help,
+    },
+    Command {
+        name: "new",
+        aliases: &["reset"],
+        arguments: "[title]",
+        help: "start a new session",
+        action: |title| Action::New { title },
+    },
+    Command {
+        name: "resume",
+        aliases: &[],
+        arguments: "[id or title]",
+        help: "continue another session; without a name, the newest one",
+        action: |which| Action::Resume { which },
+    },
+    Command {
+        name: "model",
+        aliases: &[],
+        arguments: "[name]",
+        help: "show the model, or start a new session with another one",
+        action: |name| Action::Model { name },
+    },
+    Command {
+        name: "stop",
+        aliases: &[],
+        arguments: "",
+        help: "stop the running turn (Ctrl-C does the same)",
+        action: |_| Action::Stop,
+    },
+    Command {
+        name: "title",
+        aliases: &[],
+        arguments: "[text]",
+        help: "show or set the title of this session",
+        action: |title| Action::Title { title },
+    },
+    Command {
+        name: "usage",
+        aliases: &[],
+        arguments: "",
+        help: "show the tokens used in this session",
+        action: |_| Action::Usage,
+    },
+    Command {
+        name: "quit",
+        aliases: &["exit", "q"],
+        arguments: "",
+        help: "leave",
+        action: |_| Action::Quit,
+    },
+];
+
+/// What a line means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// Words for the model.
+    Words,
+    Command(Action),
+    /// A command that does not exist, with the nearest one that does.
+    Unknown {
+        name: String,
+        nearest: Option<&'static str>,
+    },
+}
+
+/// Reads a line. Only a first word of letters after the slash is a command, so that a path
+/// such as `/etc/hosts` stays words.
+pub fn read(line: &str) -> Line {
+    let Some(rest) = line.trim().strip_prefix('/') else {
+        return Line::Words;
+    };
+    let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_name = !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphabetic() || c == '-' || c == '?');
+    if !is_name || line.contains('\n') {
+        return Line::Words;
+    }
+    let name = name.to_ascii_lowercase();
+    let argument = Some(argument.trim().to_owned()).filter(|text| !text.is_empty());
+    match TABLE
+        .iter()
+        .find(|command| command.name == name || command.aliases.contains(&name.as_str()))
+    {
+        Some(command) => Line::Command((command.action)(argument)),
+        None => Line::Unknown {
+            nearest: nearest(&name),
+            name,
+        },
+    }
+}
+
+fn nearest(name: &str) -> Option<&'static str> {
+    let shared = |other: &str| {
+        name.chars()
+            .zip(other.chars())
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
+    let best = TABLE.iter().max_by_key(|command| shared(command.name))?;
+    (shared(best.name) > 0).then_some(best.name)
+}
+
+/// The list that `/help` shows.
+pub fn help() -> String {
+    let width = TABLE
+        .iter()
+        .map(|c| c.name.len() + c.arguments.len() + 2)
+        .max()
+        .unwrap_or(0);
+    let row = |command: &Command| {
+        let call = format!("/{} {}", command.name, command.arguments);
+        let also: String = command
+            .aliases
+            .iter()
+            .map(|alias| format!(" (/{alias})"))
+            .collect();
+        format!("  {call:width$}  {}{also}", command.help)
+    };
+    TABLE.iter().map(row).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_apart() {
+        for (line, want) in [
+            ("hello", Line::Words),
+            ("/etc/hosts is odd", Line::Words),
+            ("/", Line::Words),
+            ("/help\nme", Line::Words),
+            ("/help", Line::Command(Action::Help)),
+            ("  /QUIT ", Line::Command(Action::Quit)),
+            ("/exit", Line::Command(Action::Quit)),
+            (
+                "/title  My work ",
+                Line::Command(Action::Title {
+                    title: Some("My work".into()),
+                }),
+            ),
+            ("/resume", Line::Command(Action::Resume { which: None })),
+            (
+                "/mdoel x",
+                Line::Unknown {
+                    name: "mdoel".into(),
+                    nearest: Some("model"),
+                },
+            ),
+            (
+                "/zzz",
+                Line::Unknown {
+                    name: "zzz".into(),
+                    nearest: None,
+                },
+            ),
+        ] {
+            assert_eq!(read(line), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn no_two_commands_share_a_name() {
+        let mut names: Vec<_> = TABLE
+            .iter()
+            .flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()))
+            .collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

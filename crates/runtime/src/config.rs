@@ -1,0 +1,29 @@
+//! Settings: what they are called, where they come from and how they are changed.
+//!
+//! [`KEYS`] is the one table of known settings and [`Config`] answers from it over four layers:
+//! flags, `.env`, the shell's environment and `config.yaml`. [`set`] and [`unset`] change the
+//! files a person owns, so they touch exactly the named key, keep comments and unknown keys, and
+//! check the result before it is written.
+
+mod coerce;
+mod command;
+mod edit;
+mod env_file;
+mod error;
+mod expand;
+mod explain;
+mod file;
+mod keys;
+mod layers;
+mod secret_names;
+mod suggest;
+mod value;
+mod yaml_text;
+
+pub use command::{SetReport, Target, set, unset};
+pub use env_file::{EnvFile, EnvNotice};
+pub use error::{ConfigError, Origin};
+pub use explain::Explanation;
+pub use file::ConfigFile;
+pub use keys::{Env, Fallback, KEYS, Key, Kind, Order};
+pub use layers::{Config, Layers, Source, UnusedKey, shell_variables};

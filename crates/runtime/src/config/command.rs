@@ -1,0 +1,225 @@
+//! `config set` and `config unset`: picks the file, changes it under the home's lock, reports.
+
+use std::path::PathBuf;
+
+use super::coerce::coerce;
+use super::env_file::EnvFile;
+use super::error::ConfigError;
+use super::explain::HIDDEN;
+use super::file::ConfigFile;
+use super::keys::Key;
+use super::layers::UnusedKey;
+use super::secret_names::{as_variable, is_secret_key, is_secret_variable};
+use super::suggest::suggestion;
+use super::yaml_text::yaml_text;
+use crate::home::{Home, PRIVATE_FILE, write_atomically};
+
+/// The file a key is kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    DotEnv,
+    ConfigFile,
+}
+
+/// What was done, in words fit to print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetReport {
+    pub target: Target,
+    pub path: PathBuf,
+    pub key: String,
+    /// The new value; a secret is not shown, and there is none after `unset`.
+    pub shown: Option<String>,
+    /// Whether the file is different now.
+    pub changed: bool,
+    pub notices: Vec<String>,
+}
+
+/// Sets `key` to what `text` means. Names of variables and keys of providers go to `.env`,
+/// everything else to `config.yaml`.
+pub fn set(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError> {
+    home.ensure()?;
+    let _lock = home.lock()?;
+    match as_variable(key) {
+        Some(name) => set_variable(home, name, text),
+        None => set_key(home, key, text),
+    }
+}
+
+/// Takes `key` out of the file [`set`] would have put it in.
+pub fn unset(home: &Home, key: &str) -> Result<SetReport, ConfigError> {
+    home.ensure()?;
+    let _lock = home.lock()?;
+    let (target, key, path) = match as_variable(key) {
+        Some(name) => (Target::DotEnv, name, home.env_file()),
+        None => (Target::ConfigFile, key.to_owned(), home.config_file()),
+    };
+    let left = match target {
+        Target::DotEnv => EnvFile::load(&path)?
+            .without(&key)
+            .map(|file| file.text().to_owned()),
+        Target::ConfigFile => ConfigFile::load(&path)?
+            .without(&key)?
+            .map(|file| file.text().to_owned()),
+    };
+    if let Some(text) = &left {
+        write_atomically(&path, text.as_bytes(), PRIVATE_FILE)?;
+    }
+    Ok(SetReport {
+        target,
+        path,
+        key,
+        shown: None,
+        changed: left.is_some(),
+        notices: vec![],
+    })
+}
+
+fn set_variable(home: &Home, name: String, text: &str) -> Result<SetReport, ConfigError> {
+    let path = home.env_file();
+    let before = EnvFile::load(&path)?;
+    let after = before.with(&name, text.trim())?;
+    let changed = before.text() != after.text();
+    if changed {
+        write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
+    }
+    let shown = if is_secret_variable(&name) {
+        HIDDEN.to_owned()
+    } else {
+        text.trim().to_owned()
+    };
+    let notices = after.notices().iter().map(ToString::to_string).collect();
+    Ok(SetReport {
+        target: Target::DotEnv,
+        path,
+        key: name,
+        shown: Some(shown),
+        changed,
+        notices,
+    })
+}
+
+fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError> {
+    let path = home.config_file();
+    let value = coerce(key, text)?;
+    let before = ConfigFile::load(&path)?;
+    let after = before.with(key, value.clone())?;
+    let changed = before.text() != after.text();
+    if changed {
+        write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
+    }
+    let shown = if is_secret_key(key) {
+        HIDDEN.to_owned()
+    } else {
+        yaml_text(&value)
+    };
+    let unused = Key::find(key).is_none().then(|| UnusedKey {
+        key: key.to_owned(),
+        line: None,
+        suggestion: suggestion(key),
+    });
+    let notices = unused.iter().map(ToString::to_string).collect();
+    Ok(SetReport {
+        target: Target::ConfigFile,
+        path,
+        key: key.to_owned(),
+        shown: Some(shown),
+        changed,
+        notices,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().join("home"));
+        (dir, home)
+    }
+
+    #[test]
+    fn keys_go_to_their_file() {
+        let (_dir, home) = home();
+        for (key, text, target) in [
+            ("OPENAI_API_KEY", "sk-hush", Target::DotEnv),
+            ("hf_token", "hush-hush", Target::DotEnv),
+            ("model.default", "some/name", Target::ConfigFile),
+            ("model.api_key", "hush-hush", Target::ConfigFile),
+            ("agent.max_turns", "12", Target::ConfigFile),
+        ] {
+            let report = set(&home, key, text).unwrap();
+            assert_eq!(
+                (report.target, report.changed, report.notices.len()),
+                (target, true, 0),
+                "{key}"
+            );
+            assert!(!format!("{report:?}").contains("hush"), "{report:?}");
+        }
+        assert_eq!(
+            fs::read_to_string(home.env_file()).unwrap(),
+            "OPENAI_API_KEY=sk-hush\nHF_TOKEN=hush-hush\n"
+        );
+        assert_eq!(
+            fs::read_to_string(home.config_file()).unwrap(),
+            "model:\n  default: some/name\n  api_key: hush-hush\nagent:\n  max_turns: 12\n"
+        );
+        for path in [home.env_file(), home.config_file()] {
+            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn unset_undoes_set() {
+        let (_dir, home) = home();
+        for key in ["A_TOKEN", "x.y.z"] {
+            set(&home, key, "1").unwrap();
+            assert!(unset(&home, key).unwrap().changed, "{key}");
+            assert!(!unset(&home, key).unwrap().changed, "{key}");
+        }
+        assert_eq!(
+            (
+                fs::read(home.env_file()).unwrap(),
+                fs::read(home.config_file()).unwrap()
+            ),
+            (vec![], vec![])
+        );
+    }
+
+    #[test]
+    fn unknown_keys_are_kept_with_a_notice() {
+        let (_dir, home) = home();
+        let report = set(&home, "agent.max_turn", "3").unwrap();
+        assert_eq!(
+            report.notices,
+            ["`agent.max_turn` is not used by this version; did you mean `agent.max_turns`?"]
+        );
+        assert_eq!(
+            fs::read_to_string(home.config_file()).unwrap(),
+            "agent:\n  max_turn: 3\n"
+        );
+    }
+
+    #[test]
+    fn nothing_is_written_when_the_file_is_malformed_or_the_value_is_wrong() {
+        let (_dir, home) = home();
+        home.ensure().unwrap();
+        for (text, key, value) in [
+            ("a: [\n", "b", "1"),
+            ("agent: {}\n", "agent.max_turns", "many"),
+            ("a: 1\n", "a.b", "1"),
+        ] {
+            fs::write(home.config_file(), text).unwrap();
+            assert!(set(&home, key, value).is_err(), "{key}");
+            assert_eq!(fs::read_to_string(home.config_file()).unwrap(), text);
+        }
+        assert_eq!(
+            fs::read_dir(home.path()).unwrap().count(),
+            1,
+            "no other file appeared"
+        );
+    }
+}

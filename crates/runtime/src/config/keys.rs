@@ -1,0 +1,284 @@
+//! The one table of settings this version reads: names, types, defaults and variables.
+//!
+//! Documentation, `config show`, checking and did-you-mean all come from here. A key that is not
+//! in the table is kept in the file and otherwise ignored.
+
+/// One setting.
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub default: Fallback,
+    /// Variables that set it, the first one found counting.
+    pub env: &'static [Env],
+    pub order: Order,
+    pub secret: bool,
+    pub description: &'static str,
+}
+
+/// What a value must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Integer,
+    Boolean,
+    List,
+    /// One of a few words. In a file, other words mean the last one given here: the safest.
+    Choice(&'static [&'static str]),
+}
+
+/// The value when nobody set one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fallback {
+    None,
+    Text(&'static str),
+    Integer(i64),
+    Boolean(bool),
+    List(&'static [&'static str]),
+}
+
+/// How an environment variable sets a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Env {
+    /// Its text is the value.
+    Value(&'static str),
+    /// Switched on (`1`, `true`, `yes`, `on`) it stands for this value; otherwise it says nothing.
+    Switch(&'static str, &'static str),
+}
+
+impl Env {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Env::Value(name) | Env::Switch(name, _) => name,
+        }
+    }
+}
+
+/// Which of two layers wins, below flags and above the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// `.env`, then the shell, then `config.yaml`.
+    EnvFirst,
+    /// `config.yaml`, then `.env`, then the shell: a saved choice of model outlives a stale export.
+    FileFirst,
+    /// `.env`, then the shell; `config.yaml` is not asked.
+    EnvOnly,
+}
+
+impl Key {
+    /// The entry of a known key; `model` is another name for `model.default`.
+    pub fn find(name: &str) -> Option<&'static Key> {
+        let name = if name == "model" { "model.default" } else { name };
+        KEYS.iter().find(|key| key.name == name)
+    }
+}
+
+const fn key(name: &'static str, kind: Kind, default: Fallback, description: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        default,
+        env: &[],
+        order: Order::EnvFirst,
+        secret: false,
+        description,
+    }
+}
+
+const fn text(name: &'static str, description: &'static str) -> Key {
+    key(name, Kind::Text, Fallback::None, description)
+}
+
+const fn integer(name: &'static str, default: i64, description: &'static str) -> Key {
+    key(name, Kind::Integer, Fallback::Integer(default), description)
+}
+
+const fn variable(env: &'static [Env; 1], description: &'static str) -> Key {
+    let (Env::Value(name) | Env::Switch(name, _)) = env[0];
+    Key {
+        env,
+        order: Order::EnvOnly,
+        ..text(name, description)
+    }
+}
+
+const fn secret(key: Key) -> Key {
+    Key { secret: true, ..key }
+}
+
+impl Key {
+    const fn env(self, env: &'static [Env]) -> Key {
+        Key { env, ..self }
+    }
+
+    const fn file_first(self) -> Key {
+        Key {
+            order: Order::FileFirst,
+            ..self
+        }
+    }
+}
+
+use Env::{Switch, Value};
+
+/// Every setting this version reads.
+pub static KEYS: [Key; 30] = [
+    text("model.default", "model to use; `model: NAME` means the same")
+        .env(&[Value("HERMES_INFERENCE_MODEL")])
+        .file_first(),
+    key(
+        "model.provider",
+        Kind::Text,
+        Fallback::Text("auto"),
+        "provider to ask; `auto` picks by available keys",
+    )
+    .env(&[Value("HERMES_INFERENCE_PROVIDER")])
+    .file_first(),
+    text("model.base_url", "endpoint of a custom provider"),
+    secret(text("model.api_key", "key sent to model.base_url only")),
+    key(
+        "model.context_length",
+        Kind::Integer,
+        Fallback::None,
+        "context window in tokens, if discovery is wrong",
+    ),
+    key(
+        "model.max_tokens",
+        Kind::Integer,
+        Fallback::None,
+        "most tokens in one reply",
+    )
+    .env(&[Value("HERMES_MAX_TOKENS")]),
+    integer("agent.max_turns", 90, "most model calls in one turn").env(&[Value("HERMES_MAX_ITERATIONS")]),
+    integer("agent.api_max_retries", 3, "tries for one model call"),
+    integer(
+        "agent.request_timeout_seconds",
+        1800,
+        "longest wait for one model call",
+    )
+    .env(&[Value("HERMES_API_TIMEOUT")]),
+    integer(
+        "agent.stream_stale_timeout",
+        180,
+        "seconds of silence after which a stream counts as dead",
+    )
+    .env(&[Value("HERMES_STREAM_STALE_TIMEOUT")]),
+    integer(
+        "agent.first_byte_timeout",
+        120,
+        "seconds to wait for the first byte of a reply",
+    ),
+    key(
+        "agent.disabled_toolsets",
+        Kind::List,
+        Fallback::List(&[]),
+        "toolsets never offered to the model",
+    ),
+    integer("terminal.timeout", 180, "seconds a command may run").env(&[Value("TERMINAL_TIMEOUT")]),
+    key(
+        "terminal.cwd",
+        Kind::Text,
+        Fallback::Text("."),
+        "directory commands start in",
+    ),
+    key(
+        "terminal.env_passthrough",
+        Kind::List,
+        Fallback::List(&[]),
+        "variables commands may see besides the basic ones",
+    ),
+    integer(
+        "tool_output.max_bytes",
+        50_000,
+        "most bytes of one tool result shown to the model",
+    ),
+    integer(
+        "tool_output.max_lines",
+        2_000,
+        "most lines of one tool result shown to the model",
+    ),
+    integer(
+        "tool_output.max_line_length",
+        2_000,
+        "most characters of one line shown to the model",
+    ),
+    integer(
+        "file_read_max_chars",
+        100_000,
+        "most characters one file read returns",
+    ),
+    key(
+        "toolsets",
+        Kind::List,
+        Fallback::List(&["hermes-cli"]),
+        "toolsets offered to the model",
+    ),
+    key(
+        "approvals.mode",
+        Kind::Choice(&["smart", "off", "manual"]),
+        Fallback::Text("smart"),
+        "who approves risky commands: manual, smart or off",
+    )
+    .env(&[Switch("HERMES_YOLO_MODE", "off")]),
+    key(
+        "display.streaming",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "show replies while they arrive",
+    ),
+    key(
+        "display.show_reasoning",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "show the model's reasoning",
+    ),
+    key(
+        "context.engine",
+        Kind::Text,
+        Fallback::Text("compressor"),
+        "how long conversations are kept within the window",
+    ),
+    text("network.proxy", "proxy for outgoing requests").env(&[
+        Value("HTTPS_PROXY"),
+        Value("https_proxy"),
+        Value("ALL_PROXY"),
+        Value("all_proxy"),
+        Value("HTTP_PROXY"),
+        Value("http_proxy"),
+    ]),
+    secret(variable(&[Value("OPENAI_API_KEY")], "key for OpenAI")),
+    secret(variable(&[Value("OPENROUTER_API_KEY")], "key for OpenRouter")),
+    variable(
+        &[Value("OPENAI_BASE_URL")],
+        "endpoint used instead of OpenAI's own",
+    ),
+    variable(
+        &[Value("OPENROUTER_BASE_URL")],
+        "endpoint used instead of OpenRouter's own",
+    ),
+    variable(&[Value("CUSTOM_BASE_URL")], "endpoint of the provider `custom`"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_listed_once_and_its_default_fits() {
+        for (at, key) in KEYS.iter().enumerate() {
+            assert!(
+                KEYS[..at].iter().all(|other| other.name != key.name),
+                "{} twice",
+                key.name
+            );
+            let fits = match (key.kind, key.default) {
+                (_, Fallback::None) => true,
+                (Kind::Text, Fallback::Text(_)) | (Kind::Integer, Fallback::Integer(_)) => true,
+                (Kind::Boolean, Fallback::Boolean(_)) | (Kind::List, Fallback::List(_)) => true,
+                (Kind::Choice(words), Fallback::Text(word)) => words.contains(&word),
+                _ => false,
+            };
+            assert!(fits && !key.description.is_empty(), "{}", key.name);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A setting's value in its own type, read from text (flags, variables) or from a YAML tree.
+
+use serde_json::Value;
+
+use super::expand::expand;
+use super::keys::{Fallback, Kind};
+
+/// A value of the type its key asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Setting {
+    Text(String),
+    Integer(i64),
+    Boolean(bool),
+    List(Vec<String>),
+}
+
+impl Setting {
+    pub(crate) fn of_default(default: Fallback) -> Option<Self> {
+        match default {
+            Fallback::None => None,
+            Fallback::Text(text) => Some(Self::Text(text.to_owned())),
+            Fallback::Integer(number) => Some(Self::Integer(number)),
+            Fallback::Boolean(on) => Some(Self::Boolean(on)),
+            Fallback::List(items) => Some(Self::List(items.iter().map(|item| item.to_string()).collect())),
+        }
+    }
+
+    /// Reads a flag or a variable. `None` when the text is not of this kind.
+    pub(crate) fn of_text(kind: Kind, text: &str) -> Option<Self> {
+        let text = text.trim();
+        match kind {
+            Kind::Text => Some(Self::Text(text.to_owned())),
+            Kind::Integer => integer(text).map(Self::Integer),
+            Kind::Boolean => boolean(text).map(Self::Boolean),
+            Kind::List => list(text).map(Self::List),
+            Kind::Choice(words) => {
+                let word = if text.eq_ignore_ascii_case("false") {
+                    "off"
+                } else {
+                    text
+                };
+                words
+                    .iter()
+                    .find(|known| known.eq_ignore_ascii_case(word))
+                    .map(|word| Self::Text(word.to_string()))
+            }
+        }
+    }
+
+    /// Reads a value of the file. `Some(None)` when it says nothing (null or empty text).
+    pub(crate) fn of_tree(
+        kind: Kind,
+        value: &Value,
+        lookup: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<Option<Self>> {
+        let read = match (kind, value) {
+            (_, Value::Null) => return Some(None),
+            (_, Value::String(text)) if text.trim().is_empty() => return Some(None),
+            // A word nobody knows must not loosen anything, so the last and strictest one is meant.
+            (Kind::Choice(words), Value::String(text)) => Self::of_text(kind, &expand(text, lookup))
+                .or_else(|| words.last().map(|word| Self::Text(word.to_string()))),
+            // YAML reads the bare word `off` as false and `on` as true.
+            (Kind::Choice(words), Value::Bool(on)) => {
+                let word = if *on { words.last().copied()? } else { "off" };
+                Self::of_text(kind, word)
+            }
+            (kind, Value::String(text)) => Self::of_text(kind, &expand(text, lookup)),
+            (Kind::Boolean, Value::Bool(on)) => Some(Self::Boolean(*on)),
+            (Kind::Integer | Kind::Text | Kind::Boolean, Value::Number(number)) => {
+                Self::of_text(kind, &number.to_string())
+            }
+            (Kind::List, Value::Array(items)) => items
+                .iter()
+                .map(|item| scalar(item, lookup))
+                .collect::<Option<_>>()
+                .map(Self::List),
+            _ => None,
+        };
+        read.map(Some)
+    }
+
+    /// For people: lists as `a, b`.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Integer(number) => number.to_string(),
+            Self::Boolean(on) => on.to_string(),
+            Self::List(items) => items.join(", "),
+        }
+    }
+
+    /// As it is written to the file.
+    pub(crate) fn into_tree(self) -> Value {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::Integer(number) => number.into(),
+            Self::Boolean(on) => on.into(),
+            Self::List(items) => items.into(),
+        }
+    }
+}
+
+/// What a kind is called in messages.
+pub(crate) fn wanted(kind: Kind) -> String {
+    match kind {
+        Kind::Text => "text".into(),
+        Kind::Integer => "a whole number".into(),
+        Kind::Boolean => "true or false".into(),
+        Kind::List => "a list of words".into(),
+        Kind::Choice(words) => format!("one of {}", words.join(", ")),
+    }
+}
+
+/// What a value is called in messages; its content is shown only when that helps and is no secret.
+pub(crate) fn found(value: &Value, secret: bool) -> String {
+    match value {
+        Value::Null => "nothing".into(),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "a section".into(),
+        _ if secret => "something else".into(),
+        Value::String(text) => format!("`{}`", text.chars().take(40).collect::<String>()),
+        other => format!("`{other}`"),
+    }
+}
+
+pub(crate) fn boolean(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Whole numbers, also as Python writes them (`180.0`, `50_000`).
+fn integer(text: &str) -> Option<i64> {
+    let plain = text.replace('_', "");
+    let whole = plain.strip_suffix(".0").unwrap_or(&plain);
+    whole.parse().ok()
+}
+
+fn list(text: &str) -> Option<Vec<String>> {
+    if text.starts_with('[') {
+        let items: Vec<Value> = serde_json::from_str(text).ok()?;
+        return items.iter().map(|item| scalar(item, &|_| None)).collect();
+    }
+    Some(
+        text.split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .map(str::to_owned)
+            .collect(),
+    )
+}
+
+fn scalar(value: &Value, lookup: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    match value {
+        Value::String(text) => Some(expand(text, lookup).into_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(on) => Some(on.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const MODES: Kind = Kind::Choice(&["smart", "off", "manual"]);
+
+    fn text(text: &str) -> Option<Setting> {
+        Some(Setting::Text(text.into()))
+    }
+
+    #[test]
+    fn text_is_read_by_kind() {
+        let list = |items: &[&str]| Some(Setting::List(items.iter().map(|i| i.to_string()).collect()));
+        for (kind, given, want) in [
+            (Kind::Text, " 12 ", text("12")),
+            (Kind::Integer, "12", Some(Setting::Integer(12))),
+            (Kind::Integer, "1800.0", Some(Setting::Integer(1800))),
+            (Kind::Integer, "50_000", Some(Setting::Integer(50_000))),
+            (Kind::Integer, "1.5", None),
+            (Kind::Integer, "many", None),
+            (Kind::Boolean, "Yes", Some(Setting::Boolean(true))),
+            (Kind::Boolean, "0", Some(Setting::Boolean(false))),
+            (Kind::Boolean, "maybe", None),
+            (Kind::List, "a, b,,c", list(&["a", "b", "c"])),
+            (Kind::List, r#"["a,b", 1]"#, list(&["a,b", "1"])),
+            (Kind::List, "[a", None),
+            (MODES, "OFF", text("off")),
+            (MODES, "false", text("off")),
+            (MODES, "sometimes", None),
+        ] {
+            assert_eq!(Setting::of_text(kind, given), want, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_tree_is_read_by_kind() {
+        for (kind, given, want) in [
+            (Kind::Text, json!(null), Some(None)),
+            (Kind::Text, json!(" "), Some(None)),
+            (Kind::Text, json!("${X}"), Some(text("from x"))),
+            (Kind::Text, json!(7), Some(text("7"))),
+            (Kind::Text, json!({"a": 1}), None),
+            (Kind::Integer, json!("90"), Some(Some(Setting::Integer(90)))),
+            (Kind::Integer, json!(90.0), Some(Some(Setting::Integer(90)))),
+            (Kind::Integer, json!(true), None),
+            (Kind::Boolean, json!(false), Some(Some(Setting::Boolean(false)))),
+            (
+                Kind::List,
+                json!(["a", "${X}"]),
+                Some(Some(Setting::List(vec!["a".into(), "from x".into()]))),
+            ),
+            (Kind::List, json!([["a"]]), None),
+            (MODES, json!(false), Some(text("off"))),
+            (MODES, json!(true), Some(text("manual"))),
+            (MODES, json!("paranoid"), Some(text("manual"))),
+            (MODES, json!([1]), None),
+        ] {
+            let lookup = |name: &str| (name == "X").then(|| "from x".to_owned());
+            assert_eq!(Setting::of_tree(kind, &given, &lookup), want, "{given}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What can keep Hermes from starting or continuing a session.
+
+use crate::config::ConfigError;
+use crate::home::HomeError;
+use hermes_providers::ResolveError;
+use hermes_store::StoreError;
+use hermes_tools::ToolsetError;
+
+/// What can keep Hermes from starting or continuing a session.
+#[derive(Debug, thiserror::Error)]
+pub enum RuntimeError {
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    #[error(transparent)]
+    Toolsets(#[from] ToolsetError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

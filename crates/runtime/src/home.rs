@@ -1,0 +1,194 @@
+//! The directory everything of one Hermes lives in, and how files in it are written.
+//!
+//! [`Home`] only knows names and modes. What is inside the files is the business of whoever owns
+//! them. Loose modes are reported, not repaired: the person may have had a reason.
+
+mod atomic;
+
+use std::fmt;
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+pub use atomic::write_atomically;
+
+/// Mode of files that may hold secrets.
+pub const PRIVATE_FILE: u32 = 0o600;
+const PRIVATE_DIR: u32 = 0o700;
+
+/// What can go wrong with the home directory and the files in it.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    #[error("no home directory: set HERMES_HOME or HOME")]
+    NoHome,
+    #[error("{} is not a directory; move it away or set HERMES_HOME", path.display())]
+    NotADirectory { path: PathBuf },
+    #[error("could not {doing} {}", path.display())]
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl HomeError {
+    pub(crate) fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| Self::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+/// A file or directory that others may read or change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LooseMode {
+    pub path: PathBuf,
+    pub mode: u32,
+    pub wanted: u32,
+}
+
+impl fmt::Display for LooseMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        write!(
+            f,
+            "{path} is open to others (mode {:03o}); run `chmod {:03o} {path}`",
+            self.mode, self.wanted
+        )
+    }
+}
+
+/// Where one Hermes keeps its configuration, sessions and caches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home(PathBuf);
+
+impl Home {
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// `HERMES_HOME`, else `~/.hermes`.
+    pub fn locate(env: impl Fn(&str) -> Option<String>) -> Result<Self, HomeError> {
+        let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+        let user = set("HOME").map(PathBuf::from);
+        let path = match (set("HERMES_HOME"), user) {
+            (Some(chosen), user) => match (chosen.strip_prefix('~'), user) {
+                (Some(""), Some(user)) => user,
+                (Some(rest), Some(user)) if rest.starts_with('/') => user.join(&rest[1..]),
+                _ => PathBuf::from(chosen),
+            },
+            (None, Some(user)) => user.join(".hermes"),
+            (None, None) => return Err(HomeError::NoHome),
+        };
+        let path = std::path::absolute(&path).map_err(HomeError::io("locate", &path))?;
+        Ok(Self(path))
+    }
+
+    /// Creates the directory when it is missing and reports what is open to others.
+    pub fn ensure(&self) -> Result<Vec<LooseMode>, HomeError> {
+        ensure_private_dir(&self.0)?;
+        let files = [
+            self.config_file(),
+            self.env_file(),
+            self.auth_file(),
+            self.state_db(),
+        ];
+        let mut loose: Vec<LooseMode> = loose_mode(&self.0, PRIVATE_DIR).into_iter().collect();
+        loose.extend(files.iter().filter_map(|path| loose_mode(path, PRIVATE_FILE)));
+        Ok(loose)
+    }
+
+    /// Holds off other processes that change files of this home, until the answer is dropped.
+    pub fn lock(&self) -> Result<HomeLock, HomeError> {
+        let dir = File::open(&self.0).map_err(HomeError::io("open", &self.0))?;
+        rustix::fs::flock(&dir, rustix::fs::FlockOperation::LockExclusive)
+            .map_err(|error| HomeError::io("lock", &self.0)(error.into()))?;
+        Ok(HomeLock { _dir: dir })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        self.0.join("config.yaml")
+    }
+
+    pub fn env_file(&self) -> PathBuf {
+        self.0.join(".env")
+    }
+
+    pub fn auth_file(&self) -> PathBuf {
+        self.0.join("auth.json")
+    }
+
+    pub fn state_db(&self) -> PathBuf {
+        self.0.join("state.db")
+    }
+
+    pub fn history_file(&self) -> PathBuf {
+        self.0.join(".hermes_history")
+    }
+
+    pub fn soul_file(&self) -> PathBuf {
+        self.0.join("SOUL.md")
+    }
+
+    pub fn logs_dir(&self) -> PathBuf {
+        self.0.join("logs")
+    }
+
+    pub fn cache_dir(&self) -> PathBuf {
+        self.0.join("cache")
+    }
+
+    pub fn memories_dir(&self) -> PathBuf {
+        self.0.join("memories")
+    }
+
+    pub fn skills_dir(&self) -> PathBuf {
+        self.0.join("skills")
+    }
+
+    pub fn sessions_dir(&self) -> PathBuf {
+        self.0.join("sessions")
+    }
+
+    pub fn checkpoints_dir(&self) -> PathBuf {
+        self.0.join("checkpoints")
+    }
+}
+
+/// The right to change files of a home; given back on drop.
+#[derive(Debug)]
+pub struct HomeLock {
+    _dir: File,
+}
+
+/// Creates `path` and missing parents, readable by the owner only; an existing one is left as it is.
+pub fn ensure_private_dir(path: &Path) -> Result<(), HomeError> {
+    match DirBuilder::new().recursive(true).mode(PRIVATE_DIR).create(path) {
+        Ok(()) => Ok(()),
+        Err(_) if path.exists() && !path.is_dir() => Err(HomeError::NotADirectory {
+            path: path.to_owned(),
+        }),
+        Err(error) => Err(HomeError::io("create", path)(error)),
+    }
+}
+
+fn loose_mode(path: &Path, wanted: u32) -> Option<LooseMode> {
+    let mode = path.metadata().ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then(|| LooseMode {
+        path: path.to_owned(),
+        mode,
+        wanted,
+    })
+}
+
+#[cfg(test)]
+#[path = "home/home_tests.rs"]
+mod tests;

@@ -1,0 +1,234 @@
+//! A working Hermes: one home, its settings, its store, its tools.
+
+use crate::config::{Config, Source};
+use crate::home::Home;
+use crate::{RuntimeError, SessionHandle};
+use hermes_agent::recovery::Limits;
+use hermes_exec::{Local, child_env};
+use hermes_guard::Secrets;
+use hermes_providers::{Deadlines, Endpoint, HttpClients, HttpModel, HttpSettings, Wanted, resolve};
+use hermes_store::{Clock, SessionDb};
+use hermes_tools::{ApprovalMode, AskUser, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_wire::{ModelRoute, SingleModel};
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What a front end starts Hermes with.
+pub struct Launch {
+    pub home: Home,
+    /// Settings from the command line, by their dotted keys.
+    pub flags: Vec<(String, String)>,
+    /// The environment of the process.
+    pub shell: BTreeMap<String, String>,
+    /// Where the person stands.
+    pub cwd: PathBuf,
+    /// The tag of new sessions: `cli`, or the name of a platform.
+    pub source: String,
+}
+
+/// Everything that the sessions of one process share.
+pub struct Runtime {
+    pub(crate) launch: Launch,
+    config: Config,
+    secrets: Arc<Secrets>,
+    clients: HttpClients,
+    registry: Arc<Registry>,
+    locks: Arc<PathLocks>,
+    store: OnceLock<SessionDb>,
+}
+
+impl Runtime {
+    /// Reads the settings of a home. Nothing is connected and no database is opened yet.
+    pub fn open(launch: Launch) -> Result<Self, RuntimeError> {
+        launch.home.ensure()?;
+        let config = Config::load(&launch.home, launch.flags.clone(), launch.shell.clone())?;
+        let enabled = config.list("toolsets")?;
+        let disabled = config.list("agent.disabled_toolsets")?;
+        let registry = Registry::builtin().select(Some(&enabled), &disabled)?;
+        let settings = HttpSettings {
+            proxy: config.text("network.proxy")?,
+            deadlines: deadlines(&config)?,
+        };
+        Ok(Self {
+            secrets: Arc::new(config.secrets()),
+            clients: HttpClients::new(settings),
+            registry: Arc::new(registry),
+            locks: Arc::default(),
+            store: OnceLock::new(),
+            config,
+            launch,
+        })
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub fn home(&self) -> &Home {
+        &self.launch.home
+    }
+
+    pub fn tool_names(&self) -> Vec<&str> {
+        self.registry.names()
+    }
+
+    /// The session store, opened when first asked for.
+    pub fn store(&self) -> Result<&SessionDb, RuntimeError> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let store = SessionDb::open(&self.launch.home.state_db(), clock())?;
+        Ok(self.store.get_or_init(|| store))
+    }
+
+    /// Which endpoint and model new requests go to.
+    pub fn endpoint(&self) -> Result<Endpoint, RuntimeError> {
+        let wanted = self.wanted()?;
+        let lookup = |name: &str| self.config.variable(name).map(SecretString::from);
+        Ok(resolve(&wanted, &lookup)?)
+    }
+
+    fn wanted(&self) -> Result<Wanted, RuntimeError> {
+        let provider = self.config.text("model.provider")?;
+        // An address and a key in config.yaml belong to the provider written beside them, not
+        // to one that a flag put in its place.
+        let is_overridden = self.config.explain("model.provider")?.source == Source::Flag;
+        let keeps_address = !is_overridden
+            || provider
+                .as_deref()
+                .and_then(hermes_providers::find_provider)
+                .is_some_and(|provider| provider.id == "custom");
+        let number = |key: &str| {
+            self.config
+                .integer(key)
+                .map(|n| n.and_then(|n| u64::try_from(n).ok()))
+        };
+        Ok(Wanted {
+            provider,
+            model: self.config.text("model.default")?,
+            base_url: self.config.text("model.base_url")?.filter(|_| keeps_address),
+            api_key: self.config.secret("model.api_key")?.filter(|_| keeps_address),
+            context_length: number("model.context_length")?,
+            max_tokens: number("model.max_tokens")?,
+        })
+    }
+
+    /// A session that does not exist yet; it is stored with its first message.
+    pub fn start(&self, ask: Arc<dyn AskUser>) -> Result<SessionHandle<'_>, RuntimeError> {
+        SessionHandle::fresh(self, ask)
+    }
+
+    /// Continues a stored session, given by id, start of an id, title, or `latest`.
+    pub async fn resume(
+        &self,
+        which: &str,
+        ask: Arc<dyn AskUser>,
+        restores_cwd: bool,
+    ) -> Result<SessionHandle<'_>, RuntimeError> {
+        let id = self.store()?.resolve(which).await?;
+        SessionHandle::resumed(self, id, ask, restores_cwd).await
+    }
+
+    /// Finishes what may be finished late: the search index takes up the newest messages.
+    pub async fn leave(&self) {
+        if let Some(store) = self.store.get() {
+            // An index that is behind catches up at the next search.
+            let _ = store.drain(Duration::from_millis(200)).await;
+        }
+    }
+
+    pub(crate) fn route(&self, endpoint: &Endpoint) -> Arc<dyn ModelRoute> {
+        let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets));
+        Arc::new(SingleModel(Arc::new(model)))
+    }
+
+    pub(crate) fn registry(&self) -> Arc<Registry> {
+        self.registry.clone()
+    }
+
+    pub(crate) fn limits(&self) -> Result<Limits, RuntimeError> {
+        let number = |key: &str, default: u32| -> Result<u32, RuntimeError> {
+            let value = self.config.integer(key)?;
+            Ok(value
+                .and_then(|value| u32::try_from(value).ok())
+                .unwrap_or(default))
+        };
+        let default = Limits::default();
+        Ok(Limits {
+            max_iterations: number("agent.max_turns", default.max_iterations)?,
+            attempts: number("agent.api_max_retries", default.attempts)?.max(1),
+            ..default
+        })
+    }
+
+    pub(crate) fn tool_context(&self, cwd: PathBuf) -> Result<Arc<ToolContext>, RuntimeError> {
+        let passthrough = self.config.list("terminal.env_passthrough")?;
+        let shell = self
+            .launch
+            .shell
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()));
+        Ok(Arc::new(ToolContext::new(ToolSetup {
+            cwd,
+            home: self.launch.home.path().to_owned(),
+            user_home: self.launch.shell.get("HOME").map(PathBuf::from),
+            scratch: self.launch.home.cache_dir().join("terminal"),
+            backend: Arc::new(Local),
+            child_env: child_env(shell, &passthrough),
+            secrets: self.secrets.clone(),
+            settings: self.tool_settings()?,
+            locks: self.locks.clone(),
+        })))
+    }
+
+    fn tool_settings(&self) -> Result<ToolSettings, RuntimeError> {
+        let default = ToolSettings::default();
+        let number = |key: &str, default: usize| -> Result<usize, RuntimeError> {
+            let value = self.config.integer(key)?;
+            Ok(value
+                .and_then(|value| usize::try_from(value).ok())
+                .unwrap_or(default))
+        };
+        let timeout = self
+            .config
+            .integer("terminal.timeout")?
+            .and_then(|seconds| u64::try_from(seconds).ok());
+        let mode = self.config.text("approvals.mode")?.unwrap_or_default();
+        Ok(ToolSettings {
+            timeout: timeout.unwrap_or(default.timeout),
+            output: number("tool_output.max_bytes", default.output)?,
+            max_lines: number("tool_output.max_lines", default.max_lines)?,
+            max_line_length: number("tool_output.max_line_length", default.max_line_length)?,
+            file_read_max_chars: number("file_read_max_chars", default.file_read_max_chars)?,
+            approvals: ApprovalMode::from_config(&mode),
+            ..default
+        })
+    }
+}
+
+fn deadlines(config: &Config) -> Result<Deadlines, RuntimeError> {
+    let default = Deadlines::default();
+    let seconds = |key: &str, default: Duration| -> Result<Duration, RuntimeError> {
+        let value = config.integer(key)?;
+        Ok(value
+            .and_then(|value| u64::try_from(value).ok())
+            .map_or(default, Duration::from_secs))
+    };
+    Ok(Deadlines {
+        first_byte: seconds("agent.first_byte_timeout", default.first_byte)?,
+        gap: seconds("agent.stream_stale_timeout", default.gap)?,
+        total: seconds("agent.request_timeout_seconds", default.total)?,
+        ..default
+    })
+}
+
+fn clock() -> Clock {
+    Arc::new(|| {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0.0, |time| time.as_secs_f64())
+    })
+}

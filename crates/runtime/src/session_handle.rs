@@ -1,0 +1,334 @@
+//! One session, as a front end holds it.
+
+use crate::{Runtime, RuntimeError};
+use hermes_agent::{Ports, Session, TurnReport, UserInput, recovery_texts, run_turn};
+use hermes_context::NeverCompact;
+use hermes_conversation::{EventSink, History, Lease, NoHooks, NoMail, Quirks, SessionId, Usage};
+use hermes_exec::{Group, reap};
+use hermes_prompt::{Layers, SystemPrompt};
+use hermes_providers::Endpoint;
+use hermes_store::{Acquired, NewSession, Recovery, RecoveryTexts, StoredSession, this_process};
+use hermes_tools::{AskUser, ToolContext};
+use hermes_wire::ModelRoute;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// A session that can be spoken to. One turn runs at a time.
+pub struct SessionHandle<'a> {
+    runtime: &'a Runtime,
+    id: SessionId,
+    endpoint: Endpoint,
+    route: Arc<dyn ModelRoute>,
+    tool_context: Arc<ToolContext>,
+    ask: Arc<dyn AskUser>,
+    state: State,
+    is_resumed: bool,
+    title: Option<String>,
+    usage: Usage,
+    notices: Vec<String>,
+}
+
+enum State {
+    /// Nothing was said yet and nothing is stored.
+    Fresh {
+        system: String,
+        cwd: PathBuf,
+    },
+    Live(Box<Session>),
+}
+
+impl<'a> SessionHandle<'a> {
+    pub(crate) fn fresh(runtime: &'a Runtime, ask: Arc<dyn AskUser>) -> Result<Self, RuntimeError> {
+        let endpoint = runtime.endpoint()?;
+        let cwd = starting_folder(runtime)?;
+        let system = system_prompt(runtime, &endpoint, &cwd);
+        let tool_context = runtime.tool_context(cwd.clone())?;
+        let id = new_id();
+        let state = State::Fresh { system, cwd };
+        Ok(Self::assemble(runtime, id, endpoint, tool_context, ask, state))
+    }
+
+    pub(crate) async fn resumed(
+        runtime: &'a Runtime,
+        id: SessionId,
+        ask: Arc<dyn AskUser>,
+        restores_cwd: bool,
+    ) -> Result<Self, RuntimeError> {
+        let endpoint = runtime.endpoint()?;
+        let store = runtime.store()?;
+        let acquired = store.acquire_existing(id.clone(), this_process()).await?;
+        let recovery = recover(runtime, &acquired).await?;
+        let stored = store.load(&id).await?;
+        let (cwd, notice) = folder_of(runtime, &stored, restores_cwd)?;
+        let tool_context = runtime.tool_context(cwd)?;
+        let history = History::restore(stored.messages);
+        tool_context.restore(history.messages());
+        let system = stored.system_prompt.unwrap_or_default();
+        let session = Session::new(
+            acquired.lease,
+            system.into(),
+            history,
+            stored.quirks,
+            runtime.limits()?,
+        );
+        let mut handle = Self::assemble(
+            runtime,
+            id,
+            endpoint,
+            tool_context,
+            ask,
+            State::Live(Box::new(session)),
+        );
+        handle.is_resumed = true;
+        handle.title = stored.title;
+        handle.usage = stored.usage;
+        handle.notices = notice.into_iter().chain(recovery_notice(&recovery)).collect();
+        Ok(handle)
+    }
+
+    fn assemble(
+        runtime: &'a Runtime,
+        id: SessionId,
+        endpoint: Endpoint,
+        tool_context: Arc<ToolContext>,
+        ask: Arc<dyn AskUser>,
+        state: State,
+    ) -> Self {
+        let route = runtime.route(&endpoint);
+        Self {
+            runtime,
+            id,
+            endpoint,
+            route,
+            tool_context,
+            ask,
+            state,
+            is_resumed: false,
+            title: None,
+            usage: Usage::default(),
+            notices: Vec::new(),
+        }
+    }
+
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    pub fn is_resumed(&self) -> bool {
+        self.is_resumed
+    }
+
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// Whether something has been said in it.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.state, State::Live(_))
+    }
+
+    /// What the session has used so far.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// The conversation so far.
+    pub fn history(&self) -> Option<&History> {
+        match &self.state {
+            State::Live(session) => Some(&session.history),
+            State::Fresh { .. } => None,
+        }
+    }
+
+    /// What a person should know about how the session was opened; handed out once.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Runs one turn. The words are on disk before anything else happens.
+    pub async fn submit(
+        &mut self,
+        input: UserInput,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> Result<TurnReport, RuntimeError> {
+        self.store_session().await?;
+        let State::Live(session) = &mut self.state else {
+            unreachable!("the session was just stored")
+        };
+        let store = self.runtime.store()?;
+        let ports = Ports {
+            route: self.route.clone(),
+            tools: self.runtime.registry(),
+            tool_context: self.tool_context.clone(),
+            ask: self.ask.clone(),
+            transcript: Arc::new(store.clone()),
+            mailbox: Arc::new(NoMail),
+            hooks: Arc::new(NoHooks),
+            engine: Arc::new(NeverCompact),
+            jitter: Arc::new(rand::random::<f64>),
+            events,
+        };
+        let before = session.quirks;
+        let report = run_turn(session, input, &ports, cancel).await;
+        if session.quirks != before {
+            store.set_quirks(&session.lease, session.quirks).await?;
+        }
+        self.usage += report.usage;
+        Ok(report)
+    }
+
+    /// Gives the session a title.
+    pub async fn set_title(&mut self, title: &str) -> Result<Option<String>, RuntimeError> {
+        self.store_session().await?;
+        self.title = self.runtime.store()?.set_title(&self.id, title).await?;
+        Ok(self.title.clone())
+    }
+
+    /// Lets go of the session so that another process may continue it.
+    pub async fn close(self) {
+        if let (State::Live(session), Ok(store)) = (&self.state, self.runtime.store()) {
+            // A lease that was not given back is taken over from the dead process.
+            let _ = store.release(&session.lease).await;
+        }
+    }
+
+    async fn store_session(&mut self) -> Result<(), RuntimeError> {
+        let State::Fresh { system, cwd } = &self.state else {
+            return Ok(());
+        };
+        let new = NewSession {
+            id: self.id.clone(),
+            source: self.runtime.launch.source.clone(),
+            model: self.endpoint.model.clone(),
+            provider: self.endpoint.provider.to_owned(),
+            base_url: self.endpoint.base_url.to_string(),
+            system_prompt: system.clone(),
+            cwd: Some(cwd.display().to_string()),
+            parent: None,
+        };
+        let acquired = self.runtime.store()?.acquire(new, this_process()).await?;
+        let session = live(acquired.lease, system, self.runtime)?;
+        self.state = State::Live(Box::new(session));
+        Ok(())
+    }
+}
+
+fn live(lease: Lease, system: &str, runtime: &Runtime) -> Result<Session, RuntimeError> {
+    Ok(Session::new(
+        lease,
+        system.into(),
+        History::default(),
+        Quirks::default(),
+        runtime.limits()?,
+    ))
+}
+
+/// Ends what a dead process left running and closes its turn in the record.
+async fn recover(runtime: &Runtime, acquired: &Acquired) -> Result<Recovery, RuntimeError> {
+    if acquired.open_turn.is_none() {
+        return Ok(Recovery::default());
+    }
+    for mark in acquired
+        .orphans
+        .iter()
+        .filter_map(|orphan| orphan.process.clone())
+    {
+        let group = Group {
+            id: mark.group,
+            started: mark.started,
+            boot: mark.boot,
+        };
+        reap(&group).await;
+    }
+    let (unknown, not_started, closing) = recovery_texts();
+    let texts = RecoveryTexts {
+        unknown,
+        not_started,
+        closing,
+    };
+    Ok(runtime.store()?.recover(&acquired.lease, texts).await?)
+}
+
+fn recovery_notice(recovery: &Recovery) -> Option<String> {
+    if recovery.turns == 0 {
+        return None;
+    }
+    Some(match recovery.unknown {
+        0 => "the last turn was cut off; it has been closed".to_owned(),
+        1 => "the last turn was cut off while a tool was running; its outcome is unknown".to_owned(),
+        many => {
+            format!("the last turn was cut off while {many} tools were running; their outcome is unknown")
+        }
+    })
+}
+
+/// The folder of a new session: `terminal.cwd`, seen from where the person stands.
+fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
+    let configured = runtime
+        .config()
+        .text("terminal.cwd")?
+        .unwrap_or_else(|| ".".to_owned());
+    Ok(match configured.as_str() {
+        "" | "." => runtime.launch.cwd.clone(),
+        other => runtime.launch.cwd.join(other),
+    })
+}
+
+/// The folder of a stored session, or where the person stands if that one is gone.
+fn folder_of(
+    runtime: &Runtime,
+    stored: &StoredSession,
+    restores_cwd: bool,
+) -> Result<(PathBuf, Option<String>), RuntimeError> {
+    let here = starting_folder(runtime)?;
+    let Some(recorded) = stored.cwd.as_deref().map(PathBuf::from).filter(|_| restores_cwd) else {
+        return Ok((here, None));
+    };
+    if recorded == here {
+        return Ok((here, None));
+    }
+    let shown = recorded.display();
+    Ok(match recorded.is_dir() {
+        true => (
+            recorded.clone(),
+            Some(format!("working in {shown}, where this session was started")),
+        ),
+        false => (
+            here,
+            Some(format!(
+                "{shown}, where this session was started, is gone; staying here"
+            )),
+        ),
+    })
+}
+
+fn system_prompt(runtime: &Runtime, endpoint: &Endpoint, cwd: &std::path::Path) -> String {
+    let os = match std::env::consts::OS {
+        "linux" => "Linux",
+        "macos" => "macOS",
+        other => other,
+    };
+    let layers = Layers {
+        tools: runtime.tool_names().into_iter().map(str::to_owned).collect(),
+        os: os.to_owned(),
+        cwd: cwd.display().to_string(),
+        platform: "cli".to_owned(),
+        date: jiff::Zoned::now().strftime("%A, %B %d, %Y").to_string(),
+        model: endpoint.model.clone(),
+        provider: endpoint.provider.to_owned(),
+        ..Layers::default()
+    };
+    SystemPrompt::assemble(&layers).into_string()
+}
+
+/// `YYYYMMDD_HHMMSS_<6 hex>`, local time.
+fn new_id() -> SessionId {
+    let now = jiff::Zoned::now().strftime("%Y%m%d_%H%M%S").to_string();
+    SessionId::new(format!("{now}_{:06x}", rand::random::<u32>() & 0x00ff_ffff))
+}

@@ -1,0 +1,169 @@
+//! What can go wrong between Hermes and its session database.
+
+use hermes_conversation::{IntentId, RecordError, SessionId, TurnId};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What can go wrong between Hermes and its session database.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    #[error("could not open {path}")]
+    Open {
+        path: PathBuf,
+        #[source]
+        source: SqliteFailure,
+    },
+    #[error("could not create {path}: {cause}")]
+    Create { path: PathBuf, cause: String },
+    #[error("{path} is not a readable database; it was left as it is")]
+    Corrupt {
+        path: PathBuf,
+        #[source]
+        source: SqliteFailure,
+    },
+    #[error("{path} is a database of some other program; it was left as it is")]
+    Foreign { path: PathBuf },
+    #[error(
+        "{path} uses schema {found}, this build needs {needs} and cannot upgrade it yet; open it once with Hermes 0.19"
+    )]
+    SchemaTooOld { path: PathBuf, found: i64, needs: i64 },
+    #[error("{path} uses schema {found}; this build understands up to {newest}")]
+    SchemaTooNew { path: PathBuf, found: i64, newest: i64 },
+    #[error("the SQLite library is {found}; 3.51.3 or newer is needed")]
+    LibraryTooOld { found: &'static str },
+    #[error("{path} stayed locked for {seconds} s{}", named_holder(*holder))]
+    Locked {
+        path: PathBuf,
+        seconds: u64,
+        /// A process that has a session open, and so probably the lock.
+        holder: Option<u32>,
+    },
+    #[error("{path} was removed or replaced while open; restart before going on")]
+    WalReplaced { path: PathBuf },
+    #[error("session {session} is in use by process {pid}")]
+    Busy { session: SessionId, pid: u32 },
+    #[error("session {session} was taken over by another process")]
+    Fenced { session: SessionId },
+    #[error("no session matches `{wanted}`")]
+    UnknownSession { wanted: String },
+    #[error("`{wanted}` matches several sessions: {}", joined(candidates))]
+    AmbiguousSession {
+        wanted: String,
+        candidates: Vec<SessionId>,
+    },
+    #[error("the title `{title}` belongs to session {owner}")]
+    TitleTaken { title: String, owner: SessionId },
+    #[error("a title has at most {limit} characters, this one has {length}")]
+    TitleTooLong { length: usize, limit: usize },
+    #[error("turn {turn} is not open in session {session}")]
+    TurnNotOpen { turn: TurnId, session: SessionId },
+    #[error("call {intent} was started before or is over")]
+    IntentNotPlanned { intent: IntentId },
+    #[error("call {intent} already has a result")]
+    IntentSettled { intent: IntentId },
+    #[error("the session store has stopped")]
+    Stopped,
+    #[error("could not {doing}")]
+    Sqlite {
+        doing: &'static str,
+        #[source]
+        source: SqliteFailure,
+    },
+}
+
+/// A failure of the database library, kept opaque so that no caller depends on the library.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub struct SqliteFailure(Arc<rusqlite::Error>);
+
+impl From<rusqlite::Error> for SqliteFailure {
+    fn from(source: rusqlite::Error) -> Self {
+        Self(Arc::new(source))
+    }
+}
+
+/// Says what a statement was for when it fails.
+pub(crate) trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StoreError>;
+}
+
+impl<T> Doing<T> for rusqlite::Result<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StoreError> {
+        self.map_err(|error| StoreError::Sqlite {
+            doing,
+            source: error.into(),
+        })
+    }
+}
+
+impl From<StoreError> for RecordError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Fenced { session } => Self::Fenced { session },
+            other => Self::Store {
+                cause: with_causes(&other),
+            },
+        }
+    }
+}
+
+/// The error and its causes on one line, for callers that can carry only text.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        cause = source.source();
+    }
+    text
+}
+
+fn named_holder(holder: Option<u32>) -> impl fmt::Display {
+    holder.map_or_else(String::new, |pid| format!(", probably by process {pid}"))
+}
+
+fn joined(candidates: &[SessionId]) -> impl fmt::Display {
+    let names: Vec<_> = candidates.iter().map(SessionId::as_str).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_read_well_after_error() {
+        for (error, want) in [
+            (
+                StoreError::AmbiguousSession {
+                    wanted: "2026".into(),
+                    candidates: vec![SessionId::new("2026a"), SessionId::new("2026b")],
+                },
+                "`2026` matches several sessions: 2026a, 2026b",
+            ),
+            (
+                StoreError::Locked {
+                    path: "/h/state.db".into(),
+                    seconds: 30,
+                    holder: Some(7),
+                },
+                "/h/state.db stayed locked for 30 s, probably by process 7",
+            ),
+        ] {
+            assert_eq!(error.to_string(), want);
+        }
+    }
+
+    #[test]
+    fn a_record_error_carries_the_cause() {
+        let error = Err::<(), _>(rusqlite::Error::QueryReturnedNoRows).doing("read a row");
+        assert_eq!(
+            RecordError::from(error.unwrap_err()),
+            RecordError::Store {
+                cause: "could not read a row: Query returned no rows".into()
+            }
+        );
+    }
+}

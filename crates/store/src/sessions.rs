@@ -1,0 +1,122 @@
+//! The session database: who said what in which session, and who may write to it now.
+//!
+//! [`SessionDb`] only brings work and connections together. All writes go through one thread
+//! (`writer`), all reads through their own connections (`reader`); each file below is one subject.
+
+mod append;
+mod connect;
+mod decode;
+mod delete;
+mod encode;
+mod export;
+mod health;
+mod index;
+mod json;
+mod lease;
+mod listing;
+mod load;
+mod numbers;
+mod owner;
+mod patience;
+mod query;
+mod reader;
+mod recovery;
+mod resolve;
+mod schema;
+mod search;
+mod titles;
+mod transcript;
+mod writer;
+
+pub use export::ExportFilter;
+pub use health::{Health, check};
+pub use index::Drained;
+pub use lease::{Acquired, NewSession, OrphanIntent};
+pub use listing::{ListFilter, SessionSummary};
+pub use load::StoredSession;
+pub use owner::{Liveness, is_alive, this_process};
+pub use recovery::{Recovery, RecoveryTexts};
+pub use search::{SearchHit, SearchReport};
+pub use titles::{MAX_TITLE, sanitize_title};
+pub use writer::Stats;
+
+use crate::StoreError;
+use reader::Readers;
+use rusqlite::Connection;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use writer::{Level, Writer};
+
+/// Gives the time as seconds since 1970.
+pub type Clock = Arc<dyn Fn() -> f64 + Send + Sync>;
+
+/// The session database of one home. Clones share one writer thread.
+#[derive(Clone)]
+pub struct SessionDb {
+    shared: Arc<Shared>,
+    is_alive: Liveness,
+}
+
+struct Shared {
+    clock: Clock,
+    writer: Writer,
+    readers: Readers,
+}
+
+impl SessionDb {
+    /// Opens the file, or makes it. Its directory must exist.
+    ///
+    /// A file that is no session database, or one of another version, is refused unchanged.
+    pub fn open(path: &Path, clock: Clock) -> Result<Self, StoreError> {
+        let db = connect::writer(path)?;
+        let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                clock,
+                writer,
+                readers: Readers::new(path.to_owned()),
+            }),
+            is_alive: owner::is_alive,
+        })
+    }
+
+    /// The same database, with another judge of whether a lease's owner still lives.
+    pub fn with_liveness(mut self, is_alive: Liveness) -> Self {
+        self.is_alive = is_alive;
+        self
+    }
+
+    /// What was committed through this handle and its clones.
+    pub fn stats(&self) -> Stats {
+        self.shared.writer.stats()
+    }
+
+    fn now(&self) -> f64 {
+        (self.shared.clock)()
+    }
+
+    fn write<T, F>(&self, level: Level, work: F) -> impl Future<Output = Result<T, StoreError>> + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.shared.writer.submit(level, work)
+    }
+
+    async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.shared.readers.read(work).await
+    }
+}
+
+impl fmt::Debug for SessionDb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionDb")
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}

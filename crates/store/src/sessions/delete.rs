@@ -1,0 +1,59 @@
+//! Removes a session for good.
+
+use super::writer::Level;
+use super::{Liveness, SessionDb, append, lease};
+use crate::StoreError;
+use crate::error::Doing;
+use hermes_conversation::SessionId;
+use rusqlite::Connection;
+
+/// What is known about a session only through its id. Children stay, without a parent.
+const TRACES: [&str; 9] = [
+    "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?1",
+    "DELETE FROM hx_message_ext WHERE session = ?1",
+    "DELETE FROM hx_intents WHERE session = ?1",
+    "DELETE FROM hx_turns WHERE session = ?1",
+    "DELETE FROM hx_session_ext WHERE session = ?1",
+    "DELETE FROM hx_leases WHERE session = ?1",
+    "DELETE FROM messages WHERE session_id = ?1",
+    "DELETE FROM session_model_usage WHERE session_id = ?1",
+    "DELETE FROM compression_locks WHERE session_id = ?1",
+];
+
+impl SessionDb {
+    /// Removes a session and its messages. Refused while a live process holds it.
+    pub async fn delete(&self, id: &SessionId) -> Result<(), StoreError> {
+        let (id, is_alive) = (id.clone(), self.is_alive);
+        self.write(Level::Full, move |db| delete(db, &id, is_alive)).await
+    }
+}
+
+fn delete(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<(), StoreError> {
+    if let Some(owner) = lease::holder(db, id, is_alive)? {
+        return Err(StoreError::Busy {
+            session: id.clone(),
+            pid: owner.pid,
+        });
+    }
+    for message in messages(db, id).doing("read a session's messages")? {
+        append::queue(db, message, "drop").doing("queue a message for the index")?;
+    }
+    for trace in TRACES {
+        db.execute(trace, [id.as_str()]).doing("delete a session")?;
+    }
+    let gone = db
+        .execute("DELETE FROM sessions WHERE id = ?1", [id.as_str()])
+        .doing("delete a session")?;
+    if gone == 0 {
+        return Err(StoreError::UnknownSession {
+            wanted: id.to_string(),
+        });
+    }
+    Ok(())
+}
+
+fn messages(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<i64>> {
+    db.prepare("SELECT id FROM messages WHERE session_id = ?1")?
+        .query_map([id.as_str()], |row| row.get(0))?
+        .collect()
+}

@@ -1,0 +1,102 @@
+//! Brings the full-text index up to date with the messages.
+//!
+//! A message's own transaction only leaves a note in `hx_outbox`. The notes are worked off here,
+//! in small pieces, when someone searches or when the program leaves; never during a turn. When
+//! the index cannot be written the notes stay, and messages are kept all the same.
+
+use super::SessionDb;
+use super::writer::Level;
+use crate::StoreError;
+use crate::error::Doing;
+use rusqlite::{Connection, params};
+use std::time::{Duration, Instant};
+
+/// Notes per transaction, so that a message never waits long behind the index.
+const PIECE: u32 = 50;
+/// And at most this long, because a single message may be large.
+const PIECE_TIME: Duration = Duration::from_millis(20);
+
+/// What a [`drain`](SessionDb::drain) did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Drained {
+    pub indexed: usize,
+    /// Whether the index now knows every message.
+    pub complete: bool,
+}
+
+impl SessionDb {
+    /// Indexes waiting messages for at most about `max`. An index that cannot be written is an
+    /// error here and nowhere else.
+    pub async fn drain(&self, max: Duration) -> Result<Drained, StoreError> {
+        let deadline = Instant::now() + max;
+        let mut drained = Drained {
+            indexed: 0,
+            // Most of the time there is nothing to do, and finding out needs no write.
+            complete: self.read(is_empty).await?,
+        };
+        while !drained.complete && Instant::now() < deadline {
+            let indexed = self.write(Level::Normal, piece).await?;
+            drained.indexed += indexed;
+            drained.complete = self.read(is_empty).await?;
+        }
+        Ok(drained)
+    }
+}
+
+fn is_empty(db: &Connection) -> Result<bool, StoreError> {
+    db.prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM hx_outbox)")
+        .and_then(|mut find| find.query_row([], |row| row.get(0)))
+        .doing("read the index queue")
+}
+
+struct Note {
+    id: i64,
+    message: i64,
+    put: bool,
+}
+
+fn piece(db: &Connection) -> Result<usize, StoreError> {
+    let notes = oldest_notes(db).doing("read the index queue")?;
+    let started = Instant::now();
+    let mut indexed = 0;
+    for note in &notes {
+        reindex(db, note).doing("update the search index")?;
+        indexed += 1;
+        if started.elapsed() > PIECE_TIME {
+            break;
+        }
+    }
+    Ok(indexed)
+}
+
+fn oldest_notes(db: &Connection) -> rusqlite::Result<Vec<Note>> {
+    db.prepare_cached("SELECT id, message_id, op = 'put' FROM hx_outbox ORDER BY id LIMIT ?1")?
+        .query_map([PIECE], |row| {
+            Ok(Note {
+                id: row.get(0)?,
+                message: row.get(1)?,
+                put: row.get(2)?,
+            })
+        })?
+        .collect()
+}
+
+/// Doing it twice does no harm: the old entry goes first, and a message that no longer exists
+/// leaves none.
+fn reindex(db: &Connection, note: &Note) -> rusqlite::Result<()> {
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?
+            .execute([note.message])?;
+        if note.put {
+            db.prepare_cached(&format!(
+                "INSERT INTO {table} (rowid, content)
+                 SELECT id, COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')
+                 FROM messages WHERE id = ?1"
+            ))?
+            .execute([note.message])?;
+        }
+    }
+    db.prepare_cached("DELETE FROM hx_outbox WHERE id = ?1")?
+        .execute(params![note.id])?;
+    Ok(())
+}

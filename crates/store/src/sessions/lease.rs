@@ -1,0 +1,261 @@
+//! Takes and gives back the right to write to a session.
+//!
+//! Taking it raises the session's generation. Every later commit names its generation and is
+//! refused when it is not the newest, so a process taken for dead can do no harm if it was not.
+
+use super::writer::Level;
+use super::{Liveness, SessionDb};
+use crate::StoreError;
+use crate::error::Doing;
+use hermes_conversation::{
+    CallId, IntentId, IntentState, Lease, OpenTurn, Owner, ProcessMark, Quirks, SessionId, TurnId,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// A session that may not exist yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewSession {
+    pub id: SessionId,
+    /// Where it was opened: `cli`, `tui`, `cron`, a platform.
+    pub source: String,
+    pub model: String,
+    pub provider: String,
+    pub base_url: String,
+    /// Frozen for the life of the session.
+    pub system_prompt: String,
+    pub cwd: Option<String>,
+    pub parent: Option<SessionId>,
+}
+
+/// A lease, and what the last owner left unfinished.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Acquired {
+    pub lease: Lease,
+    /// Calls of open turns that have no end; their processes may still run.
+    pub orphans: Vec<OrphanIntent>,
+    /// The newest turn that was never closed.
+    pub open_turn: Option<OpenTurn>,
+}
+
+/// A call whose owner went away.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OrphanIntent {
+    pub id: IntentId,
+    pub call_id: CallId,
+    pub tool: String,
+    pub state: IntentState,
+    pub process: Option<ProcessMark>,
+}
+
+impl SessionDb {
+    /// Makes the session if there is none and takes its lease.
+    pub async fn acquire(&self, session: NewSession, owner: Owner) -> Result<Acquired, StoreError> {
+        let (now, is_alive) = (self.now(), self.is_alive);
+        self.write(Level::Normal, move |db| {
+            ensure(db, &session, now).doing("create a session")?;
+            take(db, session.id, owner, now, is_alive)
+        })
+        .await
+    }
+
+    /// Takes the lease of a session that must exist, and reopens it if it had ended.
+    pub async fn acquire_existing(&self, id: SessionId, owner: Owner) -> Result<Acquired, StoreError> {
+        let (now, is_alive) = (self.now(), self.is_alive);
+        self.write(Level::Normal, move |db| {
+            let reopened = db
+                .prepare_cached("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?1")
+                .and_then(|mut reopen| reopen.execute([id.as_str()]))
+                .doing("reopen a session")?;
+            if reopened == 0 {
+                return Err(StoreError::UnknownSession {
+                    wanted: id.to_string(),
+                });
+            }
+            take(db, id, owner, now, is_alive)
+        })
+        .await
+    }
+
+    /// Gives the lease back. Nothing happens if it was already lost.
+    pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        self.write(Level::Normal, move |db| {
+            db.execute(
+                "UPDATE hx_leases SET held = 0 WHERE session = ?1 AND generation = ?2",
+                params![lease.session.as_str(), lease.generation],
+            )
+            .doing("give back a lease")?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Keeps what a provider made us change for the rest of the session.
+    pub async fn set_quirks(&self, lease: &Lease, quirks: Quirks) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        self.write(Level::Normal, move |db| {
+            fence(db, &lease)?;
+            let text = serde_json::to_string(&quirks).unwrap_or_default();
+            db.execute(
+                "INSERT INTO hx_session_ext (session, quirks) VALUES (?1, ?2)
+                 ON CONFLICT DO UPDATE SET quirks = excluded.quirks",
+                params![lease.session.as_str(), text],
+            )
+            .doing("keep a session's quirks")?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Refuses a lease that is not the newest one.
+pub(crate) fn fence(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
+    let current: Option<(i64, bool)> = db
+        .prepare_cached("SELECT generation, held FROM hx_leases WHERE session = ?1")
+        .and_then(|mut find| {
+            find.query_row([lease.session.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })
+        .doing("read a lease")?;
+    if current == Some((lease.generation, true)) {
+        return Ok(());
+    }
+    Err(StoreError::Fenced {
+        session: lease.session.clone(),
+    })
+}
+
+/// The live process that holds the session, if any.
+pub(crate) fn holder(
+    db: &Connection,
+    session: &SessionId,
+    is_alive: Liveness,
+) -> Result<Option<Owner>, StoreError> {
+    let held: Option<Owner> = db
+        .query_row(
+            "SELECT pid, started, boot FROM hx_leases WHERE session = ?1 AND held = 1",
+            [session.as_str()],
+            |row| {
+                Ok(Owner {
+                    pid: row.get(0)?,
+                    started: row.get::<_, i64>(1)?.cast_unsigned(),
+                    boot: row.get(2)?,
+                })
+            },
+        )
+        .optional()
+        .doing("read a lease")?;
+    Ok(held.filter(is_alive))
+}
+
+/// Adds the session; one that is there keeps what it has and gains what it lacks.
+fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::Result<usize> {
+    db.prepare_cached(
+        "INSERT INTO sessions (id, source, model, system_prompt, parent_session_id, started_at, cwd,
+                               billing_provider, billing_base_url)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT (id) DO UPDATE SET
+             model = COALESCE(model, excluded.model),
+             system_prompt = COALESCE(system_prompt, excluded.system_prompt),
+             cwd = COALESCE(cwd, excluded.cwd),
+             billing_provider = COALESCE(billing_provider, excluded.billing_provider),
+             billing_base_url = COALESCE(billing_base_url, excluded.billing_base_url)",
+    )?
+    .execute(params![
+        new.id.as_str(),
+        new.source,
+        new.model,
+        new.system_prompt,
+        new.parent.as_ref().map(SessionId::as_str),
+        now,
+        new.cwd,
+        new.provider,
+        new.base_url,
+    ])
+}
+
+fn take(
+    db: &Connection,
+    session: SessionId,
+    owner: Owner,
+    now: f64,
+    is_alive: Liveness,
+) -> Result<Acquired, StoreError> {
+    if let Some(other) = holder(db, &session, is_alive)?.filter(|other| *other != owner) {
+        return Err(StoreError::Busy {
+            session,
+            pid: other.pid,
+        });
+    }
+    let generation = db
+        .query_row(
+            "INSERT INTO hx_leases (session, pid, started, boot, generation, held, taken_at)
+             VALUES (?1, ?2, ?3, ?4, 1, 1, ?5)
+             ON CONFLICT DO UPDATE SET pid = excluded.pid, started = excluded.started, boot = excluded.boot,
+                 generation = generation + 1, held = 1, taken_at = excluded.taken_at
+             RETURNING generation",
+            params![
+                session.as_str(),
+                owner.pid,
+                owner.started.cast_signed(),
+                owner.boot,
+                now
+            ],
+            |row| row.get(0),
+        )
+        .doing("take a lease")?;
+    let orphans = orphans(db, &session).doing("look for unfinished calls")?;
+    let open_turn = newest_open_turn(db, &session).doing("look for an unfinished turn")?;
+    Ok(Acquired {
+        lease: Lease {
+            session,
+            owner,
+            generation,
+        },
+        orphans,
+        open_turn,
+    })
+}
+
+fn orphans(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<OrphanIntent>> {
+    db.prepare_cached(
+        "SELECT i.id, i.call_id, i.tool, i.state, i.process_group, i.process_started, i.process_boot
+         FROM hx_turns AS t JOIN hx_intents AS i ON i.turn = t.id
+         WHERE t.session = ?1 AND t.state = 'open' AND i.ended_at IS NULL ORDER BY i.id",
+    )?
+    .query_map([session.as_str()], orphan)?
+    .collect()
+}
+
+fn orphan(row: &Row<'_>) -> rusqlite::Result<OrphanIntent> {
+    let state: String = row.get(3)?;
+    let process = match (row.get(4)?, row.get::<_, Option<i64>>(5)?, row.get(6)?) {
+        (Some(group), Some(started), Some(boot)) => Some(ProcessMark {
+            group,
+            started: started.cast_unsigned(),
+            boot,
+        }),
+        _ => None,
+    };
+    Ok(OrphanIntent {
+        id: IntentId(row.get(0)?),
+        call_id: CallId::new(row.get::<_, String>(1)?),
+        tool: row.get(2)?,
+        state: IntentState::parse(&state).unwrap_or(IntentState::Unknown),
+        process,
+    })
+}
+
+fn newest_open_turn(db: &Connection, session: &SessionId) -> rusqlite::Result<Option<OpenTurn>> {
+    db.query_row(
+        "SELECT id FROM hx_turns WHERE session = ?1 AND state = 'open' ORDER BY id DESC LIMIT 1",
+        [session.as_str()],
+        |row| {
+            Ok(OpenTurn {
+                id: TurnId(row.get(0)?),
+                session: session.clone(),
+            })
+        },
+    )
+    .optional()
+}

@@ -1,0 +1,13 @@
+//! Counts between our unsigned and the database's signed numbers. Neither way fails: a count too
+//! large to store stays at the limit, a stored one that makes no sense is zero.
+
+use rusqlite::Row;
+
+pub(crate) fn stored(count: impl TryInto<i64>) -> i64 {
+    count.try_into().unwrap_or(i64::MAX)
+}
+
+pub(crate) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let stored: Option<i64> = row.get(column)?;
+    Ok(stored.and_then(|count| count.try_into().ok()).unwrap_or_default())
+}

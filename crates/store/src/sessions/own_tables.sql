@@ -1,0 +1,70 @@
+-- Tables of our own beside the shared ones. No references into shared tables and no triggers, so
+-- that the Python program can write, delete and vacuum without knowing about them.
+CREATE TABLE IF NOT EXISTS hx_turns (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'closed')),
+  owner TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  exit_reason TEXT,
+  started_at REAL NOT NULL,
+  ended_at REAL
+);
+CREATE INDEX IF NOT EXISTS hx_turns_open ON hx_turns(session) WHERE state = 'open';
+CREATE UNIQUE INDEX IF NOT EXISTS hx_turns_seq ON hx_turns(session, seq);
+
+CREATE TABLE IF NOT EXISTS hx_intents (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  turn INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  session TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  call_id TEXT NOT NULL,
+  arguments TEXT NOT NULL,
+  args_hash TEXT NOT NULL,
+  effect TEXT NOT NULL,
+  decision TEXT NOT NULL,
+  state TEXT NOT NULL,
+  process_group INTEGER,
+  process_started INTEGER,
+  process_boot TEXT,
+  created_at REAL NOT NULL,
+  started_at REAL,
+  ended_at REAL
+);
+CREATE INDEX IF NOT EXISTS hx_intents_turn ON hx_intents(turn);
+CREATE INDEX IF NOT EXISTS hx_intents_session ON hx_intents(session);
+
+CREATE TABLE IF NOT EXISTS hx_leases (
+  session TEXT PRIMARY KEY,
+  pid INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  held INTEGER NOT NULL,
+  taken_at REAL NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS hx_outbox (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  message_id INTEGER NOT NULL,
+  op TEXT NOT NULL CHECK (op IN ('put', 'drop'))
+);
+
+-- `plain` is 1 for text that happens to begin with the marker of structured content.
+CREATE TABLE IF NOT EXISTS hx_message_ext (
+  message_id INTEGER PRIMARY KEY,
+  session TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  turn INTEGER,
+  issuer TEXT,
+  anthropic_blocks TEXT,
+  plain INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX IF NOT EXISTS hx_message_ext_seq ON hx_message_ext(session, seq);
+
+CREATE TABLE IF NOT EXISTS hx_session_ext (
+  session TEXT PRIMARY KEY,
+  quirks TEXT
+);

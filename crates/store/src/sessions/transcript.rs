@@ -1,0 +1,300 @@
+//! The record of a turn: each method is one transaction under the session's lease.
+//!
+//! Messages are turned into columns before they are queued, so that the writer thread only
+//! inserts.
+
+use super::append::{self, Place};
+use super::encode::{self, Columns};
+use super::lease::fence;
+use super::numbers::stored;
+use super::writer::Level;
+use super::{SessionDb, StoreError};
+use crate::error::Doing;
+use hermes_conversation::{
+    AssistantMessage, BoxFuture, Closing, Intent, IntentId, IntentState, Lease, Message, OpenTurn, Opening,
+    Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit, Transcript, TurnId,
+};
+use rusqlite::{Connection, params};
+
+impl Transcript for SessionDb {
+    fn open_turn<'a>(
+        &'a self,
+        lease: &'a Lease,
+        opening: Opening,
+    ) -> BoxFuture<'a, Result<OpenTurn, RecordError>> {
+        let columns = encode::user(&opening.message);
+        let now = self.now();
+        self.record(lease, move |db, lease| {
+            let turn = insert_turn(db, lease, now).doing("open a turn")?;
+            let place = Place {
+                session: &lease.session,
+                turn,
+                at: now,
+            };
+            append::message(db, place, &columns)?;
+            Ok(OpenTurn {
+                id: turn,
+                session: lease.session.clone(),
+            })
+        })
+    }
+
+    fn plan<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        reply: &'a AssistantMessage,
+        spent: Option<&'a SpentCall>,
+        intents: &'a [Intent],
+    ) -> BoxFuture<'a, Result<Permits, RecordError>> {
+        let columns = encode::assistant(reply);
+        let entry = self.entry(turn, vec![columns], spent);
+        let intents = intents.to_vec();
+        self.record(lease, move |db, lease| {
+            entry.write(db, lease)?;
+            let mut permits = Permits::default();
+            for (n, intent) in intents.iter().enumerate() {
+                let id = insert_intent(db, &entry, lease, n, intent).doing("record a call")?;
+                permits.ids.push(id);
+                let started = intent.state == IntentState::Started;
+                permits.started.push(started.then(|| StartPermit::issue(id)));
+            }
+            Ok(permits)
+        })
+    }
+
+    fn settle<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<Vec<StartPermit>, RecordError>> {
+        let results = settlement
+            .results
+            .iter()
+            .map(|settled| encode::tool(&settled.message))
+            .collect();
+        let entry = self.entry(turn, results, None);
+        self.record(lease, move |db, lease| {
+            entry.write(db, lease)?;
+            for settled in &settlement.results {
+                end_intent(db, &entry, settled.intent, settled.state)?;
+            }
+            for &(intent, decision) in &settlement.decided {
+                decide(db, entry.turn, intent, decision).doing("record a decision")?;
+            }
+            let starts = settlement.start.iter();
+            starts
+                .map(|&intent| start_intent(db, &entry, intent).map(|()| StartPermit::issue(intent)))
+                .collect()
+        })
+    }
+
+    fn extend<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        messages: &'a [Message],
+        spent: Option<&'a SpentCall>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let entry = self.entry(turn, messages.iter().map(encode::columns).collect(), spent);
+        self.record(lease, move |db, lease| entry.write(db, lease))
+    }
+
+    fn note_process<'a>(
+        &'a self,
+        intent: IntentId,
+        mark: &'a ProcessMark,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let mark = mark.clone();
+        let written = self.write(Level::Normal, move |db| {
+            db.prepare_cached(
+                "UPDATE hx_intents SET process_group = ?2, process_started = ?3, process_boot = ?4 WHERE id = ?1",
+            )
+            .and_then(|mut note| {
+                note.execute(params![intent.0, mark.group, mark.started.cast_signed(), mark.boot])
+            })
+            .doing("note a process")?;
+            Ok(())
+        });
+        Box::pin(async move { Ok(written.await?) })
+    }
+
+    fn close<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: OpenTurn,
+        closing: Closing,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let last = closing.message.iter().map(encode::assistant).collect();
+        let entry = self.entry(&turn, last, closing.spent.as_ref());
+        self.record(lease, move |db, lease| {
+            entry.write(db, lease)?;
+            db.prepare_cached(
+                "UPDATE hx_turns SET state = 'closed', exit_reason = ?2, ended_at = ?3 WHERE id = ?1",
+            )
+            .and_then(|mut end| end.execute(params![turn.id.0, closing.exit_reason, entry.at]))
+            .doing("close a turn")?;
+            Ok(())
+        })
+    }
+}
+
+impl SessionDb {
+    /// Queues one durable, fenced transaction.
+    fn record<'a, T, F>(&self, lease: &Lease, work: F) -> BoxFuture<'a, Result<T, RecordError>>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection, &Lease) -> Result<T, StoreError> + Send + 'static,
+    {
+        let lease = lease.clone();
+        let written = self.write(Level::Full, move |db| {
+            fence(db, &lease)?;
+            work(db, &lease)
+        });
+        Box::pin(async move { Ok(written.await?) })
+    }
+
+    fn entry(&self, turn: &OpenTurn, messages: Vec<Columns>, spent: Option<&SpentCall>) -> Entry {
+        Entry {
+            turn: turn.id,
+            messages,
+            spent: spent.cloned(),
+            at: self.now(),
+        }
+    }
+}
+
+/// Messages and costs to be added to an open turn.
+struct Entry {
+    turn: TurnId,
+    messages: Vec<Columns>,
+    spent: Option<SpentCall>,
+    at: f64,
+}
+
+impl Entry {
+    fn write(&self, db: &Connection, lease: &Lease) -> Result<(), StoreError> {
+        require_open(db, &lease.session, self.turn)?;
+        let place = Place {
+            session: &lease.session,
+            turn: self.turn,
+            at: self.at,
+        };
+        for columns in &self.messages {
+            append::message(db, place, columns)?;
+        }
+        match &self.spent {
+            Some(spent) => append::spent(db, &lease.session, spent, self.at),
+            None => Ok(()),
+        }
+    }
+}
+
+fn require_open(db: &Connection, session: &SessionId, turn: TurnId) -> Result<(), StoreError> {
+    let open = db
+        .prepare_cached("SELECT 1 FROM hx_turns WHERE id = ?1 AND session = ?2 AND state = 'open'")
+        .and_then(|mut find| find.exists(params![turn.0, session.as_str()]))
+        .doing("read a turn")?;
+    if open {
+        return Ok(());
+    }
+    Err(StoreError::TurnNotOpen {
+        turn,
+        session: session.clone(),
+    })
+}
+
+fn insert_turn(db: &Connection, lease: &Lease, now: f64) -> rusqlite::Result<TurnId> {
+    let owner = &lease.owner;
+    db.prepare_cached(
+        "INSERT INTO hx_turns (session, seq, state, owner, generation, started_at)
+         VALUES (?1, (SELECT COALESCE(MAX(seq), 0) + 1 FROM hx_turns WHERE session = ?1), 'open', ?2, ?3, ?4)",
+    )?
+    .execute(params![
+        lease.session.as_str(),
+        format!("{}:{}:{}", owner.pid, owner.started, owner.boot),
+        lease.generation,
+        now,
+    ])?;
+    Ok(TurnId(db.last_insert_rowid()))
+}
+
+fn insert_intent(
+    db: &Connection,
+    entry: &Entry,
+    lease: &Lease,
+    n: usize,
+    intent: &Intent,
+) -> rusqlite::Result<IntentId> {
+    let started_at = (intent.state == IntentState::Started).then_some(entry.at);
+    db.prepare_cached(
+        "INSERT INTO hx_intents (turn, n, session, tool, call_id, arguments, args_hash, effect, decision,
+                                 state, created_at, started_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?
+    .execute(params![
+        entry.turn.0,
+        stored(n),
+        lease.session.as_str(),
+        intent.tool,
+        intent.call_id.as_str(),
+        intent.arguments,
+        fingerprint(&intent.tool, &intent.arguments),
+        intent.effect.as_str(),
+        intent.decision,
+        intent.state.as_str(),
+        entry.at,
+        started_at,
+    ])?;
+    Ok(IntentId(db.last_insert_rowid()))
+}
+
+/// A call has one end: a second one would be a second result in the history.
+fn end_intent(
+    db: &Connection,
+    entry: &Entry,
+    intent: IntentId,
+    state: IntentState,
+) -> Result<(), StoreError> {
+    let ended = db
+        .prepare_cached(
+            "UPDATE hx_intents SET state = ?3, ended_at = ?4 WHERE id = ?1 AND turn = ?2 AND ended_at IS NULL",
+        )
+        .and_then(|mut end| end.execute(params![intent.0, entry.turn.0, state.as_str(), entry.at]))
+        .doing("record the end of a call")?;
+    if ended == 1 {
+        return Ok(());
+    }
+    Err(StoreError::IntentSettled { intent })
+}
+
+/// A call starts at most once, and only from the state in which nothing has happened.
+fn start_intent(db: &Connection, entry: &Entry, intent: IntentId) -> Result<(), StoreError> {
+    let started = db
+        .prepare_cached(
+            "UPDATE hx_intents SET state = 'started', started_at = ?3
+             WHERE id = ?1 AND turn = ?2 AND state = 'planned'",
+        )
+        .and_then(|mut start| start.execute(params![intent.0, entry.turn.0, entry.at]))
+        .doing("record the start of a call")?;
+    if started == 1 {
+        return Ok(());
+    }
+    Err(StoreError::IntentNotPlanned { intent })
+}
+
+fn decide(db: &Connection, turn: TurnId, intent: IntentId, decision: &str) -> rusqlite::Result<usize> {
+    db.prepare_cached("UPDATE hx_intents SET decision = ?3 WHERE id = ?1 AND turn = ?2")?
+        .execute(params![intent.0, turn.0, decision])
+}
+
+/// Tells equal calls apart from different ones at a glance (FNV-1a). Not a seal: whoever needs
+/// certainty compares the arguments, which are stored too.
+fn fingerprint(tool: &str, arguments: &str) -> String {
+    let bytes = tool.bytes().chain([0]).chain(arguments.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}

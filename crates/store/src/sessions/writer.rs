@@ -1,0 +1,360 @@
+//! The one thread that writes.
+//!
+//! Jobs that wait together are committed together: one transaction, one sync, each job in its own
+//! savepoint so that a failing one does not harm its neighbours. A job is answered only after the
+//! commit. In WAL mode a `Full` commit is one sync and a `Normal` commit none; what a normal commit
+//! wrote becomes durable with the next full one.
+
+use super::patience::{insist, is_locked};
+use crate::StoreError;
+use crate::error::Doing;
+use rusqlite::Connection;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Commits after which a checkpoint is due. It waits for a pause, so that no turn waits for it.
+const CHECKPOINT_EVERY: u32 = 50;
+/// Commits after which it waits no longer.
+const CHECKPOINT_OVERDUE: u32 = 400;
+const PAUSE: Duration = Duration::from_millis(100);
+/// The first process to open a database reads its whole log, so a log larger than this is cut
+/// once all of it is checkpointed.
+const LARGE_LOG: u64 = 1 << 20;
+
+/// How durable a job must be when it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Survives the death of this process.
+    Normal,
+    /// Survives a power cut.
+    Full,
+}
+
+impl Level {
+    fn pragma(self) -> &'static str {
+        match self {
+            Self::Normal => "NORMAL",
+            Self::Full => "FULL",
+        }
+    }
+}
+
+/// Counts of what was committed, for tests that count syncs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Commits that were synced to the disk.
+    pub full_commits: u64,
+    /// All commits.
+    pub commits: u64,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    full: AtomicU64,
+    all: AtomicU64,
+}
+
+/// The handle through which jobs reach the thread. Dropping it ends the thread after its queue.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    queue: Sender<Box<dyn Job>>,
+    counts: Arc<Counts>,
+}
+
+impl Writer {
+    /// Starts the thread on an opened connection.
+    pub(crate) fn start(db: Connection, path: PathBuf, patience: Duration) -> Result<Self, StoreError> {
+        let (queue, jobs) = channel();
+        let counts = Arc::new(Counts::default());
+        let bench = Bench::new(db, path, patience, counts.clone());
+        std::thread::Builder::new()
+            .name("hermes-store".into())
+            .spawn(move || bench.work(&jobs))
+            .map_err(|_| StoreError::Stopped)?;
+        Ok(Self { queue, counts })
+    }
+
+    /// Runs `work` in a transaction and answers after the commit. The job is queued at once and
+    /// runs even if nobody waits for the answer any more.
+    pub(crate) fn submit<T, F>(
+        &self,
+        level: Level,
+        work: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Typed {
+            level,
+            work: Some(work),
+            outcome: None,
+            reply,
+        };
+        let sent = self.queue.send(Box::new(job));
+        async move {
+            sent.map_err(|_| StoreError::Stopped)?;
+            answer.await.unwrap_or(Err(StoreError::Stopped))
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        Stats {
+            full_commits: self.counts.full.load(Ordering::Relaxed),
+            commits: self.counts.all.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Work whose answer has some type that the thread need not know.
+trait Job: Send {
+    fn level(&self) -> Level;
+    /// Does the work and keeps its outcome; says whether it is to be committed.
+    fn run(&mut self, db: &Connection) -> bool;
+    /// Hands out the outcome, or the failure that undid it.
+    fn answer(self: Box<Self>, undone: Option<StoreError>);
+}
+
+struct Typed<T, F> {
+    level: Level,
+    work: Option<F>,
+    outcome: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Job for Typed<T, F>
+where
+    T: Send,
+    F: FnOnce(&Connection) -> Result<T, StoreError> + Send,
+{
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    fn run(&mut self, db: &Connection) -> bool {
+        let outcome = self.work.take().map(|work| work(db));
+        let fine = matches!(outcome, Some(Ok(_)));
+        self.outcome = outcome;
+        fine
+    }
+
+    fn answer(self: Box<Self>, undone: Option<StoreError>) {
+        let outcome = match (self.outcome, undone) {
+            // A job that failed by itself has the more telling error.
+            (Some(Err(own)), _) => Err(own),
+            (_, Some(undone)) => Err(undone),
+            (Some(Ok(value)), None) => Ok(value),
+            (None, None) => Err(StoreError::Stopped),
+        };
+        // Whoever asked may have stopped waiting.
+        let _ = self.reply.send(outcome);
+    }
+}
+
+/// The thread's own things.
+struct Bench {
+    db: Connection,
+    path: PathBuf,
+    patience: Duration,
+    counts: Arc<Counts>,
+    files: Vec<FileMark>,
+    log: Option<PathBuf>,
+    level: Level,
+    since_checkpoint: u32,
+}
+
+/// A file as it was when it was opened.
+struct FileMark {
+    path: PathBuf,
+    inode: u64,
+    length: u64,
+}
+
+impl FileMark {
+    fn take(path: PathBuf) -> Option<Self> {
+        let file = std::fs::metadata(&path).ok()?;
+        Some(Self {
+            path,
+            inode: file.ino(),
+            length: file.len(),
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        std::fs::metadata(&self.path).is_ok_and(|file| file.ino() == self.inode)
+    }
+}
+
+impl Bench {
+    fn new(db: Connection, path: PathBuf, patience: Duration, counts: Arc<Counts>) -> Self {
+        // SQLite follows links, so its own idea of the path is the one to watch.
+        let main = db.path().map_or_else(|| path.clone(), PathBuf::from);
+        let mut log = main.clone().into_os_string();
+        log.push("-wal");
+        // Without a write-ahead log (some network filesystems) there is only the main file to watch.
+        let log = FileMark::take(log.into());
+        let leftover = log.as_ref().is_some_and(|log| log.length > LARGE_LOG);
+        Self {
+            db,
+            path,
+            patience,
+            counts,
+            log: log.as_ref().map(|log| log.path.clone()),
+            files: FileMark::take(main).into_iter().chain(log).collect(),
+            level: Level::Normal,
+            since_checkpoint: if leftover { CHECKPOINT_EVERY } else { 0 },
+        }
+    }
+
+    fn work(mut self, jobs: &Receiver<Box<dyn Job>>) {
+        while let Some(first) = self.next(jobs) {
+            let mut waiting: Vec<_> = std::iter::once(first).chain(jobs.try_iter()).collect();
+            while !waiting.is_empty() {
+                waiting = self.commit_group(waiting);
+            }
+        }
+    }
+
+    /// The next job. A checkpoint that is due uses the pause before it.
+    fn next(&mut self, jobs: &Receiver<Box<dyn Job>>) -> Option<Box<dyn Job>> {
+        if self.since_checkpoint >= CHECKPOINT_OVERDUE {
+            self.checkpoint();
+        }
+        if self.since_checkpoint >= CHECKPOINT_EVERY {
+            match jobs.recv_timeout(PAUSE) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => self.checkpoint(),
+            }
+        }
+        jobs.recv().ok()
+    }
+
+    /// Commits a group and answers it. Gives back the jobs that were not run because the database
+    /// threw the transaction away under an earlier one.
+    fn commit_group(&mut self, group: Vec<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
+        let level = group.iter().map(|job| job.level()).max().unwrap_or(Level::Normal);
+        if let Err(error) = self.begin(level) {
+            answer(group, Some(error));
+            return Vec::new();
+        }
+        let mut rest = group.into_iter();
+        let mut ran = Vec::new();
+        let mut worth_it = false;
+        let mut outcome = Ok(());
+        for mut job in rest.by_ref() {
+            let kept = self.run_in_savepoint(job.as_mut());
+            ran.push(job);
+            worth_it |= matches!(kept, Ok(true));
+            if let Err(error) = kept {
+                outcome = Err(error);
+                break;
+            }
+        }
+        let outcome = outcome.and_then(|()| self.finish(level, worth_it));
+        if outcome.is_err() && !self.db.is_autocommit() {
+            // If even this fails, the next `begin` does too and says so.
+            let _ = self.db.execute_batch("ROLLBACK");
+        }
+        answer(ran, outcome.err());
+        rest.collect()
+    }
+
+    fn begin(&mut self, level: Level) -> Result<(), StoreError> {
+        if level != self.level {
+            self.db
+                .pragma_update(None, "synchronous", level.pragma())
+                .doing("set the sync level")?;
+            self.level = level;
+        }
+        match insist(self.patience, || self.db.execute_batch("BEGIN IMMEDIATE")) {
+            Err(error) if is_locked(&error) => Err(self.locked()),
+            outcome => outcome.doing("begin a write"),
+        }
+    }
+
+    /// Whether the job's work stays in the transaction; an error when there is no transaction left.
+    fn run_in_savepoint(&self, job: &mut dyn Job) -> Result<bool, StoreError> {
+        self.db.execute_batch("SAVEPOINT job").doing("begin a write")?;
+        let kept = job.run(&self.db);
+        let end = if kept {
+            "RELEASE job"
+        } else {
+            "ROLLBACK TO job; RELEASE job"
+        };
+        self.db.execute_batch(end).doing("keep the transaction")?;
+        Ok(kept)
+    }
+
+    fn finish(&mut self, level: Level, worth_it: bool) -> Result<(), StoreError> {
+        if !worth_it {
+            return self.db.execute_batch("ROLLBACK").doing("end a write");
+        }
+        match insist(self.patience, || self.db.execute_batch("COMMIT")) {
+            Err(error) if is_locked(&error) => return Err(self.locked()),
+            outcome => outcome.doing("commit")?,
+        }
+        self.since_checkpoint += 1;
+        self.counts.all.fetch_add(1, Ordering::Relaxed);
+        if level == Level::Full {
+            self.counts.full.fetch_add(1, Ordering::Relaxed);
+        }
+        match self.files.iter().find(|file| !file.is_current()) {
+            Some(lost) => Err(StoreError::WalReplaced {
+                path: lost.path.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        self.since_checkpoint = 0;
+        match self.checkpoint_and_cut() {
+            Ok(()) => {}
+            // Someone else reads or writes: there will be another pause.
+            Err(error) if is_locked(&error) => {}
+            Err(error) => tracing::warn!(%error, "the write-ahead log could not be checkpointed"),
+        }
+    }
+
+    fn checkpoint_and_cut(&self) -> rusqlite::Result<()> {
+        let is_whole = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+            let (pages, done): (i64, i64) = (row.get(1)?, row.get(2)?);
+            Ok(pages == done)
+        })?;
+        let log = self.log.as_ref().and_then(|log| FileMark::take(log.clone()));
+        if is_whole && log.is_some_and(|log| log.length > LARGE_LOG) {
+            self.db
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    fn locked(&self) -> StoreError {
+        let holder = self.db.query_row(
+            "SELECT pid FROM hx_leases WHERE held = 1 AND pid <> ?1 ORDER BY taken_at DESC LIMIT 1",
+            [std::process::id()],
+            |row| row.get(0),
+        );
+        StoreError::Locked {
+            path: self.path.clone(),
+            seconds: self.patience.as_secs(),
+            holder: holder.ok(),
+        }
+    }
+}
+
+fn answer(jobs: Vec<Box<dyn Job>>, undone: Option<StoreError>) {
+    for job in jobs {
+        job.answer(undone.clone());
+    }
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

@@ -1,0 +1,152 @@
+//! A database in a temporary directory, and short ways to write to it.
+
+use hermes_conversation::{
+    AssistantMessage, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, OpenTurn,
+    Opening, Owner, SessionId, SpentCall, ToolCall, Transcript, Usage, UserMessage,
+};
+use hermes_store::{Clock, NewSession, RecoveryTexts, SessionDb};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) struct Desk {
+    pub(crate) db: SessionDb,
+    pub(crate) path: PathBuf,
+    _dir: Arc<tempfile::TempDir>,
+}
+
+/// A clock that goes on by one second every time it is read.
+pub(crate) fn ticking() -> Clock {
+    let ticks = AtomicU64::new(1_000);
+    Arc::new(move || f64::from(u32::try_from(ticks.fetch_add(1, Ordering::Relaxed)).unwrap()))
+}
+
+pub(crate) fn session(id: &str) -> NewSession {
+    NewSession {
+        id: SessionId::new(id),
+        source: "cli".into(),
+        model: "m".into(),
+        provider: "p".into(),
+        base_url: "http://localhost".into(),
+        system_prompt: "be kind".into(),
+        cwd: Some("/tmp".into()),
+        parent: None,
+    }
+}
+
+pub(crate) fn owner(pid: u32) -> Owner {
+    Owner {
+        pid,
+        started: 1,
+        boot: "b".into(),
+    }
+}
+
+pub(crate) fn call(id: &str) -> ToolCall {
+    ToolCall::new(CallId::new(id), "terminal", r#"{"command":"ls"}"#)
+}
+
+pub(crate) fn reply(ids: &[&str]) -> AssistantMessage {
+    AssistantMessage {
+        calls: ids.iter().map(|id| call(id)).collect(),
+        ..AssistantMessage::default()
+    }
+}
+
+pub(crate) fn intent(id: &str, state: IntentState) -> Intent {
+    Intent {
+        call_id: CallId::new(id),
+        tool: "terminal".into(),
+        arguments: r#"{"command":"ls"}"#.into(),
+        effect: Effect::Any,
+        state,
+        decision: "allowed",
+    }
+}
+
+pub(crate) fn spent(input: u64) -> SpentCall {
+    SpentCall {
+        usage: Usage {
+            input,
+            output: 2,
+            cache_read: 3,
+            cache_write: 4,
+            reasoning: 5,
+        },
+        model: "m".into(),
+        provider: "p".into(),
+        base_url: "http://localhost".into(),
+    }
+}
+
+pub(crate) fn opening(text: &str) -> Opening {
+    Opening {
+        message: UserMessage {
+            content: Content::text(text),
+            api_content: None,
+        },
+    }
+}
+
+pub(crate) fn closing(text: &str) -> Closing {
+    Closing {
+        message: Some(AssistantMessage {
+            text: text.into(),
+            ..AssistantMessage::default()
+        }),
+        spent: None,
+        exit_reason: "text_response".into(),
+    }
+}
+
+pub(crate) fn texts() -> RecoveryTexts {
+    RecoveryTexts {
+        unknown: "unknown".into(),
+        not_started: "not started".into(),
+        closing: "interrupted".into(),
+    }
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let dir = Arc::new(tempfile::tempdir().unwrap());
+        let path = dir.path().join("state.db");
+        let db = SessionDb::open(&path, ticking()).unwrap();
+        Self { db, path, _dir: dir }
+    }
+
+    /// The same file, opened once more.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            db: SessionDb::open(&self.path, ticking()).unwrap(),
+            path: self.path.clone(),
+            _dir: self._dir.clone(),
+        }
+    }
+
+    /// Another program's connection to the file.
+    pub(crate) fn raw(&self) -> rusqlite::Connection {
+        let db = rusqlite::Connection::open(&self.path).unwrap();
+        db.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+        db
+    }
+
+    pub(crate) async fn lease(&self, id: &str) -> Lease {
+        let taken = self.db.acquire(session(id), owner(1)).await;
+        taken.unwrap().lease
+    }
+
+    pub(crate) async fn open(&self, lease: &Lease, text: &str) -> OpenTurn {
+        self.db.open_turn(lease, opening(text)).await.unwrap()
+    }
+
+    /// A whole turn without tools.
+    pub(crate) async fn say(&self, lease: &Lease, question: &str, answer: &str) {
+        let turn = self.open(lease, question).await;
+        self.db.close(lease, turn, closing(answer)).await.unwrap();
+    }
+
+    pub(crate) async fn messages(&self, id: &str) -> Vec<Message> {
+        self.db.load(&SessionId::new(id)).await.unwrap().messages
+    }
+}

@@ -1,0 +1,12 @@
+//! The session database as its callers see it, on real files in temporary directories.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod contention;
+mod desk;
+mod index;
+mod names;
+mod python_rows;
+mod recovery;
+mod round_trip;
+mod schema;
+mod turns;

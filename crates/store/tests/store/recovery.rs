@@ -1,0 +1,143 @@
+//! What a crash left open is closed once, and the history is whole.
+
+use crate::desk::{Desk, intent, owner, reply, session, texts};
+use hermes_conversation::{
+    CallId, Disposition, Intent, IntentState, Message, Settled, Settlement, ToolMessage, Transcript,
+};
+use hermes_store::Recovery;
+
+fn unknown(id: &str) -> Message {
+    let result = ToolMessage::new(CallId::new(id), "terminal", "unknown");
+    Message::Tool(result.with_disposition(Disposition::Unknown))
+}
+
+fn not_started(id: &str) -> Message {
+    let result = ToolMessage::new(CallId::new(id), "terminal", "not started");
+    Message::Tool(result.with_disposition(Disposition::None))
+}
+
+struct Case {
+    name: &'static str,
+    calls: &'static [&'static str],
+    intents: Vec<Intent>,
+    answered: bool,
+    want: Vec<Message>,
+    found: Recovery,
+}
+
+fn cases() -> Vec<Case> {
+    use IntentState::{Planned, Refused, Started};
+    vec![
+        Case {
+            name: "nothing but the user's message",
+            calls: &[],
+            intents: vec![],
+            answered: false,
+            want: vec![],
+            found: Recovery {
+                turns: 1,
+                ..Recovery::default()
+            },
+        },
+        Case {
+            name: "one started, one planned, one refused, one without an intent",
+            calls: &["a", "b", "c", "d"],
+            intents: vec![intent("a", Started), intent("b", Planned), intent("c", Refused)],
+            answered: false,
+            want: vec![unknown("a"), not_started("b"), not_started("c"), unknown("d")],
+            found: Recovery {
+                turns: 1,
+                unknown: 2,
+                not_started: 2,
+            },
+        },
+        Case {
+            name: "the first was answered",
+            calls: &["a", "b"],
+            intents: vec![intent("a", Started), intent("b", Started)],
+            answered: true,
+            want: vec![Message::tool(CallId::new("a"), "terminal", "ok"), unknown("b")],
+            found: Recovery {
+                turns: 1,
+                unknown: 1,
+                not_started: 0,
+            },
+        },
+    ]
+}
+
+#[tokio::test]
+async fn every_call_gets_one_result_and_the_turn_is_closed() {
+    for case in cases() {
+        let desk = Desk::new();
+        let lease = desk.lease("s").await;
+        desk.say(&lease, "before", "fine").await;
+        let turn = desk.open(&lease, "go").await;
+        let mut want: Vec<_> = ["before"].map(Message::user).into();
+        want.extend([Message::assistant("fine"), Message::user("go")]);
+        if !case.calls.is_empty() {
+            let reply = reply(case.calls);
+            let planned = desk.db.plan(&lease, &turn, &reply, None, &case.intents).await;
+            want.push(Message::Assistant(reply));
+            if case.answered {
+                let first = Settled {
+                    intent: planned.unwrap().ids[0],
+                    state: IntentState::Done,
+                    message: ToolMessage::new(CallId::new("a"), "terminal", "ok"),
+                };
+                let settlement = Settlement {
+                    results: vec![first],
+                    ..Settlement::default()
+                };
+                desk.db.settle(&lease, &turn, settlement).await.unwrap();
+            }
+        }
+        want.extend(case.want);
+        want.push(Message::assistant("interrupted"));
+
+        // The process dies here: nobody closes the turn or gives back the lease.
+        let next = desk.again();
+        drop(desk);
+        let taken = next.db.acquire(session("s"), owner(2)).await.unwrap();
+        assert_eq!(taken.open_turn, Some(turn), "{}", case.name);
+        let full = next.db.stats().full_commits;
+        let found = next.db.recover(&taken.lease, texts()).await.unwrap();
+        assert_eq!(found, case.found, "{}", case.name);
+        assert_eq!(next.db.stats().full_commits, full + 1, "{}", case.name);
+        assert_eq!(next.messages("s").await, want, "{}", case.name);
+
+        let again = next.db.recover(&taken.lease, texts()).await.unwrap();
+        assert_eq!(again, Recovery::default(), "{}", case.name);
+        assert_eq!(next.messages("s").await, want, "{}", case.name);
+        let taken = next.db.acquire(session("s"), owner(2)).await.unwrap();
+        assert_eq!((taken.open_turn, taken.orphans), (None, vec![]), "{}", case.name);
+        let left: i64 = next
+            .raw()
+            .query_row(
+                "SELECT COUNT(*) FROM hx_intents WHERE ended_at IS NULL OR state IN ('planned', 'started')",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(left, 0, "{}", case.name);
+        let reason: String = next
+            .raw()
+            .query_row(
+                "SELECT exit_reason FROM hx_turns ORDER BY id DESC LIMIT 1",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(reason, "interrupted_by_crash", "{}", case.name);
+    }
+}
+
+#[tokio::test]
+async fn an_old_owner_cannot_recover() {
+    let desk = Desk::new();
+    let old = desk.lease("s").await;
+    desk.open(&old, "go").await;
+    desk.lease("s").await;
+    assert!(desk.db.recover(&old, texts()).await.is_err());
+    assert_eq!(desk.messages("s").await, [Message::user("go")]);
+}

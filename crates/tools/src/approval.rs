@@ -1,0 +1,137 @@
+//! Asking a person before something is done.
+
+use hermes_conversation::{BoxFuture, CallId};
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// When a person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "ConfigWord")]
+pub enum ApprovalMode {
+    /// Before every command.
+    Manual,
+    /// Never.
+    Off,
+}
+
+impl ApprovalMode {
+    /// Reads `approvals.mode`. Whatever is not plainly off asks: a typing error must not be
+    /// the reason that nobody was asked.
+    pub fn from_config(word: &str) -> Self {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "off" | "false" => Self::Off,
+            _ => Self::Manual,
+        }
+    }
+}
+
+/// YAML reads a bare `off` as a boolean.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ConfigWord {
+    Flag(bool),
+    Word(String),
+    Other(serde::de::IgnoredAny),
+}
+
+impl From<ConfigWord> for ApprovalMode {
+    fn from(word: ConfigWord) -> Self {
+        match word {
+            ConfigWord::Flag(false) => Self::Off,
+            ConfigWord::Flag(true) | ConfigWord::Other(_) => Self::Manual,
+            ConfigWord::Word(word) => Self::from_config(&word),
+        }
+    }
+}
+
+/// A call that waits for a person's word. What is shown here is what will run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalRequest {
+    pub call_id: CallId,
+    pub tool: String,
+    /// What would be done, for instance the command.
+    pub what: String,
+    pub cwd: PathBuf,
+}
+
+/// What came of asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approval {
+    Allowed,
+    Denied,
+    /// There is nobody who could be asked.
+    Nobody,
+}
+
+/// A way to reach a person.
+///
+/// Implementations show the request and wait. Silence is not consent: whoever stops waiting
+/// answers [`Approval::Denied`].
+pub trait AskUser: Send + Sync {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
+}
+
+/// Stands in where no person is present.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Nobody;
+
+impl AskUser for Nobody {
+    fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(async { Approval::Nobody })
+    }
+}
+
+/// What the model is told about a call that was not allowed.
+pub fn denied_text(approval: &Approval) -> String {
+    match approval {
+        Approval::Allowed => "This call was allowed but has not been run.".to_owned(),
+        Approval::Denied => "Not run: the user denied this command. Do not try it again, reword it or reach \
+             the same effect another way; ask the user what they want instead."
+            .to_owned(),
+        Approval::Nobody => {
+            "Not run: commands need a person's approval here, and nobody is present to give it. \
+             Do not try it again. Tell the user that the command was not run, and that they can start \
+             Hermes with --yolo or set approvals.mode: off to allow commands without asking."
+                .to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_off_turns_asking_off() {
+        for (word, want) in [
+            ("off", ApprovalMode::Off),
+            ("False", ApprovalMode::Off),
+            ("manual", ApprovalMode::Manual),
+            ("smart", ApprovalMode::Manual),
+            ("of", ApprovalMode::Manual),
+            ("", ApprovalMode::Manual),
+        ] {
+            assert_eq!(ApprovalMode::from_config(word), want, "{word}");
+        }
+        for (json, want) in [
+            ("false", ApprovalMode::Off),
+            ("true", ApprovalMode::Manual),
+            ("\"off\"", ApprovalMode::Off),
+            ("7", ApprovalMode::Manual),
+            ("null", ApprovalMode::Manual),
+        ] {
+            assert_eq!(
+                serde_json::from_str::<ApprovalMode>(json).unwrap(),
+                want,
+                "{json}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_that_nothing_ran() {
+        assert!(denied_text(&Approval::Denied).starts_with("Not run"));
+        let nobody = denied_text(&Approval::Nobody);
+        assert!(nobody.contains("--yolo") && nobody.contains("approvals.mode: off"));
+    }
+}

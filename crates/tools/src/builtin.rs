@@ -1,0 +1,32 @@
+//! The tools that come with Hermes. A new one is a file below and a line here.
+
+mod atomic;
+mod exit_meaning;
+mod foreground;
+mod found;
+mod page;
+mod patch;
+mod read_file;
+mod search_files;
+mod terminal;
+pub(crate) mod todo;
+mod whole_file;
+mod write_file;
+
+use crate::tool::Typed;
+use crate::{AnyTool, Tool};
+use std::sync::Arc;
+
+/// The tools whose repeated calls are counted.
+pub(crate) const COUNTED: [&str; 2] = [read_file::ReadFile::NAME, search_files::SearchFiles::NAME];
+
+pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
+    vec![
+        Arc::new(Typed::new(patch::Patch)),
+        Arc::new(Typed::new(read_file::ReadFile)),
+        Arc::new(Typed::new(search_files::SearchFiles)),
+        Arc::new(Typed::new(terminal::Terminal)),
+        Arc::new(Typed::new(todo::TodoTool)),
+        Arc::new(Typed::new(write_file::WriteFile)),
+    ]
+}

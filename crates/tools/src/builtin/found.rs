@@ -1,0 +1,198 @@
+//! Walking a tree and collecting what matches, within bounds.
+//!
+//! Hidden and ignored files are left out as ripgrep does, credential files always. Everything
+//! is counted; only the wanted page is kept.
+
+use crate::protect::{self, Places};
+use crate::text::head;
+use globset::{GlobBuilder, GlobMatcher};
+use grep_regex::RegexMatcherBuilder;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Characters shown of a line.
+const LINE: usize = 500;
+
+/// What is looked for, and where.
+pub(super) struct Query {
+    pub(super) root: PathBuf,
+    pub(super) pattern: String,
+    pub(super) file_glob: Option<String>,
+    pub(super) context: usize,
+    pub(super) places: Places,
+}
+
+/// A line of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) path: PathBuf,
+    pub(super) number: u64,
+    pub(super) text: String,
+    /// It surrounds a match and is none itself.
+    pub(super) around: bool,
+}
+
+/// The matches of a search in contents.
+#[derive(Debug, Default)]
+pub(super) struct Matches {
+    /// The lines of matches `offset` to `offset + limit`, with what surrounds them.
+    pub(super) lines: Vec<Line>,
+    pub(super) total: usize,
+    /// Matching lines per file, in path order.
+    pub(super) counts: Vec<(PathBuf, usize)>,
+    pub(super) stopped: bool,
+}
+
+/// Which matches are kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slice {
+    pub(super) offset: usize,
+    pub(super) limit: usize,
+}
+
+/// Lines that match the query's regular expression.
+pub(super) fn contents(query: &Query, slice: Slice, stop: &dyn Fn() -> bool) -> Result<Matches, String> {
+    let matcher = RegexMatcherBuilder::new()
+        .line_terminator(Some(b'\n'))
+        .build(&query.pattern)
+        .map_err(|error| format!("the pattern is not a valid regular expression: {error}"))?;
+    let mut searcher = SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .line_number(true)
+        .before_context(query.context)
+        .after_context(query.context)
+        .build();
+    let mut matches = Matches::default();
+    for path in files(query)? {
+        let before = matches.total;
+        let sink = Collect {
+            path: &path,
+            slice,
+            stop,
+            before,
+            matches: &mut matches,
+        };
+        // A file that cannot be read is passed over, as ripgrep does.
+        let _ = searcher.search_path(&matcher, &path, sink);
+        let hits = matches.total - before;
+        if hits > 0 {
+            matches.counts.push((path, hits));
+        }
+        if stop() {
+            matches.stopped = true;
+            break;
+        }
+    }
+    Ok(matches)
+}
+
+/// Files whose name matches the query's glob, newest first.
+pub(super) fn names(query: &Query, stop: &dyn Fn() -> bool) -> Result<(Vec<PathBuf>, bool), String> {
+    let wanted = name_matcher(&query.pattern)?;
+    let mut found: Vec<(Option<SystemTime>, PathBuf)> = Vec::new();
+    for path in files(query)? {
+        if stop() {
+            return Ok((newest_first(found), true));
+        }
+        let relative = path.strip_prefix(&query.root).unwrap_or(&path);
+        let name = path.file_name().map(Path::new).unwrap_or(relative);
+        if wanted.is_match(name) || wanted.is_match(relative) {
+            let modified = std::fs::metadata(&path)
+                .and_then(|metadata| metadata.modified())
+                .ok();
+            found.push((modified, path));
+        }
+    }
+    Ok((newest_first(found), false))
+}
+
+fn newest_first(mut found: Vec<(Option<SystemTime>, PathBuf)>) -> Vec<PathBuf> {
+    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// A pattern without wildcards means any name that contains it.
+fn name_matcher(pattern: &str) -> Result<GlobMatcher, String> {
+    let pattern = if pattern.contains(['*', '?', '[', '{']) {
+        pattern.to_owned()
+    } else {
+        format!("*{pattern}*")
+    };
+    let glob = GlobBuilder::new(&pattern).literal_separator(false).build();
+    glob.map(|glob| glob.compile_matcher())
+        .map_err(|error| format!("the pattern is not a valid glob: {error}"))
+}
+
+/// The files below the root that may be looked at, in path order.
+fn files(query: &Query) -> Result<impl Iterator<Item = PathBuf> + '_, String> {
+    let mut walk = WalkBuilder::new(&query.root);
+    walk.sort_by_file_path(Ord::cmp).follow_links(false);
+    if let Some(glob) = &query.file_glob {
+        let overrides = OverrideBuilder::new(&query.root)
+            .add(glob)
+            .and_then(|builder| builder.build())
+            .map_err(|error| format!("`file_glob` is not a valid glob: {error}"))?;
+        walk.overrides(overrides);
+    }
+    let files = walk
+        .build()
+        .flatten()
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .map(ignore::DirEntry::into_path)
+        .filter(|path| !protect::holds_credentials(path, &query.places));
+    Ok(files)
+}
+
+struct Collect<'a> {
+    path: &'a Path,
+    slice: Slice,
+    stop: &'a dyn Fn() -> bool,
+    /// Matches before this file.
+    before: usize,
+    matches: &'a mut Matches,
+}
+
+impl Collect<'_> {
+    fn keep(&mut self, number: Option<u64>, bytes: &[u8], around: bool) {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_end_matches(['\n', '\r']);
+        self.matches.lines.push(Line {
+            path: self.path.to_owned(),
+            number: number.unwrap_or_default(),
+            text: head(text, LINE).to_owned(),
+            around,
+        });
+    }
+
+    fn is_open(&self, index: usize) -> bool {
+        index >= self.slice.offset && index - self.slice.offset < self.slice.limit
+    }
+}
+
+impl Sink for Collect<'_> {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
+        if self.is_open(self.matches.total) {
+            self.keep(found.line_number(), found.bytes(), false);
+        }
+        self.matches.total += 1;
+        Ok(!(self.matches.total.is_multiple_of(1000) && (self.stop)()))
+    }
+
+    fn context(&mut self, _: &Searcher, line: &SinkContext<'_>) -> Result<bool, Self::Error> {
+        // What surrounds a match belongs to the one before it, or else to the one to come.
+        let last = self
+            .matches
+            .total
+            .checked_sub(1)
+            .filter(|last| *last >= self.before);
+        if last.is_some_and(|last| self.is_open(last)) || self.is_open(self.matches.total) {
+            self.keep(line.line_number(), line.bytes(), true);
+        }
+        Ok(true)
+    }
+}

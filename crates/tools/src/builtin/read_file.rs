@@ -1,0 +1,252 @@
+//! Reading a file, a page at a time.
+
+use super::page::{self, Found, Window};
+use crate::reads::{Advice, Page, Version};
+use crate::text::head;
+use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
+use hermes_conversation::Effect;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use similar::TextDiff;
+use std::path::{Path, PathBuf};
+
+/// Read a text file in pages. Each line comes as NUMBER|text. Long files continue at
+/// next_offset.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReadFileArgs {
+    /// Path, absolute or relative to the working directory; ~ works.
+    path: PathBuf,
+    /// First line, counting from 1.
+    #[serde(default = "first_line")]
+    #[schemars(range(min = 1))]
+    offset: usize,
+    /// Number of lines, at most 2000.
+    #[serde(default = "page_length")]
+    #[schemars(range(min = 1))]
+    limit: usize,
+}
+
+fn first_line() -> usize {
+    1
+}
+
+fn page_length() -> usize {
+    500
+}
+
+pub(crate) struct ReadFile;
+
+impl Tool for ReadFile {
+    const NAME: &'static str = "read_file";
+    const TOOLSET: Toolset = Toolset::File;
+    type Args = ReadFileArgs;
+
+    fn refusal(&self, args: &ReadFileArgs, cx: &ToolContext) -> Option<Refusal> {
+        protect::unreadable(&cx.resolve(&args.path, &cx.cwd()), cx.places()).map(Refusal::Denied)
+    }
+
+    fn effect(&self, _: &ReadFileArgs, _: &ToolContext) -> Effect {
+        Effect::Read
+    }
+
+    fn concurrency(&self, args: &ReadFileArgs, cx: &ToolContext) -> Concurrency {
+        Concurrency::Reads(vec![cx.resolve(&args.path, &cx.cwd())])
+    }
+
+    async fn run(
+        &self,
+        args: ReadFileArgs,
+        cx: &ToolContext,
+        scope: &CallScope,
+    ) -> Result<ToolOutput, ToolError> {
+        let path = cx.resolve(&args.path, &scope.cwd);
+        // Again, on what the path leads to now: a command in between may have moved a link.
+        if let Some(why) = protect::unreadable(&path, cx.places()) {
+            return Err(ToolError::failed(why));
+        }
+        let version = version_of(&path)?;
+        let wanted = Page {
+            path: path.clone(),
+            offset: args.offset,
+            limit: args.limit.min(cx.settings().max_lines),
+        };
+        let advice = cx.reads().ask(&wanted, version);
+        match advice {
+            Advice::Unchanged => return Ok(unchanged(&path)),
+            Advice::Block => return Err(blocked(&path)),
+            Advice::Read | Advice::ReadAndWarn => {}
+        }
+        let window = Window {
+            offset: wanted.offset,
+            limit: wanted.limit,
+            line_chars: cx.settings().max_line_length,
+        };
+        let found = read(path.clone(), window, scope).await?;
+        let Found::Text { lines, total_lines } = found else {
+            return Err(ToolError::failed(format!(
+                "{} is a binary file and cannot be shown as text ({} bytes)",
+                path.display(),
+                version.size
+            )));
+        };
+        let text = numbered(lines, args.offset, cx);
+        let whole = args.offset == 1 && text.next_offset(total_lines).is_none();
+        cx.reads().gave(wanted, version, whole);
+        Ok(report(text, total_lines, version.size, advice))
+    }
+}
+
+async fn read(path: PathBuf, window: Window, scope: &CallScope) -> Result<Found, ToolError> {
+    let cancel = scope.cancel.clone();
+    let shown = path.clone();
+    tokio::task::spawn_blocking(move || page::read(&path, window, || cancel.is_cancelled()))
+        .await
+        .map_err(|_| ToolError::failed("reading the file crashed"))?
+        .map_err(|error| ToolError::io("read", &shown, &error))
+}
+
+fn version_of(path: &Path) -> Result<Version, ToolError> {
+    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => missing(path),
+        _ => ToolError::io("read", path, &error),
+    })?;
+    if metadata.is_dir() {
+        return Err(ToolError::failed(format!(
+            "{} is a directory; list it with search_files, target files",
+            path.display()
+        )));
+    }
+    // A pipe or device may never end.
+    if !metadata.is_file() {
+        return Err(ToolError::failed(format!(
+            "{} is not a regular file",
+            path.display()
+        )));
+    }
+    Ok(Version::of(&metadata))
+}
+
+fn missing(path: &Path) -> ToolError {
+    let error = ToolError::failed(format!("{} does not exist", path.display()));
+    match similar_names(path) {
+        names if names.is_empty() => error,
+        names => error.with("similar_files", names),
+    }
+}
+
+/// Up to five neighbours with a name like the one asked for.
+fn similar_names(path: &Path) -> Vec<String> {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Vec::new();
+    };
+    let wanted = name.to_lowercase();
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().take(2000);
+    let mut names: Vec<(f32, PathBuf)> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().to_str()?.to_lowercase();
+            let likeness = TextDiff::from_chars(name.as_str(), wanted.as_str()).ratio();
+            (likeness >= 0.6).then(|| (likeness, entry.path()))
+        })
+        .collect();
+    names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    names
+        .into_iter()
+        .take(5)
+        .map(|(_, path)| path.display().to_string())
+        .collect()
+}
+
+/// Lines as the model sees them.
+struct Numbered {
+    content: String,
+    /// The line after the last one shown.
+    next: usize,
+    /// Whether the budget and not the page ended it.
+    over_budget: bool,
+    cut_lines: usize,
+}
+
+impl Numbered {
+    fn next_offset(&self, total_lines: usize) -> Option<usize> {
+        (self.next <= total_lines).then_some(self.next)
+    }
+}
+
+fn numbered(lines: Vec<String>, offset: usize, cx: &ToolContext) -> Numbered {
+    let settings = cx.settings();
+    let mut text = Numbered {
+        content: String::new(),
+        next: offset,
+        over_budget: false,
+        cut_lines: 0,
+    };
+    // Cleaned as one text, because a key may span lines, and before lines are cut or numbered.
+    let clean = cx.clean(lines.join("\n"));
+    let mut chars = 0;
+    for line in clean.split('\n').take(lines.len()) {
+        let shown = head(line, settings.max_line_length);
+        let mut entry = format!("{}|{shown}", text.next);
+        if shown.len() < line.len() {
+            entry.push_str(" [line cut]");
+            text.cut_lines += 1;
+        }
+        chars += entry.chars().count() + 1;
+        if chars > settings.file_read_max_chars && text.next > offset {
+            text.over_budget = true;
+            break;
+        }
+        if text.next > offset {
+            text.content.push('\n');
+        }
+        text.content.push_str(&entry);
+        text.next += 1;
+    }
+    // A key that was taken out may have spanned lines; the page still ends where it ends.
+    if !text.over_budget {
+        text.next = offset + lines.len();
+    }
+    text
+}
+
+fn report(text: Numbered, total_lines: usize, size: u64, advice: Advice) -> ToolOutput {
+    let next = text.next_offset(total_lines);
+    let mut value = json!({
+        "content": text.content,
+        "total_lines": total_lines,
+        "file_size": size,
+        "truncated": next.is_some() || text.cut_lines > 0,
+    });
+    if let Some(next) = next {
+        value["next_offset"] = next.into();
+        value["truncated_by"] = if text.over_budget { "characters" } else { "lines" }.into();
+        value["hint"] = format!("Continue with offset={next}.").into();
+    }
+    if text.content.is_empty() && total_lines > 0 {
+        value["hint"] = format!("The file has only {total_lines} lines.").into();
+    }
+    if advice == Advice::ReadAndWarn {
+        value["warning"] = "You have read this page three times in a row; the next time is refused.".into();
+    }
+    ToolOutput::json(value).paging_itself()
+}
+
+fn unchanged(path: &Path) -> ToolOutput {
+    ToolOutput::json(json!({
+        "status": "unchanged",
+        "dedup": true,
+        "content_returned": false,
+        "message": format!("{} has not changed since you read this page; use the earlier result.", path.display()),
+    }))
+}
+
+fn blocked(path: &Path) -> ToolError {
+    ToolError::failed(format!(
+        "This page of {} was read repeatedly and is not shown again. Work with what you have, or read another page.",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+#[path = "read_file_tests.rs"]
+mod tests;

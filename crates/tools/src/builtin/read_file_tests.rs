@@ -1,0 +1,105 @@
+use crate::testing::Bench;
+use crate::{ApprovalMode, ToolSettings};
+use serde_json::json;
+
+#[tokio::test]
+async fn pages_are_numbered_and_linked() {
+    let bench = Bench::new();
+    bench.write("a.txt", "one\ntwo\nthree\n");
+    let first = bench
+        .call("read_file", json!({"path": "a.txt", "limit": "2"}))
+        .await;
+    assert_eq!(
+        first,
+        json!({"content": "1|one\n2|two", "total_lines": 3, "file_size": 14, "truncated": true,
+            "next_offset": 3, "truncated_by": "lines", "hint": "Continue with offset=3."})
+    );
+    let rest = bench
+        .call("read_file", json!({"path": "a.txt", "offset": 3}))
+        .await;
+    assert_eq!(
+        rest,
+        json!({"content": "3|three", "total_lines": 3, "file_size": 14, "truncated": false})
+    );
+    let beyond = bench
+        .call("read_file", json!({"path": "a.txt", "offset": 9}))
+        .await;
+    assert_eq!(beyond["hint"], "The file has only 3 lines.");
+}
+
+#[tokio::test]
+async fn long_lines_and_long_pages_are_cut() {
+    let bench = Bench::with(ToolSettings {
+        max_line_length: 5,
+        file_read_max_chars: 30,
+        approvals: ApprovalMode::Off,
+        ..ToolSettings::default()
+    });
+    bench.write("a.txt", "abcdefgh\nshort\nthird\nfourth\n");
+    let page = bench.call("read_file", json!({"path": "a.txt"})).await;
+    assert_eq!(page["content"], "1|abcde [line cut]\n2|short");
+    assert_eq!(
+        (&page["next_offset"], &page["truncated_by"]),
+        (&json!(3), &json!("characters"))
+    );
+}
+
+#[tokio::test]
+async fn an_unchanged_page_is_not_sent_again() {
+    let bench = Bench::new();
+    bench.write("a.txt", "one\n");
+    let arguments = json!({"path": "a.txt"});
+    assert_eq!(bench.call("read_file", &arguments).await["content"], "1|one");
+    assert_eq!(bench.call("read_file", &arguments).await["status"], "unchanged");
+    assert!(
+        bench.call("read_file", &arguments).await["error"]
+            .as_str()
+            .unwrap()
+            .contains("repeatedly")
+    );
+    bench.cx.forget_reads();
+    assert_eq!(bench.call("read_file", &arguments).await["content"], "1|one");
+    bench
+        .call("write_file", json!({"path": "a.txt", "content": "two\n"}))
+        .await;
+    assert_eq!(bench.call("read_file", &arguments).await["content"], "1|two");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_explained() {
+    let bench = Bench::new();
+    bench.write("config.toml", "a");
+    bench.write("data.bin", "a\0b");
+    std::fs::write(bench.root().join("home/auth.json"), "{}").unwrap();
+    std::os::unix::fs::symlink(bench.root().join("home/auth.json"), bench.path("link")).unwrap();
+    for (path, part) in [
+        ("confg.toml", "does not exist"),
+        (".", "is a directory"),
+        ("data.bin", "binary"),
+        ("/dev/zero", "device"),
+        ("link", "credentials"),
+    ] {
+        let result = bench.call("read_file", json!({"path": path})).await;
+        assert!(
+            result["error"].as_str().unwrap().contains(part),
+            "{path}: {result}"
+        );
+    }
+    let result = bench.call("read_file", json!({"path": "confg.toml"})).await;
+    assert_eq!(result["similar_files"], json!([bench.path("config.toml")]));
+}
+
+#[tokio::test]
+async fn secrets_are_taken_out() {
+    let bench = Bench::new();
+    bench.write(
+        "notes.txt",
+        "key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD here\n",
+    );
+    let page = bench.call("read_file", json!({"path": "notes.txt"})).await;
+    let content = page["content"].as_str().unwrap();
+    assert!(
+        content.contains("[redacted") && !content.contains("abcdefghijkl"),
+        "{content}"
+    );
+}

@@ -1,0 +1,261 @@
+//! Searching in files, and for files.
+
+use super::found::{self, Line, Matches, Query, Slice};
+use crate::reads::Advice;
+use crate::{CallScope, Concurrency, Tool, ToolContext, ToolError, ToolOutput, Toolset};
+use hermes_conversation::Effect;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Search file contents with a regular expression, or find files by name. Hidden and
+/// git-ignored files are skipped.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct SearchFilesArgs {
+    /// Regular expression for contents; glob such as *.rs for files.
+    pattern: String,
+    /// content searches inside files; files searches names, newest first.
+    #[serde(default)]
+    target: Target,
+    /// Directory or file to search.
+    #[serde(default = "here")]
+    path: PathBuf,
+    /// Only files matching this glob (content).
+    file_glob: Option<String>,
+    /// Results per page.
+    #[serde(default = "page_length")]
+    #[schemars(range(min = 1))]
+    limit: usize,
+    /// Results to skip.
+    #[serde(default)]
+    offset: usize,
+    /// Matching lines, file names only, or counts per file (content).
+    #[serde(default)]
+    output_mode: OutputMode,
+    /// Lines to show around each match.
+    #[serde(default)]
+    context: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Target {
+    #[default]
+    Content,
+    Files,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OutputMode {
+    #[default]
+    Content,
+    FilesOnly,
+    Count,
+}
+
+fn here() -> PathBuf {
+    PathBuf::from(".")
+}
+
+fn page_length() -> usize {
+    50
+}
+
+/// How long a search may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// From this many matches on, they come grouped as text, which is shorter.
+const GROUPED: usize = 5;
+const MOST_CONTEXT: usize = 50;
+const MOST_RESULTS: usize = 2000;
+
+pub(crate) struct SearchFiles;
+
+impl Tool for SearchFiles {
+    const NAME: &'static str = "search_files";
+    const TOOLSET: Toolset = Toolset::File;
+    const ALIASES: &'static [(&'static str, &'static str, &'static str)] =
+        &[("target", "grep", "content"), ("target", "find", "files")];
+    type Args = SearchFilesArgs;
+
+    fn effect(&self, _: &SearchFilesArgs, _: &ToolContext) -> Effect {
+        Effect::Read
+    }
+
+    fn concurrency(&self, args: &SearchFilesArgs, cx: &ToolContext) -> Concurrency {
+        Concurrency::Reads(vec![cx.resolve(&args.path, &cx.cwd())])
+    }
+
+    async fn run(
+        &self,
+        args: SearchFilesArgs,
+        cx: &ToolContext,
+        scope: &CallScope,
+    ) -> Result<ToolOutput, ToolError> {
+        let root = cx.resolve(&args.path, &scope.cwd);
+        if !root.exists() {
+            return Err(ToolError::failed(format!("{} does not exist", root.display())));
+        }
+        let advice = cx.reads().ask_search(format!("{args:?} {}", root.display()));
+        if advice == Advice::Block {
+            return Err(ToolError::failed(
+                "This search was repeated and is not run again. Change the pattern or the path, or go on with what \
+                 you have.",
+            ));
+        }
+        let query = Query {
+            root,
+            pattern: args.pattern.clone(),
+            file_glob: args.file_glob.clone(),
+            context: args.context.min(MOST_CONTEXT),
+            places: cx.places().clone(),
+        };
+        let (cancel, deadline) = (scope.cancel.clone(), Instant::now() + PATIENCE);
+        let cwd = scope.cwd.clone();
+        let search = move || {
+            let stop = || cancel.is_cancelled() || Instant::now() > deadline;
+            search(&args, &query, &cwd, &stop)
+        };
+        let mut value = tokio::task::spawn_blocking(search)
+            .await
+            .map_err(|_| ToolError::failed("the search crashed"))?
+            .map_err(ToolError::failed)?;
+        if advice == Advice::ReadAndWarn {
+            value["warning"] =
+                "You have made this search three times in a row; the next time is refused.".into();
+        }
+        Ok(ToolOutput::json(value))
+    }
+}
+
+fn search(
+    args: &SearchFilesArgs,
+    query: &Query,
+    cwd: &Path,
+    stop: &dyn Fn() -> bool,
+) -> Result<Value, String> {
+    let slice = Slice {
+        offset: args.offset,
+        limit: args.limit.min(MOST_RESULTS),
+    };
+    let mut page = match args.target {
+        Target::Files => {
+            let (files, stopped) = found::names(query, stop)?;
+            files_page(&files, slice, stopped, cwd)
+        }
+        Target::Content => {
+            // Names and counts need no lines.
+            let kept = if args.output_mode == OutputMode::Content {
+                slice.limit
+            } else {
+                0
+            };
+            let matches = found::contents(query, Slice { limit: kept, ..slice }, stop)?;
+            match args.output_mode {
+                OutputMode::Content => lines_page(matches, slice, query.context > 0, cwd),
+                OutputMode::FilesOnly => {
+                    let files: Vec<PathBuf> = matches.counts.into_iter().map(|(path, _)| path).collect();
+                    files_page(&files, slice, matches.stopped, cwd)
+                }
+                OutputMode::Count => counts_page(&matches, slice, cwd),
+            }
+        }
+    };
+    if args.target == Target::Content && args.pattern.contains("\\n") {
+        page["warning"] =
+            "Lines are matched one at a time; a pattern with \\n finds nothing across lines.".into();
+    }
+    Ok(page)
+}
+
+fn lines_page(matches: Matches, slice: Slice, has_context: bool, cwd: &Path) -> Value {
+    let shown = matches.lines.iter().filter(|line| !line.around).count();
+    let mut value = paging(matches.total, slice, shown, matches.stopped);
+    if shown >= GROUPED || has_context {
+        value["matches_format"] = "path, then LINE:text for matches and LINE-text around them".into();
+        value["matches_text"] = grouped(&matches.lines, has_context, cwd).into();
+    } else {
+        value["matches"] = matches
+            .lines
+            .iter()
+            .map(|line| json!({"path": short(&line.path, cwd), "line": line.number, "content": line.text}))
+            .collect();
+    }
+    value
+}
+
+/// Matches below the name of their file; with context, gaps are marked.
+fn grouped(lines: &[Line], has_context: bool, cwd: &Path) -> String {
+    let mut text = String::new();
+    let mut before: Option<&Line> = None;
+    for line in lines {
+        if before.is_none_or(|before| before.path != line.path) {
+            if before.is_some() {
+                text.push('\n');
+            }
+            text.push_str(&format!("{}\n", short(&line.path, cwd)));
+        } else if has_context && before.is_some_and(|before| before.number + 1 < line.number) {
+            text.push_str("--\n");
+        }
+        let mark = if line.around { '-' } else { ':' };
+        text.push_str(&format!("{}{mark}{}\n", line.number, line.text));
+        before = Some(line);
+    }
+    text
+}
+
+fn files_page(files: &[PathBuf], slice: Slice, stopped: bool, cwd: &Path) -> Value {
+    let page: Vec<String> = files
+        .iter()
+        .skip(slice.offset)
+        .take(slice.limit)
+        .map(|path| short(path, cwd))
+        .collect();
+    let mut value = paging(files.len(), slice, page.len(), stopped);
+    value["files"] = page.into();
+    value
+}
+
+fn counts_page(matches: &Matches, slice: Slice, cwd: &Path) -> Value {
+    let page: serde_json::Map<String, Value> = matches
+        .counts
+        .iter()
+        .skip(slice.offset)
+        .take(slice.limit)
+        .map(|(path, hits)| (short(path, cwd), (*hits).into()))
+        .collect();
+    let mut value = paging(matches.counts.len(), slice, page.len(), matches.stopped);
+    value["total_count"] = matches.total.into();
+    value["total_files"] = matches.counts.len().into();
+    value["counts"] = page.into();
+    value
+}
+
+/// The fields every answer has; `total` counts what is paged.
+fn paging(total: usize, slice: Slice, shown: usize, stopped: bool) -> Value {
+    let next = slice.offset + shown;
+    let more = next < total;
+    let mut value = json!({"total_count": total, "truncated": more || stopped});
+    if stopped {
+        value["limit_reason"] = "the search was ended early; narrow the path or the pattern".into();
+    } else if more {
+        value["limit_reason"] = "limit".into();
+    }
+    if more && shown > 0 {
+        value["hint"] = format!("More with offset={next}.").into();
+    }
+    value
+}
+
+/// Paths below the working directory are shown from there.
+fn short(path: &Path, cwd: &Path) -> String {
+    let real = cwd.canonicalize();
+    let base = real.as_deref().unwrap_or(cwd);
+    path.strip_prefix(base).unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+#[path = "search_files_tests.rs"]
+mod tests;

@@ -1,0 +1,195 @@
+//! Running a command and waiting for it.
+
+use super::{exit_meaning::exit_meaning, foreground};
+use crate::simple_command::is_read_only;
+use crate::text::strip_ansi;
+use crate::{
+    ApprovalMode, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
+};
+use hermes_conversation::{BoxFuture, Effect, ProcessMark};
+use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, Started, Watch};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Run a bash command and wait for it. Returns stdout and stderr together, and the exit code.
+/// The working directory is kept between calls; variables are not, and every process is ended
+/// with the command. Standard input is empty, so avoid commands that ask questions. Prefer
+/// read_file, search_files, write_file and patch over cat, grep, echo and sed.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct TerminalArgs {
+    /// The command.
+    command: String,
+    /// Seconds until it is ended; default 180, at most 600.
+    #[schemars(range(min = 1))]
+    timeout: Option<u64>,
+    /// Directory for this command only.
+    workdir: Option<PathBuf>,
+}
+
+pub(crate) struct Terminal;
+
+const NOT_YET: &str = "running in the background is not built in yet; use a command that ends by itself";
+
+impl Tool for Terminal {
+    const NAME: &'static str = "terminal";
+    const TOOLSET: Toolset = Toolset::Terminal;
+    const UNSUPPORTED: &'static [(&'static str, &'static str)] = &[
+        ("background", NOT_YET),
+        ("notify_on_complete", NOT_YET),
+        ("watch_patterns", NOT_YET),
+        (
+            "pty",
+            "a pseudo-terminal is not built in yet; use a command that needs none",
+        ),
+    ];
+    type Args = TerminalArgs;
+
+    fn refusal(&self, args: &TerminalArgs, cx: &ToolContext) -> Option<Refusal> {
+        let most = cx.settings().max_foreground;
+        if args.command.trim().is_empty() {
+            return Some(Refusal::Invalid("`command` is empty".to_owned()));
+        }
+        if args.timeout.is_some_and(|seconds| seconds > most) {
+            return Some(Refusal::Invalid(format!("`timeout` is at most {most} seconds")));
+        }
+        foreground::objection(&args.command).map(Refusal::Invalid)
+    }
+
+    fn effect(&self, args: &TerminalArgs, _: &ToolContext) -> Effect {
+        if is_read_only(&args.command) {
+            Effect::Read
+        } else {
+            Effect::Any
+        }
+    }
+
+    fn approval(&self, args: &TerminalArgs, cx: &ToolContext) -> Option<String> {
+        match (cx.settings().approvals, &args.workdir) {
+            (ApprovalMode::Off, _) => None,
+            (ApprovalMode::Manual, None) => Some(args.command.clone()),
+            (ApprovalMode::Manual, Some(dir)) => Some(format!("{}\n(in {})", args.command, dir.display())),
+        }
+    }
+
+    /// A looking command may look anywhere.
+    fn concurrency(&self, args: &TerminalArgs, _: &ToolContext) -> Concurrency {
+        if is_read_only(&args.command) {
+            Concurrency::Reads(vec![PathBuf::from("/")])
+        } else {
+            Concurrency::Alone
+        }
+    }
+
+    async fn run(
+        &self,
+        args: TerminalArgs,
+        cx: &ToolContext,
+        scope: &CallScope,
+    ) -> Result<ToolOutput, ToolError> {
+        // The live directory, not the one at preparation: a command of the same reply may have
+        // moved there for this one.
+        let here = cx.cwd();
+        let (cwd, moved) = match &args.workdir {
+            Some(dir) => (cx.resolve(dir, &here), false),
+            None => existing(&here),
+        };
+        std::fs::create_dir_all(cx.scratch())
+            .map_err(|error| ToolError::io("create", cx.scratch(), &error))?;
+        let seconds = args.timeout.unwrap_or(cx.settings().timeout);
+        let command = Command {
+            script: args.command.clone(),
+            cwd,
+            env: cx.child_env().to_vec(),
+            timeout: Duration::from_secs(seconds),
+            cwd_file: args
+                .workdir
+                .is_none()
+                .then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
+            output: OutputLimits {
+                chars: cx.settings().output,
+                spill: Some(cx.spill_path(scope)),
+                ..OutputLimits::default()
+            },
+        };
+        let watch = Watch {
+            started: &Recorder(scope),
+            cancel: &scope.cancel,
+        };
+        let output = cx.backend().run(command, watch).await.map_err(not_run)?;
+        if let Some(cwd) = output.cwd.clone() {
+            cx.set_cwd(cwd);
+        }
+        let mut result = report(&args.command, output, seconds);
+        if moved {
+            result.value["warning"] = format!(
+                "{} no longer exists; the command ran in the nearest directory above it",
+                here.display()
+            )
+            .into();
+        }
+        Ok(result)
+    }
+}
+
+/// The nearest directory above `path` that still exists, and whether that is another one. A
+/// session whose directory was deleted would otherwise never run anything again.
+fn existing(path: &Path) -> (PathBuf, bool) {
+    let found = path
+        .ancestors()
+        .find(|dir| dir.is_dir())
+        .unwrap_or(Path::new("/"));
+    (found.to_owned(), found != path)
+}
+
+fn report(command: &str, output: Output, seconds: u64) -> ToolOutput {
+    let error = match output.ended {
+        Ended::Exited => None,
+        Ended::TimedOut => Some(format!(
+            "The command was ended after {seconds} seconds; the output is what it wrote until then."
+        )),
+        Ended::Cancelled => {
+            Some("The command was interrupted; the output is what it wrote until then.".to_owned())
+        }
+    };
+    let mut value = json!({
+        "output": strip_ansi(&output.text),
+        "exit_code": output.exit_code,
+        "error": error,
+    });
+    if let (Ended::Exited, Some(meaning)) = (output.ended, exit_meaning(command, output.exit_code)) {
+        value["exit_code_meaning"] = meaning.into();
+    }
+    ToolOutput::json(value).failed_if(output.exit_code != 0)
+}
+
+fn not_run(error: ExecError) -> ToolError {
+    let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+    ToolError::failed(format!(
+        "The command was not run: {error}{}",
+        cause.unwrap_or_default()
+    ))
+}
+
+/// Writes the process group into the record before the command does anything.
+struct Recorder<'a>(&'a CallScope);
+
+impl Started for Recorder<'_> {
+    fn started<'a>(&'a self, group: &'a Group) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            let mark = ProcessMark {
+                group: group.id,
+                started: group.started,
+                boot: group.boot.clone(),
+            };
+            let noted = self.0.transcript.note_process(self.0.intent, &mark).await;
+            noted.map_err(|error| error.to_string())
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "terminal_tests.rs"]
+mod tests;

@@ -1,0 +1,195 @@
+//! Files as the writing tools handle them: whole, with their line ends and byte-order mark.
+
+use super::atomic;
+use crate::reads::{Seen, Version};
+use crate::{ToolContext, ToolError, protect};
+use serde::de::IgnoredAny;
+use std::path::{Path, PathBuf};
+
+/// Larger files are not edited in memory.
+const LARGEST: u64 = 64 * 1024 * 1024;
+const MARK: char = '\u{feff}';
+
+/// How a file spells its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Spelling {
+    mark: bool,
+    /// Every line ends with CR LF.
+    crlf: bool,
+}
+
+impl Spelling {
+    fn of(text: &str) -> Self {
+        let ends = text.matches('\n').count();
+        Self {
+            mark: text.starts_with(MARK),
+            crlf: ends > 0 && text.matches("\r\n").count() == ends,
+        }
+    }
+
+    /// The text without mark and with plain line ends.
+    pub(super) fn plain(self, text: &str) -> String {
+        let text = text.strip_prefix(MARK).unwrap_or(text);
+        if self.crlf {
+            text.replace("\r\n", "\n")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// The opposite of [`plain`](Self::plain).
+    pub(super) fn dressed(self, text: &str) -> String {
+        let mut text = text.to_owned();
+        if self.crlf {
+            text = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        }
+        if self.mark && !text.starts_with(MARK) {
+            text.insert(0, MARK);
+        }
+        text
+    }
+}
+
+/// A file as it was found.
+pub(super) struct Existing {
+    /// `None` for bytes that are no text: they cannot be edited, only replaced as a whole.
+    pub(super) text: Option<String>,
+    pub(super) spelling: Spelling,
+}
+
+/// Reads the file; `None` if there is none.
+pub(super) fn load(path: &Path) -> Result<Option<Existing>, ToolError> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ToolError::io("read", path, &error)),
+    };
+    if !metadata.is_file() {
+        return Err(ToolError::failed(format!(
+            "{} is not a regular file",
+            path.display()
+        )));
+    }
+    if metadata.len() > LARGEST {
+        return Err(ToolError::failed(format!(
+            "{} has {} bytes; files above {LARGEST} are not edited",
+            path.display(),
+            metadata.len()
+        )));
+    }
+    let bytes = std::fs::read(path).map_err(|error| ToolError::io("read", path, &error))?;
+    let text = String::from_utf8(bytes).ok();
+    let spelling = text.as_deref().map(Spelling::of).unwrap_or_default();
+    Ok(Some(Existing { text, spelling }))
+}
+
+/// Writes the file, with the directories above it, and reads it back.
+pub(super) fn store(path: &Path, text: &str) -> Result<bool, ToolError> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    let missing = !dir.is_dir();
+    if missing {
+        std::fs::create_dir_all(dir).map_err(|error| ToolError::io("create", dir, &error))?;
+    }
+    atomic::write(path, text.as_bytes()).map_err(|error| ToolError::io("write", path, &error))?;
+    let written = std::fs::read(path).map_err(|error| ToolError::io("read back", path, &error))?;
+    if written != text.as_bytes() {
+        return Err(ToolError::failed(format!(
+            "{} was changed by someone else while it was written",
+            path.display()
+        )));
+    }
+    Ok(missing)
+}
+
+/// What is wrong with the text as the kind of file its name says it is.
+pub(super) fn syntax_error(path: &Path, text: &str) -> Option<String> {
+    let text = text.strip_prefix(MARK).unwrap_or(text);
+    match path.extension()?.to_str()? {
+        "json" => serde_json::from_str::<IgnoredAny>(text)
+            .err()
+            .map(|error| format!("not valid JSON: {error}")),
+        "yaml" | "yml" => serde_saphyr::from_multiple::<serde_json::Value>(text)
+            .err()
+            .map(|error| format!("not valid YAML: {error}")),
+        _ => None,
+    }
+}
+
+/// What a writer should know about the file it is about to replace.
+pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<&'static str> {
+    let now = std::fs::metadata(path)
+        .ok()
+        .map(|metadata| Version::of(&metadata));
+    let seen = cx.reads().seen(path, now);
+    match seen {
+        Seen::Never | Seen::Whole => None,
+        Seen::Part => Some("You have read only part of this file."),
+        Seen::Stale => Some("This file changed since you last read it."),
+    }
+}
+
+/// Notes a finished write.
+pub(super) fn note_written(path: &Path, cx: &ToolContext) {
+    let version = std::fs::metadata(path)
+        .ok()
+        .map(|metadata| Version::of(&metadata));
+    cx.reads().wrote(path, version);
+}
+
+/// The place to write to, if writing there is allowed.
+pub(super) fn target(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBuf, String> {
+    let path = cx.resolve(path, cwd);
+    match protect::unwritable(&path, cx.places()) {
+        Some(why) => Err(why),
+        None => Ok(path),
+    }
+}
+
+/// Runs file work where it may block.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let crashed = |_| ToolError::failed("the file operation crashed; check the file before trying again");
+    tokio::task::spawn_blocking(work).await.map_err(crashed)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spelling_survives_an_edit() {
+        for text in [
+            "a\nb\n",
+            "a\r\nb\r\n",
+            "\u{feff}a\r\nb\r\n",
+            "a\r\nb\n",
+            "plain",
+            "",
+        ] {
+            let spelling = Spelling::of(text);
+            assert_eq!(spelling.dressed(&spelling.plain(text)), text, "{text:?}");
+        }
+        assert_eq!(Spelling::of("a\r\nb\n").plain("a\r\nb\n"), "a\r\nb\n");
+    }
+
+    #[test]
+    fn broken_files_are_recognised_by_name() {
+        for (name, text, sound) in [
+            ("a.json", "{\"a\": [1]}", true),
+            ("a.json", "{\"a\": [1}", false),
+            ("a.yaml", "a: 1\nb: [x, y]\n", true),
+            ("a.yml", "a: 1\n---\nb: 2\n", true),
+            ("a.yml", "a: [1\n", false),
+            ("a.yaml", "", true),
+            ("a.txt", "{", true),
+            ("json", "{", true),
+        ] {
+            assert_eq!(
+                syntax_error(Path::new(name), text).is_none(),
+                sound,
+                "{name}: {text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Keeping results at a length the model can afford.
+//!
+//! Secrets are taken out first. A result that is too long goes to a file, whole; the model gets its beginning and the way
+//! to the rest. What leaves here is always well-formed JSON.
+
+use crate::text::head;
+use crate::{CallScope, ToolContext, ToolOutput};
+use serde_json::{Value, json};
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Characters one result may have.
+const MOST: usize = 100_000;
+/// Characters shown of a result that has more.
+const PREVIEW: usize = 1500;
+
+/// The text of `output` for the model.
+pub(crate) fn fitted(output: ToolOutput, cx: &ToolContext, scope: &CallScope) -> String {
+    let output = ToolOutput {
+        value: cleaned(output.value, cx),
+        ..output
+    };
+    let text = output.value.to_string();
+    // Bytes bound characters, so most results need no counting.
+    if output.pages_itself || text.len() <= MOST {
+        return text;
+    }
+    let chars = text.chars().count();
+    if chars <= MOST {
+        return text;
+    }
+    // Pretty-printed, because a reader pages by lines.
+    let readable = serde_json::to_string_pretty(&output.value).unwrap_or_else(|_| text.clone());
+    let path = cx.spill_path(scope);
+    let saved = save(&path, &readable);
+    if let Err(error) = &saved {
+        tracing::warn!(%error, path = %path.display(), "a long result could not be saved");
+    }
+    let where_to = match saved {
+        Ok(()) => format!(
+            "Saved whole to: {}\nRead it in pages with read_file (offset, limit).",
+            path.display()
+        ),
+        Err(_) => "It could not be saved; ask for less at a time.".to_owned(),
+    };
+    let block = format!(
+        "<persisted-output>\nThe result has {chars} characters, too many to show.\n{where_to}\n\nIt begins:\n{}\n</persisted-output>",
+        preview(&readable)
+    );
+    let key = if output.failed { "error" } else { "output" };
+    json!({ key: block, "truncated": true }).to_string()
+}
+
+/// The value with secrets taken out of every string. The strings and not the JSON text: a
+/// replacement must not be able to swallow a closing quote.
+fn cleaned(value: Value, cx: &ToolContext) -> Value {
+    match value {
+        Value::String(text) => Value::String(cx.clean(text)),
+        Value::Array(items) => items.into_iter().map(|item| cleaned(item, cx)).collect(),
+        Value::Object(map) => map
+            .into_iter()
+            .map(|(key, item)| (key, cleaned(item, cx)))
+            .collect(),
+        other => other,
+    }
+}
+
+/// The beginning, cut at the end of a line where there is one.
+fn preview(text: &str) -> &str {
+    let cut = head(text, PREVIEW);
+    match cut.rfind('\n') {
+        Some(end) if end > cut.len() / 2 => &cut[..end],
+        _ => cut,
+    }
+}
+
+fn save(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(dir) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Bench;
+
+    #[test]
+    fn short_results_pass_and_long_ones_are_saved() {
+        let bench = Bench::new();
+        let scope = bench.scope();
+        let small = ToolOutput::json(json!({"output": "x"}));
+        assert_eq!(fitted(small, &bench.cx, &scope), r#"{"output":"x"}"#);
+
+        let large = ToolOutput::json(json!({"output": "中\"\n".repeat(60_000)}));
+        let text = fitted(large.clone(), &bench.cx, &scope);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let block = value["output"].as_str().unwrap();
+        let path = bench.cx.spill_path(&scope);
+        assert!(block.starts_with("<persisted-output>") && block.contains(path.to_str().unwrap()));
+        assert!(block.chars().count() < 2200);
+        let saved: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert_eq!(saved, large.value);
+
+        let paging = large.clone().paging_itself();
+        assert_eq!(fitted(paging, &bench.cx, &scope), large.value.to_string());
+    }
+}

@@ -1,0 +1,192 @@
+//! A call between decision and act.
+//!
+//! [`Prepared`] says what a call may do and whether it may do it. Running it takes a permit,
+//! and a permit only comes from the record, so nothing runs that was not written down.
+
+use crate::tool::{Body, Bound, CallScope};
+use crate::{ApprovalRequest, Concurrency, ToolContext, ToolError, ToolOutput, builtin, limits};
+use futures::FutureExt;
+use hermes_conversation::{Disposition, Effect, IntentState, StartPermit, ToolCall, ToolMessage, Transcript};
+use serde_json::{Value, json};
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A call that has been judged.
+pub struct Prepared {
+    /// The call as it will be run; its name may have been repaired.
+    pub call: ToolCall,
+    pub effect: Effect,
+    pub verdict: Verdict,
+    pub concurrency: Concurrency,
+    /// `None` for a call that can never run.
+    body: Option<Body>,
+    cwd: PathBuf,
+}
+
+/// What is to happen with a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Run,
+    /// A person has to allow it first.
+    Ask(ApprovalRequest),
+    /// It is answered with `text` and never runs. `decision` is `denied` or `invalid`.
+    Refuse {
+        text: String,
+        decision: &'static str,
+    },
+}
+
+impl Verdict {
+    /// The word for the record.
+    pub fn decision(&self) -> &'static str {
+        match self {
+            Self::Run => "allowed",
+            Self::Ask(_) => "asked",
+            Self::Refuse { decision, .. } => decision,
+        }
+    }
+}
+
+/// What a call is given to run with.
+#[derive(Clone)]
+pub struct RunScope {
+    /// Ends the call early.
+    pub cancel: CancellationToken,
+    /// Where processes are noted before they do anything.
+    pub transcript: Arc<dyn Transcript>,
+}
+
+/// A call that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    pub message: ToolMessage,
+    pub state: IntentState,
+    /// The tool did not achieve what it was asked; for people and loop guards.
+    pub failed: bool,
+    pub millis: u64,
+}
+
+impl Prepared {
+    pub(crate) fn bound(call: ToolCall, bound: Bound, cx: &ToolContext) -> Self {
+        let cwd = cx.cwd();
+        let verdict = match bound.approval {
+            None => Verdict::Run,
+            Some(what) => Verdict::Ask(ApprovalRequest {
+                call_id: call.id.clone(),
+                tool: call.name.clone(),
+                what,
+                cwd: cwd.clone(),
+            }),
+        };
+        Self {
+            call,
+            effect: bound.effect,
+            verdict,
+            concurrency: bound.concurrency,
+            body: Some(bound.body),
+            cwd,
+        }
+    }
+
+    pub(crate) fn refuse(call: ToolCall, text: String, decision: &'static str) -> Self {
+        Self {
+            call,
+            effect: Effect::Read,
+            verdict: Verdict::Refuse { text, decision },
+            concurrency: Concurrency::Free,
+            body: None,
+            cwd: PathBuf::new(),
+        }
+    }
+
+    /// Carries the call out. Whatever the tool does, panicking included, there is a result.
+    pub async fn run(self, permit: StartPermit, cx: &ToolContext, scope: RunScope) -> Finished {
+        let begun = Instant::now();
+        let Some(body) = self.body else {
+            return self.into_refused();
+        };
+        let scope = CallScope {
+            call_id: self.call.id.clone(),
+            intent: permit.intent(),
+            cwd: self.cwd,
+            cancel: scope.cancel,
+            transcript: scope.transcript,
+        };
+        if !builtin::COUNTED.contains(&self.call.name.as_str()) {
+            cx.reads().other_tool_ran();
+        }
+        let result = AssertUnwindSafe(async { body(cx, &scope).await })
+            .catch_unwind()
+            .await;
+        let (text, failed, state, disposition) = match result {
+            Ok(Ok(output)) => {
+                let failed = output.failed;
+                (
+                    limits::fitted(output, cx, &scope),
+                    failed,
+                    IntentState::Done,
+                    None,
+                )
+            }
+            Ok(Err(error)) => (
+                limits::fitted(error_output(error), cx, &scope),
+                true,
+                IntentState::Failed,
+                None,
+            ),
+            Err(_) => (
+                crashed(&self.call.name),
+                true,
+                IntentState::Failed,
+                Some(Disposition::Unknown),
+            ),
+        };
+        let mut message = ToolMessage::new(self.call.id, self.call.name, text);
+        message.disposition = disposition;
+        Finished {
+            message,
+            state,
+            failed,
+            millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The end of a call that was not allowed to run.
+    pub fn refused(self, why: &str) -> Finished {
+        let text = json!({ "error": why }).to_string();
+        let message =
+            ToolMessage::new(self.call.id, self.call.name, text).with_disposition(Disposition::None);
+        Finished {
+            message,
+            state: IntentState::Refused,
+            failed: true,
+            millis: 0,
+        }
+    }
+
+    /// The end of a call whose verdict is [`Verdict::Refuse`]; any other call is answered as
+    /// one that was never started.
+    pub fn into_refused(self) -> Finished {
+        let why = match &self.verdict {
+            Verdict::Refuse { text, .. } => text.clone(),
+            Verdict::Run | Verdict::Ask(_) => "This call was not run.".to_owned(),
+        };
+        self.refused(&why)
+    }
+}
+
+fn error_output(error: ToolError) -> ToolOutput {
+    ToolOutput::json(error.into_value()).failed_if(true)
+}
+
+fn crashed(name: &str) -> String {
+    let error = format!("{name} crashed. What it was doing may be half done; check before trying again.");
+    Value::to_string(&json!({ "error": error }))
+}
+
+#[cfg(test)]
+#[path = "prepared_tests.rs"]
+mod tests;

@@ -1,0 +1,133 @@
+use super::*;
+use crate::testing::Bench;
+use crate::{Approval, CallScope, ToolSettings, denied_text, segments};
+use hermes_conversation::{BoxFuture, CallId, IntentId, ProcessMark, RecordError};
+
+fn permit() -> StartPermit {
+    StartPermit::issue(IntentId(7))
+}
+
+/// A call whose body is `act`.
+fn acting(
+    act: for<'a> fn(&'a ToolContext, &'a CallScope) -> BoxFuture<'a, Result<ToolOutput, ToolError>>,
+    cx: &ToolContext,
+) -> Prepared {
+    let bound = Bound {
+        effect: Effect::Any,
+        approval: None,
+        concurrency: Concurrency::Alone,
+        body: Box::new(act),
+    };
+    Prepared::bound(ToolCall::new(CallId::new("c"), "custom", "{}"), bound, cx)
+}
+
+#[tokio::test]
+async fn a_panic_becomes_a_result() {
+    let bench = Bench::new();
+    let prepared = acting(|_, _| Box::pin(async { panic!("boom") }), &bench.cx);
+    let finished = prepared.run(permit(), &bench.cx, bench.run_scope()).await;
+    assert_eq!((finished.state, finished.failed), (IntentState::Failed, true));
+    assert_eq!(finished.message.disposition, Some(Disposition::Unknown));
+    assert!(
+        finished
+            .message
+            .content
+            .as_text()
+            .starts_with("{\"error\":\"custom crashed.")
+    );
+}
+
+#[tokio::test]
+async fn failures_keep_their_details() {
+    let bench = Bench::new();
+    let prepared = acting(
+        |_, _| Box::pin(async { Err(ToolError::failed("no \"luck\"").with("tried", 2)) }),
+        &bench.cx,
+    );
+    let finished = prepared.run(permit(), &bench.cx, bench.run_scope()).await;
+    assert_eq!(finished.state, IntentState::Failed);
+    assert_eq!(
+        finished.message.content.as_text(),
+        r#"{"error":"no \"luck\"","tried":2}"#
+    );
+}
+
+#[tokio::test]
+async fn a_refused_call_never_runs() {
+    let bench = Bench::with(ToolSettings::default());
+    let prepared = bench.prepare("terminal", r#"{"command":"touch ran"}"#);
+    let finished = prepared.refused(&denied_text(&Approval::Denied));
+    assert_eq!((finished.state, finished.failed), (IntentState::Refused, true));
+    assert_eq!(finished.message.disposition, Some(Disposition::None));
+    assert!(finished.message.content.as_text().contains("Not run"));
+    assert!(!bench.path("ran").exists());
+
+    let finished = bench.finish("launch", "{}").await;
+    assert_eq!(
+        (finished.state, finished.message.tool_name.as_str()),
+        (IntentState::Refused, "launch")
+    );
+}
+
+#[tokio::test]
+async fn a_command_that_cannot_be_recorded_does_not_run() {
+    let bench = Bench::new();
+    *bench.transcript.fails.lock().unwrap() = true;
+    let finished = bench.finish("terminal", r#"{"command":"touch ran"}"#).await;
+    let want = RecordError::Store {
+        cause: "disk full".into(),
+    }
+    .to_string();
+    assert!(finished.message.content.as_text().contains(&want));
+    assert_eq!(finished.state, IntentState::Failed);
+    assert!(!bench.path("ran").exists());
+}
+
+#[tokio::test]
+async fn a_command_is_recorded_before_it_runs() {
+    let bench = Bench::new();
+    bench.finish("terminal", r#"{"command":"true"}"#).await;
+    let marks = bench.transcript.marks.lock().unwrap();
+    let [(intent, ProcessMark { group, boot, .. })] = marks.as_slice() else {
+        panic!("{marks:?}")
+    };
+    assert_eq!((*intent, boot.as_str()), (IntentId(7), hermes_exec::this_boot()));
+    assert!(*group > 1);
+}
+
+#[test]
+fn calls_of_a_reply_are_cut_into_runs() {
+    let bench = Bench::new();
+    let calls: Vec<Prepared> = [
+        ("read_file", r#"{"path":"a"}"#),
+        ("search_files", r#"{"pattern":"x"}"#),
+        ("terminal", r#"{"command":"ls"}"#),
+        ("nothing", "{}"),
+        ("write_file", r#"{"path":"a","content":""}"#),
+        ("write_file", r#"{"path":"b","content":""}"#),
+        ("patch", r#"{"path":"./a","old_string":"x","new_string":"y"}"#),
+        ("terminal", r#"{"command":"make"}"#),
+        ("read_file", r#"{"path":"a"}"#),
+    ]
+    .iter()
+    .map(|(name, arguments)| bench.prepare(name, arguments))
+    .collect();
+    assert_eq!(segments(&calls), [0..4, 4..6, 6..7, 7..8, 8..9]);
+
+    let asking = Bench::with(ToolSettings::default());
+    let calls = [
+        asking.prepare("terminal", r#"{"command":"ls"}"#),
+        asking.prepare("terminal", r#"{"command":"ls"}"#),
+    ];
+    assert_eq!(segments(&calls), [0..1, 1..2]);
+}
+
+#[test]
+fn calls_can_move_between_threads() {
+    fn movable<T: Send>(_: &T) {}
+    let bench = Bench::new();
+    let prepared = bench.prepare("todo", "{}");
+    movable(&[&prepared]);
+    let run = prepared.run(permit(), &bench.cx, bench.run_scope());
+    movable(&run);
+}

@@ -1,0 +1,37 @@
+//! What can be set about tools.
+
+use crate::ApprovalMode;
+use serde::Deserialize;
+
+/// Limits and habits of the tools of one session.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ToolSettings {
+    /// Seconds a command may run when the model does not say.
+    pub timeout: u64,
+    /// The most seconds the model may ask for.
+    pub max_foreground: u64,
+    /// Characters of a command's output that reach the model.
+    pub output: usize,
+    /// Lines one `read_file` returns at most.
+    pub max_lines: usize,
+    /// Characters after which a line is cut when it is read.
+    pub max_line_length: usize,
+    /// Characters one `read_file` returns at most.
+    pub file_read_max_chars: usize,
+    pub approvals: ApprovalMode,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self {
+            timeout: 180,
+            max_foreground: 600,
+            output: 50_000,
+            max_lines: 2000,
+            max_line_length: 2000,
+            file_read_max_chars: 100_000,
+            approvals: ApprovalMode::Manual,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A session with a temporary directory, for tests of this crate.
+
+use crate::{
+    ApprovalMode, CallScope, Finished, Prepared, Registry, RunScope, ToolContext, ToolSettings, ToolSetup,
+};
+use hermes_conversation::{
+    AssistantMessage, BoxFuture, CallId, Closing, Intent, IntentId, Lease, Message, OpenTurn, Opening,
+    Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, ToolCall, Transcript,
+};
+use hermes_exec::Local;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) struct Bench {
+    pub(crate) dir: TempDir,
+    pub(crate) cx: ToolContext,
+    pub(crate) registry: Registry,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) transcript: Arc<Notebook>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self::with(ToolSettings {
+            approvals: ApprovalMode::Off,
+            ..ToolSettings::default()
+        })
+    }
+
+    pub(crate) fn with(settings: ToolSettings) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in ["work", "home", "user"] {
+            std::fs::create_dir(root.join(name)).unwrap();
+        }
+        let cx = ToolContext::new(ToolSetup {
+            cwd: root.join("work"),
+            home: root.join("home"),
+            user_home: Some(root.join("user")),
+            scratch: root.join("scratch"),
+            backend: Arc::new(Local),
+            child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            secrets: Arc::default(),
+            settings,
+            locks: Arc::default(),
+        });
+        Self {
+            dir,
+            cx,
+            registry: Registry::builtin(),
+            cancel: CancellationToken::new(),
+            transcript: Arc::default(),
+        }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    /// A path in the working directory the session starts in.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root().join("work").join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub(crate) fn prepare(&self, name: &str, arguments: impl ToString) -> Prepared {
+        let call = ToolCall::new(CallId::new("call/1"), name, arguments.to_string());
+        self.registry.prepare(&call, &self.cx)
+    }
+
+    pub(crate) fn run_scope(&self) -> RunScope {
+        RunScope {
+            cancel: self.cancel.clone(),
+            transcript: self.transcript.clone(),
+        }
+    }
+
+    pub(crate) fn scope(&self) -> CallScope {
+        CallScope {
+            call_id: CallId::new("call/1"),
+            intent: IntentId(7),
+            cwd: self.cx.cwd(),
+            cancel: self.cancel.clone(),
+            transcript: self.transcript.clone(),
+        }
+    }
+
+    pub(crate) async fn finish(&self, name: &str, arguments: impl ToString) -> Finished {
+        let prepared = self.prepare(name, arguments);
+        prepared
+            .run(StartPermit::issue(IntentId(7)), &self.cx, self.run_scope())
+            .await
+    }
+
+    /// Prepares and runs a call, and reads its result.
+    pub(crate) async fn call(&self, name: &str, arguments: impl ToString) -> Value {
+        let finished = self.finish(name, arguments).await;
+        serde_json::from_str(finished.message.content.as_text()).unwrap()
+    }
+}
+
+/// A record that keeps process marks and, if told so, fails.
+#[derive(Default)]
+pub(crate) struct Notebook {
+    pub(crate) marks: Mutex<Vec<(IntentId, ProcessMark)>>,
+    pub(crate) fails: Mutex<bool>,
+}
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, RecordError>>;
+
+impl Transcript for Notebook {
+    fn open_turn<'a>(&'a self, _: &'a Lease, _: Opening) -> Answer<'a, OpenTurn> {
+        unimplemented!("tools open no turns")
+    }
+
+    fn plan<'a>(
+        &'a self,
+        _: &'a Lease,
+        _: &'a OpenTurn,
+        _: &'a AssistantMessage,
+        _: Option<&'a SpentCall>,
+        _: &'a [Intent],
+    ) -> Answer<'a, Permits> {
+        unimplemented!("tools plan nothing")
+    }
+
+    fn settle<'a>(&'a self, _: &'a Lease, _: &'a OpenTurn, _: Settlement) -> Answer<'a, Vec<StartPermit>> {
+        unimplemented!("tools settle nothing")
+    }
+
+    fn extend<'a>(
+        &'a self,
+        _: &'a Lease,
+        _: &'a OpenTurn,
+        _: &'a [Message],
+        _: Option<&'a SpentCall>,
+    ) -> Answer<'a, ()> {
+        unimplemented!("tools say nothing")
+    }
+
+    fn note_process<'a>(&'a self, intent: IntentId, mark: &'a ProcessMark) -> Answer<'a, ()> {
+        Box::pin(async move {
+            if *self.fails.lock().unwrap() {
+                return Err(RecordError::Store {
+                    cause: "disk full".into(),
+                });
+            }
+            self.marks.lock().unwrap().push((intent, mark.clone()));
+            Ok(())
+        })
+    }
+
+    fn close<'a>(&'a self, _: &'a Lease, _: OpenTurn, _: Closing) -> Answer<'a, ()> {
+        unimplemented!("tools close no turns")
+    }
+}

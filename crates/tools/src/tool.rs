@@ -1,0 +1,249 @@
+//! What a tool is.
+//!
+//! A tool is written against [`Tool`], with typed arguments. The registry sees [`AnyTool`], in
+//! which the types are gone; tools whose arguments are only known at run time implement that.
+
+use crate::schema::{Schema, schema_of};
+use crate::{ToolContext, Toolset};
+use hermes_conversation::{BoxFuture, CallId, Effect, IntentId, ToolDefinition, Transcript};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Something the model can do.
+///
+/// `effect`, `approval` and `concurrency` judge a call without carrying it out; they may look
+/// at the file system but must not change or wait for anything. `run` carries it out once.
+pub trait Tool: Send + Sync + 'static {
+    const NAME: &'static str;
+    const TOOLSET: Toolset;
+    /// The arguments. The type's doc comment is what the model reads about the tool.
+    type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// Parameters that other Hermes builds know and this one does not, each with the sentence
+    /// that answers them. Ignoring them would do something else than was asked.
+    const UNSUPPORTED: &'static [(&'static str, &'static str)] = &[];
+
+    /// Other words for values: parameter, what may be sent, what is meant.
+    const ALIASES: &'static [(&'static str, &'static str, &'static str)] = &[];
+
+    /// Why the call must not run, if so.
+    fn refusal(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<Refusal> {
+        None
+    }
+
+    /// What the call can do to the world.
+    fn effect(&self, args: &Self::Args, cx: &ToolContext) -> Effect;
+
+    /// What a person must be asked before the call runs, if anything.
+    fn approval(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<String> {
+        None
+    }
+
+    /// What the call may run beside.
+    fn concurrency(&self, _args: &Self::Args, _cx: &ToolContext) -> Concurrency {
+        Concurrency::Alone
+    }
+
+    fn run(
+        &self,
+        args: Self::Args,
+        cx: &ToolContext,
+        scope: &CallScope,
+    ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
+}
+
+/// A tool whose argument type is hidden.
+///
+/// `bind` turns arguments that fit `schema` into a call that is ready to run. It decides and
+/// has no effect.
+pub trait AnyTool: Send + Sync {
+    fn name(&self) -> &str;
+    /// The toolset's name, for instance `file` or `mcp-github`.
+    fn toolset(&self) -> &str;
+    fn definition(&self) -> ToolDefinition;
+    /// The parameters as a JSON schema, against which arguments are bent and checked.
+    fn schema(&self) -> &Value;
+    /// Parameters that are refused by name; see [`Tool::UNSUPPORTED`].
+    fn unsupported(&self) -> &[(&str, &str)] {
+        &[]
+    }
+    /// Other words for values; see [`Tool::ALIASES`].
+    fn aliases(&self) -> &[(&str, &str, &str)] {
+        &[]
+    }
+    fn bind(self: Arc<Self>, arguments: Map<String, Value>, cx: &ToolContext) -> Result<Bound, Refusal>;
+}
+
+/// Why a call is answered without running. The texts are read by the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It makes no sense as it stands.
+    Invalid(String),
+    /// It is not allowed.
+    Denied(String),
+}
+
+/// A call that only needs to be run.
+pub struct Bound {
+    pub effect: Effect,
+    /// What a person must be asked first, if anything.
+    pub approval: Option<String>,
+    pub concurrency: Concurrency,
+    pub body: Body,
+}
+
+/// The act itself.
+pub type Body = Box<
+    dyn for<'a> FnOnce(&'a ToolContext, &'a CallScope) -> BoxFuture<'a, Result<ToolOutput, ToolError>>
+        + Send
+        + Sync,
+>;
+
+/// What a call may run beside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Concurrency {
+    /// Beside anything; it touches nothing that others touch.
+    Free,
+    /// Beside what does not write these paths, or what is above or below them.
+    Reads(Vec<PathBuf>),
+    /// Beside what neither reads nor writes there.
+    Writes(Vec<PathBuf>),
+    Alone,
+}
+
+/// One call as its tool sees it.
+#[derive(Clone)]
+pub struct CallScope {
+    pub call_id: CallId,
+    pub intent: IntentId,
+    /// The working directory when the call was prepared. Paths are resolved against it, so
+    /// that the paths that were recorded are the paths that are touched.
+    pub cwd: PathBuf,
+    pub cancel: CancellationToken,
+    pub transcript: Arc<dyn Transcript>,
+}
+
+/// What a tool answers: a JSON value, and whether it counts as a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutput {
+    pub value: Value,
+    pub failed: bool,
+    /// The tool pages by itself, so its result is not cut.
+    pub pages_itself: bool,
+}
+
+impl ToolOutput {
+    /// An answer in the shape of `value`.
+    pub fn json(value: impl Serialize) -> Self {
+        Self {
+            value: serde_json::to_value(value).unwrap_or(Value::Null),
+            failed: false,
+            pages_itself: false,
+        }
+    }
+
+    pub fn failed_if(mut self, failed: bool) -> Self {
+        self.failed = failed;
+        self
+    }
+
+    pub fn paging_itself(mut self) -> Self {
+        self.pages_itself = true;
+        self
+    }
+}
+
+/// Why a tool could not do what it was asked. The text is read by the model.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{text}")]
+pub struct ToolError {
+    pub text: String,
+    /// Further fields of the result, beside `error`.
+    pub details: Map<String, Value>,
+}
+
+impl ToolError {
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            details: Map::new(),
+        }
+    }
+
+    /// An operation on `path` that failed.
+    pub fn io(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+        Self::failed(format!("could not {doing} {}: {error}", path.display()))
+    }
+
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    pub(crate) fn into_value(self) -> Value {
+        let mut map = Map::new();
+        map.insert("error".to_owned(), Value::String(self.text));
+        map.extend(self.details);
+        Value::Object(map)
+    }
+}
+
+/// Makes an [`AnyTool`] of a [`Tool`].
+pub(crate) struct Typed<T> {
+    tool: T,
+    schema: Schema,
+}
+
+impl<T: Tool> Typed<T> {
+    pub(crate) fn new(tool: T) -> Self {
+        Self {
+            tool,
+            schema: schema_of::<T::Args>(),
+        }
+    }
+}
+
+impl<T: Tool> AnyTool for Typed<T> {
+    fn name(&self) -> &str {
+        T::NAME
+    }
+
+    fn toolset(&self) -> &str {
+        T::TOOLSET.as_str()
+    }
+
+    fn definition(&self) -> ToolDefinition {
+        self.schema.definition(T::NAME)
+    }
+
+    fn schema(&self) -> &Value {
+        &self.schema.parameters
+    }
+
+    fn unsupported(&self) -> &[(&str, &str)] {
+        T::UNSUPPORTED
+    }
+
+    fn aliases(&self) -> &[(&str, &str, &str)] {
+        T::ALIASES
+    }
+
+    fn bind(self: Arc<Self>, arguments: Map<String, Value>, cx: &ToolContext) -> Result<Bound, Refusal> {
+        let args: T::Args = serde_json::from_value(Value::Object(arguments))
+            .map_err(|error| Refusal::Invalid(error.to_string()))?;
+        if let Some(refusal) = self.tool.refusal(&args, cx) {
+            return Err(refusal);
+        }
+        Ok(Bound {
+            effect: self.tool.effect(&args, cx),
+            approval: self.tool.approval(&args, cx),
+            concurrency: self.tool.concurrency(&args, cx),
+            body: Box::new(move |cx, scope| Box::pin(async move { self.tool.run(args, cx, scope).await })),
+        })
+    }
+}

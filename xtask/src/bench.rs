@@ -1,0 +1,57 @@
+//! The benchmarks: what hermes costs, beside a hello-world program and a bare client.
+//!
+//! Everything is measured in one run, in rounds that take each program in turn, so that a busy
+//! machine is busy for all of them; what is printed are medians. Nothing is asserted: targets
+//! are printed beside the numbers. `bench/README.md` explains the rows.
+
+mod callgrind;
+mod first_request;
+mod hello;
+mod rounds;
+mod row;
+mod rows;
+mod stored;
+mod strace;
+mod table;
+
+pub(crate) use stored::earlier_text;
+
+use crate::flags::Flags;
+use anyhow::Result;
+use rounds::Rounds;
+use std::io::Write;
+
+/// How often everything is measured.
+#[derive(Debug, Clone, Copy)]
+struct Effort {
+    rounds: usize,
+    /// Runs under valgrind take seconds and hardly differ.
+    callgrind_rounds: usize,
+}
+
+const FULL: Effort = Effort { rounds: 15, callgrind_rounds: 3 };
+const QUICK: Effort = Effort { rounds: 3, callgrind_rounds: 1 };
+
+pub(crate) fn run(mut flags: Flags) -> Result<()> {
+    let effort = if flags.has("--quick") { QUICK } else { FULL };
+    let as_json = flags.has("--json");
+    let hermes = crate::hermes::find(&mut flags)?;
+    flags.finish()?;
+    if cfg!(debug_assertions) {
+        note("this is a debug build of xtask: the bare client in it is slow; use `cargo xtask`");
+    }
+    let mut rounds = Rounds::prepare(&hermes)?;
+    for round in 1..=effort.rounds {
+        note(&format!("round {round} of {}", effort.rounds));
+        rounds.run()?;
+    }
+    note("counting fsyncs and instructions");
+    let rows = rows::all(&rounds, effort)?;
+    let text = if as_json { table::json(&rows) } else { table::text(&rows) };
+    crate::say(&text)
+}
+
+/// Tells the person who waits; standard output is for the table.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

@@ -1,0 +1,43 @@
+//! Counts instructions with valgrind, which neither other programs nor the clock disturb.
+
+use anyhow::{Context, Result, ensure};
+use std::process::Command;
+
+/// The instructions of a command's own process, its children left out.
+pub(super) fn instructions(command: &Command) -> Result<u64> {
+    let mut watched = Command::new("valgrind");
+    watched
+        .args(["--tool=callgrind", "--trace-children=no", "--callgrind-out-file=/dev/null"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear();
+    for (name, value) in command.get_envs() {
+        watched.env(name, value.unwrap_or_default());
+    }
+    if let Some(folder) = command.get_current_dir() {
+        watched.current_dir(folder);
+    }
+    let output = watched.output().context("valgrind could not be started")?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "hermes failed under valgrind: {report}");
+    collected(&report).context("valgrind reported no instructions")
+}
+
+/// The number in `==123== Collected : 456`. Children that were forked but are not followed
+/// report too, when they fail to start a program; the whole program's count is the largest.
+fn collected(report: &str) -> Option<u64> {
+    let counts = report.lines().filter_map(|line| line.split_once("Collected :"));
+    counts.filter_map(|(_, count)| count.trim().parse().ok()).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_count_is_the_program() {
+        let report = "==7== Collected : 12\n==5== \n==5== Collected : 3456\n";
+        assert_eq!(collected(report), Some(3456));
+        assert_eq!(collected("==5== nothing"), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! The measured programs, and one round through all of them.
+
+use super::first_request::{FirstRequest, Watcher};
+use super::hello::{GREETING, Hello};
+use super::stored;
+use crate::home::Home;
+use crate::measure::{self, Sample};
+use crate::serve::{Scenario, Served};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A few and many calls; what one call costs is the slope between them.
+pub(super) const FEW: usize = 20;
+pub(super) const MANY: usize = 80;
+
+/// How long the past of a resumed session is.
+pub(super) const SHORT_PAST: usize = 10;
+pub(super) const LONG_PAST: usize = 5_000;
+
+/// The samples of hermes and of what it is compared with.
+#[derive(Debug, Default)]
+pub(super) struct Pair {
+    pub(super) hermes: Vec<Sample>,
+    pub(super) other: Vec<Sample>,
+}
+
+/// Everything that is measured round by round.
+#[derive(Default)]
+pub(super) struct Series {
+    pub(super) version: Pair,
+    pub(super) one_shot: Pair,
+    pub(super) fresh_home: Vec<Sample>,
+    pub(super) first_request: Vec<FirstRequest>,
+    pub(super) few_calls: Pair,
+    pub(super) many_calls: Pair,
+    pub(super) sleeps: Pair,
+    pub(super) stream: Pair,
+    pub(super) short_past: Pair,
+    pub(super) long_past: Pair,
+}
+
+/// One scenario: a model, and a home that leads to it.
+pub(super) struct Stage {
+    scenario: Scenario,
+    model: Served,
+    home: Home,
+}
+
+/// All programs, ready to run.
+pub(super) struct Rounds {
+    pub(super) hermes: PathBuf,
+    pub(super) series: Series,
+    pub(super) watcher: Watcher,
+    pub(super) few_calls: Stage,
+    pub(super) many_calls: Stage,
+    hello: Hello,
+    bare: PathBuf,
+    one_shot: Stage,
+    sleeps: Stage,
+    stream: Stage,
+    short_past: Stage,
+    long_past: Stage,
+}
+
+impl Stage {
+    /// Starts the model and runs a one-shot, so that the home exists.
+    pub(super) fn set(scenario: Scenario, hermes: &Path) -> Result<Self> {
+        let model = Served::start(scenario)?;
+        let home = Home::new(&model.base_url)?;
+        let stage = Self { scenario, model, home };
+        stage.measure(&stage.one_shot(hermes))?;
+        Ok(stage)
+    }
+
+    /// A stage whose only session has a past.
+    fn with_past(messages: usize, hermes: &Path) -> Result<Self> {
+        let stage = Self::set(Scenario::Text, hermes)?;
+        stored::fill(&stage.home, messages).context("a stored session could not be made")?;
+        Ok(stage)
+    }
+
+    /// `hermes -z`, with a budget for any number of calls.
+    pub(super) fn one_shot(&self, hermes: &Path) -> Command {
+        self.home.command(hermes, ["--max-turns", "1000", "-z", "hi"])
+    }
+
+    /// Runs a command that must bring the scenario to its end.
+    pub(super) fn measure(&self, command: &Command) -> Result<Sample> {
+        let measured = measure::run(command, &self.scenario.ending());
+        measured.with_context(|| format!("in scenario {}", self.scenario))
+    }
+
+    fn bare(&self, program: &Path, history: usize) -> Command {
+        let history = history.to_string();
+        self.home.command(program, ["__bare", "--url", &self.model.base_url, "--history", &history])
+    }
+}
+
+impl Rounds {
+    pub(super) fn prepare(hermes: &Path) -> Result<Self> {
+        Ok(Self {
+            hello: Hello::build()?,
+            bare: std::env::current_exe()?,
+            watcher: Watcher::new(hermes)?,
+            one_shot: Stage::set(Scenario::Text, hermes)?,
+            few_calls: Stage::set(Scenario::Calls(FEW), hermes)?,
+            many_calls: Stage::set(Scenario::Calls(MANY), hermes)?,
+            sleeps: Stage::set(Scenario::Sleeps, hermes)?,
+            stream: Stage::set(Scenario::Stream, hermes)?,
+            short_past: Stage::with_past(SHORT_PAST, hermes)?,
+            long_past: Stage::with_past(LONG_PAST, hermes)?,
+            hermes: hermes.to_owned(),
+            series: Series::default(),
+        })
+    }
+
+    /// Runs every program once, hermes and its comparison next to each other.
+    pub(super) fn run(&mut self) -> Result<()> {
+        let Self { hermes, bare, series, .. } = self;
+        let (home, hello) = (&self.one_shot.home, self.hello.path());
+        series.version.other.push(measure::run(&home.command(&hello, [""; 0]), GREETING)?);
+        series.version.hermes.push(measure::run(&home.command(hermes, ["--version"]), "hermes")?);
+
+        let fresh = Stage { home: Home::new(&self.one_shot.model.base_url)?, model: Served::start(Scenario::Text)?, scenario: Scenario::Text };
+        series.fresh_home.push(fresh.measure(&fresh.one_shot(hermes))?);
+        series.first_request.push(self.watcher.look()?);
+
+        for (stage, pair) in [
+            (&self.one_shot, &mut series.one_shot),
+            (&self.few_calls, &mut series.few_calls),
+            (&self.many_calls, &mut series.many_calls),
+            (&self.sleeps, &mut series.sleeps),
+        ] {
+            pair.other.push(stage.measure(&stage.bare(bare, 0))?);
+            pair.hermes.push(stage.measure(&stage.one_shot(hermes))?);
+        }
+
+        let stage = &self.stream;
+        series.stream.other.push(stage.measure(&stage.bare(bare, 0))?);
+        let chat = stage.home.command(hermes, ["chat", "-q", "hi"]);
+        series.stream.hermes.push(stage.measure(&chat)?);
+
+        for (stage, pair, past) in [
+            (&self.short_past, &mut series.short_past, SHORT_PAST),
+            (&self.long_past, &mut series.long_past, LONG_PAST),
+        ] {
+            pair.other.push(stage.measure(&stage.bare(bare, past))?);
+            // A copy, because every resume adds to the session's past.
+            let copy = stage.home.copy()?;
+            let resume = copy.command(hermes, ["--resume", "latest", "-z", "hi"]);
+            pair.hermes.push(stage.measure(&resume)?);
+        }
+        Ok(())
+    }
+}

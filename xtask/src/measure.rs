@@ -1,0 +1,83 @@
+//! Runs a program and says what it cost: CPU of it and its children, peak memory, wall time.
+//!
+//! The program is started by a fresh copy of ourselves (`__measure`). The system counts the
+//! memory of the process that starts a program into that program's peak, so a starter that has
+//! grown would be measured instead; and a starter with a single child can ask for its children's
+//! CPU without mixing runs.
+
+use crate::flags::Flags;
+use crate::system::children_usage;
+use anyhow::{Context, Result, ensure};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// What one run of a program cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    /// User and system time of the program and of everything it waited for.
+    pub(crate) cpu: Duration,
+    pub(crate) wall: Duration,
+    /// In bytes.
+    pub(crate) peak_rss: u64,
+}
+
+/// Runs a command, which must have a cleared environment and succeed, and whose output must
+/// contain `expected`: a run that did something else would be a fast one.
+pub(crate) fn run(command: &Command, expected: &str) -> Result<Sample> {
+    let report = tempfile::NamedTempFile::new()?;
+    let mut starter = Command::new(std::env::current_exe()?);
+    starter
+        .arg("__measure")
+        .arg(report.path())
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .stdin(Stdio::null());
+    for (name, value) in command.get_envs() {
+        starter.env(name, value.unwrap_or_default());
+    }
+    if let Some(folder) = command.get_current_dir() {
+        starter.current_dir(folder);
+    }
+    let output = starter.output().context("a measured program could not be started")?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    ensure!(
+        output.status.success() && stdout.contains(expected),
+        "{:?} was to succeed and print `{expected}`; {}; it printed `{}`; {}",
+        command,
+        output.status,
+        last(&stdout),
+        last(&String::from_utf8_lossy(&output.stderr)),
+    );
+    parse(&std::fs::read_to_string(report.path())?).context("a run left no report")
+}
+
+/// The `__measure REPORT PROGRAM ARGUMENTS…` side.
+pub(crate) fn child(mut flags: Flags) -> Result<ExitCode> {
+    let report = flags.next().context("`__measure` needs a report file")?;
+    let program = flags.next().context("`__measure` needs a program")?;
+    let start = Instant::now();
+    let status = Command::new(&program).args(flags.rest()).status().with_context(|| program.clone())?;
+    let wall = start.elapsed();
+    let usage = children_usage()?;
+    let text = format!("{} {} {}", usage.cpu.as_nanos(), wall.as_nanos(), usage.peak_rss);
+    std::fs::write(report, text)?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+fn parse(text: &str) -> Option<Sample> {
+    let mut numbers = text.split(' ').map(str::parse::<u64>);
+    let mut next = || numbers.next()?.ok();
+    Some(Sample {
+        cpu: Duration::from_nanos(next()?),
+        wall: Duration::from_nanos(next()?),
+        peak_rss: next()?,
+    })
+}
+
+/// The end of a text, which is where programs say what went wrong.
+fn last(text: &str) -> &str {
+    let start = text.char_indices().rev().nth(300).map_or(0, |(at, _)| at);
+    text[start..].trim()
+}
