@@ -42,9 +42,12 @@ pub(crate) fn run(mut flags: Flags) -> Result<()> {
 }
 
 /// A request up to its last message; the history grows at the end of it.
-fn opening(earlier: usize) -> String {
+fn opening(earlier: u32) -> String {
     let prefix = "You are a careful assistant. ".repeat(PREFIX / 29);
-    let mut body = format!(r#"{{"model":"scripted","stream":true,"stream_options":{{"include_usage":true}},"messages":[{{"role":"system","content":{}}}"#, quoted(&prefix));
+    let mut body = format!(
+        r#"{{"model":"scripted","stream":true,"stream_options":{{"include_usage":true}},"messages":[{{"role":"system","content":{}}}"#,
+        quoted(&prefix)
+    );
     for place in 0..earlier {
         let role = if place % 2 == 0 { "user" } else { "assistant" };
         let content = quoted(&crate::bench::earlier_text(place));
@@ -112,5 +115,9 @@ fn run_one(call: &Call) -> Result<String> {
         .context("a call's arguments cannot be read")?;
     let output = Command::new("bash").args(["-c", &command]).output()?;
     let code = output.status.code().unwrap_or(-1);
-    Ok(format!("{}{}\nexit code {code}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)))
+    Ok(format!(
+        "{}{}\nexit code {code}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    ))
 }

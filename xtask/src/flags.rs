@@ -44,7 +44,9 @@ impl Flags {
     /// Refuses what nobody asked for.
     pub(crate) fn finish(self) -> Result<()> {
         match self.0.first() {
-            Some(argument) => bail!("`{argument}` is not understood; `cargo xtask --help` explains the commands"),
+            Some(argument) => {
+                bail!("`{argument}` is not understood; `cargo xtask --help` explains the commands")
+            }
             None => Ok(()),
         }
     }

@@ -41,7 +41,11 @@ impl Home {
     }
 
     /// A command inside this home, with an otherwise empty environment.
-    pub(crate) fn command<A: AsRef<OsStr>>(&self, program: &Path, arguments: impl IntoIterator<Item = A>) -> Command {
+    pub(crate) fn command<A: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Command {
         let mut command = Command::new(program);
         command
             .args(arguments)

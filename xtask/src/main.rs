@@ -13,6 +13,7 @@ mod measure;
 mod serve;
 mod soak;
 mod system;
+mod wrapped;
 
 use anyhow::{Result, bail};
 use flags::Flags;

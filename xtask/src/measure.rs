@@ -7,8 +7,9 @@
 
 use crate::flags::Flags;
 use crate::system::children_usage;
+use crate::wrapped::wrapped;
 use anyhow::{Context, Result, ensure};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 /// What one run of a program cost.
@@ -26,20 +27,8 @@ pub(crate) struct Sample {
 pub(crate) fn run(command: &Command, expected: &str) -> Result<Sample> {
     let report = tempfile::NamedTempFile::new()?;
     let mut starter = Command::new(std::env::current_exe()?);
-    starter
-        .arg("__measure")
-        .arg(report.path())
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear()
-        .stdin(Stdio::null());
-    for (name, value) in command.get_envs() {
-        starter.env(name, value.unwrap_or_default());
-    }
-    if let Some(folder) = command.get_current_dir() {
-        starter.current_dir(folder);
-    }
-    let output = starter.output().context("a measured program could not be started")?;
+    starter.arg("__measure").arg(report.path());
+    let output = wrapped(starter, command).output().context("a measured program could not be started")?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     ensure!(
         output.status.success() && stdout.contains(expected),

@@ -40,7 +40,9 @@ impl Scenario {
         let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
         let results = messages.iter().filter(|message| message["role"] == "tool").count();
         match self {
-            Self::Calls(count) if results < count => ReplyScript::call("terminal", json!({"command": "true"})),
+            Self::Calls(count) if results < count => {
+                ReplyScript::call("terminal", json!({"command": "true"}))
+            }
             Self::Sleeps if results == 0 => (0..8).fold(ReplyScript::default(), |reply, _| {
                 reply.and_call("terminal", json!({"command": "sleep 0.2"}))
             }),

@@ -20,13 +20,7 @@ pub(crate) async fn call_model(
         Asking::WithTools => Offer::Tools(ports.tools.definitions()),
         Asking::InWords => Offer::Nothing,
     };
-    let request = build_request(
-        model.profile(),
-        &session.system,
-        &session.history,
-        &offer,
-        session.quirks,
-    );
+    let request = build_request(model.profile(), &session.system, &session.history, &offer, session.quirks);
     let encoded = session.encoder.encode(&request);
     let mut heard = Heard::default();
     let listening = async {
@@ -42,10 +36,7 @@ pub(crate) async fn call_model(
             Event::Failed(classify(&failure))
         }
         Some(Ok(mut reply)) => {
-            ports
-                .events
-                .send(TurnEvent::StepFinished { usage: reply.usage })
-                .await;
+            ports.events.send(TurnEvent::StepFinished { usage: reply.usage }).await;
             reply.message.issuer = Some(model.profile().issuer.clone());
             session.count(spent_call(model.as_ref(), &reply));
             Event::Replied(reply)
@@ -78,9 +69,7 @@ async fn listen(
             ModelEvent::Finished(reply) => return Ok(reply),
         }
     }
-    Err(Failure::Cut {
-        cause: "the stream ended before the reply did".to_owned(),
-    })
+    Err(Failure::Cut { cause: "the stream ended before the reply did".to_owned() })
 }
 
 fn spent_call(model: &dyn Model, reply: &Reply) -> SpentCall {

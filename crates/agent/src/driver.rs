@@ -29,9 +29,7 @@ pub async fn run_turn(
 
 async fn begin(session: &mut Session, input: UserInput, ports: &Ports) -> Event {
     session.start_counting();
-    let opening = Opening {
-        message: input.clone(),
-    };
+    let opening = Opening { message: input.clone() };
     match ports.transcript.open_turn(&session.lease, opening).await {
         Ok(turn) => session.turn = Some(turn),
         Err(error) => return Event::StoreFailed(error),
@@ -49,12 +47,7 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
             Event::Remedied
         }
         Remedy::AskToContinue(reply) => {
-            add(
-                session,
-                vec![Message::Assistant(reply.message), texts::continuation()],
-                ports,
-            )
-            .await
+            add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
         }
         Remedy::AskForSummary => add(session, vec![texts::summary_request()], ports).await,
         Remedy::GiveUp => Event::Remedied,
@@ -78,11 +71,7 @@ async fn add(session: &mut Session, messages: Vec<Message>, ports: &Ports) -> Ev
         return Event::Remedied;
     };
     let spent = session.unrecorded.take();
-    if let Err(error) = ports
-        .transcript
-        .extend(&session.lease, turn, &messages, spent.as_ref())
-        .await
-    {
+    if let Err(error) = ports.transcript.extend(&session.lease, turn, &messages, spent.as_ref()).await {
         return Event::StoreFailed(error);
     }
     for message in messages {

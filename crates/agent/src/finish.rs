@@ -39,11 +39,7 @@ async fn close(
         return Ok(());
     };
     let spent = session.unrecorded.take();
-    let closing = Closing {
-        message: message.clone(),
-        spent,
-        exit_reason: exit_reason.to_owned(),
-    };
+    let closing = Closing { message: message.clone(), spent, exit_reason: exit_reason.to_owned() };
     ports.transcript.close(&session.lease, turn, closing).await?;
     if let Some(message) = message {
         session.history.push(Message::Assistant(message));
@@ -68,40 +64,16 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
         last_prompt_tokens: None,
     };
     match outcome {
-        Outcome::Answered {
-            text,
-            reply,
-            exit_reason,
-        } => (
+        Outcome::Answered { text, reply, exit_reason } => (
             Some(reply.message),
-            TurnReport {
-                final_response: Some(text),
-                exit_reason,
-                completed: true,
-                ..blank
-            },
+            TurnReport { final_response: Some(text), exit_reason, completed: true, ..blank },
         ),
-        Outcome::Partial {
-            text,
-            reply,
-            exit_reason,
-            why,
-        } => {
+        Outcome::Partial { text, reply, exit_reason, why } => {
             let message = reply.map_or_else(|| closing_line(&why), |reply| reply.message);
             let final_response = (!text.is_empty()).then_some(text);
             let failed = final_response.is_none();
             let error = Some(why);
-            (
-                Some(message),
-                TurnReport {
-                    final_response,
-                    exit_reason,
-                    partial: true,
-                    failed,
-                    error,
-                    ..blank
-                },
-            )
+            (Some(message), TurnReport { final_response, exit_reason, partial: true, failed, error, ..blank })
         }
         Outcome::Failed { fault, exit_reason } => (
             Some(closing_line(texts::FAILED)),
@@ -119,14 +91,7 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
                 When::RunningTools => "interrupted_by_user",
             };
             let message = Some(closing_line(texts::INTERRUPTED));
-            (
-                message,
-                TurnReport {
-                    exit_reason: exit_reason.to_owned(),
-                    interrupted: true,
-                    ..blank
-                },
-            )
+            (message, TurnReport { exit_reason: exit_reason.to_owned(), interrupted: true, ..blank })
         }
         Outcome::StoreFailed(error) => (
             None,
@@ -142,8 +107,5 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
 }
 
 fn closing_line(text: &str) -> AssistantMessage {
-    AssistantMessage {
-        text: text.to_owned(),
-        ..AssistantMessage::default()
-    }
+    AssistantMessage { text: text.to_owned(), ..AssistantMessage::default() }
 }

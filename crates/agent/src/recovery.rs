@@ -14,6 +14,8 @@ pub struct Limits {
     pub empty_retries: u32,
     /// Replies in a row whose tool calls were cut short.
     pub cut_calls: u32,
+    /// The first wait after a fault; it doubles from there.
+    pub backoff: Duration,
 }
 
 impl Default for Limits {
@@ -24,6 +26,7 @@ impl Default for Limits {
             continuations: 4,
             empty_retries: 3,
             cut_calls: 4,
+            backoff: Duration::from_secs(2),
         }
     }
 }
@@ -58,8 +61,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(600);
 pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Remedy {
     use FaultClass::*;
     let base = match fault.class {
-        RateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown => Duration::from_secs(2),
-        Unreachable => Duration::from_secs(1),
+        RateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown => limits.backoff,
+        Unreachable => limits.backoff / 2,
         StreamingUnsupported if !spent.streaming_dropped => return Remedy::StopStreaming,
         StreamingUnsupported | Auth | Billing | ContextOverflow | PayloadTooLarge | ModelNotFound
         | ContentPolicy | Format => return Remedy::GiveUp,
@@ -71,10 +74,7 @@ pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Remedy {
         Some(asked) => asked.min(LONGEST_WAIT),
         None => backoff(base, spent.attempts),
     };
-    Remedy::Wait {
-        delay,
-        why: fault.detail.clone(),
-    }
+    Remedy::Wait { delay, why: fault.detail.clone() }
 }
 
 /// The base doubled for every failure after the first, at most a minute.
@@ -88,18 +88,11 @@ mod tests {
     use super::*;
 
     fn fault(class: FaultClass, retry_after: Option<u64>) -> Fault {
-        Fault {
-            class,
-            detail: "x".into(),
-            retry_after: retry_after.map(Duration::from_secs),
-        }
+        Fault { class, detail: "x".into(), retry_after: retry_after.map(Duration::from_secs) }
     }
 
     fn wait(seconds: u64) -> Remedy {
-        Remedy::Wait {
-            delay: Duration::from_secs(seconds),
-            why: "x".into(),
-        }
+        Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() }
     }
 
     #[test]
@@ -128,20 +121,14 @@ mod tests {
             (ContentPolicy, None, 1, Remedy::GiveUp),
             (Format, None, 1, Remedy::GiveUp),
         ] {
-            let spent = Spent {
-                attempts: failures,
-                streaming_dropped: false,
-            };
+            let spent = Spent { attempts: failures, streaming_dropped: false };
             assert_eq!(
                 decide(&fault(class, asked), &spent, &Limits::default()),
                 want,
                 "{class:?} {failures}"
             );
         }
-        let spent = Spent {
-            attempts: 1,
-            streaming_dropped: true,
-        };
+        let spent = Spent { attempts: 1, streaming_dropped: true };
         let again = decide(&fault(StreamingUnsupported, None), &spent, &Limits::default());
         assert_eq!(again, Remedy::GiveUp);
     }
@@ -149,11 +136,7 @@ mod tests {
     #[test]
     fn waits_grow_to_a_minute_and_no_further() {
         for (failures, want) in [(1, 2), (2, 4), (5, 32), (6, 60), (40, 60)] {
-            assert_eq!(
-                backoff(Duration::from_secs(2), failures),
-                Duration::from_secs(want),
-                "{failures}"
-            );
+            assert_eq!(backoff(Duration::from_secs(2), failures), Duration::from_secs(want), "{failures}");
         }
     }
 }

@@ -26,10 +26,7 @@ object; use {} for no arguments.";
 pub(crate) const CANCELLED_CALL: &str = "Not run: the user stopped the turn first.";
 
 pub(crate) fn continuation() -> Message {
-    Message::User(UserMessage {
-        content: hermes_conversation::Content::text(CONTINUE),
-        api_content: None,
-    })
+    Message::User(UserMessage { content: hermes_conversation::Content::text(CONTINUE), api_content: None })
 }
 
 pub(crate) fn summary_request() -> Message {

@@ -14,6 +14,7 @@ use hermes_tools::{Approval, Finished, Prepared, RunScope, Verdict, denied_text,
 use hermes_wire::{CallState, Reply};
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 /// Gives every call of `reply` exactly one recorded result.
@@ -39,6 +40,8 @@ struct Batch {
     /// Results that have not been recorded yet, in call order.
     unsettled: Vec<Settled>,
     decided: Vec<(IntentId, &'static str)>,
+    /// Where the session stood when the calls were judged.
+    judged_in: PathBuf,
 }
 
 struct Planned {
@@ -66,21 +69,15 @@ impl Batch {
             return Ok(Self::empty());
         };
         let spent = session.unrecorded.take();
-        let permits = ports
-            .transcript
-            .plan(&session.lease, turn, &reply.message, spent.as_ref(), &intents)
-            .await?;
+        let permits =
+            ports.transcript.plan(&session.lease, turn, &reply.message, spent.as_ref(), &intents).await?;
         session.history.push(Message::Assistant(reply.message));
         let calls = prepared
             .into_iter()
             .zip(permits.ids.into_iter().zip(permits.started))
             .map(|(prepared, (id, permit))| Planned { id, prepared, permit })
             .collect();
-        Ok(Self {
-            calls,
-            segments,
-            ..Self::empty()
-        })
+        Ok(Self { calls, segments, ..Self::empty() })
     }
 
     fn empty() -> Self {
@@ -89,6 +86,7 @@ impl Batch {
             segments: Vec::new(),
             unsettled: Vec::new(),
             decided: Vec::new(),
+            judged_in: PathBuf::new(),
         }
     }
 
@@ -104,17 +102,25 @@ impl Batch {
                 self.unsettled.extend(calls.into_iter().map(cancelled));
                 continue;
             }
+            self.look_again(&mut calls, ports);
             self.ask(&mut calls, ports, cancel).await;
             self.start(&mut calls, session, ports).await?;
             let ended = join_all(calls.into_iter().map(|call| carry_out(call, ports, cancel))).await;
             self.unsettled.extend(ended);
         }
         self.settle(session, ports, Vec::new()).await?;
-        Ok(if cancel.is_cancelled() {
-            Event::Cancelled(When::RunningTools)
-        } else {
-            Event::ToolsDone
-        })
+        Ok(if cancel.is_cancelled() { Event::Cancelled(When::RunningTools) } else { Event::ToolsDone })
+    }
+
+    /// An earlier call of the same reply may have changed the directory; what is shown, judged
+    /// and run must be seen from where the session stands now.
+    fn look_again(&self, calls: &mut [Planned], ports: &Ports) {
+        if ports.tool_context.cwd() == self.judged_in {
+            return;
+        }
+        for call in calls.iter_mut().filter(|call| !matches!(call.prepared.verdict, Verdict::Refuse { .. })) {
+            call.prepared = ports.tools.prepare(&call.prepared.call, &ports.tool_context);
+        }
     }
 
     /// Asks the person where the verdict says so, and turns the answer into a verdict.
@@ -126,22 +132,10 @@ impl Batch {
             let answer = cancel.run_until_cancelled(ports.ask.approve(request)).await;
             let (verdict, word) = match answer {
                 Some(Approval::Allowed) => (Verdict::Run, "approved"),
-                Some(no) => (
-                    Verdict::Refuse {
-                        text: denied_text(&no),
-                        decision: "denied",
-                    },
-                    "denied",
-                ),
+                Some(no) => (Verdict::Refuse { text: denied_text(&no), decision: "denied" }, "denied"),
                 None => {
                     let text = texts::CANCELLED_CALL.to_owned();
-                    (
-                        Verdict::Refuse {
-                            text,
-                            decision: "denied",
-                        },
-                        "cancelled",
-                    )
+                    (Verdict::Refuse { text, decision: "denied" }, "cancelled")
                 }
             };
             call.prepared.verdict = verdict;
@@ -157,11 +151,7 @@ impl Batch {
         ports: &Ports,
     ) -> Result<(), RecordError> {
         let waiting = |call: &Planned| call.permit.is_none() && call.prepared.verdict == Verdict::Run;
-        let start: Vec<IntentId> = calls
-            .iter()
-            .filter(|call| waiting(call))
-            .map(|call| call.id)
-            .collect();
+        let start: Vec<IntentId> = calls.iter().filter(|call| waiting(call)).map(|call| call.id).collect();
         if start.is_empty() {
             return Ok(());
         }
@@ -184,11 +174,7 @@ impl Batch {
         };
         let results = std::mem::take(&mut self.unsettled);
         let messages: Vec<_> = results.iter().map(|settled| settled.message.clone()).collect();
-        let settlement = Settlement {
-            results,
-            start,
-            decided: std::mem::take(&mut self.decided),
-        };
+        let settlement = Settlement { results, start, decided: std::mem::take(&mut self.decided) };
         let permits = ports.transcript.settle(&session.lease, turn, settlement).await?;
         for message in messages {
             session.history.push(Message::Tool(message));
@@ -206,21 +192,12 @@ async fn judge(call: &ToolCall, state: &CallState, ports: &Ports) -> Prepared {
         CallState::Malformed => Some(texts::MALFORMED_CALL),
     };
     if let Some(text) = refusal {
-        prepared.verdict = Verdict::Refuse {
-            text: text.to_owned(),
-            decision: "invalid",
-        };
+        prepared.verdict = Verdict::Refuse { text: text.to_owned(), decision: "invalid" };
         return prepared;
     }
-    let point = HookPoint::BeforeTool {
-        name: call.name.clone(),
-        arguments: call.arguments.clone(),
-    };
+    let point = HookPoint::BeforeTool { name: call.name.clone(), arguments: call.arguments.clone() };
     if let HookVerdict::Block { reason } = ports.hooks.fire(point).await {
-        prepared.verdict = Verdict::Refuse {
-            text: reason,
-            decision: "denied",
-        };
+        prepared.verdict = Verdict::Refuse { text: reason, decision: "denied" };
     }
     prepared
 }
@@ -248,55 +225,26 @@ async fn carry_out(call: Planned, ports: &Ports, cancel: &CancellationToken) -> 
     let Planned { id, prepared, permit } = call;
     let (call_id, name) = (prepared.call.id.clone(), prepared.call.name.clone());
     let arguments = prepared.call.arguments.clone();
-    ports
-        .events
-        .send(TurnEvent::ToolStarted {
-            id: call_id.clone(),
-            name: name.clone(),
-            arguments,
-        })
-        .await;
+    ports.events.send(TurnEvent::ToolStarted { id: call_id.clone(), name: name.clone(), arguments }).await;
     let ended = match (&prepared.verdict, permit) {
         (Verdict::Run, Some(permit)) => {
-            let scope = RunScope {
-                cancel: cancel.child_token(),
-                transcript: ports.transcript.clone(),
-            };
+            let scope = RunScope { cancel: cancel.child_token(), transcript: ports.transcript.clone() };
             prepared.run(permit, &ports.tool_context, scope).await
         }
         _ => prepared.into_refused(),
     };
-    let Finished {
-        message,
-        state,
-        failed,
-        millis,
-    } = ended;
+    let Finished { message, state, failed, millis } = ended;
     let result = message.content.as_text().to_owned();
     ports
         .events
-        .send(TurnEvent::ToolFinished {
-            id: call_id,
-            name: name.clone(),
-            result,
-            failed,
-            millis,
-        })
+        .send(TurnEvent::ToolFinished { id: call_id, name: name.clone(), result, failed, millis })
         .await;
     ports.hooks.fire(HookPoint::AfterTool { name, failed }).await;
-    Settled {
-        intent: id,
-        state,
-        message,
-    }
+    Settled { intent: id, state, message }
 }
 
 /// The end of a call that the person's stop came before.
 fn cancelled(call: Planned) -> Settled {
     let ended = call.prepared.refused(texts::CANCELLED_CALL);
-    Settled {
-        intent: call.id,
-        state: ended.state,
-        message: ended.message,
-    }
+    Settled { intent: call.id, state: ended.state, message: ended.message }
 }

@@ -129,11 +129,7 @@ impl Turn {
 
     fn call_model(&mut self) -> Step {
         self.calls += 1;
-        Step::CallModel(if self.summaries > 0 {
-            Asking::InWords
-        } else {
-            Asking::WithTools
-        })
+        Step::CallModel(if self.summaries > 0 { Asking::InWords } else { Asking::WithTools })
     }
 
     fn failed(&mut self, fault: Fault) -> Step {
@@ -169,11 +165,7 @@ impl Turn {
             (FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Incomplete, false) => {
                 reply.message.finish = Some(reply.finish);
                 let exit_reason = format!("text_response(finish_reason={})", reply.finish.as_str());
-                Step::Finish(Outcome::Answered {
-                    text: self.with_earlier(&reply),
-                    reply,
-                    exit_reason,
-                })
+                Step::Finish(Outcome::Answered { text: self.with_earlier(&reply), reply, exit_reason })
             }
         }
     }
@@ -183,7 +175,7 @@ impl Turn {
         if reply.finish == FinishReason::Length {
             reply.calls.fill(CallState::Truncated);
         }
-        self.cut_calls = match reply.calls.iter().any(|state| *state == CallState::Truncated) {
+        self.cut_calls = match reply.calls.contains(&CallState::Truncated) {
             true => self.cut_calls + 1,
             false => 0,
         };
@@ -253,20 +245,9 @@ impl Turn {
 
 fn refused(reply: &Reply) -> Outcome {
     let said = reply.message.text.trim();
-    let detail = if said.is_empty() {
-        "the model refused to answer".to_owned()
-    } else {
-        said.to_owned()
-    };
-    let fault = Fault {
-        class: FaultClass::ContentPolicy,
-        detail,
-        retry_after: None,
-    };
-    Outcome::Failed {
-        fault,
-        exit_reason: "content_filter".to_owned(),
-    }
+    let detail = if said.is_empty() { "the model refused to answer".to_owned() } else { said.to_owned() };
+    let fault = Fault { class: FaultClass::ContentPolicy, detail, retry_after: None };
+    Outcome::Failed { fault, exit_reason: "content_filter".to_owned() }
 }
 
 #[cfg(test)]

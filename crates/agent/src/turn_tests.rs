@@ -3,17 +3,8 @@ use hermes_conversation::{AssistantMessage, CallId, ToolCall};
 use std::time::Duration;
 
 fn reply(text: &str, finish: FinishReason) -> Box<Reply> {
-    let message = AssistantMessage {
-        text: text.into(),
-        finish: Some(finish),
-        ..Default::default()
-    };
-    Box::new(Reply {
-        message,
-        calls: vec![],
-        finish,
-        usage: None,
-    })
+    let message = AssistantMessage { text: text.into(), finish: Some(finish), ..Default::default() };
+    Box::new(Reply { message, calls: vec![], finish, usage: None })
 }
 
 fn calling(state: CallState, finish: FinishReason) -> Box<Reply> {
@@ -24,11 +15,7 @@ fn calling(state: CallState, finish: FinishReason) -> Box<Reply> {
 }
 
 fn fault(class: FaultClass) -> Fault {
-    Fault {
-        class,
-        detail: "x".into(),
-        retry_after: None,
-    }
+    Fault { class, detail: "x".into(), retry_after: None }
 }
 
 fn turn() -> Turn {
@@ -62,9 +49,7 @@ fn a_reply_cut_by_length_runs_none_of_its_calls() {
     let mut turn = turn();
     let cut = calling(CallState::Complete, FinishReason::Length);
     for _ in 0..4 {
-        let Step::RunTools(run) = turn.next(Event::Replied(cut.clone())) else {
-            panic!("tools")
-        };
+        let Step::RunTools(run) = turn.next(Event::Replied(cut.clone())) else { panic!("tools") };
         assert_eq!(run.calls, [CallState::Truncated]);
         turn.next(Event::ToolsDone);
     }
@@ -79,10 +64,7 @@ fn a_long_answer_is_asked_on_four_times_and_joined() {
     let mut turn = turn();
     for number in 0..4 {
         let part = reply(&number.to_string(), FinishReason::Length);
-        assert_eq!(
-            turn.next(Event::Replied(part.clone())),
-            Step::Apply(Remedy::AskToContinue(part))
-        );
+        assert_eq!(turn.next(Event::Replied(part.clone())), Step::Apply(Remedy::AskToContinue(part)));
         assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
     }
     let Step::Finish(Outcome::Partial { text, .. }) =
@@ -115,9 +97,8 @@ fn empty_replies_are_tried_again_and_then_said_to_be_empty() {
             Step::CallModel(Asking::WithTools)
         );
     }
-    let Step::Finish(Outcome::Partial {
-        exit_reason, reply, ..
-    }) = turn.next(Event::Replied(reply("", FinishReason::Stop)))
+    let Step::Finish(Outcome::Partial { exit_reason, reply, .. }) =
+        turn.next(Event::Replied(reply("", FinishReason::Stop)))
     else {
         panic!("end")
     };
@@ -127,79 +108,48 @@ fn empty_replies_are_tried_again_and_then_said_to_be_empty() {
 
 #[test]
 fn a_spent_budget_ends_with_words() {
-    let mut turn = Turn::new(Limits {
-        max_iterations: 1,
-        ..Limits::default()
-    });
+    let mut turn = Turn::new(Limits { max_iterations: 1, ..Limits::default() });
     turn.next(Event::Started);
-    turn.next(Event::Replied(calling(
-        CallState::Complete,
-        FinishReason::ToolCalls,
-    )));
+    turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
     assert_eq!(turn.next(Event::ToolsDone), Step::Apply(Remedy::AskForSummary));
     assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::InWords));
     let empty = turn.next(Event::Replied(reply("", FinishReason::Stop)));
     assert_eq!(empty, Step::CallModel(Asking::InWords));
-    let Step::Finish(Outcome::Answered {
-        text, exit_reason, ..
-    }) = turn.next(Event::Replied(calling(
-        CallState::Complete,
-        FinishReason::ToolCalls,
-    )))
+    let Step::Finish(Outcome::Answered { text, exit_reason, .. }) =
+        turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)))
     else {
         panic!("end")
     };
-    assert_eq!(
-        (text.as_str(), exit_reason.as_str()),
-        (texts::NO_SUMMARY, "max_iterations_reached(1/1)")
-    );
+    assert_eq!((text.as_str(), exit_reason.as_str()), (texts::NO_SUMMARY, "max_iterations_reached(1/1)"));
 }
 
 #[test]
 fn failures_wait_then_end_the_turn_and_success_forgives_them() {
     let mut turn = turn();
     let server = || Event::Failed(fault(FaultClass::Server));
-    let wait = |seconds| {
-        Step::Apply(Remedy::Wait {
-            delay: Duration::from_secs(seconds),
-            why: "x".into(),
-        })
-    };
+    let wait = |seconds| Step::Apply(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() });
     assert_eq!(turn.next(server()), wait(2));
     turn.next(Event::Remedied);
-    turn.next(Event::Replied(calling(
-        CallState::Complete,
-        FinishReason::ToolCalls,
-    )));
+    turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
     turn.next(Event::ToolsDone);
     assert_eq!(turn.next(server()), wait(2));
     turn.next(Event::Remedied);
     assert_eq!(turn.next(server()), wait(4));
     turn.next(Event::Remedied);
-    let Step::Finish(Outcome::Failed { exit_reason, .. }) = turn.next(server()) else {
-        panic!("end")
-    };
+    let Step::Finish(Outcome::Failed { exit_reason, .. }) = turn.next(server()) else { panic!("end") };
     assert_eq!(exit_reason, "all_retries_exhausted_no_response");
 }
 
 #[test]
 fn other_ends() {
     let refusal = reply("I cannot.", FinishReason::ContentFilter);
-    let stored = RecordError::Store {
-        cause: "disk full".into(),
-    };
+    let stored = RecordError::Store { cause: "disk full".into() };
     for (event, want) in [
-        (
-            Event::Cancelled(When::RunningTools),
-            Outcome::Interrupted(When::RunningTools),
-        ),
+        (Event::Cancelled(When::RunningTools), Outcome::Interrupted(When::RunningTools)),
         (Event::StoreFailed(stored.clone()), Outcome::StoreFailed(stored)),
         (
             Event::Failed(fault(FaultClass::Auth)),
-            Outcome::Failed {
-                fault: fault(FaultClass::Auth),
-                exit_reason: "api_error(auth)".into(),
-            },
+            Outcome::Failed { fault: fault(FaultClass::Auth), exit_reason: "api_error(auth)".into() },
         ),
         (
             Event::Replied(refusal),

@@ -35,15 +35,10 @@ impl TerminalAsk {
     /// The command in full: what is shown is what runs.
     fn question(&self, request: &ApprovalRequest) -> String {
         let Style { bold, off, dim, .. } = self.style;
-        let lines: String = printable(&request.what)
-            .lines()
-            .map(|line| format!("    {bold}{line}{off}\n"))
-            .collect();
+        let lines: String =
+            printable(&request.what).lines().map(|line| format!("    {bold}{line}{off}\n")).collect();
         let cwd = request.cwd.display().to_string();
-        format!(
-            "\n  The model wants to run this in {dim}{}{off}:\n{lines}",
-            printable(&cwd)
-        )
+        format!("\n  The model wants to run this in {dim}{}{off}:\n{lines}", printable(&cwd))
     }
 }
 

@@ -37,25 +37,11 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
     let editor = Editor::start(runtime.home().history_file())?;
     let style = Style::for_stream(&stdout());
     let interrupted = Arc::new(Notify::new());
-    let ask: Arc<dyn AskUser> = Arc::new(TerminalAsk {
-        editor: editor.clone(),
-        style,
-        interrupted: interrupted.clone(),
-    });
+    let ask: Arc<dyn AskUser> =
+        Arc::new(TerminalAsk { editor: editor.clone(), style, interrupted: interrupted.clone() });
     let session = launch::session(runtime, common, ask.clone()).await?;
-    let shows_reasoning = runtime
-        .config()
-        .boolean("display.show_reasoning")
-        .map_err(RuntimeError::from)?;
-    let mut chat = Chat {
-        runtime,
-        session,
-        editor,
-        ask,
-        interrupted,
-        style,
-        shows_reasoning,
-    };
+    let shows_reasoning = runtime.config().boolean("display.show_reasoning").map_err(RuntimeError::from)?;
+    let mut chat = Chat { runtime, session, editor, ask, interrupted, style, shows_reasoning };
     chat.greet();
     chat.talk().await?;
     chat.farewell();
@@ -91,11 +77,8 @@ impl<'a> Chat<'a> {
             Message::Assistant(message) => !message.text.trim().is_empty(),
             Message::Tool(_) => false,
         };
-        let title = self
-            .session
-            .title()
-            .map(|title| format!(" “{}”", term::printable(title)))
-            .unwrap_or_default();
+        let title =
+            self.session.title().map(|title| format!(" “{}”", term::printable(title))).unwrap_or_default();
         term::print_line(&format!(
             "{dim}  Continuing {}{title}, {} messages{off}",
             self.session.id(),
@@ -104,10 +87,7 @@ impl<'a> Chat<'a> {
         let last: Vec<_> = history.messages().iter().rev().filter(spoken).take(4).collect();
         for message in last.into_iter().rev() {
             let who = if message.role() == "user" { "you" } else { "hermes" };
-            term::print_line(&format!(
-                "{dim}  {who:>6}: {}{off}",
-                term::one_line(message.text(), 90)
-            ));
+            term::print_line(&format!("{dim}  {who:>6}: {}{off}", term::one_line(message.text(), 90)));
         }
     }
 
@@ -140,9 +120,7 @@ impl<'a> Chat<'a> {
             }
             Line::Command(action) => self.act(action).await,
             Line::Unknown { name, nearest } => {
-                let hint = nearest
-                    .map(|nearest| format!("; did you mean /{nearest}?"))
-                    .unwrap_or_default();
+                let hint = nearest.map(|nearest| format!("; did you mean /{nearest}?")).unwrap_or_default();
                 self.note(&format!("there is no command /{name}{hint} (/help lists them)"));
                 Ok(Flow::Stay)
             }
@@ -153,10 +131,7 @@ impl<'a> Chat<'a> {
         let cancel = CancellationToken::new();
         let (sink, stream) = events();
         let screen = Screen::new(self.style, self.shows_reasoning);
-        let input = UserMessage {
-            content: hermes_conversation::Content::text(line),
-            api_content: None,
-        };
+        let input = UserMessage { content: hermes_conversation::Content::text(line), api_content: None };
         term::print("\n");
         let turn = self.session.submit(input, &cancel, sink);
         let (report, _) = tokio::select! {
@@ -196,12 +171,7 @@ impl<'a> Chat<'a> {
             Action::Resume { which } => self.resume(which.as_deref().unwrap_or("latest")).await,
             Action::Model { name: None } => {
                 let endpoint = self.session.endpoint();
-                self.note(&format!(
-                    "{} at {} ({})",
-                    endpoint.model,
-                    endpoint.origin(),
-                    endpoint.provider
-                ));
+                self.note(&format!("{} at {} ({})", endpoint.model, endpoint.origin(), endpoint.provider));
             }
             Action::Model { name: Some(name) } => self.note(&format!(
                 "the model is chosen when a session starts: leave and run `hermes -m {name}`, or \
@@ -255,10 +225,7 @@ impl<'a> Chat<'a> {
     fn farewell(&self) {
         if self.session.is_stored() {
             let Style { dim, off, .. } = self.style;
-            term::print_line(&format!(
-                "\n{dim}Continue with:  hermes --resume {}{off}",
-                self.session.id()
-            ));
+            term::print_line(&format!("\n{dim}Continue with:  hermes --resume {}{off}", self.session.id()));
         }
     }
 

@@ -44,10 +44,7 @@ fn get(config: &Config, key: &str, common: &Common) -> Result<Exit, Failure> {
         Some(value) if common.json => term::print_line(&json!(value).to_string()),
         Some(value) => term::print_line(&term::printable(&value)),
         None => {
-            return Err(Failure::new(
-                Exit::FailedTurn,
-                format!("`{key}` is not set and has no default"),
-            ));
+            return Err(Failure::new(Exit::FailedTurn, format!("`{key}` is not set and has no default")));
         }
     };
     Ok(Exit::Answered)
@@ -60,11 +57,7 @@ fn explain(config: &Config, key: &str, common: &Common) -> Result<Exit, Failure>
         return Ok(Exit::Answered);
     }
     let or_none = |value: &Option<String>| value.as_deref().unwrap_or("(none)").to_owned();
-    let env = if found.env.is_empty() {
-        "(none)".to_owned()
-    } else {
-        found.env.join(", ")
-    };
+    let env = if found.env.is_empty() { "(none)".to_owned() } else { found.env.join(", ") };
     let rows = [
         ("key", found.key.clone()),
         ("value", or_none(&found.value)),
@@ -100,14 +93,8 @@ fn show(config: &Config, all: bool, common: &Common) -> Result<Exit, Failure> {
         eprintln!("hermes: {problem}");
     }
     for unused in config.unused_keys() {
-        let hint = unused
-            .suggestion
-            .map(|key| format!(" (did you mean `{key}`?)"))
-            .unwrap_or_default();
-        eprintln!(
-            "hermes: `{}` in config.yaml is not used by this version{hint}",
-            unused.key
-        );
+        let hint = unused.suggestion.map(|key| format!(" (did you mean `{key}`?)")).unwrap_or_default();
+        eprintln!("hermes: `{}` in config.yaml is not used by this version{hint}", unused.key);
     }
     Ok(Exit::Answered)
 }

@@ -51,12 +51,7 @@ impl Demo {
         let config = format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: scripted\n");
         std::fs::write(home.join("config.yaml"), config)?;
         let style = Style::for_stream(&std::io::stdout());
-        Ok(Self {
-            binary: std::env::current_exe()?,
-            home,
-            project,
-            style,
-        })
+        Ok(Self { binary: std::env::current_exe()?, home, project, style })
     }
 
     async fn play(&self) -> Result<(), Failure> {
@@ -73,11 +68,7 @@ impl Demo {
     async fn mend(&self) -> Result<(), Failure> {
         self.heading("1. A small project whose check fails");
         self.show("bash check.sh");
-        let before = Command::new("bash")
-            .arg("check.sh")
-            .current_dir(&self.project)
-            .status()
-            .await?;
+        let before = Command::new("bash").arg("check.sh").current_dir(&self.project).status().await?;
         expect(!before.success(), "the check of the broken project passed")?;
         self.heading("2. The agent reads it, runs the check, mends the bug and checks again");
         let prompt = "The check of this project fails. Find out why, mend it and prove it.";
@@ -91,16 +82,9 @@ impl Demo {
             .status()
             .await?;
         expect(asked.success(), "the session failed")?;
-        let after = Command::new("bash")
-            .arg("check.sh")
-            .current_dir(&self.project)
-            .output()
-            .await?;
+        let after = Command::new("bash").arg("check.sh").current_dir(&self.project).output().await?;
         expect(after.status.success(), "the check still fails after the session")?;
-        self.note(&format!(
-            "checked by the demo itself: {}",
-            String::from_utf8_lossy(&after.stdout).trim()
-        ));
+        self.note(&format!("checked by the demo itself: {}", String::from_utf8_lossy(&after.stdout).trim()));
         Ok(())
     }
 
@@ -108,20 +92,14 @@ impl Demo {
         self.heading("3. kill -9 in the middle of a tool call, and on");
         let prompt = "Count to three in count.txt, one number a second.";
         self.show(&format!("hermes --yolo -z \"{prompt}\" &"));
-        let mut asked = self
-            .hermes(&["--yolo", "-z", prompt])
-            .stdout(Stdio::null())
-            .spawn()?;
+        let mut asked = self.hermes(&["--yolo", "-z", prompt]).stdout(Stdio::null()).spawn()?;
         self.wait_for_count(&mut asked).await?;
         asked.start_kill()?;
         asked.wait().await?;
         self.show("kill -9 $!");
         let prompt = "What happened to the counting?";
         self.show(&format!("hermes --yolo --continue -z \"{prompt}\""));
-        let asked = self
-            .hermes(&["--yolo", "--continue", "-z", prompt])
-            .status()
-            .await?;
+        let asked = self.hermes(&["--yolo", "--continue", "-z", prompt]).status().await?;
         expect(asked.success(), "the killed session could not be continued")
     }
 
@@ -132,10 +110,7 @@ impl Demo {
             if std::fs::metadata(&file).is_ok_and(|file| file.len() > 0) {
                 return Ok(());
             }
-            expect(
-                asked.try_wait()?.is_none(),
-                "the session ended before its tool began",
-            )?;
+            expect(asked.try_wait()?.is_none(), "the session ended before its tool began")?;
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         expect(false, "the tool did not begin within ten seconds")
@@ -146,10 +121,7 @@ impl Demo {
         self.show("hermes sessions search subtracts");
         let found = self.hermes(&["sessions", "search", "subtracts"]).output().await?;
         term::print(&String::from_utf8_lossy(&found.stdout));
-        expect(
-            found.status.success() && !found.stdout.is_empty(),
-            "the search found nothing",
-        )
+        expect(found.status.success() && !found.stdout.is_empty(), "the search found nothing")
     }
 
     async fn inventory(&self) -> Result<(), Failure> {
@@ -159,14 +131,8 @@ impl Demo {
         expect(listed.success(), "the sessions could not be listed")?;
         let usage = std::fs::read_to_string(self.home.join("usage.json"))?;
         let usage: Value = serde_json::from_str(&usage).unwrap_or_default();
-        self.note(&format!(
-            "sessions and messages: {}",
-            self.home.join("state.db").display()
-        ));
-        self.note(&format!(
-            "settings:              {}",
-            self.home.join("config.yaml").display()
-        ));
+        self.note(&format!("sessions and messages: {}", self.home.join("state.db").display()));
+        self.note(&format!("settings:              {}", self.home.join("config.yaml").display()));
         self.note(&format!(
             "tokens in step 2:      {} in {} calls, as the script counts them",
             usage["total_tokens"], usage["api_calls"]
@@ -178,12 +144,7 @@ impl Demo {
     /// This binary, in the demo's home and project, with nothing of the person's settings.
     fn hermes(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        command
-            .args(args)
-            .current_dir(&self.project)
-            .env_clear()
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
+        command.args(args).current_dir(&self.project).env_clear().stdin(Stdio::null()).kill_on_drop(true);
         for name in ["PATH", "LANG", "LC_ALL", "TERM", "TZ", "NO_COLOR"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
@@ -216,9 +177,6 @@ fn say(line: &str) {
 fn expect(holds: bool, otherwise: &str) -> Result<(), Failure> {
     match holds {
         true => Ok(()),
-        false => Err(Failure::new(
-            Exit::Internal,
-            format!("the demo went wrong: {otherwise}"),
-        )),
+        false => Err(Failure::new(Exit::Internal, format!("the demo went wrong: {otherwise}"))),
     }
 }

@@ -19,11 +19,7 @@ struct Finding {
 pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
     let home = launch::home()?;
     let mut findings = vec![home_finding(&home)];
-    let settings = Config::load(
-        &home,
-        launch::flags(common),
-        config::shell_variables(std::env::vars_os()),
-    );
+    let settings = Config::load(&home, launch::flags(common), config::shell_variables(std::env::vars_os()));
     match &settings {
         Ok(settings) => findings.extend(settings_findings(settings)),
         Err(error) => findings.push(bad("settings", with_causes(error))),
@@ -33,71 +29,40 @@ pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
         findings.extend(model_findings(common).await);
     }
     print(&findings, common);
-    Ok(if findings.iter().all(|finding| finding.ok) {
-        Exit::Answered
-    } else {
-        Exit::FailedTurn
-    })
+    Ok(if findings.iter().all(|finding| finding.ok) { Exit::Answered } else { Exit::FailedTurn })
 }
 
 fn good(subject: &'static str, text: impl Into<String>) -> Finding {
-    Finding {
-        ok: true,
-        subject,
-        text: text.into(),
-    }
+    Finding { ok: true, subject, text: text.into() }
 }
 
 fn bad(subject: &'static str, text: impl Into<String>) -> Finding {
-    Finding {
-        ok: false,
-        subject,
-        text: text.into(),
-    }
+    Finding { ok: false, subject, text: text.into() }
 }
 
 fn home_finding(home: &Home) -> Finding {
     let path = home.path().display();
     if !home.path().exists() {
-        return good(
-            "home",
-            format!("{path} does not exist yet; it is made when first needed"),
-        );
+        return good("home", format!("{path} does not exist yet; it is made when first needed"));
     }
     match home.ensure() {
         Ok(loose) if loose.is_empty() => good("home", path.to_string()),
-        Ok(loose) => bad(
-            "home",
-            loose
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("; "),
-        ),
+        Ok(loose) => bad("home", loose.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
         Err(error) => bad("home", with_causes(&error)),
     }
 }
 
 fn settings_findings(settings: &Config) -> Vec<Finding> {
     let problems = settings.check();
-    let mut findings: Vec<_> = problems
-        .iter()
-        .map(|problem| bad("settings", with_causes(problem)))
-        .collect();
+    let mut findings: Vec<_> = problems.iter().map(|problem| bad("settings", with_causes(problem))).collect();
     for notice in settings.layers().dotenv.notices() {
         findings.push(bad("settings", notice.to_string()));
     }
     if findings.is_empty() {
-        findings.push(good(
-            "settings",
-            settings.layers().file.path().display().to_string(),
-        ));
+        findings.push(good("settings", settings.layers().file.path().display().to_string()));
     }
     for unused in settings.unused_keys() {
-        findings.push(good(
-            "settings",
-            format!("`{}` is kept but not used by this version", unused.key),
-        ));
+        findings.push(good("settings", format!("`{}` is kept but not used by this version", unused.key)));
     }
     findings
 }
@@ -155,28 +120,14 @@ async fn model_findings(common: &Common) -> Vec<Finding> {
         KeySource::Variable(name) => format!("key from {name}"),
         KeySource::Config => "key from model.api_key".to_owned(),
     };
-    let about = format!(
-        "{} at {} ({}, {key})",
-        endpoint.model, endpoint.base_url, endpoint.provider
-    );
-    let host = endpoint
-        .base_url
-        .host_str()
-        .unwrap_or_default()
-        .trim_matches(['[', ']'])
-        .to_owned();
+    let about = format!("{} at {} ({}, {key})", endpoint.model, endpoint.base_url, endpoint.provider);
+    let host = endpoint.base_url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let port = endpoint.base_url.port_or_known_default().unwrap_or(443);
     let knock = tokio::net::TcpStream::connect((host, port));
     let reached = match tokio::time::timeout(Duration::from_secs(5), knock).await {
         Ok(Ok(_)) => good("network", format!("{} answers", endpoint.origin())),
-        Ok(Err(error)) => bad(
-            "network",
-            format!("{} cannot be reached: {error}", endpoint.origin()),
-        ),
-        Err(_) => bad(
-            "network",
-            format!("{} does not answer within 5 s", endpoint.origin()),
-        ),
+        Ok(Err(error)) => bad("network", format!("{} cannot be reached: {error}", endpoint.origin())),
+        Err(_) => bad("network", format!("{} does not answer within 5 s", endpoint.origin())),
     };
     vec![good("model", about), reached]
 }

@@ -38,20 +38,14 @@ impl Editor {
     /// Starts the thread. The history is read when it is first needed.
     pub(crate) fn start(history: PathBuf) -> std::io::Result<Self> {
         let (requests, inbox) = mpsc::channel();
-        std::thread::Builder::new()
-            .name("editor".into())
-            .spawn(move || serve(&inbox, &history))?;
+        std::thread::Builder::new().name("editor".into()).spawn(move || serve(&inbox, &history))?;
         Ok(Self(requests))
     }
 
     /// Waits for a line.
     pub(crate) async fn read(&self, prompt: &str, remember: Remember) -> Typed {
         let (answer, line) = oneshot::channel();
-        let request = Request {
-            prompt: prompt.to_owned(),
-            remember,
-            answer,
-        };
+        let request = Request { prompt: prompt.to_owned(), remember, answer };
         match self.0.send(request) {
             Ok(()) => line.await.unwrap_or(Typed::End),
             Err(_) => Typed::End,
@@ -60,10 +54,7 @@ impl Editor {
 }
 
 fn serve(inbox: &mpsc::Receiver<Request>, history: &std::path::Path) {
-    let config = Config::builder()
-        .bracketed_paste(true)
-        .auto_add_history(false)
-        .build();
+    let config = Config::builder().bracketed_paste(true).auto_add_history(false).build();
     let Ok(mut editor) = Rustyline::<(), MemHistory>::with_history(config, MemHistory::new()) else {
         return;
     };

@@ -38,10 +38,7 @@ impl fmt::Display for Failure {
 
 impl Failure {
     pub(crate) fn new(exit: Exit, line: impl Into<String>) -> Self {
-        Self {
-            exit,
-            line: line.into(),
-        }
+        Self { exit, line: line.into() }
     }
 
     pub(crate) fn usage(line: impl Into<String>) -> Self {

@@ -12,9 +12,7 @@ const MOST: usize = 1000;
 
 /// Reads the entries of a history file; a missing or unreadable file has none.
 pub(crate) fn load(path: &Path) -> Vec<String> {
-    let text = fs::read(path)
-        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        .unwrap_or_default();
+    let text = fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let mut entries = parse(&text);
     entries.drain(..entries.len().saturating_sub(MOST));
     entries
@@ -37,11 +35,7 @@ fn parse(text: &str) -> Vec<String> {
 pub(crate) fn append(path: &Path, entry: &str) {
     let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S%.6f").to_string();
     let lines: String = entry.lines().map(|line| format!("+{line}\n")).collect();
-    let file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(path);
+    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     if let Ok(mut file) = file {
         let _ = file.write_all(format!("\n# {now}\n{lines}").as_bytes());
     }
@@ -63,9 +57,6 @@ mod tests {
 
     #[test]
     fn the_python_format_is_read() {
-        assert_eq!(
-            parse("\n# 2026-01-01 00:00:00\n+a\n+b\n\n# x\n+c\n"),
-            ["a\nb", "c"]
-        );
+        assert_eq!(parse("\n# 2026-01-01 00:00:00\n+a\n+b\n\n# x\n+c\n"), ["a\nb", "c"]);
     }
 }

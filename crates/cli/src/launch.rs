@@ -13,20 +13,11 @@ use std::sync::Arc;
 pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
     let home = home()?;
     let cwd = std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Permission,
-            format!("the working directory is not readable: {error}"),
-        )
+        Failure::new(Exit::Permission, format!("the working directory is not readable: {error}"))
     })?;
     let source = common.source.clone().unwrap_or_else(|| "cli".to_owned());
     let shell = shell_variables(std::env::vars_os());
-    Ok(Runtime::open(Launch {
-        home,
-        flags: flags(common),
-        shell,
-        cwd,
-        source,
-    })?)
+    Ok(Runtime::open(Launch { home, flags: flags(common), shell, cwd, source })?)
 }
 
 /// The home, which need not exist yet.
@@ -73,11 +64,7 @@ pub(crate) async fn session<'a>(
 
 async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {
     let source = common.source.as_deref().unwrap_or("cli");
-    let latest = runtime
-        .store()?
-        .latest(Some(source))
-        .await
-        .map_err(RuntimeError::from)?;
+    let latest = runtime.store()?.latest(Some(source)).await.map_err(RuntimeError::from)?;
     latest
         .map(|id| id.to_string())
         .ok_or_else(|| Failure::usage("there is no session to continue yet; start one with `hermes`"))

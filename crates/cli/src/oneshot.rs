@@ -90,10 +90,7 @@ async fn show(mut stream: EventStream, manner: Manner, runtime: &Runtime) -> See
         Manner::Quiet | Manner::Bare => {
             let mut seen = Seen::default();
             while let Some(event) = stream.next().await {
-                if let TurnEvent::ToolFinished {
-                    result, failed: true, ..
-                } = &event
-                {
+                if let TurnEvent::ToolFinished { result, failed: true, .. } = &event {
                     seen.nobody_to_ask |= result.contains("nobody is present");
                 }
             }
@@ -194,12 +191,7 @@ fn about<'a>(session: &'a SessionHandle<'_>) -> About<'a> {
 
 /// What is known when no session could be opened.
 fn no_session(_: &Runtime) -> About<'static> {
-    About {
-        session_id: "",
-        model: "",
-        provider: "",
-        base_url: "",
-    }
+    About { session_id: "", model: "", provider: "", base_url: "" }
 }
 
 fn report_usage(

@@ -45,15 +45,10 @@ pub(crate) fn wanted(
         Some((text, how)) if text == "-" => (standard_input()?, manner(how)),
         Some((text, how)) => (text.clone(), manner(how)),
         None if stdin_is_terminal && common.json => {
-            return Err(Failure::usage(
-                "--json needs a prompt: -z PROMPT, -q PROMPT or standard input",
-            ));
+            return Err(Failure::usage("--json needs a prompt: -z PROMPT, -q PROMPT or standard input"));
         }
         None if stdin_is_terminal => return Ok(None),
-        None => (
-            standard_input()?,
-            manner(if args.quiet { Manner::Quiet } else { Manner::Human }),
-        ),
+        None => (standard_input()?, manner(if args.quiet { Manner::Quiet } else { Manner::Human })),
     };
     if text.trim().is_empty() {
         return Err(Failure::usage("the prompt is empty"));
@@ -64,16 +59,9 @@ pub(crate) fn wanted(
 fn standard_input() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes);
-    read.map_err(|error| {
-        Failure::new(
-            Exit::Internal,
-            format!("standard input could not be read: {error}"),
-        )
-    })?;
+    read.map_err(|error| Failure::new(Exit::Internal, format!("standard input could not be read: {error}")))?;
     if bytes.len() as u64 > MOST {
-        return Err(Failure::usage(
-            "the prompt on standard input is larger than 10 MB",
-        ));
+        return Err(Failure::usage("the prompt on standard input is larger than 10 MB"));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -102,10 +90,7 @@ mod tests {
             ("hermes chat -q hi", Some(Manner::Human)),
             ("hermes chat -q hi -Q", Some(Manner::Quiet)),
             ("hermes --json -z hi", Some(Manner::Json)),
-            (
-                "hermes --yolo chat -q hi --provider custom --resume latest",
-                Some(Manner::Human),
-            ),
+            ("hermes --yolo chat -q hi --provider custom --resume latest", Some(Manner::Human)),
         ] {
             let got = read(line).unwrap().map(|prompt| prompt.manner);
             assert_eq!(got, want, "{line}");

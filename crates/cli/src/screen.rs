@@ -33,13 +33,7 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new(style: Style, shows_reasoning: bool) -> Self {
-        Self {
-            style,
-            shows_reasoning,
-            block: Block::Nothing,
-            open_line: false,
-            arguments: HashMap::new(),
-        }
+        Self { style, shows_reasoning, block: Block::Nothing, open_line: false, arguments: HashMap::new() }
     }
 
     /// The text to print for an event.
@@ -52,21 +46,9 @@ impl Screen {
                 self.arguments.insert(id.to_string(), arguments.clone());
                 String::new()
             }
-            TurnEvent::ToolFinished {
-                id,
-                name,
-                result,
-                failed,
-                millis,
-            } => {
+            TurnEvent::ToolFinished { id, name, result, failed, millis } => {
                 let arguments = self.arguments.remove(id.as_str()).unwrap_or_default();
-                let ended = Ended {
-                    name,
-                    arguments: &arguments,
-                    result,
-                    failed: *failed,
-                    millis: *millis,
-                };
+                let ended = Ended { name, arguments: &arguments, result, failed: *failed, millis: *millis };
                 let line = tool_line::finished(&ended, self.style);
                 self.line(&line)
             }
@@ -95,11 +77,7 @@ impl Screen {
         }
         let text = printable(text);
         // Models like to begin with blank lines; a fresh block does not.
-        let text = if self.open_line {
-            &*text
-        } else {
-            text.trim_start_matches('\n')
-        };
+        let text = if self.open_line { &*text } else { text.trim_start_matches('\n') };
         out.push_str(text);
         if !text.is_empty() {
             self.open_line = !text.ends_with('\n');

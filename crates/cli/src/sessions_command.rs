@@ -30,11 +30,7 @@ fn existing_store(runtime: &Runtime) -> Result<&SessionDb, Failure> {
 }
 
 async fn list(store: &SessionDb, limit: usize, common: &Common) -> Result<Exit, Failure> {
-    let filter = ListFilter {
-        source: common.source.clone(),
-        limit,
-        offset: 0,
-    };
+    let filter = ListFilter { source: common.source.clone(), limit, offset: 0 };
     let found = store.list(filter).await?;
     if common.json {
         let rows: Vec<Value> = found.iter().map(summary_json).collect();
@@ -46,10 +42,8 @@ async fn list(store: &SessionDb, limit: usize, common: &Common) -> Result<Exit, 
         return Ok(Exit::Answered);
     }
     let Style { dim, off, .. } = Style::for_stream(&std::io::stdout());
-    let heading = format!(
-        "{dim}{:<22}  {:<16}  {:>4}  Title or first words{off}",
-        "Session", "Last active", "Msgs"
-    );
+    let heading =
+        format!("{dim}{:<22}  {:<16}  {:>4}  Title or first words{off}", "Session", "Last active", "Msgs");
     if !term::print_line(&heading) {
         return Ok(Exit::Answered);
     }
@@ -80,10 +74,7 @@ fn summary_json(row: &SessionSummary) -> Value {
 async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
     if common.json {
-        let filter = ExportFilter {
-            session: Some(id),
-            source: None,
-        };
+        let filter = ExportFilter { session: Some(id), source: None };
         for session in store.export(filter).await? {
             term::print_line(&session.to_string());
         }
@@ -107,15 +98,7 @@ fn print_session(stored: &StoredSession) {
         stored.usage.total()
     );
     for message in &stored.messages {
-        text.push_str(&message_text(
-            message,
-            Style {
-                dim,
-                bold,
-                off,
-                red: "",
-            },
-        ));
+        text.push_str(&message_text(message, Style { dim, bold, off, red: "" }));
     }
     term::print(&text);
 }
@@ -131,10 +114,7 @@ fn message_text(message: &Message, style: Style) -> String {
             }
             for call in &assistant.calls {
                 let (sign, verb, detail) = tool_line::describe(&call.name, &call.arguments);
-                text.push_str(&format!(
-                    "{dim}  ┊ {sign} {verb:<9} {}{off}\n",
-                    one_line(&detail, 80)
-                ));
+                text.push_str(&format!("{dim}  ┊ {sign} {verb:<9} {}{off}\n", one_line(&detail, 80)));
             }
             text
         }
@@ -154,12 +134,7 @@ async fn export(
         Some(which) => Some(store.resolve(&which).await?),
         None => None,
     };
-    let sessions = store
-        .export(ExportFilter {
-            session,
-            source: common.source.clone(),
-        })
-        .await?;
+    let sessions = store.export(ExportFilter { session, source: common.source.clone() }).await?;
     let lines: String = sessions.iter().map(|session| format!("{session}\n")).collect();
     if file == "-" {
         term::print(&lines);
@@ -252,10 +227,6 @@ fn local_time(epoch: f64) -> String {
     let seconds = epoch as i64;
     jiff::Timestamp::from_second(seconds).map_or_else(
         |_| "?".to_owned(),
-        |time| {
-            time.to_zoned(jiff::tz::TimeZone::system())
-                .strftime("%Y-%m-%d %H:%M")
-                .to_string()
-        },
+        |time| time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
     )
 }

@@ -10,11 +10,9 @@ use tokio_util::sync::CancellationToken;
 ///
 /// `raised` does the same from within, for a Ctrl-C that the line editor saw as a key.
 pub(crate) async fn watch(turn: CancellationToken, raised: Arc<Notify>) {
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-        signal(SignalKind::hangup()),
-    ) else {
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
         return std::future::pending().await;
     };
     loop {

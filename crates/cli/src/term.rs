@@ -54,26 +54,12 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    pub(crate) const PLAIN: Self = Self {
-        dim: "",
-        bold: "",
-        red: "",
-        off: "",
-    };
-    const COLOUR: Self = Self {
-        dim: "\x1b[2m",
-        bold: "\x1b[1m",
-        red: "\x1b[31m",
-        off: "\x1b[0m",
-    };
+    pub(crate) const PLAIN: Self = Self { dim: "", bold: "", red: "", off: "" };
+    const COLOUR: Self = Self { dim: "\x1b[2m", bold: "\x1b[1m", red: "\x1b[31m", off: "\x1b[0m" };
 
     pub(crate) fn for_stream(stream: &impl IsTerminal) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        if wanted && stream.is_terminal() {
-            Self::COLOUR
-        } else {
-            Self::PLAIN
-        }
+        if wanted && stream.is_terminal() { Self::COLOUR } else { Self::PLAIN }
     }
 }
 
@@ -110,12 +96,9 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_by_columns() {
-        for (given, width, want) in [
-            ("short", 10, "short"),
-            ("a b\n c", 10, "a b c"),
-            ("abcdef", 4, "abc…"),
-            ("中文字", 4, "中…"),
-        ] {
+        for (given, width, want) in
+            [("short", 10, "short"), ("a b\n c", 10, "a b c"), ("abcdef", 4, "abc…"), ("中文字", 4, "中…")]
+        {
             assert_eq!(one_line(given, width), want, "{given}");
         }
     }

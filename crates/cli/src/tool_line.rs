@@ -40,11 +40,7 @@ pub(crate) fn finished(ended: &Ended<'_>, style: Style) -> String {
     let (sign, verb, detail) = describe(ended.name, ended.arguments);
     let seconds = ended.millis as f64 / 1000.0;
     let detail = one_line(&detail, 60);
-    let mark = if ended.failed {
-        failure_mark(ended.name, ended.result)
-    } else {
-        String::new()
-    };
+    let mark = if ended.failed { failure_mark(ended.name, ended.result) } else { String::new() };
     let Style { dim, red, off, .. } = style;
     format!("{dim}  ┊ {sign} {verb:<9} {detail}  {seconds:.1}s{off}{red}{mark}{off}")
 }
@@ -67,43 +63,23 @@ mod tests {
     #[test]
     fn lines_read_well() {
         let line = |name, arguments, result, failed| {
-            finished(
-                &Ended {
-                    name,
-                    arguments,
-                    result,
-                    failed,
-                    millis: 120,
-                },
-                Style::PLAIN,
-            )
+            finished(&Ended { name, arguments, result, failed, millis: 120 }, Style::PLAIN)
         };
         for (got, want) in [
-            (
-                line("terminal", r#"{"command":"echo hi"}"#, "{}", false),
-                "  ┊ 💻 $         echo hi  0.1s",
-            ),
+            (line("terminal", r#"{"command":"echo hi"}"#, "{}", false), "  ┊ 💻 $         echo hi  0.1s"),
             (
                 line("terminal", r#"{"command":"false"}"#, r#"{"exit_code":1}"#, true),
                 "  ┊ 💻 $         false  0.1s [exit 1]",
             ),
             (
-                line(
-                    "terminal",
-                    r#"{"command":"x"}"#,
-                    r#"{"error":"Not run: denied"}"#,
-                    true,
-                ),
+                line("terminal", r#"{"command":"x"}"#, r#"{"error":"Not run: denied"}"#, true),
                 "  ┊ 💻 $         x  0.1s [not run]",
             ),
             (
                 line("read_file", r#"{"path":"a.rs"}"#, r#"{"error":"x"}"#, true),
                 "  ┊ 📖 read      a.rs  0.1s [error]",
             ),
-            (
-                line("todo", r#"{"todos":[{}]}"#, "{}", false),
-                "  ┊ 📋 plan      1 item  0.1s",
-            ),
+            (line("todo", r#"{"todos":[{}]}"#, "{}", false), "  ┊ 📋 plan      1 item  0.1s"),
             (line("mcp__x", "{}", "{}", false), "  ┊ ⚡ mcp__x       0.1s"),
         ] {
             assert_eq!(got, want);

@@ -8,19 +8,12 @@ pub(crate) async fn no_model(home: &Home) {
     let found = match local.first() {
         Some(server) => format!(
             "Found on this machine: {}. Use it: hermes config set model.base_url {}",
-            local
-                .iter()
-                .map(|server| server.name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            local.iter().map(|server| server.name).collect::<Vec<_>>().join(", "),
             server.base_url()
         ),
         None => "No local model server was found (Ollama, LM Studio, llama.cpp, vLLM).".to_owned(),
     };
-    eprintln!(
-        "No model is configured yet (settings: {}).",
-        home.config_file().display()
-    );
+    eprintln!("No model is configured yet (settings: {}).", home.config_file().display());
     eprintln!("  See it work first:  hermes demo");
     eprintln!(
         "  With a key:         hermes config set OPENROUTER_API_KEY ...   and   hermes config set model.default NAME"

@@ -203,11 +203,7 @@ mod tests {
         }
         assert_eq!(
             seen,
-            [
-                TurnEvent::Text("ab".into()),
-                TurnEvent::Status("s".into()),
-                TurnEvent::Text("c".into())
-            ]
+            [TurnEvent::Text("ab".into()), TurnEvent::Status("s".into()), TurnEvent::Text("c".into())]
         );
     }
 

@@ -16,9 +16,7 @@ impl History {
     /// Takes stored messages and applies the repair rules once. Deterministic: the same rows
     /// give the same history in every process.
     pub fn restore(messages: Vec<Message>) -> Self {
-        Self {
-            messages: repair(messages).into_iter().map(Arc::new).collect(),
-        }
+        Self { messages: repair(messages).into_iter().map(Arc::new).collect() }
     }
 
     pub fn push(&mut self, message: impl Into<Arc<Message>>) {

@@ -117,17 +117,11 @@ pub enum Disposition {
 
 impl Message {
     pub fn user(text: impl Into<String>) -> Self {
-        Self::User(UserMessage {
-            content: Content::text(text),
-            api_content: None,
-        })
+        Self::User(UserMessage { content: Content::text(text), api_content: None })
     }
 
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self::Assistant(AssistantMessage {
-            text: text.into(),
-            ..AssistantMessage::default()
-        })
+        Self::Assistant(AssistantMessage { text: text.into(), ..AssistantMessage::default() })
     }
 
     pub fn tool(call_id: CallId, tool_name: impl Into<String>, text: impl Into<String>) -> Self {

@@ -119,12 +119,7 @@ fn normalise_calls(calls: &mut Vec<ToolCall>) -> Vec<OpenCall> {
             if damaged {
                 call.arguments = "{}".to_owned();
             }
-            OpenCall {
-                id: call.id.clone(),
-                other_id: call.call_id.clone(),
-                name: call.name.clone(),
-                damaged,
-            }
+            OpenCall { id: call.id.clone(), other_id: call.call_id.clone(), name: call.name.clone(), damaged }
         })
         .collect()
 }
@@ -148,10 +143,7 @@ fn merged_users(earlier: &UserMessage, later: UserMessage) -> UserMessage {
         (Content::Text(a), Content::Text(b)) => Content::Text(format!("{a}\n\n{b}")),
         (a, b) => joined_parts(a, b),
     };
-    UserMessage {
-        content,
-        api_content: None,
-    }
+    UserMessage { content, api_content: None }
 }
 
 fn joined_parts(a: &Content, b: &Content) -> Content {
@@ -162,9 +154,9 @@ fn joined_parts(a: &Content, b: &Content) -> Content {
 
 fn as_parts(content: &Content) -> Vec<RawJson> {
     match content {
-        Content::Text(text) => RawJson::of(&serde_json::json!({"type": "text", "text": text}))
-            .into_iter()
-            .collect(),
+        Content::Text(text) => {
+            RawJson::of(&serde_json::json!({"type": "text", "text": text})).into_iter().collect()
+        }
         Content::Parts(parts) => serde_json::from_str(parts.as_str()).unwrap_or_default(),
     }
 }

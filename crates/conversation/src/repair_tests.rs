@@ -4,10 +4,7 @@ use proptest::prelude::*;
 
 fn calls(ids: &[&str]) -> Message {
     Message::Assistant(AssistantMessage {
-        calls: ids
-            .iter()
-            .map(|id| ToolCall::new(CallId::new(*id), "terminal", "{}"))
-            .collect(),
+        calls: ids.iter().map(|id| ToolCall::new(CallId::new(*id), "terminal", "{}")).collect(),
         ..Default::default()
     })
 }
@@ -24,26 +21,10 @@ fn stub(id: &str) -> Message {
 fn sequences_are_mended() {
     let (user, said) = (Message::user, Message::assistant);
     for (name, given, want) in [
-        (
-            "valid stays",
-            vec![user("q"), calls(&["a"]), result("a"), said("x")],
-            None,
-        ),
-        (
-            "users merge",
-            vec![user("a"), user("b")],
-            Some(vec![user("a\n\nb")]),
-        ),
-        (
-            "assistants merge",
-            vec![user("q"), said("a"), said("b")],
-            Some(vec![user("q"), said("a\nb")]),
-        ),
-        (
-            "orphan result goes",
-            vec![user("q"), result("z"), said("x")],
-            Some(vec![user("q"), said("x")]),
-        ),
+        ("valid stays", vec![user("q"), calls(&["a"]), result("a"), said("x")], None),
+        ("users merge", vec![user("a"), user("b")], Some(vec![user("a\n\nb")])),
+        ("assistants merge", vec![user("q"), said("a"), said("b")], Some(vec![user("q"), said("a\nb")])),
+        ("orphan result goes", vec![user("q"), result("z"), said("x")], Some(vec![user("q"), said("x")])),
         (
             "second result goes",
             vec![user("q"), calls(&["a"]), result("a"), result("a")],
@@ -52,13 +33,7 @@ fn sequences_are_mended() {
         (
             "missing result is stubbed before the next user",
             vec![user("q"), calls(&["a", "b"]), result("b"), user("n")],
-            Some(vec![
-                user("q"),
-                calls(&["a", "b"]),
-                result("b"),
-                stub("a"),
-                user("n"),
-            ]),
+            Some(vec![user("q"), calls(&["a", "b"]), result("b"), stub("a"), user("n")]),
         ),
         (
             "missing result at the end is stubbed",
@@ -83,10 +58,7 @@ fn sequences_are_mended() {
 
 #[test]
 fn a_merged_user_message_loses_what_was_added_for_the_call() {
-    let first = UserMessage {
-        content: Content::text("a"),
-        api_content: Some("a+memory".into()),
-    };
+    let first = UserMessage { content: Content::text("a"), api_content: Some("a+memory".into()) };
     let merged = repair(vec![Message::User(first), Message::user("b")]);
     assert_eq!(merged, [Message::user("a\n\nb")]);
 }
@@ -94,16 +66,10 @@ fn a_merged_user_message_loses_what_was_added_for_the_call() {
 #[test]
 fn thinking_without_words_is_dropped_and_its_neighbours_merge() {
     let thinking = Message::Assistant(AssistantMessage {
-        reasoning: Reasoning {
-            text: Some("hm".into()),
-            ..Default::default()
-        },
+        reasoning: Reasoning { text: Some("hm".into()), ..Default::default() },
         ..Default::default()
     });
-    assert_eq!(
-        repair(vec![Message::user("a"), thinking, Message::user("b")]),
-        [Message::user("a\n\nb")]
-    );
+    assert_eq!(repair(vec![Message::user("a"), thinking, Message::user("b")]), [Message::user("a\n\nb")]);
 }
 
 #[test]
@@ -112,10 +78,7 @@ fn damaged_arguments_are_emptied_and_their_result_says_so() {
     broken.call_id = Some("other".into());
     let given = vec![
         Message::user("q"),
-        Message::Assistant(AssistantMessage {
-            calls: vec![broken],
-            ..Default::default()
-        }),
+        Message::Assistant(AssistantMessage { calls: vec![broken], ..Default::default() }),
         result("other"),
     ];
     let repaired = repair(given);

@@ -46,11 +46,7 @@ pub enum TokenCount {
 pub fn estimate_tokens(text: &str) -> TokenCount {
     let (mut ascii, mut other) = (0u64, 0u64);
     for character in text.chars() {
-        if character.is_ascii() {
-            ascii += 1
-        } else {
-            other += 1
-        }
+        if character.is_ascii() { ascii += 1 } else { other += 1 }
     }
     TokenCount::Estimated(ascii.div_ceil(4) + other)
 }

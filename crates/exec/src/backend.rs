@@ -47,11 +47,7 @@ pub struct OutputLimits {
 
 impl Default for OutputLimits {
     fn default() -> Self {
-        Self {
-            chars: 50_000,
-            spill: None,
-            spill_bytes: 256 * 1024 * 1024,
-        }
+        Self { chars: 50_000, spill: None, spill_bytes: 256 * 1024 * 1024 }
     }
 }
 

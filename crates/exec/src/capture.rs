@@ -81,12 +81,7 @@ impl Capture {
         };
         let text = match omitted {
             0 => self.head.text + &self.tail.text,
-            _ => format!(
-                "{}\n\n{}\n\n{}",
-                self.head.text,
-                notice(omitted, spill.as_ref()),
-                self.tail.text
-            ),
+            _ => format!("{}\n\n{}\n\n{}", self.head.text, notice(omitted, spill.as_ref()), self.tail.text),
         };
         Captured { text, omitted, spill }
     }
@@ -120,10 +115,7 @@ impl Capture {
     fn spill(&mut self, text: &str) {
         if matches!(self.spill, SpillState::Unneeded) {
             self.spill = self.limits.spill.as_deref().map_or(SpillState::Unavailable, open);
-            let remembered = [
-                std::mem::take(&mut self.head.text),
-                std::mem::take(&mut self.tail.text),
-            ];
+            let remembered = [std::mem::take(&mut self.head.text), std::mem::take(&mut self.tail.text)];
             for piece in &remembered {
                 self.write(piece);
             }
@@ -175,45 +167,26 @@ impl Piece {
 fn notice(omitted: u64, spill: Option<&Spill>) -> String {
     match spill {
         Some(Spill { path, cut: false, .. }) => {
-            format!(
-                "[{omitted} characters left out; all of it is in {}]",
-                path.display()
-            )
+            format!("[{omitted} characters left out; all of it is in {}]", path.display())
         }
-        Some(Spill { path, bytes, .. }) => format!(
-            "[{omitted} characters left out; the first {bytes} bytes are in {}]",
-            path.display()
-        ),
+        Some(Spill { path, bytes, .. }) => {
+            format!("[{omitted} characters left out; the first {bytes} bytes are in {}]", path.display())
+        }
         None => format!("[{omitted} characters left out]"),
     }
 }
 
 fn byte_of_char(text: &str, index: usize) -> usize {
-    text.char_indices()
-        .nth(index)
-        .map_or(text.len(), |(byte, _)| byte)
+    text.char_indices().nth(index).map_or(text.len(), |(byte, _)| byte)
 }
 
 fn open(path: &Path) -> SpillState {
     let made = path
         .parent()
-        .map_or(Ok(()), |dir| {
-            DirBuilder::new().recursive(true).mode(0o700).create(dir)
-        })
-        .and_then(|()| {
-            OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(path)
-        });
+        .map_or(Ok(()), |dir| DirBuilder::new().recursive(true).mode(0o700).create(dir))
+        .and_then(|()| OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path));
     match made {
-        Ok(file) => SpillState::Open {
-            file,
-            bytes: 0,
-            cut: false,
-        },
+        Ok(file) => SpillState::Open { file, bytes: 0, cut: false },
         Err(error) => {
             tracing::warn!(%error, path = %path.display(), "no spill file for long output");
             SpillState::Unavailable
@@ -226,11 +199,7 @@ mod tests {
     use super::*;
 
     fn limits(chars: usize, spill: Option<&Path>) -> OutputLimits {
-        OutputLimits {
-            chars,
-            spill: spill.map(Path::to_owned),
-            spill_bytes: 64,
-        }
+        OutputLimits { chars, spill: spill.map(Path::to_owned), spill_bytes: 64 }
     }
 
     #[test]
@@ -242,10 +211,7 @@ mod tests {
             capture.feed(piece.as_bytes());
         }
         let done = capture.finish();
-        assert_eq!(
-            (done.text.as_str(), done.omitted, done.spill),
-            ("0123456789", 0, None)
-        );
+        assert_eq!((done.text.as_str(), done.omitted, done.spill), ("0123456789", 0, None));
         assert!(!path.exists());
     }
 
@@ -259,12 +225,7 @@ mod tests {
         }
         let done = capture.finish();
         assert_eq!(done.omitted, 17);
-        assert!(
-            done.text
-                .starts_with("abcd\n\n[17 characters left out; all of it is in "),
-            "{}",
-            done.text
-        );
+        assert!(done.text.starts_with("abcd\n\n[17 characters left out; all of it is in "), "{}", done.text);
         assert!(done.text.ends_with("]\n\ndefgh中"), "{}", done.text);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "abcdefgh中".repeat(3));
     }
@@ -279,14 +240,7 @@ mod tests {
         }
         assert!(capture.tail.text.len() < 200);
         let done = capture.finish();
-        assert_eq!(
-            done.spill,
-            Some(Spill {
-                path: path.clone(),
-                bytes: 64,
-                cut: true
-            })
-        );
+        assert_eq!(done.spill, Some(Spill { path: path.clone(), bytes: 64, cut: true }));
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 64);
     }
 }

@@ -2,9 +2,7 @@
 //!
 //! An allow list: keys and loader tricks that nobody thought of stay out by themselves.
 
-const NAMES: [&str; 9] = [
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "TERM", "TZ", "SHELL", "TMPDIR",
-];
+const NAMES: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TERM", "TZ", "SHELL", "TMPDIR"];
 const PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
 /// The part of `parent` that a child gets: harmless names, and those in `passthrough`.
@@ -12,9 +10,7 @@ pub fn child_env(
     parent: impl Iterator<Item = (String, String)>,
     passthrough: &[String],
 ) -> Vec<(String, String)> {
-    parent
-        .filter(|(name, _)| is_harmless(name) || passthrough.contains(name))
-        .collect()
+    parent.filter(|(name, _)| is_harmless(name) || passthrough.contains(name)).collect()
 }
 
 fn is_harmless(name: &str) -> bool {

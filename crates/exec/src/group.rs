@@ -55,11 +55,7 @@ impl Group {
     /// The group led by a process that was just started.
     pub(crate) fn led_by(id: u32) -> std::io::Result<Self> {
         let stat = Stat::of(id)?;
-        Ok(Self {
-            id,
-            started: stat.started,
-            boot: this_boot().to_owned(),
-        })
+        Ok(Self { id, started: stat.started, boot: this_boot().to_owned() })
     }
 
     /// The living processes that belong to the group or its session.
@@ -71,11 +67,7 @@ impl Group {
     /// upwards, so unless they have just wrapped around, only the ids after the leader's need
     /// a look: on a busy machine that is the difference between microseconds and milliseconds.
     pub(crate) fn is_alive_when_young(&self) -> bool {
-        let first = if newest_process().is_some_and(|newest| newest >= self.id) {
-            self.id
-        } else {
-            0
-        };
+        let first = if newest_process().is_some_and(|newest| newest >= self.id) { self.id } else { 0 };
         !self.found(first).is_empty()
     }
 
@@ -131,12 +123,7 @@ fn processes() -> impl Iterator<Item = u32> {
 
 /// The process id that was handed out last.
 fn newest_process() -> Option<u32> {
-    std::fs::read_to_string("/proc/loadavg")
-        .ok()?
-        .split_ascii_whitespace()
-        .last()?
-        .parse()
-        .ok()
+    std::fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().last()?.parse().ok()
 }
 
 /// The fields of `/proc/<pid>/stat` that matter here.
@@ -161,12 +148,7 @@ impl Stat {
         let group = fields.nth(1)?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
         let started = fields.nth(15)?.parse().ok()?;
-        Some(Self {
-            state,
-            group,
-            session,
-            started,
-        })
+        Some(Self { state, group, session, started })
     }
 
     /// A zombie does nothing any more; it may stay for good where nobody collects it.
@@ -184,16 +166,7 @@ mod tests {
         let tail = "S 1 2 3 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
         for name in ["bash", "a) b (c", "x y"] {
             let stat = Stat::parse(&format!("42 ({name}) {tail}"));
-            assert_eq!(
-                stat,
-                Some(Stat {
-                    state: 'S',
-                    group: 2,
-                    session: 3,
-                    started: 4711
-                }),
-                "{name}"
-            );
+            assert_eq!(stat, Some(Stat { state: 'S', group: 2, session: 3, started: 4711 }), "{name}");
         }
         assert_eq!(Stat::parse("42 (bash) S 1"), None);
     }
@@ -201,14 +174,8 @@ mod tests {
     #[tokio::test]
     async fn another_boot_or_a_reused_id_is_left_alone() {
         let own = Group::led_by(std::process::id()).unwrap();
-        let elsewhere = Group {
-            boot: "another".into(),
-            ..own.clone()
-        };
-        let earlier = Group {
-            started: own.started - 1,
-            ..own
-        };
+        let elsewhere = Group { boot: "another".into(), ..own.clone() };
+        let earlier = Group { started: own.started - 1, ..own };
         assert_eq!(reap(&elsewhere).await, 0);
         assert_eq!(reap(&earlier).await, 0);
     }

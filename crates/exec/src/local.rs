@@ -93,9 +93,7 @@ impl Running {
             .stderr(Stdio::from(errors));
         lead_session(&mut shell);
         let child = shell.spawn().map_err(failed("start a shell"))?;
-        let id = child
-            .id()
-            .ok_or_else(|| failed("start a shell")(std::io::ErrorKind::NotFound.into()))?;
+        let id = child.id().ok_or_else(|| failed("start a shell")(std::io::ErrorKind::NotFound.into()))?;
         let group = Group::led_by(id).map_err(failed("read /proc"))?;
         let guard = Guard { group, armed: true };
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
@@ -117,10 +115,7 @@ impl Running {
         };
         if let Err(source) = opened {
             self.end_now().await;
-            return Err(ExecError::Io {
-                doing: "start the command",
-                source,
-            });
+            return Err(ExecError::Io { doing: "start the command", source });
         }
         Ok(())
     }
@@ -242,10 +237,7 @@ async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
 }
 
 fn exit_code(status: ExitStatus) -> i32 {
-    status
-        .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal))
-        .unwrap_or(-1)
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
 
 /// Reads and removes the file into which the shell wrote its last directory.
@@ -274,10 +266,7 @@ fn shell() -> &'static str {
 fn lead_session(command: &mut tokio::process::Command) {
     let prepare = || {
         setsid()?;
-        let none = Rlimit {
-            current: Some(0),
-            maximum: Some(0),
-        };
+        let none = Rlimit { current: Some(0), maximum: Some(0) };
         setrlimit(Resource::Core, none)?;
         Ok(())
     };

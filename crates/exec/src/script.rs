@@ -32,10 +32,7 @@ pub(crate) fn wrapper(cwd_file: Option<&Path>) -> OsString {
 /// Refuses what cannot be handed to a shell as one argument.
 pub(crate) fn check(script: &str) -> Result<(), ExecError> {
     if script.len() > LONGEST {
-        return Err(ExecError::TooLong {
-            bytes: script.len(),
-            most: LONGEST,
-        });
+        return Err(ExecError::TooLong { bytes: script.len(), most: LONGEST });
     }
     if script.contains('\0') {
         return Err(ExecError::Nul);
@@ -63,19 +60,13 @@ mod tests {
     fn quotes_in_the_path_survive_both_levels() {
         let text = wrapper(Some(Path::new("/tmp/it's")));
         let text = text.to_str().unwrap();
-        assert!(
-            text.contains(r"trap 'pwd -P 2>/dev/null >|'\''/tmp/it'\''\'\'''\''s'\''' EXIT"),
-            "{text}"
-        );
+        assert!(text.contains(r"trap 'pwd -P 2>/dev/null >|'\''/tmp/it'\''\'\'''\''s'\''' EXIT"), "{text}");
     }
 
     #[test]
     fn what_a_shell_cannot_take_is_refused() {
         assert!(check("true").is_ok());
         assert!(matches!(check("a\0b"), Err(ExecError::Nul)));
-        assert!(matches!(
-            check(&"x".repeat(LONGEST + 1)),
-            Err(ExecError::TooLong { .. })
-        ));
+        assert!(matches!(check(&"x".repeat(LONGEST + 1)), Err(ExecError::TooLong { .. })));
     }
 }

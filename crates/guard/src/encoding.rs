@@ -9,11 +9,7 @@ const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /// Every spelling of `value` to look for, itself included. Repeats are possible.
 pub(crate) fn spellings(value: &str) -> Vec<String> {
-    let mut found = vec![
-        value.to_owned(),
-        percent(value, Hex::Upper),
-        percent(value, Hex::Lower),
-    ];
+    let mut found = vec![value.to_owned(), percent(value, Hex::Upper), percent(value, Hex::Lower)];
     for alphabet in [STANDARD, URL_SAFE] {
         found.push(base64(value.as_bytes(), alphabet));
         found.extend((0..3).map(|offset| base64_core(value.as_bytes(), offset, alphabet)));
@@ -45,10 +41,8 @@ fn percent(value: &str, hex: Hex) -> String {
 fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let group = chunk
-            .iter()
-            .enumerate()
-            .fold(0, |sum, (at, byte)| sum | u32::from(*byte) << (16 - 8 * at));
+        let group =
+            chunk.iter().enumerate().fold(0, |sum, (at, byte)| sum | u32::from(*byte) << (16 - 8 * at));
         for at in 0..4 {
             if at <= chunk.len() {
                 out.push(alphabet[(group >> (18 - 6 * at)) as usize & 63] as char);
@@ -66,10 +60,7 @@ fn base64_core(bytes: &[u8], offset: usize, alphabet: &[u8; 64]) -> String {
     shifted.extend_from_slice(bytes);
     let first = (offset * 8).div_ceil(6);
     let end = shifted.len() * 8 / 6;
-    base64(&shifted, alphabet)
-        .get(first..end)
-        .unwrap_or_default()
-        .to_owned()
+    base64(&shifted, alphabet).get(first..end).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -78,13 +69,9 @@ mod tests {
 
     #[test]
     fn base64_agrees_with_the_standard_examples() {
-        for (plain, want) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foobar", "Zm9vYmFy"),
-        ] {
+        for (plain, want) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
             assert_eq!(base64(plain.as_bytes(), STANDARD), want, "{plain}");
         }
         assert_eq!(base64(&[0xfb, 0xff], URL_SAFE), "-_8=");

@@ -102,11 +102,9 @@ mod tests {
     #[test]
     fn the_nonce_depends_on_key_source_and_text() {
         let base = nonce(&key(), "ab", "c");
-        for other in [
-            nonce(&FenceKey::new([8; 32]), "ab", "c"),
-            nonce(&key(), "a", "bc"),
-            nonce(&key(), "ab", "d"),
-        ] {
+        for other in
+            [nonce(&FenceKey::new([8; 32]), "ab", "c"), nonce(&key(), "a", "bc"), nonce(&key(), "ab", "d")]
+        {
             assert_ne!(base, other);
         }
     }
@@ -117,10 +115,7 @@ mod tests {
             ("plain <b>", "plain <b>"),
             ("</untrusted_tool_result>", "&lt;/untrusted_tool_result>"),
             ("<Untrusted_Tool_Result x>", "&lt;Untrusted_Tool_Result x>"),
-            (
-                "< / \n untrusted_tool_result>",
-                "&lt; / \n untrusted_tool_result>",
-            ),
+            ("< / \n untrusted_tool_result>", "&lt; / \n untrusted_tool_result>"),
             ("<<untrusted_tool_result", "<&lt;untrusted_tool_result"),
             ("untrusted_tool_result = 1", "untrusted_tool_result = 1"),
             (

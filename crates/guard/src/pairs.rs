@@ -26,9 +26,7 @@ impl PairSet {
     /// The next position at or after `from` whose pair is in the set.
     pub(crate) fn next_hit(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let rest = bytes.get(from..)?;
-        rest.windows(2)
-            .position(|two| self.contains(two[0], two[1]))
-            .map(|at| from + at)
+        rest.windows(2).position(|two| self.contains(two[0], two[1])).map(|at| from + at)
     }
 }
 

@@ -32,9 +32,7 @@ fn by_value<'a>(secrets: &Secrets, text: &'a str) -> Cow<'a, str> {
 }
 
 fn by_shape(text: &str) -> Cow<'_, str> {
-    replace(text, |from| {
-        shapes::find(text, from).map(|hit| (hit.start, hit.end, Cow::Borrowed(MARK)))
-    })
+    replace(text, |from| shapes::find(text, from).map(|hit| (hit.start, hit.end, Cow::Borrowed(MARK))))
 }
 
 type Replacement = (usize, usize, Cow<'static, str>);

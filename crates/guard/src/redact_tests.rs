@@ -22,10 +22,7 @@ fn known_values_are_replaced_by_their_name() {
         ("demo/key+value", "[redacted:DEMO_API_KEY]"),
         ("a demo/key+value, b", "a [redacted:DEMO_API_KEY], b"),
         ("demo/key+value-and-more", "[redacted:LONGER]"),
-        (
-            "ddemo/key+valuedemo/key+value",
-            "d[redacted:DEMO_API_KEY][redacted:DEMO_API_KEY]",
-        ),
+        ("ddemo/key+valuedemo/key+value", "d[redacted:DEMO_API_KEY][redacted:DEMO_API_KEY]"),
         ("?k=demo%2Fkey%2Bvalue&x", "?k=[redacted:DEMO_API_KEY]&x"),
         ("?k=demo%2fkey%2bvalue&x", "?k=[redacted:DEMO_API_KEY]&x"),
         ("ZGVtby9rZXkrdmFsdWU=", "[redacted:DEMO_API_KEY]"),
@@ -59,18 +56,9 @@ fn credentials_are_known_by_their_shape() {
         ("AKIAIOSFODNN7EXAMPLE", "[redacted]"),
         ("AIzaSyA-0123456789abcdefghijklmnopqrstuv", "[redacted]"),
         ("hf_abcdefghij0123456789", "[redacted]"),
-        (
-            "Authorization: Bearer abcdefghijklmnop",
-            "Authorization: Bearer [redacted]",
-        ),
-        (
-            "authorization: bearer  abc12345",
-            "authorization: bearer  [redacted]",
-        ),
-        (
-            "Authorization: Basic dXNlcjpwYXNzd29yZA==",
-            "Authorization: Basic [redacted]",
-        ),
+        ("Authorization: Bearer abcdefghijklmnop", "Authorization: Bearer [redacted]"),
+        ("authorization: bearer  abc12345", "authorization: bearer  [redacted]"),
+        ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic [redacted]"),
         (&format!("a {block} b"), "a [redacted] b"),
         (&block.replace('\n', "\\n"), "[redacted]"),
         ("-----BEGIN PRIVATE KEY-----\nMIIabc\nMIIdef", "[redacted]"),
@@ -99,26 +87,15 @@ fn ordinary_text_is_borrowed_unchanged() {
         "ghp_ hf_ AKIA AIza xoxb- sk- :// Bearer ",
         "größe: 10 ✓",
     ] {
-        assert!(
-            matches!(redact(&known(), text), Cow::Borrowed(same) if same == text),
-            "{text}"
-        );
+        assert!(matches!(redact(&known(), text), Cow::Borrowed(same) if same == text), "{text}");
     }
 }
 
 #[test]
 fn hostile_repetition_stays_linear() {
     let known = Secrets::new([("A", SecretString::from("a".repeat(40) + "b"))]);
-    for unit in [
-        "sk-",
-        "://",
-        "-----BEGIN ",
-        "-----BEGIN PRIVATE KEY-----",
-        "Bearer ",
-        "a",
-        "://a:",
-        "sk-1-",
-    ] {
+    for unit in ["sk-", "://", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a", "://a:", "sk-1-"]
+    {
         let text = unit.repeat(400_000 / unit.len());
         let started = Instant::now();
         let _ = redact(&known, &text);

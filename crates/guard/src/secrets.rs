@@ -31,11 +31,7 @@ struct Form {
 impl Secrets {
     /// Collects values under the names that stand for them in redacted text.
     pub fn new<N: AsRef<str>>(values: impl IntoIterator<Item = (N, SecretString)>) -> Self {
-        let mut index = Index {
-            values: 0,
-            starts: PairSet::new(),
-            forms: HashMap::new(),
-        };
+        let mut index = Index { values: 0, starts: PairSet::new(), forms: HashMap::new() };
         for (name, value) in values {
             let value = value.expose_secret().trim();
             if value.chars().count() >= SHORTEST {
@@ -65,14 +61,8 @@ impl Secrets {
         let index = self.0.as_ref()?;
         let bytes = text.as_bytes();
         while let Some(at) = index.starts.next_hit(bytes, from) {
-            let forms = index
-                .forms
-                .get(&[bytes[at], bytes[at + 1]])
-                .map_or(&[][..], Vec::as_slice);
-            if let Some(form) = forms
-                .iter()
-                .find(|form| bytes[at..].starts_with(form.text.as_bytes()))
-            {
+            let forms = index.forms.get(&[bytes[at], bytes[at + 1]]).map_or(&[][..], Vec::as_slice);
+            if let Some(form) = forms.iter().find(|form| bytes[at..].starts_with(form.text.as_bytes())) {
                 return Some((at, at + form.text.len(), &form.name));
             }
             from = at + 1;
@@ -92,10 +82,7 @@ impl Index {
             let forms = self.forms.entry([first, second]).or_default();
             if forms.iter().all(|form| form.text != text) {
                 self.starts.insert(first, second);
-                forms.push(Form {
-                    text,
-                    name: name.clone(),
-                });
+                forms.push(Form { text, name: name.clone() });
             }
         }
     }
@@ -120,10 +107,7 @@ mod tests {
     #[test]
     fn debug_output_shows_no_value_and_no_name() {
         let secrets = Secrets::new([("DEMO_KEY", SecretString::from("hunter2-hunter2"))]);
-        assert_eq!(
-            format!("{secrets:?} {secrets:#?}"),
-            "Secrets(1 values) Secrets(1 values)"
-        );
+        assert_eq!(format!("{secrets:?} {secrets:#?}"), "Secrets(1 values) Secrets(1 values)");
     }
 
     #[test]

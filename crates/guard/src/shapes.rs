@@ -81,9 +81,7 @@ const fn starts() -> PairSet {
 pub(crate) fn find(text: &str, mut from: usize) -> Option<Hit> {
     let bytes = text.as_bytes();
     while let Some(at) = STARTS.next_hit(bytes, from) {
-        let shape = SHAPES
-            .iter()
-            .find(|shape| bytes[at..].starts_with(shape.prefix().as_bytes()));
+        let shape = SHAPES.iter().find(|shape| bytes[at..].starts_with(shape.prefix().as_bytes()));
         if let Some(hit) = shape.and_then(|shape| shape.matches(bytes, at)) {
             return Some(hit);
         }
@@ -111,10 +109,7 @@ impl Shape {
                 let sample = &bytes[after..bytes.len().min(after + KEY_SAMPLE)];
                 let body = &sample[..run(sample, is_key_byte)];
                 let likely = is_word_start(bytes, at) && body.len() >= *least && has_digit(body);
-                likely.then(|| Hit {
-                    start: at,
-                    end: after + run(&bytes[after..], is_key_byte),
-                })
+                likely.then(|| Hit { start: at, end: after + run(&bytes[after..], is_key_byte) })
             }
             Shape::Header(_) => {
                 let start = after + run(&bytes[after..], |byte| byte == b' ');
@@ -131,9 +126,8 @@ impl Shape {
 
 /// A block without an end (cut off output) is taken out to the end of its base64 lines.
 fn private_key_block(bytes: &[u8], start: usize, after: usize) -> Option<Hit> {
-    let label = run(&bytes[after..], |byte| {
-        byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
-    });
+    let label =
+        run(&bytes[after..], |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     let body = after + label;
     if !bytes[after..body].ends_with(b"PRIVATE KEY") || !bytes[body..].starts_with(b"-----") {
         return None;
@@ -145,37 +139,26 @@ fn private_key_block(bytes: &[u8], start: usize, after: usize) -> Option<Hit> {
     }
     if bytes[end..].starts_with(b"-----END ") {
         end += 9;
-        end += run(&bytes[end..], |byte| {
-            byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
-        });
+        end += run(&bytes[end..], |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
         end += run(&bytes[end..], |byte| byte == b'-').min(5);
     }
     Some(Hit { start, end })
 }
 
 fn password(bytes: &[u8], after: usize) -> Option<Hit> {
-    let authority = &bytes[after
-        ..after
-            + run(&bytes[after..], |byte| {
-                byte > b' ' && !b"/\"'<>`\\".contains(&byte)
-            })];
+    let authority =
+        &bytes[after..after + run(&bytes[after..], |byte| byte > b' ' && !b"/\"'<>`\\".contains(&byte))];
     let host = authority.iter().rposition(|byte| *byte == b'@')?;
     let colon = authority[..host].iter().position(|byte| *byte == b':')?;
     let secret = &authority[colon + 1..host];
     // What the search by value has already replaced stays, with its name.
     let worth_it = !secret.is_empty() && !secret.starts_with(b"[redacted");
-    worth_it.then_some(Hit {
-        start: after + colon + 1,
-        end: after + host,
-    })
+    worth_it.then_some(Hit { start: after + colon + 1, end: after + host })
 }
 
 /// How many bytes from the start satisfy `wanted`.
 fn run(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
-    bytes
-        .iter()
-        .position(|byte| !wanted(*byte))
-        .unwrap_or(bytes.len())
+    bytes.iter().position(|byte| !wanted(*byte)).unwrap_or(bytes.len())
 }
 
 /// A prefix inside a word (`task-…`) announces nothing.

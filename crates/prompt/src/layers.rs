@@ -80,10 +80,7 @@ fn stable(layers: &Layers) -> Vec<String> {
     if !guidance.is_empty() {
         parts.push(guidance.join(" "));
     }
-    parts.push(format!(
-        "Operating system: {}. Working directory at the start: {}.",
-        layers.os, layers.cwd
-    ));
+    parts.push(format!("Operating system: {}. Working directory at the start: {}.", layers.os, layers.cwd));
     if layers.platform == "cli" {
         parts.push(TERMINAL_READER.to_owned());
     }
@@ -107,16 +104,9 @@ mod tests {
 
     fn layers() -> Layers {
         Layers {
-            tools: [
-                "patch",
-                "read_file",
-                "search_files",
-                "terminal",
-                "todo",
-                "write_file",
-            ]
-            .map(str::to_owned)
-            .into(),
+            tools: ["patch", "read_file", "search_files", "terminal", "todo", "write_file"]
+                .map(str::to_owned)
+                .into(),
             os: "Linux".into(),
             cwd: "/work".into(),
             platform: "cli".into(),
@@ -134,16 +124,9 @@ mod tests {
 
     #[test]
     fn guidance_is_only_for_tools_that_are_there() {
-        let bare = Layers {
-            tools: vec![],
-            identity: Some("You are a test.".into()),
-            ..layers()
-        };
+        let bare = Layers { tools: vec![], identity: Some("You are a test.".into()), ..layers() };
         let prompt = SystemPrompt::assemble(&bare).into_string();
-        assert!(
-            prompt.starts_with("You are a test.\n\nOperating system"),
-            "{prompt}"
-        );
+        assert!(prompt.starts_with("You are a test.\n\nOperating system"), "{prompt}");
         assert!(!prompt.contains("tool"), "{prompt}");
     }
 }

@@ -41,7 +41,5 @@ pub const PROVIDERS: &[Provider] = &[
 /// The provider with this id or alias, in any case.
 pub fn find(name: &str) -> Option<&'static Provider> {
     let name = name.trim().to_ascii_lowercase();
-    PROVIDERS
-        .iter()
-        .find(|provider| provider.id == name || provider.aliases.contains(&name.as_str()))
+    PROVIDERS.iter().find(|provider| provider.id == name || provider.aliases.contains(&name.as_str()))
 }

@@ -34,10 +34,7 @@ pub fn install_tls() {
 
 impl HttpClients {
     pub fn new(settings: HttpSettings) -> Self {
-        Self {
-            settings,
-            ..Self::default()
-        }
+        Self { settings, ..Self::default() }
     }
 
     pub fn deadlines(&self) -> Deadlines {
@@ -73,17 +70,12 @@ impl HttpClients {
             let proxy = Proxy::all(proxy).map_err(|error| unusable("network.proxy", &error))?;
             builder = builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_string("localhost,127.0.0.1,::1")));
         }
-        builder
-            .build()
-            .map_err(|error| unusable("the HTTP client", &error))
+        builder.build().map_err(|error| unusable("the HTTP client", &error))
     }
 }
 
 fn unusable(what: &str, error: &reqwest::Error) -> Failure {
-    Failure::Unreachable {
-        origin: what.to_owned(),
-        cause: root_cause(error),
-    }
+    Failure::Unreachable { origin: what.to_owned(), cause: root_cause(error) }
 }
 
 /// The innermost cause of an error: the part that a person can act on.

@@ -28,10 +28,6 @@ impl Deadlines {
     /// A model on this machine may think for a long time before its first token.
     pub fn for_local(self) -> Self {
         let patient = Duration::from_secs(900);
-        Self {
-            first_byte: self.first_byte.max(patient),
-            gap: self.gap.max(patient),
-            ..self
-        }
+        Self { first_byte: self.first_byte.max(patient), gap: self.gap.max(patient), ..self }
     }
 }

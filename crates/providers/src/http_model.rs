@@ -38,10 +38,7 @@ impl HttpModel {
         let origin = endpoint.origin();
         let host = endpoint.base_url.host_str().unwrap_or_default();
         let mut url = endpoint.base_url.clone();
-        url.set_path(&format!(
-            "{}/chat/completions",
-            endpoint.base_url.path().trim_end_matches('/')
-        ));
+        url.set_path(&format!("{}/chat/completions", endpoint.base_url.path().trim_end_matches('/')));
         let deadlines = match endpoint.is_loopback() {
             true => clients.deadlines().for_local(),
             false => clients.deadlines(),
@@ -49,11 +46,7 @@ impl HttpModel {
         let profile = ModelProfile {
             mode: ApiMode::ChatCompletions,
             model: endpoint.model.as_str().into(),
-            issuer: Issuer {
-                provider: endpoint.provider.to_owned(),
-                origin,
-                model: endpoint.model.clone(),
-            },
+            issuer: Issuer { provider: endpoint.provider.to_owned(), origin, model: endpoint.model.clone() },
             base_url: endpoint.base_url.to_string(),
             dialect: Dialect::of(host, &endpoint.model),
             max_tokens: endpoint.max_tokens,
@@ -80,18 +73,11 @@ impl HttpModel {
         drop(self.draining.lock().await);
         let started = Instant::now();
         let client = self.clients.of(&self.url)?;
-        let sent = client
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .body(request.body)
-            .send();
+        let sent = client.post(self.url.clone()).headers(self.headers.clone()).body(request.body).send();
         let limit = self.deadlines.first_byte.min(self.deadlines.total);
         let response = tokio::time::timeout(limit, sent)
             .await
-            .map_err(|_| Failure::TimedOut {
-                phase: TimeoutPhase::FirstByte,
-                limit,
-            })?
+            .map_err(|_| Failure::TimedOut { phase: TimeoutPhase::FirstByte, limit })?
             .map_err(|error| self.transport_failure(&error))?;
         if !response.status().is_success() {
             return Err(self.refusal(response).await);
@@ -112,16 +98,10 @@ impl HttpModel {
     fn transport_failure(&self, error: &reqwest::Error) -> Failure {
         let cause = redact(&self.secrets, &root_cause(error)).into_owned();
         if error.is_timeout() {
-            return Failure::TimedOut {
-                phase: TimeoutPhase::Connect,
-                limit: self.deadlines.connect,
-            };
+            return Failure::TimedOut { phase: TimeoutPhase::Connect, limit: self.deadlines.connect };
         }
         match error.is_connect() {
-            true => Failure::Unreachable {
-                origin: self.profile.issuer.origin.clone(),
-                cause,
-            },
+            true => Failure::Unreachable { origin: self.profile.issuer.origin.clone(), cause },
             false => Failure::Cut { cause },
         }
     }
@@ -144,11 +124,7 @@ impl HttpModel {
         if body.trim().is_empty() && location {
             body = "the server redirects to another address, which is not followed".to_owned();
         }
-        Failure::Http {
-            status,
-            retry_after,
-            body,
-        }
+        Failure::Http { status, retry_after, body }
     }
 }
 
@@ -178,10 +154,7 @@ fn headers(endpoint: &Endpoint) -> HeaderMap {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     kind.trim_start().starts_with("application/json")
 }
 

@@ -12,22 +12,10 @@ pub struct LocalServer {
 }
 
 const USUAL: &[LocalServer] = &[
-    LocalServer {
-        name: "Ollama",
-        port: 11434,
-    },
-    LocalServer {
-        name: "LM Studio",
-        port: 1234,
-    },
-    LocalServer {
-        name: "llama.cpp",
-        port: 8080,
-    },
-    LocalServer {
-        name: "vLLM",
-        port: 8000,
-    },
+    LocalServer { name: "Ollama", port: 11434 },
+    LocalServer { name: "LM Studio", port: 1234 },
+    LocalServer { name: "llama.cpp", port: 8080 },
+    LocalServer { name: "vLLM", port: 8000 },
 ];
 
 impl LocalServer {
@@ -43,9 +31,5 @@ pub async fn find_local_servers() -> Vec<LocalServer> {
         let open = tokio::time::timeout(Duration::from_millis(200), TcpStream::connect(address)).await;
         matches!(open, Ok(Ok(_))).then_some(*server)
     };
-    futures::future::join_all(USUAL.iter().map(knock))
-        .await
-        .into_iter()
-        .flatten()
-        .collect()
+    futures::future::join_all(USUAL.iter().map(knock)).await.into_iter().flatten().collect()
 }

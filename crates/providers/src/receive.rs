@@ -35,13 +35,7 @@ impl Receiving {
         started: Instant,
         draining: Arc<Mutex<()>>,
     ) -> Self {
-        Self {
-            body: response.bytes_stream().boxed(),
-            deadlines,
-            started,
-            received: 0,
-            draining,
-        }
+        Self { body: response.bytes_stream().boxed(), deadlines, started, received: 0, draining }
     }
 
     /// The next bytes, or `None` at the end.
@@ -55,9 +49,7 @@ impl Receiving {
         let Some(chunk) = next.map_err(|_| Failure::TimedOut { phase, limit: shown })? else {
             return Ok(None);
         };
-        let chunk = chunk.map_err(|error| Failure::Cut {
-            cause: root_cause(&error),
-        })?;
+        let chunk = chunk.map_err(|error| Failure::Cut { cause: root_cause(&error) })?;
         self.received += chunk.len();
         if self.received > MAX_REPLY {
             return Err(Failure::TooLarge { limit: MAX_REPLY });
@@ -102,13 +94,8 @@ async fn read_rest(mut body: BoxStream<'static, reqwest::Result<Bytes>>, busy: O
 
 /// Turns a streamed body into model events.
 pub(crate) fn events(receiving: Receiving, decoder: Decoder) -> ModelEvents {
-    let reading = Reading {
-        receiving,
-        decoder,
-        sse: SseParser::default(),
-        ready: VecDeque::new(),
-        ended: false,
-    };
+    let reading =
+        Reading { receiving, decoder, sse: SseParser::default(), ready: VecDeque::new(), ended: false };
     futures::stream::unfold(Some(reading), |reading| async move {
         let mut reading = reading?;
         match reading.next().await {
@@ -153,9 +140,7 @@ impl Reading {
 
     /// Feeds a chunk, or the end of the stream. Pieces that arrived together leave together.
     fn take(&mut self, chunk: Option<&[u8]>) -> Result<(), Failure> {
-        let Self {
-            decoder, sse, ready, ..
-        } = self;
+        let Self { decoder, sse, ready, .. } = self;
         let mut failed = None;
         let each = |data: &str| {
             if failed.is_none() {
@@ -166,9 +151,7 @@ impl Reading {
             Some(chunk) => sse.feed(chunk, each),
             None => sse.finish(each),
         };
-        parsed.map_err(|error| Failure::Garbled {
-            cause: error.to_string(),
-        })?;
+        parsed.map_err(|error| Failure::Garbled { cause: error.to_string() })?;
         failed.map_or(Ok(()), |error| Err(error.into()))
     }
 

@@ -44,10 +44,7 @@ pub enum ResolveError {
     #[error("unknown provider `{name}`; this build knows {}", known())]
     UnknownProvider { name: String },
     #[error("provider {provider} has no key: set {variable} with `hermes config set {variable} ...`")]
-    NoKey {
-        provider: &'static str,
-        variable: &'static str,
-    },
+    NoKey { provider: &'static str, variable: &'static str },
     #[error("provider {provider} needs an address: `hermes config set model.base_url http://HOST:PORT/v1`")]
     NoBaseUrl { provider: &'static str },
     #[error("no model is chosen: `hermes config set model.default NAME` or `-m NAME`")]
@@ -69,11 +66,7 @@ pub fn resolve(
     let usable = |name: &str| variable(name).filter(|value| is_usable(value.expose_secret()));
     let provider = choose(wanted, &usable)?;
     let (base_url, is_own_url) = base_url(provider, wanted, &usable)?;
-    let model = wanted
-        .model
-        .clone()
-        .filter(|model| !model.trim().is_empty())
-        .ok_or(ResolveError::NoModel)?;
+    let model = wanted.model.clone().filter(|model| !model.trim().is_empty()).ok_or(ResolveError::NoModel)?;
     let (key, key_source) = key(provider, wanted, is_own_url, &usable)?;
     Ok(Endpoint {
         provider: provider.id,
@@ -90,15 +83,9 @@ fn choose(
     wanted: &Wanted,
     usable: &dyn Fn(&str) -> Option<SecretString>,
 ) -> Result<&'static Provider, ResolveError> {
-    let named = wanted
-        .provider
-        .as_deref()
-        .map(str::trim)
-        .filter(|name| !name.is_empty() && *name != "auto");
+    let named = wanted.provider.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != "auto");
     if let Some(name) = named {
-        return catalogue::find(name).ok_or_else(|| ResolveError::UnknownProvider {
-            name: name.to_owned(),
-        });
+        return catalogue::find(name).ok_or_else(|| ResolveError::UnknownProvider { name: name.to_owned() });
     }
     let id = if wanted.base_url.as_deref().is_some_and(|url| !url.is_empty()) {
         provider_of_url(wanted.base_url.as_deref().unwrap_or_default())
@@ -116,17 +103,10 @@ fn choose(
 
 /// A bare base URL is a custom endpoint unless it is the very host of a known provider.
 fn provider_of_url(url: &str) -> &'static str {
-    let host = |text: &str| {
-        Url::parse(text)
-            .ok()
-            .and_then(|url| url.host_str().map(str::to_owned))
-    };
+    let host = |text: &str| Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
     let given = host(url);
     let same = |provider: &&Provider| given.is_some() && host(provider.base_url) == given;
-    PROVIDERS
-        .iter()
-        .find(same)
-        .map_or("custom", |provider| provider.id)
+    PROVIDERS.iter().find(same).map_or("custom", |provider| provider.id)
 }
 
 /// The address, and whether the user wrote it in the configuration (which trusts it with
@@ -140,20 +120,13 @@ fn base_url(
     let is_own = configured.is_some();
     let from_env = || usable(provider.base_url_env).map(|value| value.expose_secret().to_owned());
     let built_in = (!provider.base_url.is_empty()).then(|| provider.base_url.to_owned());
-    let text = configured
-        .or_else(from_env)
-        .or(built_in)
-        .ok_or(ResolveError::NoBaseUrl {
-            provider: provider.id,
-        })?;
+    let text =
+        configured.or_else(from_env).or(built_in).ok_or(ResolveError::NoBaseUrl { provider: provider.id })?;
     parse_base_url(&text).map(|url| (url, is_own))
 }
 
 fn parse_base_url(text: &str) -> Result<Url, ResolveError> {
-    let bad = |cause: &str| ResolveError::BadUrl {
-        url: text.to_owned(),
-        cause: cause.to_owned(),
-    };
+    let bad = |cause: &str| ResolveError::BadUrl { url: text.to_owned(), cause: cause.to_owned() };
     let mut url = Url::parse(text.trim()).map_err(|error| bad(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad("the scheme is neither http nor https"));
@@ -175,10 +148,7 @@ fn key(
     is_own_url: bool,
     usable: &dyn Fn(&str) -> Option<SecretString>,
 ) -> Result<(Option<SecretString>, KeySource), ResolveError> {
-    let configured = wanted
-        .api_key
-        .clone()
-        .filter(|key| is_own_url && is_usable(key.expose_secret()));
+    let configured = wanted.api_key.clone().filter(|key| is_own_url && is_usable(key.expose_secret()));
     if let Some(key) = configured {
         return Ok((Some(key), KeySource::Config));
     }
@@ -193,18 +163,12 @@ fn key(
     match provider.id {
         "custom" => Ok((None, KeySource::None)),
         _ if is_foreign => Ok((None, KeySource::None)),
-        id => Err(ResolveError::NoKey {
-            provider: id,
-            variable: provider.key_env[0],
-        }),
+        id => Err(ResolveError::NoKey { provider: id, variable: provider.key_env[0] }),
     }
 }
 
 fn same_host(provider: &Provider, wanted: &Wanted) -> bool {
-    wanted
-        .base_url
-        .as_deref()
-        .is_some_and(|url| provider_of_url(url) == provider.id)
+    wanted.base_url.as_deref().is_some_and(|url| provider_of_url(url) == provider.id)
 }
 
 /// Values that are only placeholders are no keys.

@@ -33,38 +33,24 @@ fn the_endpoint_and_the_key_follow_the_settings() {
             name: "an OpenRouter key chooses OpenRouter",
             wanted: wanted("", "", ""),
             env: &[("OPENROUTER_API_KEY", "k1"), ("OPENAI_API_KEY", "k2")],
-            want: Ok((
-                "openrouter",
-                "https://openrouter.ai/api/v1",
-                Variable("OPENROUTER_API_KEY"),
-            )),
+            want: Ok(("openrouter", "https://openrouter.ai/api/v1", Variable("OPENROUTER_API_KEY"))),
         },
         Case {
             name: "an OpenAI key never goes to OpenRouter",
             wanted: wanted("openrouter", "", ""),
             env: &[("OPENAI_API_KEY", "k2")],
-            want: Err(ResolveError::NoKey {
-                provider: "openrouter",
-                variable: "OPENROUTER_API_KEY",
-            }),
+            want: Err(ResolveError::NoKey { provider: "openrouter", variable: "OPENROUTER_API_KEY" }),
         },
         Case {
             name: "an OpenAI key alone chooses OpenAI",
             wanted: wanted("auto", "", ""),
             env: &[("OPENAI_API_KEY", "k2")],
-            want: Ok((
-                "openai-api",
-                "https://api.openai.com/v1",
-                Variable("OPENAI_API_KEY"),
-            )),
+            want: Ok(("openai-api", "https://api.openai.com/v1", Variable("OPENAI_API_KEY"))),
         },
         Case {
             name: "OPENAI_BASE_URL takes the OpenAI key with it",
             wanted: wanted("openai", "", ""),
-            env: &[
-                ("OPENAI_API_KEY", "k2"),
-                ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/"),
-            ],
+            env: &[("OPENAI_API_KEY", "k2"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")],
             want: Ok(("openai-api", "http://127.0.0.1:9/v1", Variable("OPENAI_API_KEY"))),
         },
         Case {
@@ -101,10 +87,7 @@ fn the_endpoint_and_the_key_follow_the_settings() {
             name: "placeholders are not keys",
             wanted: wanted("openai", "", ""),
             env: &[("OPENAI_API_KEY", "your-key-here")],
-            want: Err(ResolveError::NoKey {
-                provider: "openai-api",
-                variable: "OPENAI_API_KEY",
-            }),
+            want: Err(ResolveError::NoKey { provider: "openai-api", variable: "OPENAI_API_KEY" }),
         },
         Case {
             name: "custom without an address",
@@ -120,15 +103,10 @@ fn the_endpoint_and_the_key_follow_the_settings() {
         },
     ] {
         let lookup = |name: &str| {
-            case.env
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| SecretString::from(*value))
+            case.env.iter().find(|(key, _)| *key == name).map(|(_, value)| SecretString::from(*value))
         };
         let got = resolve(&case.wanted, &lookup).map(|e| (e.provider, e.base_url.to_string(), e.key_source));
-        let want = case
-            .want
-            .map(|(provider, url, source)| (provider, url.to_owned(), source));
+        let want = case.want.map(|(provider, url, source)| (provider, url.to_owned(), source));
         assert_eq!(got, want, "{}", case.name);
     }
 }
@@ -141,10 +119,7 @@ fn a_model_is_needed_and_loses_its_provider_prefix() {
     assert_eq!(resolve(&asked, &none).err(), Some(ResolveError::NoModel));
     asked.model = Some("qwen:7b".into());
     assert_eq!(resolve(&asked, &none).unwrap().model, "qwen:7b");
-    let routed = Wanted {
-        model: Some("openrouter:a/b".into()),
-        ..wanted("openrouter", "", "")
-    };
+    let routed = Wanted { model: Some("openrouter:a/b".into()), ..wanted("openrouter", "", "") };
     let key = |name: &str| (name == "OPENROUTER_API_KEY").then(|| SecretString::from("k-value"));
     assert_eq!(resolve(&routed, &key).unwrap().model, "a/b");
 }

@@ -46,10 +46,7 @@ fn request(model: &HttpModel, stream: bool) -> hermes_wire::EncodedRequest {
         system: "s".into(),
         tools: Arc::from(tools),
         messages: vec![Arc::new(Message::user("hi"))],
-        settings: RequestSettings {
-            stream,
-            ..RequestSettings::default()
-        },
+        settings: RequestSettings { stream, ..RequestSettings::default() },
     };
     encode(ApiMode::ChatCompletions, &request)
 }
@@ -85,10 +82,7 @@ async fn replies_come_over_one_connection_with_the_key_in_the_header_only() {
     }
     assert_eq!(provider.connections(), 1);
     for recorded in provider.requests() {
-        assert_eq!(
-            recorded.header("authorization"),
-            Some(format!("Bearer {KEY}").as_str())
-        );
+        assert_eq!(recorded.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
         assert_eq!(recorded.header("accept-encoding"), None);
         assert!(!String::from_utf8_lossy(&recorded.body).contains(KEY));
     }
@@ -106,15 +100,10 @@ async fn odd_streams_give_the_same_reply() {
     ] {
         let provider = FakeProvider::start().await;
         let name = format!("{fault:?}");
-        provider
-            .fault(fault)
-            .reply(ReplyScript::text("héllo 中文").streamed_in(5));
+        provider.fault(fault).reply(ReplyScript::text("héllo 中文").streamed_in(5));
         let (_, reply) = ask(&model(&provider.base_url())).await;
         assert_eq!(
-            reply
-                .unwrap_or_else(|failure| panic!("{name}: {failure}"))
-                .message
-                .text,
+            reply.unwrap_or_else(|failure| panic!("{name}: {failure}")).message.text,
             "héllo 中文",
             "{name}"
         );
@@ -130,12 +119,7 @@ async fn odd_tool_calls_are_assembled() {
             .and_call("terminal", json!({"command": "b"}));
         provider.fault(fault).reply(script);
         let reply = ask(&model(&provider.base_url())).await.1.unwrap();
-        let commands: Vec<_> = reply
-            .message
-            .calls
-            .iter()
-            .map(|call| call.arguments.as_str())
-            .collect();
+        let commands: Vec<_> = reply.message.calls.iter().map(|call| call.arguments.as_str()).collect();
         assert_eq!(commands, [r#"{"command":"a"}"#, r#"{"command":"b"}"#], "{name}");
         assert_ne!(reply.message.calls[0].id, reply.message.calls[1].id, "{name}");
     }
@@ -144,14 +128,9 @@ async fn odd_tool_calls_are_assembled() {
 #[tokio::test]
 async fn a_cut_call_is_marked() {
     let provider = FakeProvider::start().await;
-    provider
-        .fault(Fault::CutArguments(5))
-        .reply(ReplyScript::call("terminal", json!({"command": "ls"})));
+    provider.fault(Fault::CutArguments(5)).reply(ReplyScript::call("terminal", json!({"command": "ls"})));
     let reply = ask(&model(&provider.base_url())).await.1.unwrap();
-    assert_eq!(
-        (reply.finish, reply.calls),
-        (FinishReason::Length, vec![CallState::Truncated])
-    );
+    assert_eq!((reply.finish, reply.calls), (FinishReason::Length, vec![CallState::Truncated]));
 }
 
 #[tokio::test]
@@ -164,19 +143,11 @@ async fn faults_have_names() {
         (status(500), false, Server),
         (status(503), false, Overloaded),
         (Fault::HangUp, false, StreamCut),
-        (
-            Fault::Redirect("http://127.0.0.1:1/v1/chat/completions".into()),
-            false,
-            Format,
-        ),
+        (Fault::Redirect("http://127.0.0.1:1/v1/chat/completions".into()), false, Format),
         (Fault::Garbage("data: <html>oops\n\n".into()), false, Garbled),
         (Fault::DropAtByte(40), true, StreamCut),
         (Fault::StallAfterByte(40), true, Timeout),
-        (
-            Fault::ErrorInStream(json!({"error": {"message": "boom", "code": 503}})),
-            true,
-            Overloaded,
-        ),
+        (Fault::ErrorInStream(json!({"error": {"message": "boom", "code": 503}})), true, Overloaded),
     ] {
         let provider = FakeProvider::start().await;
         let name = format!("{fault:?}");
@@ -193,22 +164,10 @@ async fn faults_have_names() {
 async fn a_silent_server_runs_into_the_first_byte_limit() {
     let provider = FakeProvider::start().await;
     provider.fault(Fault::NoAnswer);
-    let limits = Deadlines {
-        first_byte: Duration::from_millis(100),
-        ..Deadlines::default()
-    };
+    let limits = Deadlines { first_byte: Duration::from_millis(100), ..Deadlines::default() };
     let model = model(&provider.base_url()).with_deadlines(limits);
     let failure = ask(&model).await.1.unwrap_err();
-    assert!(
-        matches!(
-            failure,
-            Failure::TimedOut {
-                phase: TimeoutPhase::FirstByte,
-                ..
-            }
-        ),
-        "{failure}"
-    );
+    assert!(matches!(failure, Failure::TimedOut { phase: TimeoutPhase::FirstByte, .. }), "{failure}");
 }
 
 #[tokio::test]
@@ -223,11 +182,7 @@ async fn a_wait_that_was_asked_for_is_read_and_an_echoed_key_is_not_shown() {
     let provider = FakeProvider::start().await;
     let headers = vec![("retry-after".to_owned(), "7".to_owned())];
     let body = json!({"error": {"message": format!("key {KEY} is over its limit")}}).to_string();
-    provider.fault(Fault::Status {
-        code: 429,
-        headers,
-        body,
-    });
+    provider.fault(Fault::Status { code: 429, headers, body });
     let fault = classify(&ask(&model(&provider.base_url())).await.1.unwrap_err());
     assert_eq!(fault.retry_after, Some(Duration::from_secs(7)));
     assert!(!fault.detail.contains(KEY), "{}", fault.detail);
@@ -239,8 +194,6 @@ async fn a_plain_reply_is_read() {
     provider.reply(ReplyScript::text("whole"));
     let model = model(&provider.base_url());
     let mut events = model.reply(request(&model, false)).await.unwrap();
-    let Some(Ok(ModelEvent::Finished(reply))) = events.next().await else {
-        panic!("no reply")
-    };
+    let Some(Ok(ModelEvent::Finished(reply))) = events.next().await else { panic!("no reply") };
     assert_eq!(reply.message.text, "whole");
 }

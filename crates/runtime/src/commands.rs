@@ -90,13 +90,7 @@ pub const TABLE: &[Command] = &[
         help: "show the tokens used in this session",
         action: |_| Action::Usage,
     },
-    Command {
-        name: "quit",
-        aliases: &["exit", "q"],
-        arguments: "",
-        help: "leave",
-        action: |_| Action::Quit,
-    },
+    Command { name: "quit", aliases: &["exit", "q"], arguments: "", help: "leave", action: |_| Action::Quit },
 ];
 
 /// What a line means.
@@ -119,52 +113,30 @@ pub fn read(line: &str) -> Line {
         return Line::Words;
     };
     let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let is_name = !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphabetic() || c == '-' || c == '?');
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-' || c == '?');
     if !is_name || line.contains('\n') {
         return Line::Words;
     }
     let name = name.to_ascii_lowercase();
     let argument = Some(argument.trim().to_owned()).filter(|text| !text.is_empty());
-    match TABLE
-        .iter()
-        .find(|command| command.name == name || command.aliases.contains(&name.as_str()))
-    {
+    match TABLE.iter().find(|command| command.name == name || command.aliases.contains(&name.as_str())) {
         Some(command) => Line::Command((command.action)(argument)),
-        None => Line::Unknown {
-            nearest: nearest(&name),
-            name,
-        },
+        None => Line::Unknown { nearest: nearest(&name), name },
     }
 }
 
 fn nearest(name: &str) -> Option<&'static str> {
-    let shared = |other: &str| {
-        name.chars()
-            .zip(other.chars())
-            .take_while(|(a, b)| a == b)
-            .count()
-    };
+    let shared = |other: &str| name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let best = TABLE.iter().max_by_key(|command| shared(command.name))?;
     (shared(best.name) > 0).then_some(best.name)
 }
 
 /// The list that `/help` shows.
 pub fn help() -> String {
-    let width = TABLE
-        .iter()
-        .map(|c| c.name.len() + c.arguments.len() + 2)
-        .max()
-        .unwrap_or(0);
+    let width = TABLE.iter().map(|c| c.name.len() + c.arguments.len() + 2).max().unwrap_or(0);
     let row = |command: &Command| {
         let call = format!("/{} {}", command.name, command.arguments);
-        let also: String = command
-            .aliases
-            .iter()
-            .map(|alias| format!(" (/{alias})"))
-            .collect();
+        let also: String = command.aliases.iter().map(|alias| format!(" (/{alias})")).collect();
         format!("  {call:width$}  {}{also}", command.help)
     };
     TABLE.iter().map(row).collect::<Vec<_>>().join("\n")
@@ -184,27 +156,10 @@ mod tests {
             ("/help", Line::Command(Action::Help)),
             ("  /QUIT ", Line::Command(Action::Quit)),
             ("/exit", Line::Command(Action::Quit)),
-            (
-                "/title  My work ",
-                Line::Command(Action::Title {
-                    title: Some("My work".into()),
-                }),
-            ),
+            ("/title  My work ", Line::Command(Action::Title { title: Some("My work".into()) })),
             ("/resume", Line::Command(Action::Resume { which: None })),
-            (
-                "/mdoel x",
-                Line::Unknown {
-                    name: "mdoel".into(),
-                    nearest: Some("model"),
-                },
-            ),
-            (
-                "/zzz",
-                Line::Unknown {
-                    name: "zzz".into(),
-                    nearest: None,
-                },
-            ),
+            ("/mdoel x", Line::Unknown { name: "mdoel".into(), nearest: Some("model") }),
+            ("/zzz", Line::Unknown { name: "zzz".into(), nearest: None }),
         ] {
             assert_eq!(read(line), want, "{line}");
         }
@@ -212,10 +167,8 @@ mod tests {
 
     #[test]
     fn no_two_commands_share_a_name() {
-        let mut names: Vec<_> = TABLE
-            .iter()
-            .flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()))
-            .collect();
+        let mut names: Vec<_> =
+            TABLE.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied())).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();

@@ -35,11 +35,7 @@ pub enum HomeError {
 
 impl HomeError {
     pub(crate) fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
-        move |source| Self::Io {
-            doing,
-            path: path.to_owned(),
-            source,
-        }
+        move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 }
 
@@ -54,11 +50,7 @@ pub struct LooseMode {
 impl fmt::Display for LooseMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        write!(
-            f,
-            "{path} is open to others (mode {:03o}); run `chmod {:03o} {path}`",
-            self.mode, self.wanted
-        )
+        write!(f, "{path} is open to others (mode {:03o}); run `chmod {:03o} {path}`", self.mode, self.wanted)
     }
 }
 
@@ -91,12 +83,7 @@ impl Home {
     /// Creates the directory when it is missing and reports what is open to others.
     pub fn ensure(&self) -> Result<Vec<LooseMode>, HomeError> {
         ensure_private_dir(&self.0)?;
-        let files = [
-            self.config_file(),
-            self.env_file(),
-            self.auth_file(),
-            self.state_db(),
-        ];
+        let files = [self.config_file(), self.env_file(), self.auth_file(), self.state_db()];
         let mut loose: Vec<LooseMode> = loose_mode(&self.0, PRIVATE_DIR).into_iter().collect();
         loose.extend(files.iter().filter_map(|path| loose_mode(path, PRIVATE_FILE)));
         Ok(loose)
@@ -173,20 +160,14 @@ pub struct HomeLock {
 pub fn ensure_private_dir(path: &Path) -> Result<(), HomeError> {
     match DirBuilder::new().recursive(true).mode(PRIVATE_DIR).create(path) {
         Ok(()) => Ok(()),
-        Err(_) if path.exists() && !path.is_dir() => Err(HomeError::NotADirectory {
-            path: path.to_owned(),
-        }),
+        Err(_) if path.exists() && !path.is_dir() => Err(HomeError::NotADirectory { path: path.to_owned() }),
         Err(error) => Err(HomeError::io("create", path)(error)),
     }
 }
 
 fn loose_mode(path: &Path, wanted: u32) -> Option<LooseMode> {
     let mode = path.metadata().ok()?.permissions().mode() & 0o777;
-    (mode & 0o077 != 0).then(|| LooseMode {
-        path: path.to_owned(),
-        mode,
-        wanted,
-    })
+    (mode & 0o077 != 0).then(|| LooseMode { path: path.to_owned(), mode, wanted })
 }
 
 #[cfg(test)]

@@ -48,10 +48,7 @@ impl Runtime {
         let enabled = config.list("toolsets")?;
         let disabled = config.list("agent.disabled_toolsets")?;
         let registry = Registry::builtin().select(Some(&enabled), &disabled)?;
-        let settings = HttpSettings {
-            proxy: config.text("network.proxy")?,
-            deadlines: deadlines(&config)?,
-        };
+        let settings = HttpSettings { proxy: config.text("network.proxy")?, deadlines: deadlines(&config)? };
         Ok(Self {
             secrets: Arc::new(config.secrets()),
             clients: HttpClients::new(settings),
@@ -101,11 +98,7 @@ impl Runtime {
                 .as_deref()
                 .and_then(hermes_providers::find_provider)
                 .is_some_and(|provider| provider.id == "custom");
-        let number = |key: &str| {
-            self.config
-                .integer(key)
-                .map(|n| n.and_then(|n| u64::try_from(n).ok()))
-        };
+        let number = |key: &str| self.config.integer(key).map(|n| n.and_then(|n| u64::try_from(n).ok()));
         Ok(Wanted {
             provider,
             model: self.config.text("model.default")?,
@@ -152,9 +145,7 @@ impl Runtime {
     pub(crate) fn limits(&self) -> Result<Limits, RuntimeError> {
         let number = |key: &str, default: u32| -> Result<u32, RuntimeError> {
             let value = self.config.integer(key)?;
-            Ok(value
-                .and_then(|value| u32::try_from(value).ok())
-                .unwrap_or(default))
+            Ok(value.and_then(|value| u32::try_from(value).ok()).unwrap_or(default))
         };
         let default = Limits::default();
         Ok(Limits {
@@ -166,11 +157,7 @@ impl Runtime {
 
     pub(crate) fn tool_context(&self, cwd: PathBuf) -> Result<Arc<ToolContext>, RuntimeError> {
         let passthrough = self.config.list("terminal.env_passthrough")?;
-        let shell = self
-            .launch
-            .shell
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()));
+        let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         Ok(Arc::new(ToolContext::new(ToolSetup {
             cwd,
             home: self.launch.home.path().to_owned(),
@@ -188,14 +175,10 @@ impl Runtime {
         let default = ToolSettings::default();
         let number = |key: &str, default: usize| -> Result<usize, RuntimeError> {
             let value = self.config.integer(key)?;
-            Ok(value
-                .and_then(|value| usize::try_from(value).ok())
-                .unwrap_or(default))
+            Ok(value.and_then(|value| usize::try_from(value).ok()).unwrap_or(default))
         };
-        let timeout = self
-            .config
-            .integer("terminal.timeout")?
-            .and_then(|seconds| u64::try_from(seconds).ok());
+        let timeout =
+            self.config.integer("terminal.timeout")?.and_then(|seconds| u64::try_from(seconds).ok());
         let mode = self.config.text("approvals.mode")?.unwrap_or_default();
         Ok(ToolSettings {
             timeout: timeout.unwrap_or(default.timeout),
@@ -213,9 +196,7 @@ fn deadlines(config: &Config) -> Result<Deadlines, RuntimeError> {
     let default = Deadlines::default();
     let seconds = |key: &str, default: Duration| -> Result<Duration, RuntimeError> {
         let value = config.integer(key)?;
-        Ok(value
-            .and_then(|value| u64::try_from(value).ok())
-            .map_or(default, Duration::from_secs))
+        Ok(value.and_then(|value| u64::try_from(value).ok()).map_or(default, Duration::from_secs))
     };
     Ok(Deadlines {
         first_byte: seconds("agent.first_byte_timeout", default.first_byte)?,
@@ -226,9 +207,5 @@ fn deadlines(config: &Config) -> Result<Deadlines, RuntimeError> {
 }
 
 fn clock() -> Clock {
-    Arc::new(|| {
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0.0, |time| time.as_secs_f64())
-    })
+    Arc::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64()))
 }

@@ -65,21 +65,9 @@ impl<'a> SessionHandle<'a> {
         let history = History::restore(stored.messages);
         tool_context.restore(history.messages());
         let system = stored.system_prompt.unwrap_or_default();
-        let session = Session::new(
-            acquired.lease,
-            system.into(),
-            history,
-            stored.quirks,
-            runtime.limits()?,
-        );
-        let mut handle = Self::assemble(
-            runtime,
-            id,
-            endpoint,
-            tool_context,
-            ask,
-            State::Live(Box::new(session)),
-        );
+        let session = Session::new(acquired.lease, system.into(), history, stored.quirks, runtime.limits()?);
+        let mut handle =
+            Self::assemble(runtime, id, endpoint, tool_context, ask, State::Live(Box::new(session)));
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
@@ -158,9 +146,7 @@ impl<'a> SessionHandle<'a> {
         events: EventSink,
     ) -> Result<TurnReport, RuntimeError> {
         self.store_session().await?;
-        let State::Live(session) = &mut self.state else {
-            unreachable!("the session was just stored")
-        };
+        let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
         let store = self.runtime.store()?;
         let ports = Ports {
             route: self.route.clone(),
@@ -220,13 +206,7 @@ impl<'a> SessionHandle<'a> {
 }
 
 fn live(lease: Lease, system: &str, runtime: &Runtime) -> Result<Session, RuntimeError> {
-    Ok(Session::new(
-        lease,
-        system.into(),
-        History::default(),
-        Quirks::default(),
-        runtime.limits()?,
-    ))
+    Ok(Session::new(lease, system.into(), History::default(), Quirks::default(), runtime.limits()?))
 }
 
 /// Ends what a dead process left running and closes its turn in the record.
@@ -234,24 +214,12 @@ async fn recover(runtime: &Runtime, acquired: &Acquired) -> Result<Recovery, Run
     if acquired.open_turn.is_none() {
         return Ok(Recovery::default());
     }
-    for mark in acquired
-        .orphans
-        .iter()
-        .filter_map(|orphan| orphan.process.clone())
-    {
-        let group = Group {
-            id: mark.group,
-            started: mark.started,
-            boot: mark.boot,
-        };
+    for mark in acquired.orphans.iter().filter_map(|orphan| orphan.process.clone()) {
+        let group = Group { id: mark.group, started: mark.started, boot: mark.boot };
         reap(&group).await;
     }
     let (unknown, not_started, closing) = recovery_texts();
-    let texts = RecoveryTexts {
-        unknown,
-        not_started,
-        closing,
-    };
+    let texts = RecoveryTexts { unknown, not_started, closing };
     Ok(runtime.store()?.recover(&acquired.lease, texts).await?)
 }
 
@@ -270,10 +238,7 @@ fn recovery_notice(recovery: &Recovery) -> Option<String> {
 
 /// The folder of a new session: `terminal.cwd`, seen from where the person stands.
 fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
-    let configured = runtime
-        .config()
-        .text("terminal.cwd")?
-        .unwrap_or_else(|| ".".to_owned());
+    let configured = runtime.config().text("terminal.cwd")?.unwrap_or_else(|| ".".to_owned());
     Ok(match configured.as_str() {
         "" | "." => runtime.launch.cwd.clone(),
         other => runtime.launch.cwd.join(other),
@@ -295,16 +260,8 @@ fn folder_of(
     }
     let shown = recorded.display();
     Ok(match recorded.is_dir() {
-        true => (
-            recorded.clone(),
-            Some(format!("working in {shown}, where this session was started")),
-        ),
-        false => (
-            here,
-            Some(format!(
-                "{shown}, where this session was started, is gone; staying here"
-            )),
-        ),
+        true => (recorded.clone(), Some(format!("working in {shown}, where this session was started"))),
+        false => (here, Some(format!("{shown}, where this session was started, is gone; staying here"))),
     })
 }
 

@@ -39,8 +39,7 @@ impl Request {
 
     /// Whether the client asked for the connection to end after this request.
     pub fn wants_close(&self) -> bool {
-        self.header("connection")
-            .is_some_and(|value| value.eq_ignore_ascii_case("close"))
+        self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
     }
 }
 
@@ -82,11 +81,7 @@ pub struct Connection {
 
 impl Connection {
     pub(crate) fn new(stream: TcpStream, number: u64) -> Self {
-        Self {
-            stream,
-            unread: BytesMut::new(),
-            number,
-        }
+        Self { stream, unread: BytesMut::new(), number }
     }
 
     /// Which connection of its listener this is, counting from 1.

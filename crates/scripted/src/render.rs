@@ -27,22 +27,12 @@ pub struct Rendering<'a> {
 /// The JSON texts of a streamed reply, without their `data:` lines.
 pub fn chunks(reply: &ReplyScript, rendering: &Rendering<'_>) -> Vec<String> {
     let mut stream = Stream::new(rendering);
-    stream.delta(Delta {
-        role: Some("assistant"),
-        content: Some(""),
-        ..Delta::default()
-    });
+    stream.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
     for piece in &reply.reasoning {
-        stream.delta(Delta {
-            reasoning_content: Some(piece),
-            ..Delta::default()
-        });
+        stream.delta(Delta { reasoning_content: Some(piece), ..Delta::default() });
     }
     for piece in &reply.text {
-        stream.delta(Delta {
-            content: Some(piece),
-            ..Delta::default()
-        });
+        stream.delta(Delta { content: Some(piece), ..Delta::default() });
     }
     for (index, call) in reply.calls.iter().enumerate() {
         let id = call.id_or(rendering.number, index);
@@ -50,22 +40,11 @@ pub fn chunks(reply: &ReplyScript, rendering: &Rendering<'_>) -> Vec<String> {
             index,
             id: Some(&id),
             kind: Some("function"),
-            function: FunctionDelta {
-                name: Some(&call.name),
-                arguments: "",
-            },
+            function: FunctionDelta { name: Some(&call.name), arguments: "" },
         });
         for arguments in cut(&call.arguments, reply.argument_pieces) {
-            let function = FunctionDelta {
-                name: None,
-                arguments,
-            };
-            stream.call(CallDelta {
-                index,
-                id: None,
-                kind: None,
-                function,
-            });
+            let function = FunctionDelta { name: None, arguments };
+            stream.call(CallDelta { index, id: None, kind: None, function });
         }
     }
     stream.finish(reply.finish_reason().as_str());
@@ -213,40 +192,19 @@ struct FunctionDelta<'a> {
 
 impl<'a> Stream<'a> {
     fn new(rendering: &Rendering<'a>) -> Self {
-        Self {
-            id: reply_id(rendering.number),
-            model: rendering.model,
-            texts: Vec::new(),
-        }
+        Self { id: reply_id(rendering.number), model: rendering.model, texts: Vec::new() }
     }
 
     fn delta(&mut self, delta: Delta<'_>) {
-        self.push(
-            &[Choice {
-                index: 0,
-                delta,
-                finish_reason: None,
-            }],
-            None,
-        );
+        self.push(&[Choice { index: 0, delta, finish_reason: None }], None);
     }
 
     fn call(&mut self, call: CallDelta<'_>) {
-        self.delta(Delta {
-            tool_calls: Some([call]),
-            ..Delta::default()
-        });
+        self.delta(Delta { tool_calls: Some([call]), ..Delta::default() });
     }
 
     fn finish(&mut self, reason: &str) {
-        self.push(
-            &[Choice {
-                index: 0,
-                delta: Delta::default(),
-                finish_reason: Some(reason),
-            }],
-            None,
-        );
+        self.push(&[Choice { index: 0, delta: Delta::default(), finish_reason: Some(reason) }], None);
     }
 
     fn usage(&mut self, usage: &Usage) {
@@ -255,14 +213,7 @@ impl<'a> Stream<'a> {
 
     fn push(&mut self, choices: &[Choice<'_>], usage: Option<Value>) {
         let object = "chat.completion.chunk";
-        let chunk = Chunk {
-            id: &self.id,
-            object,
-            created: CREATED,
-            model: self.model,
-            choices,
-            usage,
-        };
+        let chunk = Chunk { id: &self.id, object, created: CREATED, model: self.model, choices, usage };
         match serde_json::to_string(&chunk) {
             Ok(text) => self.texts.push(text),
             Err(error) => unreachable!("strings and numbers always become JSON: {error}"),

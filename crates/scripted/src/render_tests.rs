@@ -1,11 +1,7 @@
 use super::*;
 use serde_json::json;
 
-const RENDERING: Rendering<'_> = Rendering {
-    number: 3,
-    model: "m",
-    include_usage: true,
-};
+const RENDERING: Rendering<'_> = Rendering { number: 3, model: "m", include_usage: true };
 
 #[test]
 fn a_streamed_answer_has_these_bytes() {
@@ -24,13 +20,8 @@ fn a_streamed_answer_has_these_bytes() {
 
 #[test]
 fn calls_are_streamed_name_first_and_then_their_arguments() {
-    let reply = ReplyScript::call("terminal", json!({"a": 1}))
-        .and_call("other", json!({}))
-        .streamed_in(2);
-    let rendering = Rendering {
-        include_usage: false,
-        ..RENDERING
-    };
+    let reply = ReplyScript::call("terminal", json!({"a": 1})).and_call("other", json!({})).streamed_in(2);
+    let rendering = Rendering { include_usage: false, ..RENDERING };
     let deltas: Vec<Value> = chunks(&reply, &rendering)
         .iter()
         .map(|text| serde_json::from_str::<Value>(text).unwrap()["choices"][0]["delta"].take())
@@ -56,16 +47,8 @@ fn calls_are_streamed_name_first_and_then_their_arguments() {
 
 #[test]
 fn a_plain_answer_carries_the_same_things() {
-    let usage = Usage {
-        input: 1,
-        output: 2,
-        cache_read: 3,
-        cache_write: 4,
-        reasoning: 1,
-    };
-    let reply = ReplyScript::call("terminal", json!({"a": 1}))
-        .with_reasoning("hm")
-        .with_usage(usage);
+    let usage = Usage { input: 1, output: 2, cache_read: 3, cache_write: 4, reasoning: 1 };
+    let reply = ReplyScript::call("terminal", json!({"a": 1})).with_reasoning("hm").with_usage(usage);
     let body: Value = serde_json::from_slice(&json_body(&reply, &RENDERING)).unwrap();
     let want = json!({
         "id": "chatcmpl-3",

@@ -40,11 +40,7 @@ impl Default for ReplyScript {
             calls: Vec::new(),
             argument_pieces: 1,
             finish: None,
-            usage: Some(Usage {
-                input: 10,
-                output: 5,
-                ..Usage::default()
-            }),
+            usage: Some(Usage { input: 10, output: 5, ..Usage::default() }),
             delay: Duration::ZERO,
         }
     }
@@ -58,10 +54,7 @@ impl ReplyScript {
 
     /// An answer in words, in these pieces.
     pub fn pieces(pieces: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self {
-            text: pieces.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
+        Self { text: pieces.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
     /// A call of one tool.
@@ -71,11 +64,7 @@ impl ReplyScript {
 
     /// Adds a call.
     pub fn and_call(self, name: impl Into<String>, arguments: Value) -> Self {
-        self.and_raw_call(CallScript {
-            id: None,
-            name: name.into(),
-            arguments: arguments.to_string(),
-        })
+        self.and_raw_call(CallScript { id: None, name: name.into(), arguments: arguments.to_string() })
     }
 
     /// Adds a call exactly as given, with its own id or with arguments that are not JSON.
@@ -138,9 +127,7 @@ impl ReplyScript {
 impl CallScript {
     /// The id of this call as the `index`-th of reply `number`.
     pub fn id_or(&self, number: u64, index: usize) -> String {
-        self.id
-            .clone()
-            .unwrap_or_else(|| format!("call_{number}_{index}"))
+        self.id.clone().unwrap_or_else(|| format!("call_{number}_{index}"))
     }
 }
 
@@ -178,9 +165,6 @@ mod tests {
         let call = ReplyScript::call("terminal", serde_json::json!({}));
         assert_eq!(ReplyScript::text("x").finish_reason(), FinishReason::Stop);
         assert_eq!(call.finish_reason(), FinishReason::ToolCalls);
-        assert_eq!(
-            call.with_finish(FinishReason::Length).finish_reason(),
-            FinishReason::Length
-        );
+        assert_eq!(call.with_finish(FinishReason::Length).finish_reason(), FinishReason::Length);
     }
 }

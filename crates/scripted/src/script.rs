@@ -10,10 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Script(Answers);
 
 enum Answers {
-    Sequence {
-        replies: Vec<ReplyScript>,
-        next: AtomicUsize,
-    },
+    Sequence { replies: Vec<ReplyScript>, next: AtomicUsize },
     Computed(Box<dyn Fn(&Value) -> ReplyScript + Send + Sync>),
 }
 
@@ -29,10 +26,7 @@ pub enum ScriptError {
 impl Script {
     /// One reply per request, in order. Past the end, requests fail.
     pub fn sequence(replies: impl IntoIterator<Item = ReplyScript>) -> Self {
-        Self(Answers::Sequence {
-            replies: replies.into_iter().collect(),
-            next: AtomicUsize::new(0),
-        })
+        Self(Answers::Sequence { replies: replies.into_iter().collect(), next: AtomicUsize::new(0) })
     }
 
     /// Replies computed from the request body. The server remembers nothing between such
@@ -47,10 +41,7 @@ impl Script {
         match &self.0 {
             Answers::Sequence { replies, next } => {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                let over = ScriptError::Over {
-                    replies: replies.len(),
-                    request: place + 1,
-                };
+                let over = ScriptError::Over { replies: replies.len(), request: place + 1 };
                 let reply = replies.get(place).ok_or(over)?;
                 Ok((place as u64 + 1, Cow::Borrowed(reply)))
             }

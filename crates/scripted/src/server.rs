@@ -9,10 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
-const EVENTS: &[(&str, &str)] = &[
-    ("content-type", "text/event-stream"),
-    ("cache-control", "no-cache"),
-];
+const EVENTS: &[(&str, &str)] = &[("content-type", "text/event-stream"), ("cache-control", "no-cache")];
 
 /// The name under which the scripted model is listed.
 const MODEL: &str = "scripted";
@@ -72,10 +69,7 @@ struct Answer {
 
 impl Answer {
     fn whole(status: u16, body: &[u8]) -> Self {
-        Self {
-            parts: vec![whole(status, JSON, body)],
-            delay: Duration::ZERO,
-        }
+        Self { parts: vec![whole(status, JSON, body)], delay: Duration::ZERO }
     }
 
     fn error(status: u16, error: &dyn std::error::Error) -> Self {
@@ -98,10 +92,7 @@ impl Answer {
         if reply.delay.is_zero() {
             parts = vec![parts.concat()];
         }
-        Self {
-            parts,
-            delay: reply.delay,
-        }
+        Self { parts, delay: reply.delay }
     }
 }
 
@@ -138,11 +129,7 @@ fn complete(script: &Script, body: &[u8]) -> Answer {
         Err(error) => return Answer::error(500, &error),
     };
     let include_usage = ask.stream_options.is_some_and(|options| options.include_usage);
-    let rendering = Rendering {
-        number,
-        model: &ask.model,
-        include_usage,
-    };
+    let rendering = Rendering { number, model: &ask.model, include_usage };
     match ask.stream {
         Some(true) => Answer::stream(&reply, &rendering),
         Some(false) | None => Answer::whole(200, &json_body(&reply, &rendering)),

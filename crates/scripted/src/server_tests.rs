@@ -9,10 +9,7 @@ async fn connect(server: &Server) -> TcpStream {
 
 fn post(body: &Value) -> String {
     let body = body.to_string();
-    format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
+    format!("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 /// Sends a request and reads until the response ends with `end`.
@@ -36,18 +33,10 @@ async fn one_connection_carries_plain_and_streamed_answers() {
     let mut stream = connect(&server).await;
 
     let plain = ask(&mut stream, &post(&json!({"model": "m"})), "}").await;
-    assert!(
-        plain.starts_with("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"),
-        "{plain}"
-    );
+    assert!(plain.starts_with("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"), "{plain}");
     assert!(plain.contains(r#""content":"one""#), "{plain}");
 
-    let streamed = ask(
-        &mut stream,
-        &post(&json!({"model": "m", "stream": true})),
-        "\r\n0\r\n\r\n",
-    )
-    .await;
+    let streamed = ask(&mut stream, &post(&json!({"model": "m", "stream": true})), "\r\n0\r\n\r\n").await;
     assert!(streamed.contains("transfer-encoding: chunked"), "{streamed}");
     assert!(streamed.contains(r#""delta":{"content":"two"}"#), "{streamed}");
     assert!(streamed.contains("data: [DONE]\n\n"), "{streamed}");
@@ -90,21 +79,9 @@ async fn requests_that_cannot_be_served_are_told_why() {
     for (request, end, want) in [
         ("GET /v1/models HTTP/1.1\r\n\r\n", "]}", "HTTP/1.1 200 "),
         ("GET /v1/nothing HTTP/1.1\r\n\r\n", "}}", "HTTP/1.1 404 "),
-        (
-            "POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 1\r\n\r\n{",
-            "}}",
-            "HTTP/1.1 400 ",
-        ),
-        (
-            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "}}",
-            "HTTP/1.1 411 ",
-        ),
-        (
-            "POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
-            "}}",
-            "HTTP/1.1 413 ",
-        ),
+        ("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 1\r\n\r\n{", "}}", "HTTP/1.1 400 "),
+        ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "}}", "HTTP/1.1 411 "),
+        ("POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", "}}", "HTTP/1.1 413 "),
         ("nonsense\r\n\r\n", "}}", "HTTP/1.1 400 "),
     ] {
         let answer = ask(&mut connect(&server).await, request, end).await;

@@ -48,10 +48,7 @@ pub enum StoreError {
     #[error("no session matches `{wanted}`")]
     UnknownSession { wanted: String },
     #[error("`{wanted}` matches several sessions: {}", joined(candidates))]
-    AmbiguousSession {
-        wanted: String,
-        candidates: Vec<SessionId>,
-    },
+    AmbiguousSession { wanted: String, candidates: Vec<SessionId> },
     #[error("the title `{title}` belongs to session {owner}")]
     TitleTaken { title: String, owner: SessionId },
     #[error("a title has at most {limit} characters, this one has {length}")]
@@ -90,10 +87,7 @@ pub(crate) trait Doing<T> {
 
 impl<T> Doing<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
-        self.map_err(|error| StoreError::Sqlite {
-            doing,
-            source: error.into(),
-        })
+        self.map_err(|error| StoreError::Sqlite { doing, source: error.into() })
     }
 }
 
@@ -101,9 +95,7 @@ impl From<StoreError> for RecordError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Fenced { session } => Self::Fenced { session },
-            other => Self::Store {
-                cause: with_causes(&other),
-            },
+            other => Self::Store { cause: with_causes(&other) },
         }
     }
 }
@@ -144,11 +136,7 @@ mod tests {
                 "`2026` matches several sessions: 2026a, 2026b",
             ),
             (
-                StoreError::Locked {
-                    path: "/h/state.db".into(),
-                    seconds: 30,
-                    holder: Some(7),
-                },
+                StoreError::Locked { path: "/h/state.db".into(), seconds: 30, holder: Some(7) },
                 "/h/state.db stayed locked for 30 s, probably by process 7",
             ),
         ] {
@@ -161,9 +149,7 @@ mod tests {
         let error = Err::<(), _>(rusqlite::Error::QueryReturnedNoRows).doing("read a row");
         assert_eq!(
             RecordError::from(error.unwrap_err()),
-            RecordError::Store {
-                cause: "could not read a row: Query returned no rows".into()
-            }
+            RecordError::Store { cause: "could not read a row: Query returned no rows".into() }
         );
     }
 }

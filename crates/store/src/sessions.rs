@@ -72,11 +72,7 @@ impl SessionDb {
         let db = connect::writer(path)?;
         let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;
         Ok(Self {
-            shared: Arc::new(Shared {
-                clock,
-                writer,
-                readers: Readers::new(path.to_owned()),
-            }),
+            shared: Arc::new(Shared { clock, writer, readers: Readers::new(path.to_owned()) }),
             is_alive: owner::is_alive,
         })
     }
@@ -115,8 +111,6 @@ impl SessionDb {
 
 impl fmt::Debug for SessionDb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionDb")
-            .field("stats", &self.stats())
-            .finish_non_exhaustive()
+        f.debug_struct("SessionDb").field("stats", &self.stats()).finish_non_exhaustive()
     }
 }

@@ -30,14 +30,8 @@ impl FakeProvider {
     pub async fn start() -> Self {
         let shared = Arc::new(Shared::default());
         let serving = shared.clone();
-        let listening = Listening::start(move |connection| serve(connection, serving.clone()))
-            .await
-            .unwrap();
-        Self {
-            listening,
-            shared,
-            checked: false,
-        }
+        let listening = Listening::start(move |connection| serve(connection, serving.clone())).await.unwrap();
+        Self { listening, shared, checked: false }
     }
 
     /// The base URL to configure: `http://127.0.0.1:PORT/v1`.
@@ -88,10 +82,7 @@ impl FakeProvider {
     /// The bodies of the chat requests so far.
     pub fn bodies(&self) -> Vec<Value> {
         let requests = self.requests().into_iter();
-        requests
-            .filter(|request| request.method == "POST")
-            .map(|request| request.json)
-            .collect()
+        requests.filter(|request| request.method == "POST").map(|request| request.json).collect()
     }
 
     /// The refusals so far, announced or not.
@@ -128,11 +119,7 @@ impl FakeProvider {
         let mut watching = self.shared.watch();
         let enough = watching.wait_for(|seen| of(seen) >= count);
         let waited = tokio::time::timeout(PATIENCE, enough).await;
-        assert!(
-            waited.is_ok(),
-            "waited {PATIENCE:?} for {count} {what}, saw {:?}",
-            self.shared.seen()
-        );
+        assert!(waited.is_ok(), "waited {PATIENCE:?} for {count} {what}, saw {:?}", self.shared.seen());
     }
 
     fn check(&mut self) {

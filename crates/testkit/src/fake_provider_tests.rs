@@ -16,10 +16,7 @@ async fn connect(provider: &FakeProvider) -> TcpStream {
 async fn send(stream: &mut TcpStream, body: &Value, connection: &str) {
     let body = body.to_string();
     let head = "POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer key\r\n";
-    let request = format!(
-        "{head}Connection: {connection}\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
+    let request = format!("{head}Connection: {connection}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     stream.write_all(request.as_bytes()).await.unwrap();
 }
 
@@ -71,9 +68,7 @@ async fn spoiled(fault: Fault, reply: ReplyScript) -> String {
 fn in_calls(stream: &str, key: &str) -> Vec<Value> {
     let data = stream.lines().filter_map(|line| line.strip_prefix("data: {"));
     let chunks = data.map(|text| serde_json::from_str::<Value>(&format!("{{{text}")).unwrap());
-    chunks
-        .filter_map(|chunk| chunk.pointer("/choices/0/delta/tool_calls/0")?.get(key).cloned())
-        .collect()
+    chunks.filter_map(|chunk| chunk.pointer("/choices/0/delta/tool_calls/0")?.get(key).cloned()).collect()
 }
 
 async fn good_stream(reply: ReplyScript) -> String {
@@ -83,9 +78,7 @@ async fn good_stream(reply: ReplyScript) -> String {
 #[tokio::test]
 async fn requests_are_recorded_with_their_connection() {
     let provider = FakeProvider::start().await;
-    provider
-        .replies([ReplyScript::text("one"), ReplyScript::text("two")])
-        .reply(ReplyScript::text("three"));
+    provider.replies([ReplyScript::text("one"), ReplyScript::text("two")]).reply(ReplyScript::text("three"));
     let mut first = connect(&provider).await;
     for _ in 0..2 {
         send(&mut first, &question(false), "keep-alive").await;
@@ -100,13 +93,7 @@ async fn requests_are_recorded_with_their_connection() {
     assert_eq!(body["choices"][0]["message"]["content"], "three");
 
     let requests = provider.requests();
-    assert_eq!(
-        requests
-            .iter()
-            .map(|request| request.connection)
-            .collect::<Vec<_>>(),
-        [1, 1, 2]
-    );
+    assert_eq!(requests.iter().map(|request| request.connection).collect::<Vec<_>>(), [1, 1, 2]);
     assert_eq!(requests[0].header("authorization"), Some("Bearer key"));
     assert_eq!(requests[0].body, question(false).to_string());
     assert_eq!(requests[0].messages().len(), 1);
@@ -131,10 +118,7 @@ async fn the_closure_answers_when_the_queue_is_empty() {
 #[tokio::test]
 async fn an_announced_refusal_takes_nothing_from_the_queue() {
     let provider = FakeProvider::start().await;
-    provider
-        .expect_rejection()
-        .reply(ReplyScript::text("x"))
-        .strict_end();
+    provider.expect_rejection().reply(ReplyScript::text("x")).strict_end();
     let (head, body) = ask(&provider, &json!({"model": "m", "messages": []})).await;
     assert!(head.starts_with("HTTP/1.1 400 "), "{head}");
     let body: Value = serde_json::from_slice(&body).unwrap();
@@ -167,10 +151,7 @@ async fn an_unscripted_request_fails_the_test() {
 #[tokio::test]
 #[should_panic(expected = "1 queued answers are left over")]
 async fn leftovers_fail_the_test_when_asked_to() {
-    FakeProvider::start()
-        .await
-        .reply(ReplyScript::text("x"))
-        .strict_end();
+    FakeProvider::start().await.reply(ReplyScript::text("x")).strict_end();
 }
 
 #[tokio::test]
@@ -193,36 +174,19 @@ async fn faults_that_are_answers() {
     let header = ("retry-after".to_owned(), "7".to_owned());
     let rows: [(Fault, &str, &str, &[u8]); 4] = [
         (
-            Fault::Status {
-                code: 429,
-                headers: vec![header],
-                body: "slow".into(),
-            },
+            Fault::Status { code: 429, headers: vec![header], body: "slow".into() },
             "HTTP/1.1 429 ",
             "retry-after: 7",
             b"slow",
         ),
-        (
-            Fault::Redirect("http://x/".into()),
-            "HTTP/1.1 307 ",
-            "location: http://x/",
-            b"",
-        ),
-        (
-            Fault::Garbage(Bytes::from_static(b"\xff\x00")),
-            "HTTP/1.1 200 ",
-            "text/event-stream",
-            b"\xff\x00",
-        ),
+        (Fault::Redirect("http://x/".into()), "HTTP/1.1 307 ", "location: http://x/", b""),
+        (Fault::Garbage(Bytes::from_static(b"\xff\x00")), "HTTP/1.1 200 ", "text/event-stream", b"\xff\x00"),
         (Fault::HangUp, "", "", b""),
     ];
     for (fault, status, header, want) in rows {
         provider.fault(fault.clone());
         let (head, body) = ask(&provider, &question(true)).await;
-        assert!(
-            head.starts_with(status) && head.contains(header),
-            "{fault:?} gave {head}"
-        );
+        assert!(head.starts_with(status) && head.contains(header), "{fault:?} gave {head}");
         assert_eq!(body, want, "{fault:?}");
     }
     provider.fault(Fault::status(401, "bad key"));
@@ -236,9 +200,7 @@ async fn a_dropped_reply_ends_after_that_byte_and_has_no_end() {
     let whole = good_stream(ReplyScript::text("grüße")).await;
     for count in [0, 1, 150, whole.len() - 1] {
         let provider = FakeProvider::start().await;
-        provider
-            .fault(Fault::DropAtByte(count))
-            .reply(ReplyScript::text("grüße"));
+        provider.fault(Fault::DropAtByte(count)).reply(ReplyScript::text("grüße"));
         let mut stream = connect(&provider).await;
         send(&mut stream, &question(true), "keep-alive").await;
         let mut bytes = Vec::new();
@@ -252,10 +214,7 @@ async fn a_dropped_reply_ends_after_that_byte_and_has_no_end() {
 #[tokio::test]
 async fn a_stalled_reply_waits_for_the_client_to_leave() {
     let provider = FakeProvider::start().await;
-    provider
-        .fault(Fault::StallAfterByte(10))
-        .reply(ReplyScript::text("x"))
-        .fault(Fault::NoAnswer);
+    provider.fault(Fault::StallAfterByte(10)).reply(ReplyScript::text("x")).fault(Fault::NoAnswer);
     for (sent, hang_ups) in [("a\r\ndata: {\"id\r\n", 1), ("", 2)] {
         let mut stream = connect(&provider).await;
         send(&mut stream, &question(true), "keep-alive").await;
@@ -264,10 +223,7 @@ async fn a_stalled_reply_waits_for_the_client_to_leave() {
             assert!(stream.read_buf(&mut bytes).await.unwrap() > 0);
         }
         provider.wait_for_requests(hang_ups).await;
-        assert_eq!(
-            stream.try_read(&mut [0; 1]).unwrap_err().kind(),
-            std::io::ErrorKind::WouldBlock
-        );
+        assert_eq!(stream.try_read(&mut [0; 1]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
         drop(stream);
         provider.wait_for_hang_ups(hang_ups).await;
     }
@@ -300,18 +256,12 @@ async fn line_faults_change_the_framing_and_nothing_else() {
 #[tokio::test]
 async fn endings_can_be_missing_or_wrong() {
     let endless = spoiled(Fault::NoFinishReason, two_calls()).await;
-    assert!(
-        !endless.contains(r#""finish_reason":""#) && endless.contains("[DONE]"),
-        "{endless}"
-    );
+    assert!(!endless.contains(r#""finish_reason":""#) && endless.contains("[DONE]"), "{endless}");
 
     let error = json!({"error": {"message": "overloaded"}});
     let failed = spoiled(Fault::ErrorInStream(error), ReplyScript::text("part")).await;
     assert!(failed.contains(r#""content":"part""#), "{failed}");
-    assert!(
-        failed.ends_with("data: {\"error\":{\"message\":\"overloaded\"}}\n\n"),
-        "{failed}"
-    );
+    assert!(failed.ends_with("data: {\"error\":{\"message\":\"overloaded\"}}\n\n"), "{failed}");
     assert!(!failed.contains(r#""finish_reason":""#), "{failed}");
 
     let plain = spoiled(Fault::JsonInsteadOfStream, ReplyScript::text("all")).await;
@@ -321,16 +271,8 @@ async fn endings_can_be_missing_or_wrong() {
 
 #[tokio::test]
 async fn calls_can_be_spoiled() {
-    let named = |id: &str| CallScript {
-        id: Some(id.into()),
-        name: "t".into(),
-        arguments: "{}".into(),
-    };
-    let reply = || {
-        ReplyScript::default()
-            .and_raw_call(named("a"))
-            .and_raw_call(named("b"))
-    };
+    let named = |id: &str| CallScript { id: Some(id.into()), name: "t".into(), arguments: "{}".into() };
+    let reply = || ReplyScript::default().and_raw_call(named("a")).and_raw_call(named("b"));
     for (fault, ids, indexes) in [
         (Fault::SplitUtf8, vec!["a", "b"], [0, 0, 1, 1]),
         (Fault::DuplicateToolIds, vec!["a", "a"], [0, 0, 1, 1]),
@@ -347,10 +289,8 @@ async fn calls_can_be_spoiled() {
 async fn cut_arguments_end_with_length() {
     let cut = spoiled(Fault::CutArguments(3), two_calls()).await;
     let functions = in_calls(&cut, "function");
-    let arguments: Vec<&str> = functions
-        .iter()
-        .filter_map(|function| function["arguments"].as_str())
-        .collect();
+    let arguments: Vec<&str> =
+        functions.iter().filter_map(|function| function["arguments"].as_str()).collect();
     assert_eq!(arguments, ["", r#"{"a":"ä"}"#, "", r#"{"b"#]);
     assert!(cut.contains(r#""finish_reason":"length""#), "{cut}");
 }
@@ -360,21 +300,9 @@ async fn faults_also_spoil_answers_that_are_not_streamed() {
     let error = json!({"error": {"message": "no"}});
     for (fault, pointer, want) in [
         (Fault::MissingToolIds, "/choices/0/message/tool_calls/0/id", None),
-        (
-            Fault::DuplicateToolIds,
-            "/choices/0/message/tool_calls/1/id",
-            Some(json!("call_1_0")),
-        ),
-        (
-            Fault::NoFinishReason,
-            "/choices/0/finish_reason",
-            Some(Value::Null),
-        ),
-        (
-            Fault::CutArguments(1),
-            "/choices/0/message/tool_calls/1/function/arguments",
-            Some(json!("{")),
-        ),
+        (Fault::DuplicateToolIds, "/choices/0/message/tool_calls/1/id", Some(json!("call_1_0"))),
+        (Fault::NoFinishReason, "/choices/0/finish_reason", Some(Value::Null)),
+        (Fault::CutArguments(1), "/choices/0/message/tool_calls/1/function/arguments", Some(json!("{"))),
         (Fault::ErrorInStream(error), "/error/message", Some(json!("no"))),
     ] {
         let provider = FakeProvider::start().await;
@@ -399,10 +327,7 @@ async fn a_client_that_leaves_between_slow_pieces_is_noticed() {
 #[tokio::test]
 async fn a_refused_base_url_refuses() {
     let url = refused_base_url();
-    let address = url
-        .strip_prefix("http://")
-        .and_then(|rest| rest.strip_suffix("/v1"))
-        .unwrap();
+    let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/v1")).unwrap();
     let error = TcpStream::connect(address).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
 }

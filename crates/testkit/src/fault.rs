@@ -17,11 +17,7 @@ use tokio::net::TcpSocket;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
     /// Answers with this status.
-    Status {
-        code: u16,
-        headers: Vec<(String, String)>,
-        body: String,
-    },
+    Status { code: u16, headers: Vec<(String, String)>, body: String },
     /// Answers with `307` to this location.
     Redirect(String),
     /// Answers `200` with these bytes as the event stream.
@@ -63,11 +59,7 @@ impl Fault {
     /// A status with an OpenAI-like error body.
     pub fn status(code: u16, message: &str) -> Self {
         let body = serde_json::json!({"error": {"message": message, "type": "error", "code": null}});
-        Self::Status {
-            code,
-            headers: Vec::new(),
-            body: body.to_string(),
-        }
+        Self::Status { code, headers: Vec::new(), body: body.to_string() }
     }
 
     /// Whether the fault spoils the next reply instead of being an answer.

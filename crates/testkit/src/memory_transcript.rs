@@ -11,29 +11,11 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Open(Opening),
-    Plan {
-        turn: TurnId,
-        reply: AssistantMessage,
-        spent: Option<SpentCall>,
-        intents: Vec<Intent>,
-    },
-    Settle {
-        turn: TurnId,
-        settlement: Settlement,
-    },
-    Extend {
-        turn: TurnId,
-        messages: Vec<Message>,
-        spent: Option<SpentCall>,
-    },
-    NoteProcess {
-        intent: IntentId,
-        mark: ProcessMark,
-    },
-    Close {
-        turn: TurnId,
-        closing: Closing,
-    },
+    Plan { turn: TurnId, reply: AssistantMessage, spent: Option<SpentCall>, intents: Vec<Intent> },
+    Settle { turn: TurnId, settlement: Settlement },
+    Extend { turn: TurnId, messages: Vec<Message>, spent: Option<SpentCall> },
+    NoteProcess { intent: IntentId, mark: ProcessMark },
+    Close { turn: TurnId, closing: Closing },
 }
 
 impl Operation {
@@ -54,19 +36,14 @@ impl Operation {
         match self {
             Self::Open(opening) => vec![Message::User(opening.message.clone())],
             Self::Plan { reply, .. } => vec![Message::Assistant(reply.clone())],
-            Self::Settle { settlement, .. } => settlement
-                .results
-                .iter()
-                .map(|settled| Message::Tool(settled.message.clone()))
-                .collect(),
+            Self::Settle { settlement, .. } => {
+                settlement.results.iter().map(|settled| Message::Tool(settled.message.clone())).collect()
+            }
             Self::Extend { messages, .. } => messages.clone(),
             Self::NoteProcess { .. } => Vec::new(),
-            Self::Close { closing, .. } => closing
-                .message
-                .clone()
-                .map(Message::Assistant)
-                .into_iter()
-                .collect(),
+            Self::Close { closing, .. } => {
+                closing.message.clone().map(Message::Assistant).into_iter().collect()
+            }
         }
     }
 }
@@ -146,9 +123,7 @@ impl MemoryTranscript {
         self.with(|state| {
             state.attempts += 1;
             if let (true, Some(lease)) = (state.fenced, lease) {
-                return Err(RecordError::Fenced {
-                    session: lease.session.clone(),
-                });
+                return Err(RecordError::Fenced { session: lease.session.clone() });
             }
             if state.fail_at == Some(state.attempts) {
                 let cause = format!("operation {} was told to fail", state.attempts);
@@ -170,25 +145,17 @@ impl State {
     }
 
     fn in_turn(&mut self, turn: TurnId) -> &mut Self {
-        assert!(
-            self.open.contains(&turn),
-            "MemoryTranscript: turn {turn} is not open"
-        );
+        assert!(self.open.contains(&turn), "MemoryTranscript: turn {turn} is not open");
         self
     }
 
     fn plan(&mut self, states: &[IntentState]) -> Permits {
         let mut permits = Permits::default();
         for state in states {
-            self.intents.push(Kept {
-                state: *state,
-                settled: false,
-            });
+            self.intents.push(Kept { state: *state, settled: false });
             let id = IntentId(self.intents.len() as i64);
             permits.ids.push(id);
-            permits
-                .started
-                .push((*state == IntentState::Started).then(|| StartPermit::issue(id)));
+            permits.started.push((*state == IntentState::Started).then(|| StartPermit::issue(id)));
         }
         permits
     }
@@ -196,34 +163,19 @@ impl State {
     fn settle(&mut self, settlement: &Settlement) -> Vec<StartPermit> {
         for settled in &settlement.results {
             let kept = self.kept(settled.intent);
-            assert!(
-                !kept.settled,
-                "MemoryTranscript: intent {} is settled twice",
-                settled.intent
-            );
-            *kept = Kept {
-                state: settled.state,
-                settled: true,
-            };
+            assert!(!kept.settled, "MemoryTranscript: intent {} is settled twice", settled.intent);
+            *kept = Kept { state: settled.state, settled: true };
         }
         for (intent, _) in &settlement.decided {
             self.kept(*intent);
         }
-        settlement
-            .start
-            .iter()
-            .map(|intent| self.start(*intent))
-            .collect()
+        settlement.start.iter().map(|intent| self.start(*intent)).collect()
     }
 
     fn start(&mut self, intent: IntentId) -> StartPermit {
         let kept = self.kept(intent);
         let state = kept.state;
-        assert_eq!(
-            state,
-            IntentState::Planned,
-            "MemoryTranscript: intent {intent} cannot be started"
-        );
+        assert_eq!(state, IntentState::Planned, "MemoryTranscript: intent {intent} cannot be started");
         kept.state = IntentState::Started;
         StartPermit::issue(intent)
     }
@@ -243,9 +195,7 @@ impl Transcript for MemoryTranscript {
     ) -> BoxFuture<'a, Result<OpenTurn, RecordError>> {
         let session = lease.session.clone();
         Box::pin(async move {
-            self.record(Some(lease), Operation::Open(opening), |state| {
-                state.open_turn(session)
-            })
+            self.record(Some(lease), Operation::Open(opening), |state| state.open_turn(session))
         })
     }
 
@@ -265,9 +215,7 @@ impl Transcript for MemoryTranscript {
                 intents: intents.to_vec(),
             };
             let states: Vec<IntentState> = intents.iter().map(|intent| intent.state).collect();
-            self.record(Some(lease), operation, |state| {
-                state.in_turn(turn.id).plan(&states)
-            })
+            self.record(Some(lease), operation, |state| state.in_turn(turn.id).plan(&states))
         })
     }
 
@@ -278,13 +226,8 @@ impl Transcript for MemoryTranscript {
         settlement: Settlement,
     ) -> BoxFuture<'a, Result<Vec<StartPermit>, RecordError>> {
         Box::pin(async move {
-            let operation = Operation::Settle {
-                turn: turn.id,
-                settlement: settlement.clone(),
-            };
-            self.record(Some(lease), operation, |state| {
-                state.in_turn(turn.id).settle(&settlement)
-            })
+            let operation = Operation::Settle { turn: turn.id, settlement: settlement.clone() };
+            self.record(Some(lease), operation, |state| state.in_turn(turn.id).settle(&settlement))
         })
     }
 
@@ -296,11 +239,8 @@ impl Transcript for MemoryTranscript {
         spent: Option<&'a SpentCall>,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async move {
-            let operation = Operation::Extend {
-                turn: turn.id,
-                messages: messages.to_vec(),
-                spent: spent.cloned(),
-            };
+            let operation =
+                Operation::Extend { turn: turn.id, messages: messages.to_vec(), spent: spent.cloned() };
             self.record(Some(lease), operation, |state| {
                 state.in_turn(turn.id);
             })
@@ -313,10 +253,7 @@ impl Transcript for MemoryTranscript {
         mark: &'a ProcessMark,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async move {
-            let operation = Operation::NoteProcess {
-                intent,
-                mark: mark.clone(),
-            };
+            let operation = Operation::NoteProcess { intent, mark: mark.clone() };
             self.record(None, operation, |state| {
                 state.kept(intent);
             })
@@ -330,10 +267,7 @@ impl Transcript for MemoryTranscript {
         closing: Closing,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async move {
-            let operation = Operation::Close {
-                turn: turn.id,
-                closing,
-            };
+            let operation = Operation::Close { turn: turn.id, closing };
             self.record(Some(lease), operation, |state| {
                 state.in_turn(turn.id).open.retain(|id| *id != turn.id)
             })
@@ -343,16 +277,8 @@ impl Transcript for MemoryTranscript {
 
 /// A lease on a session for this process.
 pub fn lease(session: &str) -> Lease {
-    let owner = Owner {
-        pid: std::process::id(),
-        started: 1,
-        boot: "test".into(),
-    };
-    Lease {
-        session: SessionId::new(session),
-        owner,
-        generation: 1,
-    }
+    let owner = Owner { pid: std::process::id(), started: 1, boot: "test".into() };
+    Lease { session: SessionId::new(session), owner, generation: 1 }
 }
 
 #[cfg(test)]

@@ -2,17 +2,12 @@ use super::*;
 use hermes_conversation::{CallId, Effect, Settled, ToolCall, ToolMessage, UserMessage};
 
 fn opening() -> Opening {
-    Opening {
-        message: UserMessage::default(),
-    }
+    Opening { message: UserMessage::default() }
 }
 
 fn reply() -> AssistantMessage {
     let calls = ["a", "b"].map(|id| ToolCall::new(CallId::new(id), "terminal", "{}"));
-    AssistantMessage {
-        calls: calls.to_vec(),
-        ..AssistantMessage::default()
-    }
+    AssistantMessage { calls: calls.to_vec(), ..AssistantMessage::default() }
 }
 
 fn intent(id: &str, state: IntentState) -> Intent {
@@ -28,32 +23,18 @@ fn intent(id: &str, state: IntentState) -> Intent {
 
 fn done(intent: IntentId, call: &str) -> Settled {
     let message = ToolMessage::new(CallId::new(call), "terminal", "ok");
-    Settled {
-        intent,
-        state: IntentState::Done,
-        message,
-    }
+    Settled { intent, state: IntentState::Done, message }
 }
 
 fn closing() -> Closing {
-    Closing {
-        message: Some(AssistantMessage::default()),
-        spent: None,
-        exit_reason: "done".into(),
-    }
+    Closing { message: Some(AssistantMessage::default()), spent: None, exit_reason: "done".into() }
 }
 
 /// A turn with one call that starts at once and one that starts later.
 async fn planned(transcript: &MemoryTranscript, lease: &Lease) -> (OpenTurn, Permits) {
     let turn = transcript.open_turn(lease, opening()).await.unwrap();
-    let intents = [
-        intent("a", IntentState::Started),
-        intent("b", IntentState::Planned),
-    ];
-    let permits = transcript
-        .plan(lease, &turn, &reply(), None, &intents)
-        .await
-        .unwrap();
+    let intents = [intent("a", IntentState::Started), intent("b", IntentState::Planned)];
+    let permits = transcript.plan(lease, &turn, &reply(), None, &intents).await.unwrap();
     (turn, permits)
 }
 
@@ -65,66 +46,23 @@ async fn a_whole_turn_is_remembered_in_order() {
     assert_eq!(permits.started[0].as_ref().map(StartPermit::intent), Some(first));
     assert!(permits.started[1].is_none());
 
-    let mark = ProcessMark {
-        group: 1,
-        started: 2,
-        boot: "b".into(),
-    };
+    let mark = ProcessMark { group: 1, started: 2, boot: "b".into() };
     transcript.note_process(first, &mark).await.unwrap();
-    let settlement = Settlement {
-        results: vec![done(first, "a")],
-        start: vec![second],
-        ..Settlement::default()
-    };
+    let settlement =
+        Settlement { results: vec![done(first, "a")], start: vec![second], ..Settlement::default() };
     let started = transcript.settle(&lease, &turn, settlement).await.unwrap();
-    assert_eq!(
-        started.iter().map(StartPermit::intent).collect::<Vec<_>>(),
-        [second]
-    );
-    assert_eq!(
-        transcript.intent_states(),
-        [IntentState::Done, IntentState::Started]
-    );
+    assert_eq!(started.iter().map(StartPermit::intent).collect::<Vec<_>>(), [second]);
+    assert_eq!(transcript.intent_states(), [IntentState::Done, IntentState::Started]);
 
-    let rest = Settlement {
-        results: vec![done(second, "b")],
-        ..Settlement::default()
-    };
+    let rest = Settlement { results: vec![done(second, "b")], ..Settlement::default() };
     transcript.settle(&lease, &turn, rest).await.unwrap();
-    transcript
-        .extend(
-            &lease,
-            &turn,
-            &[Message::assistant("x"), Message::user("y")],
-            None,
-        )
-        .await
-        .unwrap();
+    transcript.extend(&lease, &turn, &[Message::assistant("x"), Message::user("y")], None).await.unwrap();
     transcript.close(&lease, turn, closing()).await.unwrap();
 
-    let want = [
-        "open",
-        "plan",
-        "note_process",
-        "settle",
-        "settle",
-        "extend",
-        "close",
-    ];
+    let want = ["open", "plan", "note_process", "settle", "settle", "extend", "close"];
     assert_eq!(transcript.names(), want);
     let roles: Vec<_> = transcript.messages().iter().map(Message::role).collect();
-    assert_eq!(
-        roles,
-        [
-            "user",
-            "assistant",
-            "tool",
-            "tool",
-            "assistant",
-            "user",
-            "assistant"
-        ]
-    );
+    assert_eq!(roles, ["user", "assistant", "tool", "tool", "assistant", "user", "assistant"]);
 }
 
 #[tokio::test]
@@ -143,12 +81,7 @@ async fn a_fenced_transcript_takes_nothing_under_a_lease() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     transcript.fence();
     let refused = transcript.open_turn(&lease, opening()).await;
-    assert_eq!(
-        refused,
-        Err(RecordError::Fenced {
-            session: lease.session.clone()
-        })
-    );
+    assert_eq!(refused, Err(RecordError::Fenced { session: lease.session.clone() }));
     assert_eq!(transcript.operations(), []);
 }
 
@@ -157,10 +90,7 @@ async fn a_fenced_transcript_takes_nothing_under_a_lease() {
 async fn a_call_is_started_once() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     let (turn, permits) = planned(&transcript, &lease).await;
-    let again = Settlement {
-        start: vec![permits.ids[0]],
-        ..Settlement::default()
-    };
+    let again = Settlement { start: vec![permits.ids[0]], ..Settlement::default() };
     let _ = transcript.settle(&lease, &turn, again).await;
 }
 
@@ -170,16 +100,7 @@ async fn a_call_is_settled_once() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     let (turn, permits) = planned(&transcript, &lease).await;
     let twice = vec![done(permits.ids[0], "a"), done(permits.ids[0], "a")];
-    let _ = transcript
-        .settle(
-            &lease,
-            &turn,
-            Settlement {
-                results: twice,
-                ..Settlement::default()
-            },
-        )
-        .await;
+    let _ = transcript.settle(&lease, &turn, Settlement { results: twice, ..Settlement::default() }).await;
 }
 
 #[tokio::test]

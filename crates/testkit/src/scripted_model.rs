@@ -50,15 +50,8 @@ impl ScriptedModel {
 
     /// Any steps, in order.
     pub fn of(steps: impl IntoIterator<Item = ModelStep>) -> Self {
-        let state = State {
-            steps: steps.into_iter().collect(),
-            ..State::default()
-        };
-        Self {
-            profile: profile(),
-            state: Mutex::new(state),
-            watching: None,
-        }
+        let state = State { steps: steps.into_iter().collect(), ..State::default() };
+        Self { profile: profile(), state: Mutex::new(state), watching: None }
     }
 
     /// Adds a step; also while the model is in use.
@@ -85,10 +78,7 @@ impl ScriptedModel {
     /// The bodies of everything that was asked so far.
     pub fn bodies(&self) -> Vec<Value> {
         let requests = self.requests();
-        requests
-            .iter()
-            .map(|request| serde_json::from_slice(&request.body).unwrap())
-            .collect()
+        requests.iter().map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
     }
 
     /// How many steps are left.
@@ -110,11 +100,7 @@ impl ScriptedModel {
             let number = state.requests.len();
             let step = state.steps.pop_front().unwrap_or_else(|| {
                 let body = format!("no step is scripted for request {number}");
-                ModelStep::Fail(Failure::Http {
-                    status: 400,
-                    retry_after: None,
-                    body,
-                })
+                ModelStep::Fail(Failure::Http { status: 400, retry_after: None, body })
             });
             (number as u64, step)
         })
@@ -141,9 +127,9 @@ impl Model for ScriptedModel {
                     Ok(stream::iter(events.collect::<Vec<_>>()).boxed())
                 }
                 ModelStep::Pend => std::future::pending().await,
-                ModelStep::StreamThenPend(script) => Ok(stream::iter(pieces(&script).into_iter().map(Ok))
-                    .chain(stream::pending())
-                    .boxed()),
+                ModelStep::StreamThenPend(script) => {
+                    Ok(stream::iter(pieces(&script).into_iter().map(Ok)).chain(stream::pending()).boxed())
+                }
             }
         })
     }
@@ -153,10 +139,7 @@ impl Model for ScriptedModel {
 fn pieces(script: &ReplyScript) -> Vec<ModelEvent> {
     let reasoning = script.reasoning.iter().cloned().map(ModelEvent::Reasoning);
     let text = script.text.iter().cloned().map(ModelEvent::Text);
-    let calls = script
-        .calls
-        .iter()
-        .map(|call| ModelEvent::ToolPreparing(call.name.clone()));
+    let calls = script.calls.iter().map(|call| ModelEvent::ToolPreparing(call.name.clone()));
     reasoning.chain(text).chain(calls).collect()
 }
 
@@ -170,17 +153,10 @@ fn reply(script: &ReplyScript, number: u64, issuer: &Issuer) -> Reply {
             text: script.text.concat(),
             calls: calls
                 .map(|(index, call)| {
-                    ToolCall::new(
-                        CallId::new(call.id_or(number, index)),
-                        &call.name,
-                        &call.arguments,
-                    )
+                    ToolCall::new(CallId::new(call.id_or(number, index)), &call.name, &call.arguments)
                 })
                 .collect(),
-            reasoning: Reasoning {
-                text: reasoning,
-                ..Reasoning::default()
-            },
+            reasoning: Reasoning { text: reasoning, ..Reasoning::default() },
             finish: Some(finish),
             issuer: Some(issuer.clone()),
         },
@@ -203,11 +179,7 @@ fn profile() -> ModelProfile {
     ModelProfile {
         mode: ApiMode::ChatCompletions,
         model: model.into(),
-        issuer: Issuer {
-            provider: provider.into(),
-            origin: origin.into(),
-            model: model.into(),
-        },
+        issuer: Issuer { provider: provider.into(), origin: origin.into(), model: model.into() },
         base_url: format!("{origin}/v1"),
         dialect: Dialect::default(),
         max_tokens: None,

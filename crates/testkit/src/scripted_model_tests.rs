@@ -16,9 +16,7 @@ fn request(body: &'static str) -> EncodedRequest {
 }
 
 fn cut_off() -> Failure {
-    Failure::Cut {
-        cause: "reset".into(),
-    }
+    Failure::Cut { cause: "reset".into() }
 }
 
 async fn events(model: &ScriptedModel) -> Result<Vec<Result<ModelEvent, Failure>>, Failure> {
@@ -27,11 +25,7 @@ async fn events(model: &ScriptedModel) -> Result<Vec<Result<ModelEvent, Failure>
 
 #[tokio::test]
 async fn a_reply_is_streamed_and_then_whole() {
-    let usage = Usage {
-        input: 1,
-        output: 2,
-        ..Usage::default()
-    };
+    let usage = Usage { input: 1, output: 2, ..Usage::default() };
     let script = ReplyScript::call("terminal", json!({"a": 1}))
         .with_text("ab")
         .with_reasoning("hm")
@@ -43,10 +37,7 @@ async fn a_reply_is_streamed_and_then_whole() {
         message: AssistantMessage {
             text: "ab".into(),
             calls: vec![call],
-            reasoning: Reasoning {
-                text: Some("hm".into()),
-                ..Reasoning::default()
-            },
+            reasoning: Reasoning { text: Some("hm".into()), ..Reasoning::default() },
             finish: Some(FinishReason::ToolCalls),
             issuer: Some(model.profile().issuer.clone()),
         },
@@ -67,19 +58,11 @@ async fn a_reply_is_streamed_and_then_whole() {
 
 #[tokio::test]
 async fn failures_come_before_or_within_a_reply() {
-    let model = ScriptedModel::of([
-        ModelStep::Fail(cut_off()),
-        ModelStep::Cut(ReplyScript::text("a"), cut_off()),
-    ]);
+    let model =
+        ScriptedModel::of([ModelStep::Fail(cut_off()), ModelStep::Cut(ReplyScript::text("a"), cut_off())]);
     assert_eq!(events(&model).await, Err(cut_off()));
-    assert_eq!(
-        events(&model).await.unwrap(),
-        [Ok(ModelEvent::Text("a".into())), Err(cut_off())]
-    );
-    assert!(
-        matches!(events(&model).await, Err(Failure::Http { status: 400, .. })),
-        "past the end"
-    );
+    assert_eq!(events(&model).await.unwrap(), [Ok(ModelEvent::Text("a".into())), Err(cut_off())]);
+    assert!(matches!(events(&model).await, Err(Failure::Http { status: 400, .. })), "past the end");
     assert_eq!(model.left(), 0);
 }
 
@@ -113,11 +96,7 @@ fn unreadable_arguments_may_not_run() {
         ("{\"a", FinishReason::Length, CallState::Truncated),
         ("{\"a", FinishReason::ToolCalls, CallState::Malformed),
     ] {
-        let call = CallScript {
-            id: None,
-            name: "t".into(),
-            arguments: arguments.into(),
-        };
+        let call = CallScript { id: None, name: "t".into(), arguments: arguments.into() };
         assert_eq!(call_state(&call, finish), want, "{arguments} {finish:?}");
     }
 }

@@ -120,11 +120,7 @@ mod tests {
             ("7", ApprovalMode::Manual),
             ("null", ApprovalMode::Manual),
         ] {
-            assert_eq!(
-                serde_json::from_str::<ApprovalMode>(json).unwrap(),
-                want,
-                "{json}"
-            );
+            assert_eq!(serde_json::from_str::<ApprovalMode>(json).unwrap(), want, "{json}");
         }
     }
 

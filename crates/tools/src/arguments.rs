@@ -14,23 +14,15 @@ const LONGEST: usize = 8 * 1024 * 1024;
 /// parser (128).
 pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, String> {
     if text.len() > LONGEST {
-        return Err(format!(
-            "the arguments are {} bytes long; at most {LONGEST} are accepted",
-            text.len()
-        ));
+        return Err(format!("the arguments are {} bytes long; at most {LONGEST} are accepted", text.len()));
     }
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
     match serde_json::from_str::<Strict>(text) {
         Ok(Strict(Value::Object(map))) => Ok(map),
-        Ok(Strict(other)) => Err(format!(
-            "the arguments must be one JSON object, not {}",
-            kind(&other)
-        )),
-        Err(error) => Err(format!(
-            "the arguments are not valid JSON: {error}; use {{}} for no arguments"
-        )),
+        Ok(Strict(other)) => Err(format!("the arguments must be one JSON object, not {}", kind(&other))),
+        Err(error) => Err(format!("the arguments are not valid JSON: {error}; use {{}} for no arguments")),
     }
 }
 
@@ -122,10 +114,7 @@ mod tests {
         for (text, want) in [
             ("", "{}"),
             (" \n", "{}"),
-            (
-                r#"{"a":1,"b":[true,null,"x",1.5,-2]}"#,
-                r#"{"a":1,"b":[true,null,"x",1.5,-2]}"#,
-            ),
+            (r#"{"a":1,"b":[true,null,"x",1.5,-2]}"#, r#"{"a":1,"b":[true,null,"x",1.5,-2]}"#),
             (r#" {"b":{"b":1},"a":{"b":2}} "#, r#"{"b":{"b":1},"a":{"b":2}}"#),
         ] {
             let map = parse(text).unwrap();

@@ -25,12 +25,10 @@ pub(crate) fn coerce(schema: &Value, value: Value) -> Value {
 pub(crate) fn coerce_fields(schema: &Value, map: Map<String, Value>) -> Map<String, Value> {
     let properties = schema.get("properties");
     map.into_iter()
-        .map(
-            |(key, value)| match properties.and_then(|known| known.get(&key)) {
-                Some(schema) => (key, coerce(schema, value)),
-                None => (key, value),
-            },
-        )
+        .map(|(key, value)| match properties.and_then(|known| known.get(&key)) {
+            Some(schema) => (key, coerce(schema, value)),
+            None => (key, value),
+        })
         .collect()
 }
 
@@ -126,11 +124,7 @@ mod tests {
             (list, json!("7"), json!([7])),
             (json!({"type": "array"}), json!({"a": 1}), json!([{"a": 1}])),
             (json!({"type": "object"}), json!("{\"a\":1}"), json!({"a": 1})),
-            (
-                json!({"type": "object"}),
-                json!("{\"a\":1,\"a\":2}"),
-                json!("{\"a\":1,\"a\":2}"),
-            ),
+            (json!({"type": "object"}), json!("{\"a\":1,\"a\":2}"), json!("{\"a\":1,\"a\":2}")),
             (
                 json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
                 json!({"n": "1", "other": "1"}),

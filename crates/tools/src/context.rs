@@ -43,10 +43,7 @@ pub struct ToolContext {
 impl ToolContext {
     pub fn new(setup: ToolSetup) -> Self {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let places = Places {
-            home: real(&setup.home),
-            user_home: setup.user_home.as_deref().map(real),
-        };
+        let places = Places { home: real(&setup.home), user_home: setup.user_home.as_deref().map(real) };
         Self {
             places,
             cwd: Mutex::new(setup.cwd.clone()),
@@ -134,11 +131,7 @@ impl ToolContext {
     /// The file for output of this call that is too long for the model.
     pub(crate) fn spill_path(&self, scope: &CallScope) -> PathBuf {
         let plain = |character: char| {
-            if character.is_ascii_alphanumeric() {
-                character
-            } else {
-                '_'
-            }
+            if character.is_ascii_alphanumeric() { character } else { '_' }
         };
         let id: String = scope.call_id.as_str().chars().take(60).map(plain).collect();
         // Providers reuse call ids from turn to turn; intents are numbered once.

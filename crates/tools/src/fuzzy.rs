@@ -78,11 +78,7 @@ pub(crate) fn replace(content: &str, edit: Edit<'_>) -> Result<Edited, EditError
         after = found.end;
     }
     edited.push_str(&content[after..]);
-    Ok(Edited {
-        content: edited,
-        count: matches.len(),
-        strategy,
-    })
+    Ok(Edited { content: edited, count: matches.len(), strategy })
 }
 
 /// A quote that was escaped on its way through JSON once too often: in both texts of the edit
@@ -91,9 +87,7 @@ fn drifted_escape(content: &str, edit: Edit<'_>, matches: &[Range<usize>]) -> Op
     ["\\'", "\\\""].into_iter().find(|escape| {
         edit.old.contains(escape)
             && edit.new.contains(escape)
-            && !matches
-                .iter()
-                .any(|found| content[found.clone()].contains(escape))
+            && !matches.iter().any(|found| content[found.clone()].contains(escape))
     })
 }
 
@@ -109,11 +103,7 @@ pub(crate) fn nearest(content: &str, old: &str) -> Vec<(usize, String)> {
         .filter(|(likeness, ..)| *likeness >= 0.5)
         .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    found
-        .into_iter()
-        .take(3)
-        .map(|(_, number, line)| (number, line.to_owned()))
-        .collect()
+    found.into_iter().take(3).map(|(_, number, line)| (number, line.to_owned())).collect()
 }
 
 #[cfg(test)]

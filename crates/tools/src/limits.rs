@@ -18,10 +18,7 @@ const PREVIEW: usize = 1500;
 
 /// The text of `output` for the model.
 pub(crate) fn fitted(output: ToolOutput, cx: &ToolContext, scope: &CallScope) -> String {
-    let output = ToolOutput {
-        value: cleaned(output.value, cx),
-        ..output
-    };
+    let output = ToolOutput { value: cleaned(output.value, cx), ..output };
     let text = output.value.to_string();
     // Bytes bound characters, so most results need no counting.
     if output.pages_itself || text.len() <= MOST {
@@ -39,10 +36,9 @@ pub(crate) fn fitted(output: ToolOutput, cx: &ToolContext, scope: &CallScope) ->
         tracing::warn!(%error, path = %path.display(), "a long result could not be saved");
     }
     let where_to = match saved {
-        Ok(()) => format!(
-            "Saved whole to: {}\nRead it in pages with read_file (offset, limit).",
-            path.display()
-        ),
+        Ok(()) => {
+            format!("Saved whole to: {}\nRead it in pages with read_file (offset, limit).", path.display())
+        }
         Err(_) => "It could not be saved; ask for less at a time.".to_owned(),
     };
     let block = format!(
@@ -59,10 +55,7 @@ fn cleaned(value: Value, cx: &ToolContext) -> Value {
     match value {
         Value::String(text) => Value::String(cx.clean(text)),
         Value::Array(items) => items.into_iter().map(|item| cleaned(item, cx)).collect(),
-        Value::Object(map) => map
-            .into_iter()
-            .map(|(key, item)| (key, cleaned(item, cx)))
-            .collect(),
+        Value::Object(map) => map.into_iter().map(|(key, item)| (key, cleaned(item, cx))).collect(),
         other => other,
     }
 }
@@ -80,12 +73,7 @@ fn save(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(dir) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     }
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())
 }
 

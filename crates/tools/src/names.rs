@@ -27,12 +27,7 @@ pub(crate) fn repair<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clo
 
 /// Markup cut off, words joined by underscores, all in lower case.
 fn simplified(given: &str) -> String {
-    let bare = given
-        .trim()
-        .split(['"', '\'', '<', '>'])
-        .next()
-        .unwrap_or_default()
-        .trim();
+    let bare = given.trim().split(['"', '\'', '<', '>']).next().unwrap_or_default().trim();
     let mut plain = String::new();
     let mut after_lower = false;
     for character in bare.chars() {
@@ -67,14 +62,7 @@ mod tests {
 
     #[test]
     fn names_are_found_behind_their_spelling() {
-        let known = [
-            "patch",
-            "read_file",
-            "search_files",
-            "terminal",
-            "todo",
-            "write_file",
-        ];
+        let known = ["patch", "read_file", "search_files", "terminal", "todo", "write_file"];
         for (given, want) in [
             ("read_file", Some("read_file")),
             ("ReadFile", Some("read_file")),

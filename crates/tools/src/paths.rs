@@ -41,11 +41,7 @@ fn normalised(path: &Path) -> PathBuf {
 fn real(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
         if let (Ok(found), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
-            return if rest.as_os_str().is_empty() {
-                found
-            } else {
-                found.join(rest)
-            };
+            return if rest.as_os_str().is_empty() { found } else { found.join(rest) };
         }
     }
     path.to_owned()
@@ -101,10 +97,7 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("real")).unwrap();
         std::os::unix::fs::symlink("real", root.join("link")).unwrap();
-        assert_eq!(
-            resolve(Path::new("link/new/x"), &root, None),
-            root.join("real/new/x")
-        );
+        assert_eq!(resolve(Path::new("link/new/x"), &root, None), root.join("real/new/x"));
     }
 
     #[tokio::test]

@@ -118,31 +118,16 @@ impl Prepared {
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
             cx.reads().other_tool_ran();
         }
-        let result = AssertUnwindSafe(async { body(cx, &scope).await })
-            .catch_unwind()
-            .await;
+        let result = AssertUnwindSafe(async { body(cx, &scope).await }).catch_unwind().await;
         let (text, failed, state, disposition) = match result {
             Ok(Ok(output)) => {
                 let failed = output.failed;
-                (
-                    limits::fitted(output, cx, &scope),
-                    failed,
-                    IntentState::Done,
-                    None,
-                )
+                (limits::fitted(output, cx, &scope), failed, IntentState::Done, None)
             }
-            Ok(Err(error)) => (
-                limits::fitted(error_output(error), cx, &scope),
-                true,
-                IntentState::Failed,
-                None,
-            ),
-            Err(_) => (
-                crashed(&self.call.name),
-                true,
-                IntentState::Failed,
-                Some(Disposition::Unknown),
-            ),
+            Ok(Err(error)) => {
+                (limits::fitted(error_output(error), cx, &scope), true, IntentState::Failed, None)
+            }
+            Err(_) => (crashed(&self.call.name), true, IntentState::Failed, Some(Disposition::Unknown)),
         };
         let mut message = ToolMessage::new(self.call.id, self.call.name, text);
         message.disposition = disposition;
@@ -159,12 +144,7 @@ impl Prepared {
         let text = json!({ "error": why }).to_string();
         let message =
             ToolMessage::new(self.call.id, self.call.name, text).with_disposition(Disposition::None);
-        Finished {
-            message,
-            state: IntentState::Refused,
-            failed: true,
-            millis: 0,
-        }
+        Finished { message, state: IntentState::Refused, failed: true, millis: 0 }
     }
 
     /// The end of a call whose verdict is [`Verdict::Refuse`]; any other call is answered as

@@ -12,12 +12,8 @@ fn acting(
     act: for<'a> fn(&'a ToolContext, &'a CallScope) -> BoxFuture<'a, Result<ToolOutput, ToolError>>,
     cx: &ToolContext,
 ) -> Prepared {
-    let bound = Bound {
-        effect: Effect::Any,
-        approval: None,
-        concurrency: Concurrency::Alone,
-        body: Box::new(act),
-    };
+    let bound =
+        Bound { effect: Effect::Any, approval: None, concurrency: Concurrency::Alone, body: Box::new(act) };
     Prepared::bound(ToolCall::new(CallId::new("c"), "custom", "{}"), bound, cx)
 }
 
@@ -28,28 +24,17 @@ async fn a_panic_becomes_a_result() {
     let finished = prepared.run(permit(), &bench.cx, bench.run_scope()).await;
     assert_eq!((finished.state, finished.failed), (IntentState::Failed, true));
     assert_eq!(finished.message.disposition, Some(Disposition::Unknown));
-    assert!(
-        finished
-            .message
-            .content
-            .as_text()
-            .starts_with("{\"error\":\"custom crashed.")
-    );
+    assert!(finished.message.content.as_text().starts_with("{\"error\":\"custom crashed."));
 }
 
 #[tokio::test]
 async fn failures_keep_their_details() {
     let bench = Bench::new();
-    let prepared = acting(
-        |_, _| Box::pin(async { Err(ToolError::failed("no \"luck\"").with("tried", 2)) }),
-        &bench.cx,
-    );
+    let prepared =
+        acting(|_, _| Box::pin(async { Err(ToolError::failed("no \"luck\"").with("tried", 2)) }), &bench.cx);
     let finished = prepared.run(permit(), &bench.cx, bench.run_scope()).await;
     assert_eq!(finished.state, IntentState::Failed);
-    assert_eq!(
-        finished.message.content.as_text(),
-        r#"{"error":"no \"luck\"","tried":2}"#
-    );
+    assert_eq!(finished.message.content.as_text(), r#"{"error":"no \"luck\"","tried":2}"#);
 }
 
 #[tokio::test]
@@ -63,10 +48,7 @@ async fn a_refused_call_never_runs() {
     assert!(!bench.path("ran").exists());
 
     let finished = bench.finish("launch", "{}").await;
-    assert_eq!(
-        (finished.state, finished.message.tool_name.as_str()),
-        (IntentState::Refused, "launch")
-    );
+    assert_eq!((finished.state, finished.message.tool_name.as_str()), (IntentState::Refused, "launch"));
 }
 
 #[tokio::test]
@@ -74,10 +56,7 @@ async fn a_command_that_cannot_be_recorded_does_not_run() {
     let bench = Bench::new();
     *bench.transcript.fails.lock().unwrap() = true;
     let finished = bench.finish("terminal", r#"{"command":"touch ran"}"#).await;
-    let want = RecordError::Store {
-        cause: "disk full".into(),
-    }
-    .to_string();
+    let want = RecordError::Store { cause: "disk full".into() }.to_string();
     assert!(finished.message.content.as_text().contains(&want));
     assert_eq!(finished.state, IntentState::Failed);
     assert!(!bench.path("ran").exists());
@@ -88,9 +67,7 @@ async fn a_command_is_recorded_before_it_runs() {
     let bench = Bench::new();
     bench.finish("terminal", r#"{"command":"true"}"#).await;
     let marks = bench.transcript.marks.lock().unwrap();
-    let [(intent, ProcessMark { group, boot, .. })] = marks.as_slice() else {
-        panic!("{marks:?}")
-    };
+    let [(intent, ProcessMark { group, boot, .. })] = marks.as_slice() else { panic!("{marks:?}") };
     assert_eq!((*intent, boot.as_str()), (IntentId(7), hermes_exec::this_boot()));
     assert!(*group > 1);
 }

@@ -61,9 +61,7 @@ const DEVICES: [&str; 9] = [
 pub(crate) fn unreadable(path: &Path, places: &Places) -> Option<String> {
     let shown = path.display();
     if DEVICES.iter().any(|device| path.starts_with(device)) || is_process_file(path) {
-        return Some(format!(
-            "{shown} is a device or process file and cannot be read as text"
-        ));
+        return Some(format!("{shown} is a device or process file and cannot be read as text"));
     }
     if holds_credentials(path, places) {
         return Some(format!(
@@ -88,22 +86,13 @@ pub(crate) fn unwritable(path: &Path, places: &Places) -> Option<String> {
         return Some(format!("{shown} belongs to the system and is not written"));
     }
     if is_below(path, &places.home, &OWN_SECRETS) || is_below(path, &places.home, &OWN_POLICY) {
-        return Some(format!(
-            "{shown} belongs to Hermes itself; only the user changes it"
-        ));
+        return Some(format!("{shown} belongs to Hermes itself; only the user changes it"));
     }
-    let key_place = places
-        .user_home
-        .as_deref()
-        .is_some_and(|home| is_below(path, home, &KEY_PLACES));
-    let units = places
-        .user_home
-        .as_deref()
-        .is_some_and(|home| path.starts_with(home.join(".config/systemd")));
+    let key_place = places.user_home.as_deref().is_some_and(|home| is_below(path, home, &KEY_PLACES));
+    let units =
+        places.user_home.as_deref().is_some_and(|home| path.starts_with(home.join(".config/systemd")));
     if key_place || units {
-        return Some(format!(
-            "{shown} is a place for keys or services and is not written"
-        ));
+        return Some(format!("{shown} is a place for keys or services and is not written"));
     }
     None
 }
@@ -121,16 +110,12 @@ fn is_below(path: &Path, root: &Path, names: &[&str]) -> bool {
     if root.as_os_str().is_empty() {
         return false;
     }
-    path.strip_prefix(root)
-        .is_ok_and(|rest| names.iter().any(|name| rest.starts_with(name)))
+    path.strip_prefix(root).is_ok_and(|rest| names.iter().any(|name| rest.starts_with(name)))
 }
 
 /// `.env` and its variants, but not the examples that are meant to be read.
 fn is_environment_file(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let example = [".example", ".sample", ".template", ".dist", ".defaults"];
     name == ".env" || (name.starts_with(".env.") && !example.iter().any(|end| name.ends_with(end)))
 }
@@ -151,10 +136,7 @@ mod tests {
     use super::*;
 
     fn places() -> Places {
-        Places {
-            home: "/home/me/.hermes".into(),
-            user_home: Some("/home/me".into()),
-        }
+        Places { home: "/home/me/.hermes".into(), user_home: Some("/home/me".into()) }
     }
 
     #[test]
@@ -184,10 +166,7 @@ mod tests {
             ("/proc/cpuinfo", true, false),
         ] {
             let path = Path::new(path);
-            let found = (
-                unreadable(path, &places()).is_none(),
-                unwritable(path, &places()).is_none(),
-            );
+            let found = (unreadable(path, &places()).is_none(), unwritable(path, &places()).is_none());
             assert_eq!(found, (readable, writable), "{}", path.display());
         }
     }

@@ -27,10 +27,7 @@ pub(crate) struct Version {
 
 impl Version {
     pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
-        Self {
-            modified: metadata.modified().ok(),
-            size: metadata.len(),
-        }
+        Self { modified: metadata.modified().ok(), size: metadata.len() }
     }
 }
 
@@ -110,11 +107,7 @@ impl ReadLog {
 
     /// Notes that `page` was handed out; `whole` if it was the entire file.
     pub(crate) fn gave(&mut self, page: Page, version: Version, whole: bool) {
-        let whole = whole
-            || self
-                .files
-                .get(&page.path)
-                .is_some_and(|(known, all)| *all && *known == version);
+        let whole = whole || self.files.get(&page.path).is_some_and(|(known, all)| *all && *known == version);
         self.files.insert(page.path.clone(), (version, whole));
         self.pages.insert(page, (version, 0));
     }
@@ -153,11 +146,7 @@ mod tests {
     use super::*;
 
     fn page(offset: usize) -> Page {
-        Page {
-            path: "/a".into(),
-            offset,
-            limit: 10,
-        }
+        Page { path: "/a".into(), offset, limit: 10 }
     }
 
     fn version(size: u64) -> Version {
@@ -176,10 +165,7 @@ mod tests {
     fn an_unchanged_page_is_given_once() {
         let mut log = ReadLog::default();
         let advice: Vec<_> = (0..4).map(|_| read(&mut log, page(1), version(1))).collect();
-        assert_eq!(
-            advice,
-            [Advice::Read, Advice::Unchanged, Advice::Block, Advice::Block]
-        );
+        assert_eq!(advice, [Advice::Read, Advice::Unchanged, Advice::Block, Advice::Block]);
         assert_eq!(read(&mut log, page(2), version(1)), Advice::Read);
         log.forget();
         assert_eq!(read(&mut log, page(1), version(1)), Advice::Read);
@@ -190,13 +176,8 @@ mod tests {
     #[test]
     fn watching_a_changing_file_is_stopped_in_the_end() {
         let mut log = ReadLog::default();
-        let advice: Vec<_> = (0..4)
-            .map(|size| read(&mut log, page(1), version(size)))
-            .collect();
-        assert_eq!(
-            advice,
-            [Advice::Read, Advice::Read, Advice::ReadAndWarn, Advice::Block]
-        );
+        let advice: Vec<_> = (0..4).map(|size| read(&mut log, page(1), version(size))).collect();
+        assert_eq!(advice, [Advice::Read, Advice::Read, Advice::ReadAndWarn, Advice::Block]);
         log.other_tool_ran();
         assert_eq!(read(&mut log, page(1), version(9)), Advice::Read);
     }
@@ -205,10 +186,7 @@ mod tests {
     fn repeating_a_search_is_stopped_too() {
         let mut log = ReadLog::default();
         let advice: Vec<_> = (0..4).map(|_| log.ask_search("x".into())).collect();
-        assert_eq!(
-            advice,
-            [Advice::Read, Advice::Read, Advice::ReadAndWarn, Advice::Block]
-        );
+        assert_eq!(advice, [Advice::Read, Advice::Read, Advice::ReadAndWarn, Advice::Block]);
         assert_eq!(log.ask_search("y".into()), Advice::Read);
         log.other_tool_ran();
         assert_eq!(log.ask_search("y".into()), Advice::Read);

@@ -19,12 +19,7 @@ pub struct Registry {
 impl Registry {
     /// Every tool that comes with Hermes.
     pub fn builtin() -> Self {
-        Self::of(
-            builtin::tools()
-                .into_iter()
-                .map(|tool| (tool.name().to_owned(), tool))
-                .collect(),
-        )
+        Self::of(builtin::tools().into_iter().map(|tool| (tool.name().to_owned(), tool)).collect())
     }
 
     fn of(tools: BTreeMap<String, Arc<dyn AnyTool>>) -> Self {
@@ -72,13 +67,8 @@ impl Registry {
                 }
             }
         }
-        let tools = self
-            .tools
-            .iter()
-            .filter(|(name, _)| chosen.contains(name.as_str()));
-        Ok(Self::of(
-            tools.map(|(name, tool)| (name.clone(), tool.clone())).collect(),
-        ))
+        let tools = self.tools.iter().filter(|(name, _)| chosen.contains(name.as_str()));
+        Ok(Self::of(tools.map(|(name, tool)| (name.clone(), tool.clone())).collect()))
     }
 
     /// What the model is told, sorted by name.
@@ -158,9 +148,7 @@ fn bind(tool: &Arc<dyn AnyTool>, call: &ToolCall, cx: &ToolContext) -> Result<Bo
         }
     }
     for (name, why) in tool.unsupported() {
-        let asked = map
-            .get(*name)
-            .is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)));
+        let asked = map.get(*name).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)));
         if asked {
             return Err(Refusal::Invalid((*why).to_owned()));
         }

@@ -26,14 +26,7 @@ fn definitions_are_stable_and_small() {
 
 #[test]
 fn toolsets_choose_tools() {
-    let all = [
-        "patch",
-        "read_file",
-        "search_files",
-        "terminal",
-        "todo",
-        "write_file",
-    ];
+    let all = ["patch", "read_file", "search_files", "terminal", "todo", "write_file"];
     let file = ["patch", "read_file", "search_files", "write_file"];
     for (enabled, disabled, want) in [
         (None, &[][..], &all[..]),
@@ -49,9 +42,7 @@ fn toolsets_choose_tools() {
         (Some(&["debugging"]), &["terminal"], &file),
     ] {
         let enabled = enabled.map(listed);
-        let chosen = Registry::builtin()
-            .select(enabled.as_deref(), &listed(disabled))
-            .unwrap();
+        let chosen = Registry::builtin().select(enabled.as_deref(), &listed(disabled)).unwrap();
         assert_eq!(chosen.names(), want, "{enabled:?} without {disabled:?}");
         assert_eq!(chosen.definitions().len(), want.len());
     }
@@ -60,10 +51,9 @@ fn toolsets_choose_tools() {
 #[test]
 fn an_unknown_toolset_is_an_error_that_lists_the_known_ones() {
     let registry = Registry::builtin();
-    for error in [
-        registry.select(Some(&listed(&["fil"])), &[]).err(),
-        registry.select(None, &listed(&["fil"])).err(),
-    ] {
+    for error in
+        [registry.select(Some(&listed(&["fil"])), &[]).err(), registry.select(None, &listed(&["fil"])).err()]
+    {
         let text = error.unwrap().to_string();
         assert!(text.contains("`fil`") && text.contains("debugging, "), "{text}");
     }
@@ -93,10 +83,7 @@ impl Tool for Impostor {
 fn a_name_cannot_be_taken_by_another_toolset() {
     let mut registry = Registry::builtin();
     let error = registry.register(Arc::new(Typed::new(Impostor))).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "tool `read_file` of toolset `todo` is already provided by toolset `file`"
-    );
+    assert_eq!(error.to_string(), "tool `read_file` of toolset `todo` is already provided by toolset `file`");
     let mut empty = Registry::default();
     assert_eq!(empty.register(Arc::new(Typed::new(Impostor))), Ok(()));
     assert_eq!(empty.register(Arc::new(Typed::new(Impostor))), Ok(()));
@@ -108,83 +95,23 @@ fn calls_are_judged() {
     let bench = Bench::new();
     for (name, arguments, decision, part) in [
         ("terminal", r#"{"command":"make"}"#, "allowed", ""),
-        (
-            "Terminal_Tool",
-            r#"{"command":"make","timeout":"5"}"#,
-            "allowed",
-            "",
-        ),
-        (
-            "launch",
-            "{}",
-            "invalid",
-            "There is no tool called `launch`. Available tools: patch, read_file",
-        ),
+        ("Terminal_Tool", r#"{"command":"make","timeout":"5"}"#, "allowed", ""),
+        ("launch", "{}", "invalid", "There is no tool called `launch`. Available tools: patch, read_file"),
         ("", "{}", "invalid", "no tool name"),
         ("terminal", "", "invalid", "`command` is required"),
         ("terminal", "[]", "invalid", "one JSON object"),
-        (
-            "terminal",
-            r#"{"command":"a","command":"b"}"#,
-            "invalid",
-            "`command` is given twice",
-        ),
-        (
-            "terminal",
-            r#"{"command":["a"]}"#,
-            "invalid",
-            "`command` must be of type string",
-        ),
-        (
-            "terminal",
-            r#"{"command":"a","timeout":0}"#,
-            "invalid",
-            "`timeout` must be at least 1",
-        ),
-        (
-            "terminal",
-            r#"{"command":"a","timeout":601}"#,
-            "invalid",
-            "at most 600",
-        ),
-        (
-            "terminal",
-            r#"{"command":"a","background":true}"#,
-            "invalid",
-            "background is not built in",
-        ),
+        ("terminal", r#"{"command":"a","command":"b"}"#, "invalid", "`command` is given twice"),
+        ("terminal", r#"{"command":["a"]}"#, "invalid", "`command` must be of type string"),
+        ("terminal", r#"{"command":"a","timeout":0}"#, "invalid", "`timeout` must be at least 1"),
+        ("terminal", r#"{"command":"a","timeout":601}"#, "invalid", "at most 600"),
+        ("terminal", r#"{"command":"a","background":true}"#, "invalid", "background is not built in"),
         ("terminal", r#"{"command":"a","background":false}"#, "allowed", ""),
-        (
-            "terminal",
-            r#"{"command":"sleep 9 &"}"#,
-            "invalid",
-            "ends with `&`",
-        ),
-        (
-            "patch",
-            r#"{"mode":"patch","patch":"*** Begin Patch"}"#,
-            "invalid",
-            "not built in yet",
-        ),
-        (
-            "read_file",
-            r#"{"path":"x","offset":-1}"#,
-            "invalid",
-            "`offset` must be at least 1",
-        ),
+        ("terminal", r#"{"command":"sleep 9 &"}"#, "invalid", "ends with `&`"),
+        ("patch", r#"{"mode":"patch","patch":"*** Begin Patch"}"#, "invalid", "not built in yet"),
+        ("read_file", r#"{"path":"x","offset":-1}"#, "invalid", "`offset` must be at least 1"),
         ("read_file", r#"{"path":".env"}"#, "denied", "credentials"),
-        (
-            "write_file",
-            r#"{"path":"/etc/hosts","content":""}"#,
-            "denied",
-            "belongs to the system",
-        ),
-        (
-            "write_file",
-            r#"{"path":"x","content":"1|a\n2|b"}"#,
-            "invalid",
-            "line numbers",
-        ),
+        ("write_file", r#"{"path":"/etc/hosts","content":""}"#, "denied", "belongs to the system"),
+        ("write_file", r#"{"path":"x","content":"1|a\n2|b"}"#, "invalid", "line numbers"),
     ] {
         let prepared = bench.prepare(name, arguments);
         assert_eq!(prepared.verdict.decision(), decision, "{name} {arguments}");
@@ -203,11 +130,7 @@ fn effects_name_what_is_touched() {
         ("read_file", r#"{"path":"a"}"#, Effect::Read),
         ("search_files", r#"{"pattern":"a"}"#, Effect::Read),
         ("todo", "{}", Effect::Read),
-        (
-            "write_file",
-            r#"{"path":"d/../a","content":""}"#,
-            Effect::Write(vec![bench.path("a")]),
-        ),
+        ("write_file", r#"{"path":"d/../a","content":""}"#, Effect::Write(vec![bench.path("a")])),
         (
             "patch",
             r#"{"path":"~/a","old_string":"","new_string":""}"#,
@@ -223,15 +146,10 @@ fn commands_are_asked_about_unless_that_is_off() {
     let bench = Bench::with(ToolSettings::default());
     assert_eq!(bench.cx.settings().approvals, ApprovalMode::Manual);
     let prepared = bench.prepare("terminal", r#"{"command":"ls"}"#);
-    let Verdict::Ask(request) = prepared.verdict else {
-        panic!("nobody is asked")
-    };
+    let Verdict::Ask(request) = prepared.verdict else { panic!("nobody is asked") };
     assert_eq!(
         (request.what.as_str(), request.tool.as_str(), request.cwd),
         ("ls", "terminal", bench.cx.cwd())
     );
-    assert_eq!(
-        bench.prepare("read_file", r#"{"path":"x"}"#).verdict,
-        Verdict::Run
-    );
+    assert_eq!(bench.prepare("read_file", r#"{"path":"x"}"#).verdict, Verdict::Run);
 }

@@ -16,9 +16,8 @@ pub(crate) struct Schema {
 
 /// Reads the schema off an argument type.
 pub(crate) fn schema_of<T: JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft2020_12()
-        .for_deserialize()
-        .with(|settings| settings.inline_subschemas = true);
+    let settings =
+        SchemaSettings::draft2020_12().for_deserialize().with(|settings| settings.inline_subschemas = true);
     let root = settings.into_generator().into_root_schema_for::<T>();
     let mut map = match root.to_value() {
         Value::Object(map) => map,
@@ -30,12 +29,8 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Schema {
     };
     slim(&mut map);
     // Some providers insist on the field even for tools without parameters.
-    map.entry("properties")
-        .or_insert_with(|| Value::Object(Map::new()));
-    Schema {
-        description,
-        parameters: Value::Object(map),
-    }
+    map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    Schema { description, parameters: Value::Object(map) }
 }
 
 impl Schema {
@@ -64,10 +59,7 @@ fn slim(map: &mut Map<String, Value>) {
         match value {
             // Here the keys are names of fields, not words of the schema language.
             Value::Object(fields) if key == "properties" => {
-                fields
-                    .values_mut()
-                    .filter_map(Value::as_object_mut)
-                    .for_each(slim);
+                fields.values_mut().filter_map(Value::as_object_mut).for_each(slim);
             }
             Value::Object(inner) => slim(inner),
             Value::Array(items) => items.iter_mut().filter_map(Value::as_object_mut).for_each(slim),
@@ -91,11 +83,8 @@ fn collapse_optional(map: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = map.get("anyOf") else {
         return;
     };
-    let others: Vec<_> = choices
-        .iter()
-        .filter(|choice| choice.get("type") != Some(&Value::from("null")))
-        .cloned()
-        .collect();
+    let others: Vec<_> =
+        choices.iter().filter(|choice| choice.get("type") != Some(&Value::from("null"))).cloned().collect();
     if let [Value::Object(only)] = others.as_slice() {
         map.shift_remove("anyOf");
         for (key, value) in only {

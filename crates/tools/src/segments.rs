@@ -58,49 +58,18 @@ mod tests {
     }
 
     #[test]
-    #[expect(
-        clippy::single_range_in_vec_init,
-        reason = "a list of ranges is what is meant"
-    )]
+    #[expect(clippy::single_range_in_vec_init, reason = "a list of ranges is what is meant")]
     fn neighbours_run_together_unless_they_disagree() {
         use Concurrency::{Alone, Free};
         for (name, kinds, want) in [
             ("nothing", vec![], vec![]),
-            (
-                "reads join",
-                vec![reads("/a"), reads("/a"), reads("/b")],
-                vec![0..3],
-            ),
-            (
-                "writes to different files join",
-                vec![writes("/a"), writes("/b")],
-                vec![0..2],
-            ),
-            (
-                "writes to one file wait",
-                vec![writes("/a"), writes("/a")],
-                vec![0..1, 1..2],
-            ),
-            (
-                "an ancestor overlaps",
-                vec![writes("/d/a"), reads("/d")],
-                vec![0..1, 1..2],
-            ),
-            (
-                "a longer name does not",
-                vec![writes("/d/a"), reads("/d/ab")],
-                vec![0..2],
-            ),
-            (
-                "a read before a write waits",
-                vec![reads("/a"), writes("/a"), reads("/b")],
-                vec![0..1, 1..3],
-            ),
-            (
-                "alone is alone",
-                vec![reads("/a"), Alone, Free],
-                vec![0..1, 1..2, 2..3],
-            ),
+            ("reads join", vec![reads("/a"), reads("/a"), reads("/b")], vec![0..3]),
+            ("writes to different files join", vec![writes("/a"), writes("/b")], vec![0..2]),
+            ("writes to one file wait", vec![writes("/a"), writes("/a")], vec![0..1, 1..2]),
+            ("an ancestor overlaps", vec![writes("/d/a"), reads("/d")], vec![0..1, 1..2]),
+            ("a longer name does not", vec![writes("/d/a"), reads("/d/ab")], vec![0..2]),
+            ("a read before a write waits", vec![reads("/a"), writes("/a"), reads("/b")], vec![0..1, 1..3]),
+            ("alone is alone", vec![reads("/a"), Alone, Free], vec![0..1, 1..2, 2..3]),
             ("eight at most", vec![Free; 10], vec![0..8, 8..10]),
         ] {
             assert_eq!(cut(&kinds.iter().collect::<Vec<_>>()), want, "{name}");

@@ -29,13 +29,9 @@ pub(crate) fn is_read_only(command: &str) -> bool {
         // Sets the clock when given a value.
         "date" => arguments.iter().all(|word| word.starts_with('+') || word == "-u"),
         // Runs a program of its caller's choice.
-        "rg" => !arguments
-            .iter()
-            .any(|word| has_option(word, &["--pre", "--hostname-bin"])),
+        "rg" => !arguments.iter().any(|word| has_option(word, &["--pre", "--hostname-bin"])),
         // Compiles a magic file next to the one named.
-        "file" => !arguments
-            .iter()
-            .any(|word| is_short(word, 'C') || has_option(word, &["--compile"])),
+        "file" => !arguments.iter().any(|word| is_short(word, 'C') || has_option(word, &["--compile"])),
         name => READERS.contains(&name),
     }
 }
@@ -52,10 +48,7 @@ fn is_git_reader(arguments: &[String]) -> bool {
 
 /// `git branch NAME` makes a branch, so only plain listing options pass.
 fn is_listing(word: &str) -> bool {
-    matches!(
-        word,
-        "-a" | "-r" | "-v" | "-vv" | "--all" | "--list" | "--show-current" | "--remotes"
-    )
+    matches!(word, "-a" | "-r" | "-v" | "-vv" | "--all" | "--list" | "--show-current" | "--remotes")
 }
 
 fn has_option(word: &str, options: &[&str]) -> bool {

@@ -24,10 +24,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        Self::with(ToolSettings {
-            approvals: ApprovalMode::Off,
-            ..ToolSettings::default()
-        })
+        Self::with(ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() })
     }
 
     pub(crate) fn with(settings: ToolSettings) -> Self {
@@ -78,10 +75,7 @@ impl Bench {
     }
 
     pub(crate) fn run_scope(&self) -> RunScope {
-        RunScope {
-            cancel: self.cancel.clone(),
-            transcript: self.transcript.clone(),
-        }
+        RunScope { cancel: self.cancel.clone(), transcript: self.transcript.clone() }
     }
 
     pub(crate) fn scope(&self) -> CallScope {
@@ -96,9 +90,7 @@ impl Bench {
 
     pub(crate) async fn finish(&self, name: &str, arguments: impl ToString) -> Finished {
         let prepared = self.prepare(name, arguments);
-        prepared
-            .run(StartPermit::issue(IntentId(7)), &self.cx, self.run_scope())
-            .await
+        prepared.run(StartPermit::issue(IntentId(7)), &self.cx, self.run_scope()).await
     }
 
     /// Prepares and runs a call, and reads its result.
@@ -150,9 +142,7 @@ impl Transcript for Notebook {
     fn note_process<'a>(&'a self, intent: IntentId, mark: &'a ProcessMark) -> Answer<'a, ()> {
         Box::pin(async move {
             if *self.fails.lock().unwrap() {
-                return Err(RecordError::Store {
-                    cause: "disk full".into(),
-                });
+                return Err(RecordError::Store { cause: "disk full".into() });
             }
             self.marks.lock().unwrap().push((intent, mark.clone()));
             Ok(())

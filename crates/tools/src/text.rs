@@ -2,9 +2,7 @@
 
 /// The first `most` characters of `text`.
 pub(crate) fn head(text: &str, most: usize) -> &str {
-    text.char_indices()
-        .nth(most)
-        .map_or(text, |(byte, _)| &text[..byte])
+    text.char_indices().nth(most).map_or(text, |(byte, _)| &text[..byte])
 }
 
 /// `text` without terminal control sequences.
@@ -49,10 +47,7 @@ fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 
 /// Parameters, then one final letter.
 fn skip_control(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    while characters
-        .next_if(|character| matches!(character, ' '..='?'))
-        .is_some()
-    {}
+    while characters.next_if(|character| matches!(character, ' '..='?')).is_some() {}
     characters.next_if(|character| matches!(character, '@'..='~'));
 }
 

@@ -140,11 +140,7 @@ pub struct ToolOutput {
 impl ToolOutput {
     /// An answer in the shape of `value`.
     pub fn json(value: impl Serialize) -> Self {
-        Self {
-            value: serde_json::to_value(value).unwrap_or(Value::Null),
-            failed: false,
-            pages_itself: false,
-        }
+        Self { value: serde_json::to_value(value).unwrap_or(Value::Null), failed: false, pages_itself: false }
     }
 
     pub fn failed_if(mut self, failed: bool) -> Self {
@@ -169,10 +165,7 @@ pub struct ToolError {
 
 impl ToolError {
     pub fn failed(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            details: Map::new(),
-        }
+        Self { text: text.into(), details: Map::new() }
     }
 
     /// An operation on `path` that failed.
@@ -201,10 +194,7 @@ pub(crate) struct Typed<T> {
 
 impl<T: Tool> Typed<T> {
     pub(crate) fn new(tool: T) -> Self {
-        Self {
-            tool,
-            schema: schema_of::<T::Args>(),
-        }
+        Self { tool, schema: schema_of::<T::Args>() }
     }
 }
 

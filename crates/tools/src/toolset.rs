@@ -29,11 +29,7 @@ pub enum ToolsetError {
     #[error("no toolset is called `{name}`; known toolsets: {known}")]
     Unknown { name: String, known: String },
     #[error("tool `{tool}` of toolset `{toolset}` is already provided by toolset `{owner}`")]
-    Taken {
-        tool: String,
-        toolset: String,
-        owner: String,
-    },
+    Taken { tool: String, toolset: String, owner: String },
 }
 
 /// What a name stands for.
@@ -48,10 +44,7 @@ pub(crate) fn resolve(name: &str) -> Option<Selection> {
     if matches!(name, "all" | "*") {
         return Some(Selection::Everything);
     }
-    let name = LEGACY
-        .iter()
-        .find(|(old, _)| *old == name)
-        .map_or(name, |(_, new)| new);
+    let name = LEGACY.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
     let mut tools = BTreeSet::new();
     collect(name, &mut tools, &mut Vec::new())?;
     Some(Selection::Tools(tools))
@@ -72,11 +65,7 @@ pub(crate) fn core_tools() -> BTreeSet<&'static str> {
 
 /// All names that [`resolve`] understands, older ones left out.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
-    TABLE
-        .iter()
-        .map(|row| row.0)
-        .chain(MESSAGING.iter().copied())
-        .chain(["all"])
+    TABLE.iter().map(|row| row.0).chain(MESSAGING.iter().copied()).chain(["all"])
 }
 
 fn collect(name: &str, tools: &mut BTreeSet<&'static str>, visited: &mut Vec<String>) -> Option<()> {

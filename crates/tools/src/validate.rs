@@ -37,10 +37,7 @@ fn check(schema: &Value, value: &Value, path: &str) -> Result<(), String> {
     }
     let listed: Vec<&str> = words(schema, "enum").collect();
     if !listed.is_empty() && !value.as_str().is_some_and(|word| listed.contains(&word)) {
-        return Err(format!(
-            "`{path}` must be one of {}, not {value}",
-            listed.join(", ")
-        ));
+        return Err(format!("`{path}` must be one of {}, not {value}", listed.join(", ")));
     }
     check_bounds(schema, value, path)?;
     match value {
@@ -83,12 +80,7 @@ pub(crate) fn has_type(schema: &Value, value: &Value) -> bool {
 }
 
 fn words<'a>(schema: &'a Value, list: &str) -> impl Iterator<Item = &'a str> {
-    schema
-        .get(list)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
+    schema.get(list).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 #[cfg(test)]
@@ -113,32 +105,15 @@ mod tests {
             (json!({"path": "x", "n": 1}), None),
             (json!({"path": "x", "n": 1, "mode": null, "extra": 1}), None),
             (json!({"n": 1}), Some("`path` is required")),
-            (
-                json!({"path": null, "n": 1}),
-                Some("`path` must be of type string, not null"),
-            ),
-            (
-                json!({"path": "x", "n": "y"}),
-                Some("`n` must be of type integer, not a string"),
-            ),
-            (
-                json!({"path": "x", "n": 1.5}),
-                Some("`n` must be of type integer, not a number"),
-            ),
+            (json!({"path": null, "n": 1}), Some("`path` must be of type string, not null")),
+            (json!({"path": "x", "n": "y"}), Some("`n` must be of type integer, not a string")),
+            (json!({"path": "x", "n": 1.5}), Some("`n` must be of type integer, not a number")),
             (json!({"path": "x", "n": 0}), Some("`n` must be at least 1")),
             (json!({"path": "x", "n": 10}), Some("`n` must be at most 9")),
-            (
-                json!({"path": "x", "n": 1, "mode": "c"}),
-                Some("`mode` must be one of a, b, not \"c\""),
-            ),
-            (
-                json!({"path": "x", "n": 1, "list": [{"id": "1"}, {}]}),
-                Some("`list[1].id` is required"),
-            ),
+            (json!({"path": "x", "n": 1, "mode": "c"}), Some("`mode` must be one of a, b, not \"c\"")),
+            (json!({"path": "x", "n": 1, "list": [{"id": "1"}, {}]}), Some("`list[1].id` is required")),
         ] {
-            let Value::Object(map) = &arguments else {
-                unreachable!()
-            };
+            let Value::Object(map) = &arguments else { unreachable!() };
             assert_eq!(validate(&schema, map).err().as_deref(), want, "{arguments}");
         }
     }

@@ -26,23 +26,16 @@ const BILLING_WORDS: &[&str] = &[
     "balance",
 ];
 const POLICY_WORDS: &[&str] = &["content_filter", "usage policy", "flagged", "responsible ai"];
-const MODEL_WORDS: &[&str] = &[
-    "model_not_found",
-    "model not found",
-    "does not exist",
-    "no such model",
-    "unknown model",
-];
+const MODEL_WORDS: &[&str] =
+    &["model_not_found", "model not found", "does not exist", "no such model", "unknown model"];
 const OVERLOAD_WORDS: &[&str] = &["overloaded", "at capacity", "server is busy"];
 
 /// Names a failure. Pure: the answer depends on status and wording alone.
 pub fn classify(failure: &Failure) -> Fault {
     let (class, retry_after) = match failure {
-        Failure::Http {
-            status,
-            retry_after,
-            body,
-        } => (of_response(*status, body), retry_hint(*retry_after, body)),
+        Failure::Http { status, retry_after, body } => {
+            (of_response(*status, body), retry_hint(*retry_after, body))
+        }
         Failure::Reported { body } => (of_report(body), retry_hint(None, body)),
         Failure::Unreachable { .. } => (FaultClass::Unreachable, None),
         Failure::TimedOut { .. } => (FaultClass::Timeout, None),
@@ -50,11 +43,7 @@ pub fn classify(failure: &Failure) -> Fault {
         Failure::Garbled { .. } => (FaultClass::Garbled, None),
         Failure::TooLarge { .. } => (FaultClass::Format, None),
     };
-    Fault {
-        class,
-        detail: detail(failure),
-        retry_after,
-    }
+    Fault { class, detail: detail(failure), retry_after }
 }
 
 fn of_response(status: u16, body: &str) -> FaultClass {
@@ -89,11 +78,7 @@ fn of_response(status: u16, body: &str) -> FaultClass {
 fn of_report(body: &str) -> FaultClass {
     let code = serde_json::from_str::<serde_json::Value>(body)
         .ok()
-        .and_then(|value| {
-            value["error"]["code"]
-                .as_u64()
-                .or_else(|| value["error"]["status"].as_u64())
-        })
+        .and_then(|value| value["error"]["code"].as_u64().or_else(|| value["error"]["status"].as_u64()))
         .and_then(|code| u16::try_from(code).ok());
     match code {
         Some(status @ 400..=599) => of_response(status, body),
@@ -107,9 +92,7 @@ fn retry_hint(header: Option<Duration>, body: &str) -> Option<Duration> {
         return header;
     }
     let value: serde_json::Value = serde_json::from_str(body).ok()?;
-    let seconds = value["error"]["retry_after"]
-        .as_f64()
-        .or_else(|| value["retry_after"].as_f64())?;
+    let seconds = value["error"]["retry_after"].as_f64().or_else(|| value["retry_after"].as_f64())?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
@@ -123,16 +106,10 @@ fn detail(failure: &Failure) -> String {
 }
 
 fn message_in(body: &str) -> String {
-    let message = serde_json::from_str::<serde_json::Value>(body)
-        .ok()
-        .and_then(|value| {
-            let error = &value["error"];
-            error["message"]
-                .as_str()
-                .or(error.as_str())
-                .or(value["message"].as_str())
-                .map(str::to_owned)
-        });
+    let message = serde_json::from_str::<serde_json::Value>(body).ok().and_then(|value| {
+        let error = &value["error"];
+        error["message"].as_str().or(error.as_str()).or(value["message"].as_str()).map(str::to_owned)
+    });
     first_line(message.as_deref().unwrap_or(body))
 }
 
@@ -143,29 +120,17 @@ mod tests {
 
     fn response(status: u16, message: &str) -> Failure {
         let body = serde_json::json!({"error": {"message": message}}).to_string();
-        Failure::Http {
-            status,
-            retry_after: None,
-            body,
-        }
+        Failure::Http { status, retry_after: None, body }
     }
 
     #[test]
     fn responses_are_named() {
         for (status, message, want) in [
             (400, "x", Format),
-            (
-                400,
-                "prompt is too long: 210000 tokens > 200000 maximum",
-                ContextOverflow,
-            ),
+            (400, "prompt is too long: 210000 tokens > 200000 maximum", ContextOverflow),
             (400, "Input is too long for requested model.", ContextOverflow),
             (400, "Unsupported parameter: 'temperature'", Format),
-            (
-                400,
-                "stream is not supported for this model",
-                StreamingUnsupported,
-            ),
+            (400, "stream is not supported for this model", StreamingUnsupported),
             (401, "bad key", Auth),
             (402, "x", Billing),
             (403, "Your account has insufficient credits", Billing),
@@ -181,11 +146,7 @@ mod tests {
             (529, "x", Overloaded),
             (302, "", Format),
         ] {
-            assert_eq!(
-                classify(&response(status, message)).class,
-                want,
-                "{status} {message}"
-            );
+            assert_eq!(classify(&response(status, message)).class, want, "{status} {message}");
         }
     }
 
@@ -196,21 +157,14 @@ mod tests {
             (r#"{"error":{"message":"boom"}}"#, Server),
             (r#"{"error":"boom"}"#, Server),
         ] {
-            assert_eq!(
-                classify(&Failure::Reported { body: body.into() }).class,
-                want,
-                "{body}"
-            );
+            assert_eq!(classify(&Failure::Reported { body: body.into() }).class, want, "{body}");
         }
     }
 
     #[test]
     fn the_wait_that_was_asked_for_is_found() {
-        let header = Failure::Http {
-            status: 429,
-            retry_after: Some(Duration::from_secs(7)),
-            body: String::new(),
-        };
+        let header =
+            Failure::Http { status: 429, retry_after: Some(Duration::from_secs(7)), body: String::new() };
         assert_eq!(classify(&header).retry_after, Some(Duration::from_secs(7)));
         let body = Failure::Http {
             status: 429,

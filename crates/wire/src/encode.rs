@@ -38,13 +38,7 @@ struct Head {
 
 impl Encoder {
     pub fn new(mode: ApiMode) -> Self {
-        Self {
-            mode,
-            head: None,
-            messages: Vec::new(),
-            written: Vec::new(),
-            segments: Vec::new(),
-        }
+        Self { mode, head: None, messages: Vec::new(), written: Vec::new(), segments: Vec::new() }
     }
 
     pub fn encode(&mut self, request: &ModelRequest) -> EncodedRequest {
@@ -58,9 +52,7 @@ impl Encoder {
         self.write_messages(request);
         let head = self.head.as_ref().map_or(&[][..], |head| &head.bytes);
         let head_segments = self.head.as_ref().map_or(&[][..], |head| &head.segments);
-        let has_system = head_segments
-            .iter()
-            .any(|segment| segment.kind == SegmentKind::System);
+        let has_system = head_segments.iter().any(|segment| segment.kind == SegmentKind::System);
         let mut body = Vec::with_capacity(head.len() + self.written.len() + 3);
         body.extend_from_slice(head);
         if has_system && !self.written.is_empty() {
@@ -88,11 +80,7 @@ impl Encoder {
             return;
         }
         // What a message looks like depends on the settings too.
-        if self
-            .head
-            .as_ref()
-            .is_some_and(|head| head.made_from.3 != request.settings)
-        {
+        if self.head.as_ref().is_some_and(|head| head.made_from.3 != request.settings) {
             self.forget_messages(0);
         }
         let parts = chat::head(request);
@@ -103,24 +91,14 @@ impl Encoder {
         if !request.system.is_empty() {
             segments.push(segment(SegmentKind::System, &parts.bytes[parts.system.clone()]));
         }
-        let made_from = (
-            request.model.clone(),
-            request.system.clone(),
-            request.tools.clone(),
-            request.settings.clone(),
-        );
-        self.head = Some(Head {
-            made_from,
-            bytes: parts.bytes,
-            segments,
-        });
+        let made_from =
+            (request.model.clone(), request.system.clone(), request.tools.clone(), request.settings.clone());
+        self.head = Some(Head { made_from, bytes: parts.bytes, segments });
     }
 
     fn write_messages(&mut self, request: &ModelRequest) {
         let known = self.messages.iter().zip(&request.messages);
-        let shared = known
-            .take_while(|((seen, _), message)| Arc::ptr_eq(seen, message))
-            .count();
+        let shared = known.take_while(|((seen, _), message)| Arc::ptr_eq(seen, message)).count();
         self.forget_messages(shared);
         for message in &request.messages[shared..] {
             if !self.written.is_empty() {
@@ -128,8 +106,7 @@ impl Encoder {
             }
             let start = self.written.len();
             chat::message(message, &request.settings, &mut self.written);
-            self.segments
-                .push(segment(SegmentKind::Message, &self.written[start..]));
+            self.segments.push(segment(SegmentKind::Message, &self.written[start..]));
             self.messages.push((message.clone(), self.written.len()));
         }
     }
@@ -137,8 +114,7 @@ impl Encoder {
     fn forget_messages(&mut self, keep: usize) {
         self.messages.truncate(keep);
         self.segments.truncate(keep);
-        self.written
-            .truncate(self.messages.last().map_or(0, |(_, end)| *end));
+        self.written.truncate(self.messages.last().map_or(0, |(_, end)| *end));
     }
 }
 
@@ -146,11 +122,7 @@ fn segment(kind: SegmentKind, bytes: &[u8]) -> Segment {
     let digest = Sha256::digest(bytes);
     let mut hash = [0; 16];
     hash.copy_from_slice(&digest[..16]);
-    Segment {
-        kind,
-        hash,
-        len: bytes.len(),
-    }
+    Segment { kind, hash, len: bytes.len() }
 }
 
 #[cfg(test)]

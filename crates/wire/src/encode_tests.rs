@@ -24,10 +24,7 @@ fn talk() -> Vec<Message> {
     let call = ToolCall::new(CallId::new("c1"), "terminal", "{ \"command\" : \"ls\" }");
     vec![
         Message::user("hi \"you\""),
-        Message::Assistant(AssistantMessage {
-            calls: vec![call],
-            ..Default::default()
-        }),
+        Message::Assistant(AssistantMessage { calls: vec![call], ..Default::default() }),
         Message::tool(CallId::new("c1"), "terminal", "{}"),
         Message::assistant("done"),
     ]
@@ -47,11 +44,7 @@ fn a_bare_question_without_stream_tools_or_system() {
     let bare = ModelRequest {
         system: "".into(),
         tools: Arc::from([]),
-        settings: RequestSettings {
-            stream: false,
-            max_tokens: Some(64),
-            ..RequestSettings::default()
-        },
+        settings: RequestSettings { stream: false, max_tokens: Some(64), ..RequestSettings::default() },
         ..request(vec![Message::user("hi")])
     };
     insta::assert_snapshot!(text(&encode(ApiMode::ChatCompletions, &bare)), @r#"{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"hi"}]}"#);
@@ -65,11 +58,7 @@ fn newer_models_get_the_developer_role_and_the_newer_cap() {
         dialect: Dialect::of("api.openai.com", "gpt-5-mini"),
         issuer: None,
     };
-    let asked = ModelRequest {
-        settings,
-        tools: Arc::from([]),
-        ..request(vec![Message::user("hi")])
-    };
+    let asked = ModelRequest { settings, tools: Arc::from([]), ..request(vec![Message::user("hi")]) };
     insta::assert_snapshot!(text(&encode(ApiMode::ChatCompletions, &asked)), @r#"{"model":"m","max_completion_tokens":9,"messages":[{"role":"developer","content":"Be brief."},{"role":"user","content":"hi"}]}"#);
 }
 
@@ -90,20 +79,8 @@ fn remembering_changes_no_byte_and_segments_grow_at_the_end() {
         before = remembered.segments;
     }
     // A request without tools, then back: nothing stale may remain.
-    let toolless = ModelRequest {
-        tools: Arc::from([]),
-        ..whole.clone()
-    };
-    assert_eq!(
-        encoder.encode(&toolless).body,
-        encode(ApiMode::ChatCompletions, &toolless).body
-    );
-    let shorter = ModelRequest {
-        messages: all[..1].to_vec(),
-        ..whole
-    };
-    assert_eq!(
-        encoder.encode(&shorter).body,
-        encode(ApiMode::ChatCompletions, &shorter).body
-    );
+    let toolless = ModelRequest { tools: Arc::from([]), ..whole.clone() };
+    assert_eq!(encoder.encode(&toolless).body, encode(ApiMode::ChatCompletions, &toolless).body);
+    let shorter = ModelRequest { messages: all[..1].to_vec(), ..whole };
+    assert_eq!(encoder.encode(&shorter).body, encode(ApiMode::ChatCompletions, &shorter).body);
 }

@@ -6,11 +6,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Failure {
     #[error("HTTP {status}: {}", first_line(.body))]
-    Http {
-        status: u16,
-        retry_after: Option<Duration>,
-        body: String,
-    },
+    Http { status: u16, retry_after: Option<Duration>, body: String },
     #[error("{origin} cannot be reached: {cause}")]
     Unreachable { origin: String, cause: String },
     #[error("no {phase} within {limit:?}")]

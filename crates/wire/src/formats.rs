@@ -22,12 +22,10 @@ impl From<DecodeError> for Failure {
     fn from(error: DecodeError) -> Self {
         match error {
             DecodeError::Reported { body } => Self::Reported { body },
-            DecodeError::Unfinished => Self::Cut {
-                cause: "the stream ended before the reply did".to_owned(),
-            },
-            json => Self::Garbled {
-                cause: json.to_string(),
-            },
+            DecodeError::Unfinished => {
+                Self::Cut { cause: "the stream ended before the reply did".to_owned() }
+            }
+            json => Self::Garbled { cause: json.to_string() },
         }
     }
 }

@@ -82,12 +82,7 @@ pub enum SegmentKind {
 
 impl Default for RequestSettings {
     fn default() -> Self {
-        Self {
-            stream: true,
-            max_tokens: None,
-            dialect: Dialect::default(),
-            issuer: None,
-        }
+        Self { stream: true, max_tokens: None, dialect: Dialect::default(), issuer: None }
     }
 }
 
@@ -107,11 +102,7 @@ impl Dialect {
         let model = model.to_ascii_lowercase();
         let any = |words: &[&str]| words.iter().any(|word| model.contains(word));
         Self {
-            system_role: if any(&["gpt-5", "codex"]) {
-                SystemRole::Developer
-            } else {
-                SystemRole::System
-            },
+            system_role: if any(&["gpt-5", "codex"]) { SystemRole::Developer } else { SystemRole::System },
             output_cap: match host {
                 "api.openai.com" => OutputCapKey::MaxCompletionTokens,
                 _ => OutputCapKey::MaxTokens,

@@ -92,11 +92,7 @@ mod tests {
         ] {
             assert_eq!(reply.feed(event), Some(()), "{event}");
         }
-        let call = Call {
-            id: "c1".into(),
-            name: "t".into(),
-            arguments: r#"{"a":1}"#.into(),
-        };
+        let call = Call { id: "c1".into(), name: "t".into(), arguments: r#"{"a":1}"#.into() };
         assert_eq!(reply, Reply { text: "a\nb".into(), calls: vec![call] });
         assert_eq!(reply.feed("{"), None);
     }

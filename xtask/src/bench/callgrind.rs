@@ -1,23 +1,14 @@
 //! Counts instructions with valgrind, which neither other programs nor the clock disturb.
 
+use crate::wrapped::wrapped;
 use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
 /// The instructions of a command's own process, its children left out.
 pub(super) fn instructions(command: &Command) -> Result<u64> {
     let mut watched = Command::new("valgrind");
-    watched
-        .args(["--tool=callgrind", "--trace-children=no", "--callgrind-out-file=/dev/null"])
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear();
-    for (name, value) in command.get_envs() {
-        watched.env(name, value.unwrap_or_default());
-    }
-    if let Some(folder) = command.get_current_dir() {
-        watched.current_dir(folder);
-    }
-    let output = watched.output().context("valgrind could not be started")?;
+    watched.args(["--tool=callgrind", "--trace-children=no", "--callgrind-out-file=/dev/null"]);
+    let output = wrapped(watched, command).output().context("valgrind could not be started")?;
     let report = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "hermes failed under valgrind: {report}");
     collected(&report).context("valgrind reported no instructions")

@@ -15,8 +15,8 @@ pub(super) const FEW: usize = 20;
 pub(super) const MANY: usize = 80;
 
 /// How long the past of a resumed session is.
-pub(super) const SHORT_PAST: usize = 10;
-pub(super) const LONG_PAST: usize = 5_000;
+pub(super) const SHORT_PAST: u32 = 10;
+pub(super) const LONG_PAST: u32 = 5_000;
 
 /// The samples of hermes and of what it is compared with.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ impl Stage {
     }
 
     /// A stage whose only session has a past.
-    fn with_past(messages: usize, hermes: &Path) -> Result<Self> {
+    fn with_past(messages: u32, hermes: &Path) -> Result<Self> {
         let stage = Self::set(Scenario::Text, hermes)?;
         stored::fill(&stage.home, messages).context("a stored session could not be made")?;
         Ok(stage)
@@ -91,7 +91,7 @@ impl Stage {
         measured.with_context(|| format!("in scenario {}", self.scenario))
     }
 
-    fn bare(&self, program: &Path, history: usize) -> Command {
+    fn bare(&self, program: &Path, history: u32) -> Command {
         let history = history.to_string();
         self.home.command(program, ["__bare", "--url", &self.model.base_url, "--history", &history])
     }
@@ -122,8 +122,9 @@ impl Rounds {
         series.version.other.push(measure::run(&home.command(&hello, [""; 0]), GREETING)?);
         series.version.hermes.push(measure::run(&home.command(hermes, ["--version"]), "hermes")?);
 
-        let fresh = Stage { home: Home::new(&self.one_shot.model.base_url)?, model: Served::start(Scenario::Text)?, scenario: Scenario::Text };
-        series.fresh_home.push(fresh.measure(&fresh.one_shot(hermes))?);
+        let fresh = Home::new(&self.one_shot.model.base_url)?;
+        let one_shot = fresh.command(hermes, ["-z", "hi"]);
+        series.fresh_home.push(self.one_shot.measure(&one_shot)?);
         series.first_request.push(self.watcher.look()?);
 
         for (stage, pair) in [

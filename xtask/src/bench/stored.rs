@@ -8,12 +8,12 @@ use anyhow::{Context, Result};
 use rusqlite::{Connection, Transaction, params};
 
 /// The text of an earlier message, about 200 characters.
-pub(crate) fn earlier_text(place: usize) -> String {
+pub(crate) fn earlier_text(place: u32) -> String {
     format!("message {place}: {}", "some words of an earlier turn, \"quoted\" once; ".repeat(4))
 }
 
 /// Fills the only session of a home up to this many messages.
-pub(super) fn fill(home: &Home, messages: usize) -> Result<()> {
+pub(super) fn fill(home: &Home, messages: u32) -> Result<()> {
     let path = home.hermes().join("state.db");
     let mut db = Connection::open(&path).with_context(|| format!("cannot open {}", path.display()))?;
     let writing = db.transaction()?;
@@ -24,8 +24,8 @@ pub(super) fn fill(home: &Home, messages: usize) -> Result<()> {
     Ok(())
 }
 
-fn append(db: &Transaction<'_>, messages: usize) -> Result<()> {
-    let (session, present, last): (String, usize, f64) = db.query_row(
+fn append(db: &Transaction<'_>, messages: u32) -> Result<()> {
+    let (session, present, last): (String, u32, f64) = db.query_row(
         "SELECT session_id, COUNT(*), MAX(timestamp) FROM messages GROUP BY session_id",
         [],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
@@ -40,7 +40,7 @@ fn append(db: &Transaction<'_>, messages: usize) -> Result<()> {
     )?;
     for number in present..messages {
         let (role, finish) = if number % 2 == 0 { ("user", None) } else { ("assistant", Some("stop")) };
-        let at = last + number as f64 / 1000.0;
+        let at = last + f64::from(number) / 1000.0;
         write.execute(params![session, role, earlier_text(number), at, finish])?;
         place.execute(params![db.last_insert_rowid(), session, role])?;
     }

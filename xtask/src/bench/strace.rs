@@ -1,5 +1,6 @@
 //! Counts and times fsyncs with strace.
 
+use crate::wrapped::wrapped;
 use anyhow::{Context, Result, ensure};
 use std::process::Command;
 use std::time::Duration;
@@ -19,17 +20,8 @@ pub(super) fn fsyncs(command: &Command) -> Result<Fsyncs> {
     let mut watched = Command::new("strace");
     watched
         .args(["-f", "-T", "-s", "16", "-e", "trace=fsync,fdatasync,write,writev,sendto,sendmsg", "-o"])
-        .arg(trace.path())
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear();
-    for (name, value) in command.get_envs() {
-        watched.env(name, value.unwrap_or_default());
-    }
-    if let Some(folder) = command.get_current_dir() {
-        watched.current_dir(folder);
-    }
-    let output = watched.output().context("strace could not be started")?;
+        .arg(trace.path());
+    let output = wrapped(watched, command).output().context("strace could not be started")?;
     let errors = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "hermes failed under strace: {errors}");
     let trace = std::fs::read(trace.path())?;

@@ -9,18 +9,9 @@ use std::time::Duration;
 
 /// Answers a request of the demo.
 pub(crate) fn reply(request: &Value) -> ReplyScript {
-    let messages = request["messages"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let newest = messages
-        .iter()
-        .rposition(|message| message["role"] == "user")
-        .unwrap_or(0);
-    let asked = messages
-        .get(newest)
-        .and_then(|message| message["content"].as_str())
-        .unwrap_or_default();
+    let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let newest = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
+    let asked = messages.get(newest).and_then(|message| message["content"].as_str()).unwrap_or_default();
     let results: Vec<&str> = messages[newest..]
         .iter()
         .filter(|message| message["role"] == "tool")

@@ -54,24 +54,13 @@ pub fn unset(home: &Home, key: &str) -> Result<SetReport, ConfigError> {
         None => (Target::ConfigFile, key.to_owned(), home.config_file()),
     };
     let left = match target {
-        Target::DotEnv => EnvFile::load(&path)?
-            .without(&key)
-            .map(|file| file.text().to_owned()),
-        Target::ConfigFile => ConfigFile::load(&path)?
-            .without(&key)?
-            .map(|file| file.text().to_owned()),
+        Target::DotEnv => EnvFile::load(&path)?.without(&key).map(|file| file.text().to_owned()),
+        Target::ConfigFile => ConfigFile::load(&path)?.without(&key)?.map(|file| file.text().to_owned()),
     };
     if let Some(text) = &left {
         write_atomically(&path, text.as_bytes(), PRIVATE_FILE)?;
     }
-    Ok(SetReport {
-        target,
-        path,
-        key,
-        shown: None,
-        changed: left.is_some(),
-        notices: vec![],
-    })
+    Ok(SetReport { target, path, key, shown: None, changed: left.is_some(), notices: vec![] })
 }
 
 fn set_variable(home: &Home, name: String, text: &str) -> Result<SetReport, ConfigError> {
@@ -82,20 +71,9 @@ fn set_variable(home: &Home, name: String, text: &str) -> Result<SetReport, Conf
     if changed {
         write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
     }
-    let shown = if is_secret_variable(&name) {
-        HIDDEN.to_owned()
-    } else {
-        text.trim().to_owned()
-    };
+    let shown = if is_secret_variable(&name) { HIDDEN.to_owned() } else { text.trim().to_owned() };
     let notices = after.notices().iter().map(ToString::to_string).collect();
-    Ok(SetReport {
-        target: Target::DotEnv,
-        path,
-        key: name,
-        shown: Some(shown),
-        changed,
-        notices,
-    })
+    Ok(SetReport { target: Target::DotEnv, path, key: name, shown: Some(shown), changed, notices })
 }
 
 fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError> {
@@ -107,11 +85,7 @@ fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError>
     if changed {
         write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
     }
-    let shown = if is_secret_key(key) {
-        HIDDEN.to_owned()
-    } else {
-        yaml_text(&value)
-    };
+    let shown = if is_secret_key(key) { HIDDEN.to_owned() } else { yaml_text(&value) };
     let unused = Key::find(key).is_none().then(|| UnusedKey {
         key: key.to_owned(),
         line: None,
@@ -152,11 +126,7 @@ mod tests {
             ("agent.max_turns", "12", Target::ConfigFile),
         ] {
             let report = set(&home, key, text).unwrap();
-            assert_eq!(
-                (report.target, report.changed, report.notices.len()),
-                (target, true, 0),
-                "{key}"
-            );
+            assert_eq!((report.target, report.changed, report.notices.len()), (target, true, 0), "{key}");
             assert!(!format!("{report:?}").contains("hush"), "{report:?}");
         }
         assert_eq!(
@@ -181,10 +151,7 @@ mod tests {
             assert!(!unset(&home, key).unwrap().changed, "{key}");
         }
         assert_eq!(
-            (
-                fs::read(home.env_file()).unwrap(),
-                fs::read(home.config_file()).unwrap()
-            ),
+            (fs::read(home.env_file()).unwrap(), fs::read(home.config_file()).unwrap()),
             (vec![], vec![])
         );
     }
@@ -197,29 +164,20 @@ mod tests {
             report.notices,
             ["`agent.max_turn` is not used by this version; did you mean `agent.max_turns`?"]
         );
-        assert_eq!(
-            fs::read_to_string(home.config_file()).unwrap(),
-            "agent:\n  max_turn: 3\n"
-        );
+        assert_eq!(fs::read_to_string(home.config_file()).unwrap(), "agent:\n  max_turn: 3\n");
     }
 
     #[test]
     fn nothing_is_written_when_the_file_is_malformed_or_the_value_is_wrong() {
         let (_dir, home) = home();
         home.ensure().unwrap();
-        for (text, key, value) in [
-            ("a: [\n", "b", "1"),
-            ("agent: {}\n", "agent.max_turns", "many"),
-            ("a: 1\n", "a.b", "1"),
-        ] {
+        for (text, key, value) in
+            [("a: [\n", "b", "1"), ("agent: {}\n", "agent.max_turns", "many"), ("a: 1\n", "a.b", "1")]
+        {
             fs::write(home.config_file(), text).unwrap();
             assert!(set(&home, key, value).is_err(), "{key}");
             assert_eq!(fs::read_to_string(home.config_file()).unwrap(), text);
         }
-        assert_eq!(
-            fs::read_dir(home.path()).unwrap().count(),
-            1,
-            "no other file appeared"
-        );
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no other file appeared");
     }
 }

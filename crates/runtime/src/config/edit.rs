@@ -27,10 +27,7 @@ impl ConfigFile {
             section: segments[..depth].join("."),
             key: key.clone(),
         })?;
-        let edit = Edit {
-            path: self.path(),
-            key: &key,
-        };
+        let edit = Edit { path: self.path(), key: &key };
         let text = edit.set(self, &value)?;
         edit.checked(text, wanted)
     }
@@ -55,10 +52,7 @@ impl ConfigFile {
         }
         let mut wanted = self.tree().clone();
         take(&mut wanted, &segments);
-        let edit = Edit {
-            path: self.path(),
-            key,
-        };
+        let edit = Edit { path: self.path(), key };
         let text = edit.remove(self.text(), &segments.join("."), &wanted)?;
         edit.checked(text, wanted).map(Some)
     }
@@ -116,14 +110,14 @@ impl Edit<'_> {
 
     /// A file without any key may still have comments, which yaml-edit takes for no document.
     fn first_key(&self, text: &str, value: &Value) -> String {
-        let mut kept: String = text
-            .lines()
-            .filter(|line| !matches!(line.trim(), "{}" | "null" | "~"))
-            .fold(String::new(), |mut kept, line| {
+        let mut kept: String = text.lines().filter(|line| !matches!(line.trim(), "{}" | "null" | "~")).fold(
+            String::new(),
+            |mut kept, line| {
                 kept.push_str(line);
                 kept.push('\n');
                 kept
-            });
+            },
+        );
         let segments: Vec<&str> = self.key.split('.').collect();
         for (depth, segment) in segments.iter().enumerate() {
             kept.push_str(&"  ".repeat(depth));
@@ -138,16 +132,11 @@ impl Edit<'_> {
 
     fn remove(&self, text: &str, key: &str, wanted: &Value) -> Result<String, ConfigError> {
         let document = self.document(text)?;
-        document
-            .try_remove_path(key)
-            .map_err(|error| self.refused(error))?;
+        document.try_remove_path(key).map_err(|error| self.refused(error))?;
         let text = document.to_string();
         if wanted.as_object().is_some_and(Map::is_empty) {
             // What is left of the last key is an empty pair of braces.
-            return Ok(text
-                .split_inclusive('\n')
-                .filter(|line| line.trim() != "{}")
-                .collect());
+            return Ok(text.split_inclusive('\n').filter(|line| line.trim() != "{}").collect());
         }
         Ok(text)
     }
@@ -181,14 +170,8 @@ impl Edit<'_> {
 fn segments(key: &str) -> Result<Vec<&str>, ConfigError> {
     let plain = |char: char| char.is_alphanumeric() || "_-/:@+".contains(char);
     let segments: Vec<&str> = key.split('.').collect();
-    let good = segments
-        .iter()
-        .all(|segment| !segment.is_empty() && segment.chars().all(plain));
-    if good {
-        Ok(segments)
-    } else {
-        Err(ConfigError::BadKey { key: key.to_owned() })
-    }
+    let good = segments.iter().all(|segment| !segment.is_empty() && segment.chars().all(plain));
+    if good { Ok(segments) } else { Err(ConfigError::BadKey { key: key.to_owned() }) }
 }
 
 fn block(indent: &str, section: &Value) -> String {

@@ -56,9 +56,7 @@ impl EnvFile {
         match fs::read(path) {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => Ok(Self::parse(path, text)),
-                Err(_) => Err(ConfigError::NotText {
-                    path: path.to_owned(),
-                }),
+                Err(_) => Err(ConfigError::NotText { path: path.to_owned() }),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::parse(path, String::new())),
             Err(error) => Err(HomeError::io("read", path)(error).into()),
@@ -67,21 +65,12 @@ impl EnvFile {
 
     /// Like [`EnvFile::load`], for text that is already here.
     pub fn parse(path: &Path, text: String) -> Self {
-        let mut file = Self {
-            path: path.to_owned(),
-            text: String::new(),
-            entries: vec![],
-            notices: vec![],
-        };
+        let mut file = Self { path: path.to_owned(), text: String::new(), entries: vec![], notices: vec![] };
         let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
         let mut at = 0;
         while at < lines.len() {
             let line = lines[at].trim();
-            let taken = if line.is_empty() || line.starts_with('#') {
-                1
-            } else {
-                file.read(&lines, at)
-            };
+            let taken = if line.is_empty() || line.starts_with('#') { 1 } else { file.read(&lines, at) };
             at += taken;
         }
         file.text = text;
@@ -103,41 +92,27 @@ impl EnvFile {
 
     /// The value of a variable; the last definition counts.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.entries
-            .iter()
-            .rev()
-            .find(|entry| entry.name == name)
-            .map(|entry| entry.value.as_str())
+        self.entries.iter().rev().find(|entry| entry.name == name).map(|entry| entry.value.as_str())
     }
 
     /// All definitions in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.entries
-            .iter()
-            .map(|entry| (entry.name.as_str(), entry.value.as_str()))
+        self.entries.iter().map(|entry| (entry.name.as_str(), entry.value.as_str()))
     }
 
     /// This file with `name` set: its last definition is replaced in place, earlier ones go.
     pub fn with(&self, name: &str, value: &str) -> Result<Self, ConfigError> {
         if !is_name(name) {
-            return Err(ConfigError::BadVariable {
-                name: name.to_owned(),
-            });
+            return Err(ConfigError::BadVariable { name: name.to_owned() });
         }
         let (value, cleaned) = clean(name, value);
         if value.contains(|char: char| char.is_control() && char != '\n' && char != '\t') {
-            return Err(ConfigError::BadVariableValue {
-                name: name.to_owned(),
-            });
+            return Err(ConfigError::BadVariableValue { name: name.to_owned() });
         }
         let mut changed = self.rewritten(name, Some(&format!("{name}={}", quoted(&value))));
         if changed.get(name) != Some(value.as_str()) || changed.others(name) != self.others(name) {
             let reason = "the result would read differently".to_owned();
-            return Err(ConfigError::CannotEdit {
-                path: self.path.clone(),
-                key: name.to_owned(),
-                reason,
-            });
+            return Err(ConfigError::CannotEdit { path: self.path.clone(), key: name.to_owned(), reason });
         }
         changed.notices.extend(cleaned);
         Ok(changed)
@@ -154,12 +129,8 @@ impl EnvFile {
 
     /// The file with the last definition of `name` replaced (or `line` added) and the others dropped.
     fn rewritten(&self, name: &str, line: Option<&str>) -> Self {
-        let mine: Vec<&Range<usize>> = self
-            .entries
-            .iter()
-            .filter(|entry| entry.name == name)
-            .map(|entry| &entry.lines)
-            .collect();
+        let mine: Vec<&Range<usize>> =
+            self.entries.iter().filter(|entry| entry.name == name).map(|entry| &entry.lines).collect();
         let last = mine.last().map(|lines| lines.start);
         let mut out = String::with_capacity(self.text.len() + 64);
         for (at, old) in self.text.lines().enumerate() {
@@ -177,21 +148,13 @@ impl EnvFile {
 
     /// Reads the definition that starts on line `at`; answers how many lines it takes.
     fn read(&mut self, lines: &[&str], at: usize) -> usize {
-        let most = if opens_quote(lines[at]) {
-            LONGEST_VALUE.min(lines.len() - at)
-        } else {
-            1
-        };
+        let most = if opens_quote(lines[at]) { LONGEST_VALUE.min(lines.len() - at) } else { 1 };
         for count in 1..=most {
             let chunk = lines[at..at + count].join("\n");
             if let Some((name, value)) = self.understand(&chunk) {
                 let (value, notice) = clean(&name, &value);
                 self.notices.extend(notice);
-                self.entries.push(Entry {
-                    name,
-                    value,
-                    lines: at..at + count,
-                });
+                self.entries.push(Entry { name, value, lines: at..at + count });
                 return count;
             }
         }
@@ -199,11 +162,7 @@ impl EnvFile {
             Some((name, value)) => {
                 let (value, notice) = clean(name, value);
                 self.notices.extend(notice);
-                self.entries.push(Entry {
-                    name: name.to_owned(),
-                    value,
-                    lines: at..at + 1,
-                });
+                self.entries.push(Entry { name: name.to_owned(), value, lines: at..at + 1 });
             }
             None => self.notices.push(EnvNotice::BadLine { line: at + 1 }),
         }
@@ -221,35 +180,21 @@ impl EnvFile {
         text.push_str(&protected(chunk));
         text.push('\n');
         let items: Vec<_> = dotenvy::from_read_iter(text.as_bytes()).collect();
-        let whole = if chunk.contains("${") {
-            self.entries.len() + 1
-        } else {
-            1
-        };
-        (items.len() == whole)
-            .then(|| items.into_iter().next_back())
-            .flatten()?
-            .ok()
+        let whole = if chunk.contains("${") { self.entries.len() + 1 } else { 1 };
+        (items.len() == whole).then(|| items.into_iter().next_back()).flatten()?.ok()
     }
 }
 
 impl fmt::Debug for EnvFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "EnvFile({}, {} variables)",
-            self.path.display(),
-            self.entries.len()
-        )
+        write!(f, "EnvFile({}, {} variables)", self.path.display(), self.entries.len())
     }
 }
 
 /// Leaves non-ASCII characters out of secrets and says so.
 fn clean(name: &str, value: &str) -> (String, Option<EnvNotice>) {
     if is_secret_variable(name) && !value.is_ascii() {
-        let notice = EnvNotice::NonAscii {
-            name: name.to_owned(),
-        };
+        let notice = EnvNotice::NonAscii { name: name.to_owned() };
         return (value.chars().filter(char::is_ascii).collect(), Some(notice));
     }
     (value.to_owned(), None)
@@ -284,8 +229,7 @@ fn unquoted(line: &str) -> Option<(&str, &str)> {
 }
 
 fn opens_quote(line: &str) -> bool {
-    line.split_once('=')
-        .is_some_and(|(_, value)| value.trim_start().starts_with(['"', '\'']))
+    line.split_once('=').is_some_and(|(_, value)| value.trim_start().starts_with(['"', '\'']))
 }
 
 fn quoted(value: &str) -> String {
@@ -296,11 +240,7 @@ fn quoted(value: &str) -> String {
     if !value.contains(['\'', '\\', '\n']) {
         return format!("'{value}'");
     }
-    let escaped = value
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('$', "\\$")
-        .replace('\n', "\\n");
+    let escaped = value.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$").replace('\n', "\\n");
     format!("\"{escaped}\"")
 }
 

@@ -43,16 +43,8 @@ fn a_bad_line_has_a_number_and_costs_no_other() {
 #[test]
 fn keys_lose_what_pasting_added() {
     let file = parse("DEMO_API_KEY=abc\u{200b}def\nNAME=grün\n");
-    assert_eq!(
-        (file.get("DEMO_API_KEY"), file.get("NAME")),
-        (Some("abcdef"), Some("grün"))
-    );
-    assert_eq!(
-        file.notices(),
-        [EnvNotice::NonAscii {
-            name: "DEMO_API_KEY".into()
-        }]
-    );
+    assert_eq!((file.get("DEMO_API_KEY"), file.get("NAME")), (Some("abcdef"), Some("grün")));
+    assert_eq!(file.notices(), [EnvNotice::NonAscii { name: "DEMO_API_KEY".into() }]);
 }
 
 #[test]
@@ -60,21 +52,12 @@ fn setting_keeps_comments_and_other_lines() {
     for (before, name, value, after) in [
         ("", "A", "1", "A=1\n"),
         ("# c\nB=2", "A", "1", "# c\nB=2\nA=1\n"),
-        (
-            "# c\nA=1 # why\n\nB=2\n",
-            "A",
-            "x y",
-            "# c\nA='x y' # why\n\nB=2\n",
-        ),
+        ("# c\nA=1 # why\n\nB=2\n", "A", "x y", "# c\nA='x y' # why\n\nB=2\n"),
         ("A=1\nB=2\nA=3\n", "A", "4", "B=2\nA=4\n"),
         ("A=\"1\n2\"\nB=2\n", "A", "1", "A=1\nB=2\n"),
         ("oops\nA=1\n", "A", "2", "oops\nA=2\n"),
     ] {
-        assert_eq!(
-            parse(before).with(name, value).unwrap().text(),
-            after,
-            "{before:?}"
-        );
+        assert_eq!(parse(before).with(name, value).unwrap().text(), after, "{before:?}");
     }
 }
 
@@ -116,8 +99,5 @@ fn unsetting_removes_every_definition() {
 
 #[test]
 fn debug_output_shows_no_value() {
-    assert_eq!(
-        format!("{:?}", parse("A_TOKEN=hush")),
-        "EnvFile(/h/.env, 1 variables)"
-    );
+    assert_eq!(format!("{:?}", parse("A_TOKEN=hush")), "EnvFile(/h/.env, 1 variables)");
 }

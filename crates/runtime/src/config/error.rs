@@ -27,10 +27,7 @@ impl fmt::Display for Origin {
         match self {
             Origin::Flag => f.write_str("a command-line flag"),
             Origin::Variable { name, place } => write!(f, "{name} in {place}"),
-            Origin::File {
-                path,
-                line: Some(line),
-            } => write!(f, "{} line {line}", path.display()),
+            Origin::File { path, line: Some(line) } => write!(f, "{} line {line}", path.display()),
             Origin::File { path, line: None } => write!(f, "{}", path.display()),
             Origin::CommandLine => f.write_str("the command line"),
             Origin::Default => f.write_str("the built-in default"),
@@ -42,21 +39,11 @@ impl fmt::Display for Origin {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("{} line {line} is not valid YAML{}: {reason}; nothing was changed", path.display(), near(key))]
-    Malformed {
-        path: PathBuf,
-        line: usize,
-        key: Option<String>,
-        reason: String,
-    },
+    Malformed { path: PathBuf, line: usize, key: Option<String>, reason: String },
     #[error("{} is not valid UTF-8; nothing was changed", path.display())]
     NotText { path: PathBuf },
     #[error("`{key}` must be {wanted}, but {origin} has {found}")]
-    WrongType {
-        origin: Origin,
-        key: String,
-        found: String,
-        wanted: String,
-    },
+    WrongType { origin: Origin, key: String, found: String, wanted: String },
     #[error("`{key}` is not a key: use names joined by dots, such as `agent.max_turns`")]
     BadKey { key: String },
     #[error("`{name}` is not a variable name: use letters, digits and underscores")]
@@ -64,23 +51,13 @@ pub enum ConfigError {
     #[error("the value for {name} holds control characters, which .env cannot keep")]
     BadVariableValue { name: String },
     #[error("`{section}` in {} is a value, not a section, so `{key}` cannot be set; unset it first", path.display())]
-    NotASection {
-        path: PathBuf,
-        section: String,
-        key: String,
-    },
+    NotASection { path: PathBuf, section: String, key: String },
     #[error("could not change `{key}` in {} safely ({reason}); edit the file by hand", path.display())]
-    CannotEdit {
-        path: PathBuf,
-        key: String,
-        reason: String,
-    },
+    CannotEdit { path: PathBuf, key: String, reason: String },
     #[error(transparent)]
     Home(#[from] HomeError),
 }
 
 fn near(key: &Option<String>) -> String {
-    key.as_ref()
-        .map(|key| format!(" near `{key}`"))
-        .unwrap_or_default()
+    key.as_ref().map(|key| format!(" near `{key}`")).unwrap_or_default()
 }

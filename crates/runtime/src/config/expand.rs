@@ -10,10 +10,7 @@ pub(crate) fn expand<'a>(text: &'a str, lookup: &dyn Fn(&str) -> Option<String>)
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     loop {
-        let name = rest[open + 2..]
-            .split_once('}')
-            .map(|(name, _)| name)
-            .filter(|name| is_name(name));
+        let name = rest[open + 2..].split_once('}').map(|(name, _)| name).filter(|name| is_name(name));
         match name.and_then(|name| Some((name, lookup(name)?))) {
             Some((name, value)) => {
                 out.push_str(&rest[..open]);
@@ -37,9 +34,7 @@ pub(crate) fn expand<'a>(text: &'a str, lookup: &dyn Fn(&str) -> Option<String>)
 /// Whether `name` can name an environment variable.
 pub(crate) fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
-    chars
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+    chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 

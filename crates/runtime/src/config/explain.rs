@@ -40,12 +40,8 @@ impl Config {
             value: value.map(|value| if secret { HIDDEN.to_owned() } else { value }),
             source,
             origin,
-            default: known
-                .and_then(|known| Setting::of_default(known.default))
-                .map(|value| value.shown()),
-            env: known.map_or(vec![], |known| {
-                known.env.iter().map(|variable| variable.name()).collect()
-            }),
+            default: known.and_then(|known| Setting::of_default(known.default)).map(|value| value.shown()),
+            env: known.map_or(vec![], |known| known.env.iter().map(|variable| variable.name()).collect()),
             description: known.map_or("not used by this version", |known| known.description),
         })
     }
@@ -53,17 +49,12 @@ impl Config {
     /// The known settings that somebody set. Those with a wrong value are left to
     /// [`Config::check`].
     pub fn show(&self) -> Vec<Explanation> {
-        self.all()
-            .into_iter()
-            .filter(|found| found.source != Source::Default)
-            .collect()
+        self.all().into_iter().filter(|found| found.source != Source::Default).collect()
     }
 
     /// All known settings.
     pub fn all(&self) -> Vec<Explanation> {
-        KEYS.iter()
-            .filter_map(|key| self.explain(key.name).ok())
-            .collect()
+        KEYS.iter().filter_map(|key| self.explain(key.name).ok()).collect()
     }
 }
 
@@ -76,10 +67,7 @@ mod tests {
 
     fn config(file: &str) -> Config {
         let file = ConfigFile::parse(Path::new("/h/config.yaml"), file.into()).unwrap();
-        Config::new(Layers {
-            file,
-            ..Layers::default()
-        })
+        Config::new(Layers { file, ..Layers::default() })
     }
 
     #[test]
@@ -92,10 +80,7 @@ mod tests {
                 key: "agent.max_turns".into(),
                 value: Some("5".into()),
                 source: Source::File,
-                origin: Origin::File {
-                    path: "/h/config.yaml".into(),
-                    line: None
-                },
+                origin: Origin::File { path: "/h/config.yaml".into(), line: None },
                 default: Some("90".into()),
                 env: vec!["HERMES_MAX_ITERATIONS"],
                 description: "most model calls in one turn",
@@ -107,11 +92,7 @@ mod tests {
     fn secrets_are_never_shown() {
         let config = config("model: {api_key: hush-hush}\nx: {bot_token: hush-hush}\n");
         for key in ["model.api_key", "x.bot_token"] {
-            assert_eq!(
-                config.explain(key).unwrap().value.as_deref(),
-                Some(HIDDEN),
-                "{key}"
-            );
+            assert_eq!(config.explain(key).unwrap().value.as_deref(), Some(HIDDEN), "{key}");
         }
         assert!(!format!("{:?}", config.all()).contains("hush"));
     }

@@ -22,9 +22,9 @@ impl ConfigFile {
     /// Reads the file; on malformed YAML the error names the place and the file stays as it is.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let text = match fs::read(path) {
-            Ok(bytes) => String::from_utf8(bytes).map_err(|_| ConfigError::NotText {
-                path: path.to_owned(),
-            })?,
+            Ok(bytes) => {
+                String::from_utf8(bytes).map_err(|_| ConfigError::NotText { path: path.to_owned() })?
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(HomeError::io("read", path)(error).into()),
         };
@@ -34,11 +34,7 @@ impl ConfigFile {
     /// Like [`ConfigFile::load`], for text that is already here.
     pub fn parse(path: &Path, text: String) -> Result<Self, ConfigError> {
         let tree = parse_tree(path, &text)?;
-        Ok(Self {
-            path: path.to_owned(),
-            text,
-            tree,
-        })
+        Ok(Self { path: path.to_owned(), text, tree })
     }
 
     pub fn path(&self) -> &Path {
@@ -100,11 +96,7 @@ pub(crate) fn parse_tree(path: &Path, text: &str) -> Result<Value, ConfigError> 
     let malformed = |line: usize, reason: String| ConfigError::Malformed {
         path: path.to_owned(),
         line,
-        key: text
-            .lines()
-            .nth(line.saturating_sub(1))
-            .and_then(named)
-            .map(str::to_owned),
+        key: text.lines().nth(line.saturating_sub(1)).and_then(named).map(str::to_owned),
         reason,
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -116,10 +108,7 @@ pub(crate) fn parse_tree(path: &Path, text: &str) -> Result<Value, ConfigError> 
             // The snippet would show the neighbouring lines, and they may hold keys.
             let error = error.without_snippet();
             // An unfinished value is noticed after the last line.
-            let line = error
-                .location()
-                .map_or(1, |at| at.line() as usize)
-                .min(text.lines().count());
+            let line = error.location().map_or(1, |at| at.line() as usize).min(text.lines().count());
             Err(malformed(line, reason(&error.to_string())))
         }
     }
@@ -129,9 +118,7 @@ pub(crate) fn parse_tree(path: &Path, text: &str) -> Result<Value, ConfigError> 
 fn reason(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     let line = line.split(" at line ").next().unwrap_or(line);
-    line.trim_start_matches("error: ")
-        .trim_end_matches(['.', ':'])
-        .to_owned()
+    line.trim_start_matches("error: ").trim_end_matches(['.', ':']).to_owned()
 }
 
 /// The key a line starts with.
@@ -146,11 +133,7 @@ fn collect<'a>(prefix: &str, value: &'a Value, found: &mut Vec<(String, &'a Valu
     match value {
         Value::Object(entries) if !entries.is_empty() || prefix.is_empty() => {
             for (key, value) in entries {
-                let key = if prefix.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{prefix}.{key}")
-                };
+                let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
                 collect(&key, value, found);
             }
         }
@@ -190,12 +173,7 @@ mod tests {
             ("just text\n", 1, None),
         ] {
             match parse(text).map(|file| file.tree) {
-                Err(ConfigError::Malformed {
-                    line: at,
-                    key: near,
-                    reason,
-                    ..
-                }) => {
+                Err(ConfigError::Malformed { line: at, key: near, reason, .. }) => {
                     assert_eq!((at, near.as_deref()), (line, key), "{text:?}: {reason}");
                     assert!(!reason.is_empty() && !reason.contains("at line"), "{reason}");
                 }

@@ -74,15 +74,7 @@ impl Key {
 }
 
 const fn key(name: &'static str, kind: Kind, default: Fallback, description: &'static str) -> Key {
-    Key {
-        name,
-        kind,
-        default,
-        env: &[],
-        order: Order::EnvFirst,
-        secret: false,
-        description,
-    }
+    Key { name, kind, default, env: &[], order: Order::EnvFirst, secret: false, description }
 }
 
 const fn text(name: &'static str, description: &'static str) -> Key {
@@ -95,11 +87,7 @@ const fn integer(name: &'static str, default: i64, description: &'static str) ->
 
 const fn variable(env: &'static [Env; 1], description: &'static str) -> Key {
     let (Env::Value(name) | Env::Switch(name, _)) = env[0];
-    Key {
-        env,
-        order: Order::EnvOnly,
-        ..text(name, description)
-    }
+    Key { env, order: Order::EnvOnly, ..text(name, description) }
 }
 
 const fn secret(key: Key) -> Key {
@@ -112,10 +100,7 @@ impl Key {
     }
 
     const fn file_first(self) -> Key {
-        Key {
-            order: Order::FileFirst,
-            ..self
-        }
+        Key { order: Order::FileFirst, ..self }
     }
 }
 
@@ -142,77 +127,29 @@ pub static KEYS: [Key; 30] = [
         Fallback::None,
         "context window in tokens, if discovery is wrong",
     ),
-    key(
-        "model.max_tokens",
-        Kind::Integer,
-        Fallback::None,
-        "most tokens in one reply",
-    )
-    .env(&[Value("HERMES_MAX_TOKENS")]),
+    key("model.max_tokens", Kind::Integer, Fallback::None, "most tokens in one reply")
+        .env(&[Value("HERMES_MAX_TOKENS")]),
     integer("agent.max_turns", 90, "most model calls in one turn").env(&[Value("HERMES_MAX_ITERATIONS")]),
     integer("agent.api_max_retries", 3, "tries for one model call"),
-    integer(
-        "agent.request_timeout_seconds",
-        1800,
-        "longest wait for one model call",
-    )
-    .env(&[Value("HERMES_API_TIMEOUT")]),
-    integer(
-        "agent.stream_stale_timeout",
-        180,
-        "seconds of silence after which a stream counts as dead",
-    )
-    .env(&[Value("HERMES_STREAM_STALE_TIMEOUT")]),
-    integer(
-        "agent.first_byte_timeout",
-        120,
-        "seconds to wait for the first byte of a reply",
-    ),
-    key(
-        "agent.disabled_toolsets",
-        Kind::List,
-        Fallback::List(&[]),
-        "toolsets never offered to the model",
-    ),
+    integer("agent.request_timeout_seconds", 1800, "longest wait for one model call")
+        .env(&[Value("HERMES_API_TIMEOUT")]),
+    integer("agent.stream_stale_timeout", 180, "seconds of silence after which a stream counts as dead")
+        .env(&[Value("HERMES_STREAM_STALE_TIMEOUT")]),
+    integer("agent.first_byte_timeout", 120, "seconds to wait for the first byte of a reply"),
+    key("agent.disabled_toolsets", Kind::List, Fallback::List(&[]), "toolsets never offered to the model"),
     integer("terminal.timeout", 180, "seconds a command may run").env(&[Value("TERMINAL_TIMEOUT")]),
-    key(
-        "terminal.cwd",
-        Kind::Text,
-        Fallback::Text("."),
-        "directory commands start in",
-    ),
+    key("terminal.cwd", Kind::Text, Fallback::Text("."), "directory commands start in"),
     key(
         "terminal.env_passthrough",
         Kind::List,
         Fallback::List(&[]),
         "variables commands may see besides the basic ones",
     ),
-    integer(
-        "tool_output.max_bytes",
-        50_000,
-        "most bytes of one tool result shown to the model",
-    ),
-    integer(
-        "tool_output.max_lines",
-        2_000,
-        "most lines of one tool result shown to the model",
-    ),
-    integer(
-        "tool_output.max_line_length",
-        2_000,
-        "most characters of one line shown to the model",
-    ),
-    integer(
-        "file_read_max_chars",
-        100_000,
-        "most characters one file read returns",
-    ),
-    key(
-        "toolsets",
-        Kind::List,
-        Fallback::List(&["hermes-cli"]),
-        "toolsets offered to the model",
-    ),
+    integer("tool_output.max_bytes", 50_000, "most bytes of one tool result shown to the model"),
+    integer("tool_output.max_lines", 2_000, "most lines of one tool result shown to the model"),
+    integer("tool_output.max_line_length", 2_000, "most characters of one line shown to the model"),
+    integer("file_read_max_chars", 100_000, "most characters one file read returns"),
+    key("toolsets", Kind::List, Fallback::List(&["hermes-cli"]), "toolsets offered to the model"),
     key(
         "approvals.mode",
         Kind::Choice(&["smart", "off", "manual"]),
@@ -220,18 +157,8 @@ pub static KEYS: [Key; 30] = [
         "who approves risky commands: manual, smart or off",
     )
     .env(&[Switch("HERMES_YOLO_MODE", "off")]),
-    key(
-        "display.streaming",
-        Kind::Boolean,
-        Fallback::Boolean(true),
-        "show replies while they arrive",
-    ),
-    key(
-        "display.show_reasoning",
-        Kind::Boolean,
-        Fallback::Boolean(true),
-        "show the model's reasoning",
-    ),
+    key("display.streaming", Kind::Boolean, Fallback::Boolean(true), "show replies while they arrive"),
+    key("display.show_reasoning", Kind::Boolean, Fallback::Boolean(true), "show the model's reasoning"),
     key(
         "context.engine",
         Kind::Text,
@@ -248,14 +175,8 @@ pub static KEYS: [Key; 30] = [
     ]),
     secret(variable(&[Value("OPENAI_API_KEY")], "key for OpenAI")),
     secret(variable(&[Value("OPENROUTER_API_KEY")], "key for OpenRouter")),
-    variable(
-        &[Value("OPENAI_BASE_URL")],
-        "endpoint used instead of OpenAI's own",
-    ),
-    variable(
-        &[Value("OPENROUTER_BASE_URL")],
-        "endpoint used instead of OpenRouter's own",
-    ),
+    variable(&[Value("OPENAI_BASE_URL")], "endpoint used instead of OpenAI's own"),
+    variable(&[Value("OPENROUTER_BASE_URL")], "endpoint used instead of OpenRouter's own"),
     variable(&[Value("CUSTOM_BASE_URL")], "endpoint of the provider `custom`"),
 ];
 
@@ -266,11 +187,7 @@ mod tests {
     #[test]
     fn every_key_is_listed_once_and_its_default_fits() {
         for (at, key) in KEYS.iter().enumerate() {
-            assert!(
-                KEYS[..at].iter().all(|other| other.name != key.name),
-                "{} twice",
-                key.name
-            );
+            assert!(KEYS[..at].iter().all(|other| other.name != key.name), "{} twice", key.name);
             let fits = match (key.kind, key.default) {
                 (_, Fallback::None) => true,
                 (Kind::Text, Fallback::Text(_)) | (Kind::Integer, Fallback::Integer(_)) => true,

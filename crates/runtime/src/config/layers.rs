@@ -81,8 +81,7 @@ pub struct UnusedKey {
 impl fmt::Display for UnusedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` is not used by this version", self.key)?;
-        self.suggestion
-            .map_or(Ok(()), |name| write!(f, "; did you mean `{name}`?"))
+        self.suggestion.map_or(Ok(()), |name| write!(f, "; did you mean `{name}`?"))
     }
 }
 
@@ -106,12 +105,7 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let dotenv = EnvFile::load(&home.env_file())?;
         let file = ConfigFile::load(&home.config_file())?;
-        Ok(Self(Layers {
-            flags,
-            dotenv,
-            shell,
-            file,
-        }))
+        Ok(Self(Layers { flags, dotenv, shell, file }))
     }
 
     pub fn layers(&self) -> &Layers {
@@ -149,23 +143,17 @@ impl Config {
 
     /// A setting that must not be printed, such as `model.api_key` or `OPENAI_API_KEY`.
     pub fn secret(&self, key: &str) -> Result<Option<SecretString>, ConfigError> {
-        Ok(self
-            .text(key)?
-            .filter(|text| !text.is_empty())
-            .map(SecretString::from))
+        Ok(self.text(key)?.filter(|text| !text.is_empty()).map(SecretString::from))
     }
 
     /// An environment variable, `.env` before the shell; an empty one counts as not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        self.variable_in(Source::DotEnv, name)
-            .or_else(|| self.variable_in(Source::Shell, name))
+        self.variable_in(Source::DotEnv, name).or_else(|| self.variable_in(Source::Shell, name))
     }
 
     /// Everything that is wrong with known settings.
     pub fn check(&self) -> Vec<ConfigError> {
-        KEYS.iter()
-            .filter_map(|key| self.resolve(key.name).err())
-            .collect()
+        KEYS.iter().filter_map(|key| self.resolve(key.name).err()).collect()
     }
 
     /// Keys of `config.yaml` that this version does not read.
@@ -173,25 +161,16 @@ impl Config {
         let file = &self.0.file;
         let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_');
         let keys = file.leaves().into_iter().map(|(key, _)| key).filter(unused);
-        keys.map(|key| UnusedKey {
-            line: file.line_of(&key),
-            suggestion: suggestion(&key),
-            key,
-        })
-        .collect()
+        keys.map(|key| UnusedKey { line: file.line_of(&key), suggestion: suggestion(&key), key }).collect()
     }
 
     /// Every value that must never be shown: from `.env`, the shell and `config.yaml`.
     pub fn secrets(&self) -> Secrets {
-        let variables = self
-            .0
-            .dotenv
-            .iter()
-            .chain(self.0.shell.iter().map(|(name, value)| (&**name, &**value)));
+        let variables =
+            self.0.dotenv.iter().chain(self.0.shell.iter().map(|(name, value)| (&**name, &**value)));
         let named = variables.filter(|(name, _)| is_secret_variable(name));
-        let mut all: Vec<(String, SecretString)> = named
-            .map(|(name, value)| (name.to_owned(), value.into()))
-            .collect();
+        let mut all: Vec<(String, SecretString)> =
+            named.map(|(name, value)| (name.to_owned(), value.into())).collect();
         let lookup = self.lookup();
         for (key, value) in self.0.file.leaves() {
             secret_texts(&key, value, &mut |key, text| {
@@ -262,15 +241,8 @@ impl Config {
                 Env::Switch(_, meaning) if boolean(text.trim()) == Some(true) => meaning,
                 Env::Switch(..) => continue,
             };
-            let place = if source == Source::DotEnv {
-                ".env"
-            } else {
-                "the environment"
-            };
-            let origin = Origin::Variable {
-                name: variable.name().to_owned(),
-                place,
-            };
+            let place = if source == Source::DotEnv { ".env" } else { "the environment" };
+            let origin = Origin::Variable { name: variable.name().to_owned(), place };
             return parsed(key, text, source, origin);
         }
         Ok(None)
@@ -282,15 +254,8 @@ impl Config {
         };
         match Setting::of_tree(key.kind, value, &self.lookup()) {
             Some(setting) => {
-                let origin = Origin::File {
-                    path: self.0.file.path().to_owned(),
-                    line: None,
-                };
-                Ok(setting.map(|value| Resolved {
-                    value,
-                    source: Source::File,
-                    origin,
-                }))
+                let origin = Origin::File { path: self.0.file.path().to_owned(), line: None };
+                Ok(setting.map(|value| Resolved { value, source: Source::File, origin }))
             }
             None => Err(wrong_type(self.file_origin(key.name), key.name, value, key.kind)),
         }
@@ -313,11 +278,7 @@ impl Config {
                 .unwrap_or_else(|| Setting::Text(list.to_string())),
             other => Setting::Text(other.to_string()),
         };
-        Some(Resolved {
-            value,
-            source: Source::File,
-            origin: self.file_origin(key),
-        })
+        Some(Resolved { value, source: Source::File, origin: self.file_origin(key) })
     }
 
     fn variable_in(&self, source: Source, name: &str) -> Option<&str> {
@@ -333,10 +294,7 @@ impl Config {
     }
 
     fn file_origin(&self, key: &str) -> Origin {
-        Origin::File {
-            path: self.0.file.path().to_owned(),
-            line: self.0.file.line_of(key),
-        }
+        Origin::File { path: self.0.file.path().to_owned(), line: self.0.file.line_of(key) }
     }
 }
 
@@ -355,32 +313,19 @@ pub fn shell_variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> B
 
 fn parsed(key: &Key, text: &str, source: Source, origin: Origin) -> Result<Option<Resolved>, ConfigError> {
     match Setting::of_text(key.kind, text) {
-        Some(value) => Ok(Some(Resolved {
-            value,
-            source,
-            origin,
-        })),
+        Some(value) => Ok(Some(Resolved { value, source, origin })),
         None => Err(wrong_type(origin, key.name, &text.into(), key.kind)),
     }
 }
 
 fn from_default(key: &Key) -> Option<Resolved> {
     let value = Setting::of_default(key.default)?;
-    Some(Resolved {
-        value,
-        source: Source::Default,
-        origin: Origin::Default,
-    })
+    Some(Resolved { value, source: Source::Default, origin: Origin::Default })
 }
 
 fn wrong_type(origin: Origin, key: &str, value: &Value, kind: Kind) -> ConfigError {
     let secret = is_secret_key(key) || is_secret_variable(key);
-    ConfigError::WrongType {
-        origin,
-        key: key.to_owned(),
-        found: found(value, secret),
-        wanted: wanted(kind),
-    }
+    ConfigError::WrongType { origin, key: key.to_owned(), found: found(value, secret), wanted: wanted(kind) }
 }
 
 /// Calls `keep` for each secret text at or below a leaf; lists may hold mappings with keys in them.
@@ -389,9 +334,7 @@ fn secret_texts(key: &str, value: &Value, keep: &mut dyn FnMut(&str, &str)) {
         Value::String(text) if is_secret_key(key) => keep(key, text),
         Value::Array(items) => items.iter().for_each(|item| secret_texts(key, item, keep)),
         Value::Object(entries) => {
-            entries
-                .iter()
-                .for_each(|(name, value)| secret_texts(&format!("{key}.{name}"), value, keep));
+            entries.iter().for_each(|(name, value)| secret_texts(&format!("{key}.{name}"), value, keep));
         }
         _ => {}
     }

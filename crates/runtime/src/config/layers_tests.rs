@@ -6,10 +6,7 @@ use super::*;
 
 fn config(flags: &[(&str, &str)], dotenv: &str, shell: &[(&str, &str)], file: &str) -> Config {
     let owned = |pairs: &[(&str, &str)]| {
-        pairs
-            .iter()
-            .map(|(k, v)| (k.to_string(), v.to_string()))
-            .collect::<Vec<_>>()
+        pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect::<Vec<_>>()
     };
     Config::new(Layers {
         flags: owned(flags),
@@ -37,24 +34,11 @@ fn the_first_layer_that_says_something_wins() {
     ] {
         let (section, leaf) = key.split_once('.').unwrap();
         let variable = if key == "model.provider" { provider } else { turns };
-        let flags = if flags.is_empty() {
-            vec![]
-        } else {
-            vec![(key, flags)]
-        };
+        let flags = if flags.is_empty() { vec![] } else { vec![(key, flags)] };
         let file = format!("{section}:\n  {leaf}: {file}\n");
-        let config = config(
-            &flags,
-            &format!("{variable}={dotenv}"),
-            &[(variable, shell)],
-            &file,
-        );
+        let config = config(&flags, &format!("{variable}={dotenv}"), &[(variable, shell)], &file);
         let found = config.resolve(key).unwrap().unwrap();
-        assert_eq!(
-            (found.value.shown().as_str(), found.source),
-            (want, source),
-            "{key} {file}"
-        );
+        assert_eq!((found.value.shown().as_str(), found.source), (want, source), "{key} {file}");
     }
 }
 
@@ -77,11 +61,7 @@ fn approvals_are_loosened_only_on_purpose() {
         ("approvals: {mode: anything}", "", "manual"),
     ] {
         let config = config(&[], "", &[("HERMES_YOLO_MODE", yolo)], file);
-        assert_eq!(
-            config.text("approvals.mode").unwrap().as_deref(),
-            Some(want),
-            "{file} {yolo}"
-        );
+        assert_eq!(config.text("approvals.mode").unwrap().as_deref(), Some(want), "{file} {yolo}");
     }
 }
 
@@ -93,23 +73,14 @@ fn getters_give_the_type_they_are_named_after() {
         &[("OPENAI_BASE_URL", "http://x")],
         "toolsets: [web, file]\ndisplay: {streaming: no}\nmodel:\n  base_url: https://${HOST}/${NOPE}\nfoo: {n: 7, list: [a]}\n",
     );
-    assert_eq!(
-        config.text("model.default").unwrap().as_deref(),
-        Some("flag/model")
-    );
-    assert_eq!(
-        config.text("model.base_url").unwrap().as_deref(),
-        Some("https://example.org/${NOPE}")
-    );
+    assert_eq!(config.text("model.default").unwrap().as_deref(), Some("flag/model"));
+    assert_eq!(config.text("model.base_url").unwrap().as_deref(), Some("https://example.org/${NOPE}"));
     assert_eq!(config.list("toolsets").unwrap(), ["web", "file"]);
     assert!(
         !config.boolean("display.streaming").unwrap() && config.boolean("display.show_reasoning").unwrap()
     );
     assert_eq!(config.integer("model.context_length").unwrap(), None);
-    assert_eq!(
-        config.text("OPENAI_BASE_URL").unwrap().as_deref(),
-        Some("http://x")
-    );
+    assert_eq!(config.text("OPENAI_BASE_URL").unwrap().as_deref(), Some("http://x"));
     assert_eq!(
         (config.integer("foo.n").unwrap(), config.list("foo.list").unwrap()),
         (Some(7), vec!["a".into()])
@@ -168,12 +139,8 @@ fn secrets_are_collected_from_every_layer() {
 
 #[test]
 fn unused_keys_are_listed_with_a_suggestion() {
-    let config = config(
-        &[],
-        "",
-        &[],
-        "_config_version: 33\nagent:\n  max_turn: 5\ncompression: {enabled: true}\n",
-    );
+    let config =
+        config(&[], "", &[], "_config_version: 33\nagent:\n  max_turn: 5\ncompression: {enabled: true}\n");
     let texts: Vec<_> = config.unused_keys().iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,

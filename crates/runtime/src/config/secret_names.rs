@@ -1,14 +1,7 @@
 //! Which names promise a secret value.
 
 const VARIABLE_ENDINGS: [&str; 5] = ["_API_KEY", "_TOKEN", "_SECRET", "_KEY", "_PASSWORD"];
-const LEAVES: [&str; 6] = [
-    "api_key",
-    "token",
-    "secret",
-    "password",
-    "access_token",
-    "authorization",
-];
+const LEAVES: [&str; 6] = ["api_key", "token", "secret", "password", "access_token", "authorization"];
 const LEAF_ENDINGS: [&str; 4] = ["_api_key", "_token", "_secret", "_password"];
 
 /// Whether an environment variable of this name holds a secret.

@@ -6,22 +6,12 @@ use super::keys::KEYS;
 pub(crate) fn suggestion(key: &str) -> Option<&'static str> {
     let by_leaf = || {
         // `max_turns` for `agent.max_turns`: the right leaf without its section.
-        let mut hits = KEYS
-            .iter()
-            .filter(|known| known.name.rsplit('.').next() == Some(key));
-        hits.next()
-            .filter(|_| hits.next().is_none())
-            .map(|known| known.name)
+        let mut hits = KEYS.iter().filter(|known| known.name.rsplit('.').next() == Some(key));
+        hits.next().filter(|_| hits.next().is_none()).map(|known| known.name)
     };
     let most = (key.len() / 4).clamp(1, 3);
-    let close = KEYS
-        .iter()
-        .map(|known| (distance(key, known.name), known.name))
-        .min();
-    close
-        .filter(|(far, _)| (1..=most).contains(far))
-        .map(|(_, name)| name)
-        .or_else(by_leaf)
+    let close = KEYS.iter().map(|known| (distance(key, known.name), known.name)).min();
+    close.filter(|(far, _)| (1..=most).contains(far)).map(|(_, name)| name).or_else(by_leaf)
 }
 
 /// Edits between two words, a swap of neighbours counting as one.

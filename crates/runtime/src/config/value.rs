@@ -34,11 +34,7 @@ impl Setting {
             Kind::Boolean => boolean(text).map(Self::Boolean),
             Kind::List => list(text).map(Self::List),
             Kind::Choice(words) => {
-                let word = if text.eq_ignore_ascii_case("false") {
-                    "off"
-                } else {
-                    text
-                };
+                let word = if text.eq_ignore_ascii_case("false") { "off" } else { text };
                 words
                     .iter()
                     .find(|known| known.eq_ignore_ascii_case(word))
@@ -69,11 +65,9 @@ impl Setting {
             (Kind::Integer | Kind::Text | Kind::Boolean, Value::Number(number)) => {
                 Self::of_text(kind, &number.to_string())
             }
-            (Kind::List, Value::Array(items)) => items
-                .iter()
-                .map(|item| scalar(item, lookup))
-                .collect::<Option<_>>()
-                .map(Self::List),
+            (Kind::List, Value::Array(items)) => {
+                items.iter().map(|item| scalar(item, lookup)).collect::<Option<_>>().map(Self::List)
+            }
             _ => None,
         };
         read.map(Some)
@@ -143,13 +137,7 @@ fn list(text: &str) -> Option<Vec<String>> {
         let items: Vec<Value> = serde_json::from_str(text).ok()?;
         return items.iter().map(|item| scalar(item, &|_| None)).collect();
     }
-    Some(
-        text.split(',')
-            .map(str::trim)
-            .filter(|item| !item.is_empty())
-            .map(str::to_owned)
-            .collect(),
-    )
+    Some(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect())
 }
 
 fn scalar(value: &Value, lookup: &dyn Fn(&str) -> Option<String>) -> Option<String> {
@@ -209,11 +197,7 @@ mod tests {
             (Kind::Integer, json!(90.0), Some(Some(Setting::Integer(90)))),
             (Kind::Integer, json!(true), None),
             (Kind::Boolean, json!(false), Some(Some(Setting::Boolean(false)))),
-            (
-                Kind::List,
-                json!(["a", "${X}"]),
-                Some(Some(Setting::List(vec!["a".into(), "from x".into()]))),
-            ),
+            (Kind::List, json!(["a", "${X}"]), Some(Some(Setting::List(vec!["a".into(), "from x".into()])))),
             (Kind::List, json!([["a"]]), None),
             (MODES, json!(false), Some(text("off"))),
             (MODES, json!(true), Some(text("manual"))),

@@ -55,10 +55,7 @@ mod tests {
             (json!(1.5), "1.5"),
             (json!(null), "null"),
             (json!(["a", 1, "x, y"]), "[a, 1, \"x, y\"]"),
-            (
-                json!({"a": {"b": [true]}, "c d": ""}),
-                "{a: {b: [true]}, c d: \"\"}",
-            ),
+            (json!({"a": {"b": [true]}, "c d": ""}), "{a: {b: [true]}, c d: \"\"}"),
             (json!({}), "{}"),
         ] {
             let text = yaml_text(&value);

@@ -27,17 +27,10 @@ pub fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Home
         .map_err(HomeError::io("create a file in", dir))?;
     file.write_all(bytes).map_err(HomeError::io("write", &target))?;
     // Set again because the mode at creation is cut by the umask.
-    file.as_file()
-        .set_permissions(Permissions::from_mode(mode))
-        .map_err(HomeError::io("write", &target))?;
-    file.as_file()
-        .sync_all()
-        .map_err(HomeError::io("write", &target))?;
-    file.persist(&target)
-        .map_err(|error| HomeError::io("replace", &target)(error.error))?;
-    File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(HomeError::io("sync", dir))
+    file.as_file().set_permissions(Permissions::from_mode(mode)).map_err(HomeError::io("write", &target))?;
+    file.as_file().sync_all().map_err(HomeError::io("write", &target))?;
+    file.persist(&target).map_err(|error| HomeError::io("replace", &target)(error.error))?;
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(HomeError::io("sync", dir))
 }
 
 /// The file that a chain of links ends in, which need not exist yet.

@@ -69,15 +69,8 @@ fn writing_replaces_the_whole_file_and_its_mode() {
     fs::write(&path, "a long old text").unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     write_atomically(&path, b"new", PRIVATE_FILE).unwrap();
-    assert_eq!(
-        (fs::read_to_string(&path).unwrap().as_str(), mode(&path)),
-        ("new", 0o600)
-    );
-    assert_eq!(
-        fs::read_dir(dir.path()).unwrap().count(),
-        1,
-        "no temporary file stays behind"
-    );
+    assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode(&path)), ("new", 0o600));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays behind");
 }
 
 #[test]

@@ -8,9 +8,7 @@ const BLANK_LINE: &[u8] = b"\r\n\r\n";
 /// Where the head in `bytes` ends, if it does. The first `searched` bytes were looked at before.
 pub(super) fn end(bytes: &[u8], searched: usize) -> Option<usize> {
     let from = searched.saturating_sub(BLANK_LINE.len() - 1);
-    let found = bytes[from..]
-        .windows(BLANK_LINE.len())
-        .position(|window| window == BLANK_LINE)?;
+    let found = bytes[from..].windows(BLANK_LINE.len()).position(|window| window == BLANK_LINE)?;
     Some(from + found + BLANK_LINE.len())
 }
 
@@ -22,17 +20,9 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
     if !version.starts_with("HTTP/1.") {
         return None;
     }
-    let headers = lines
-        .take_while(|line| !line.is_empty())
-        .map(header)
-        .collect::<Option<_>>()?;
+    let headers = lines.take_while(|line| !line.is_empty()).map(header).collect::<Option<_>>()?;
     let path = target.split('?').next().unwrap_or(target);
-    Some(Request {
-        method: method.to_owned(),
-        path: path.to_owned(),
-        headers,
-        body: Bytes::new(),
-    })
+    Some(Request { method: method.to_owned(), path: path.to_owned(), headers, body: Bytes::new() })
 }
 
 fn header(line: &str) -> Option<(String, String)> {
@@ -74,18 +64,10 @@ mod tests {
     #[test]
     fn heads_are_read_or_refused() {
         let request = parse(b"POST /v1/x?y=1 HTTP/1.1\r\nContent-Length: 5\r\nA:b\r\n\r\n").unwrap();
-        assert_eq!(
-            (request.method.as_str(), request.path.as_str()),
-            ("POST", "/v1/x")
-        );
+        assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/x"));
         assert_eq!(request.header("content-length"), Some("5"));
         assert_eq!(request.header("a"), Some("b"));
-        for bad in [
-            "",
-            "GET /\r\n\r\n",
-            "GET / HTTP/2\r\n\r\n",
-            "GET / HTTP/1.1\r\nnonsense\r\n\r\n",
-        ] {
+        for bad in ["", "GET /\r\n\r\n", "GET / HTTP/2\r\n\r\n", "GET / HTTP/1.1\r\nnonsense\r\n\r\n"] {
             assert_eq!(parse(bad.as_bytes()), None, "{bad:?}");
         }
     }

@@ -59,10 +59,7 @@ mod tests {
     #[test]
     fn responses_are_framed_by_length_or_by_chunk() {
         let text = String::from_utf8(whole(404, &[("a", "b")], b"no")).unwrap();
-        assert_eq!(
-            text,
-            "HTTP/1.1 404 Not Found\r\na: b\r\ncontent-length: 2\r\n\r\nno"
-        );
+        assert_eq!(text, "HTTP/1.1 404 Not Found\r\na: b\r\ncontent-length: 2\r\n\r\nno");
 
         let mut out = chunked_head(200, &[]);
         put_chunk(&mut out, b"0123456789abcdef");

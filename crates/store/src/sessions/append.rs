@@ -76,8 +76,7 @@ fn insert_own(db: &Connection, place: Place<'_>, columns: &Columns, id: i64) -> 
 
 /// Tells the indexer that a message came (`put`) or went (`drop`).
 pub(crate) fn queue(db: &Connection, message: i64, op: &'static str) -> rusqlite::Result<usize> {
-    db.prepare_cached("INSERT INTO hx_outbox (message_id, op) VALUES (?1, ?2)")?
-        .execute(params![message, op])
+    db.prepare_cached("INSERT INTO hx_outbox (message_id, op) VALUES (?1, ?2)")?.execute(params![message, op])
 }
 
 /// Counts what a model call cost.

@@ -23,9 +23,7 @@ const STATEMENTS_KEPT: usize = 64;
 /// The connection that writes, on a file that is known to have our tables.
 pub(crate) fn writer(path: &Path) -> Result<Connection, StoreError> {
     if rusqlite::version_number() < OLDEST_LIBRARY {
-        return Err(StoreError::LibraryTooOld {
-            found: rusqlite::version(),
-        });
+        return Err(StoreError::LibraryTooOld { found: rusqlite::version() });
     }
     make_private_file(path)?;
     let db = connect(path).map_err(|error| unusable(path, error))?;
@@ -41,11 +39,9 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, StoreError> {
 /// A connection that only reads.
 pub(crate) fn reader(path: &Path) -> Result<Connection, StoreError> {
     let db = connect(path).map_err(|error| unusable(path, error))?;
-    db.pragma_update(None, "query_only", true)
-        .doing("prepare a reader")?;
+    db.pragma_update(None, "query_only", true).doing("prepare a reader")?;
     // A reader never has to wait for the writer in WAL mode, only for a rare recovery.
-    db.busy_timeout(Duration::from_secs(5))
-        .doing("prepare a reader")?;
+    db.busy_timeout(Duration::from_secs(5)).doing("prepare a reader")?;
     Ok(db)
 }
 
@@ -69,10 +65,7 @@ fn prepare_writer(db: &Connection) -> rusqlite::Result<()> {
             db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
         })?;
         if mode != "wal" {
-            tracing::warn!(
-                mode,
-                "this filesystem has no write-ahead log; writing will be slower"
-            );
+            tracing::warn!(mode, "this filesystem has no write-ahead log; writing will be slower");
         }
     }
     // Answers with the value it now has.
@@ -93,10 +86,8 @@ fn make_tables(db: &Connection, path: &Path) -> Result<(), StoreError> {
 
 /// SQLite gives `-wal` and `-shm` the mode of the main file, so it is set before they exist.
 fn make_private_file(path: &Path) -> Result<(), StoreError> {
-    let failed = |cause: std::io::Error| StoreError::Create {
-        path: path.to_owned(),
-        cause: cause.to_string(),
-    };
+    let failed =
+        |cause: std::io::Error| StoreError::Create { path: path.to_owned(), cause: cause.to_string() };
     match std::fs::metadata(path) {
         Ok(file) if file.len() > 0 => Ok(()),
         Ok(_) => std::fs::set_permissions(path, PermissionsExt::from_mode(0o600)).map_err(failed),
@@ -111,13 +102,7 @@ fn make_private_file(path: &Path) -> Result<(), StoreError> {
 #[cfg(target_os = "linux")]
 fn make_empty(path: &Path) -> std::io::Result<()> {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
-    Ok(mknodat(
-        CWD,
-        path,
-        FileType::RegularFile,
-        Mode::RUSR | Mode::WUSR,
-        0,
-    )?)
+    Ok(mknodat(CWD, path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?)
 }
 
 /// Elsewhere a regular file cannot be made without opening it; a file that did not exist has no
@@ -125,24 +110,15 @@ fn make_empty(path: &Path) -> std::io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn make_empty(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .map(drop)
+    std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop)
 }
 
 pub(crate) fn unusable(path: &Path, error: rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Corrupt {
-            path,
-            source: error.into(),
-        },
-        _ => StoreError::Open {
-            path,
-            source: error.into(),
-        },
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            StoreError::Corrupt { path, source: error.into() }
+        }
+        _ => StoreError::Open { path, source: error.into() },
     }
 }

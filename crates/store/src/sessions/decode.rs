@@ -31,10 +31,7 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Option<Message>> {
 }
 
 fn user(row: &Row<'_>) -> rusqlite::Result<UserMessage> {
-    Ok(UserMessage {
-        content: content(row)?,
-        api_content: text(row, 12)?,
-    })
+    Ok(UserMessage { content: content(row)?, api_content: text(row, 12)? })
 }
 
 fn assistant(row: &Row<'_>) -> rusqlite::Result<AssistantMessage> {
@@ -69,10 +66,7 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<ToolMessage> {
 
 fn content(row: &Row<'_>) -> rusqlite::Result<Content> {
     let stored = text(row, 1)?.unwrap_or_default();
-    let plain = row
-        .get_ref(15)?
-        .as_i64_or_null()
-        .is_ok_and(|plain| plain == Some(1));
+    let plain = row.get_ref(15)?.as_i64_or_null().is_ok_and(|plain| plain == Some(1));
     if !plain
         && let Some(parts) = stored.strip_prefix(PARTS_MARK)
         && let Some(parts) = RawJson::parse(parts)

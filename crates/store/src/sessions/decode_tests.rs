@@ -11,28 +11,16 @@ fn calls_of_every_known_shape_are_read() {
             r#"[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\": 1}"}}]"#,
             vec![call("a", "f", "{\"x\": 1}")],
         ),
-        (
-            r#"[{"id":"a","function":{"name":"f","arguments":{"x":1}}}]"#,
-            vec![call("a", "f", r#"{"x":1}"#)],
-        ),
-        (
-            r#"[{"id":"a","name":"f","arguments":"{}"}]"#,
-            vec![call("a", "f", "{}")],
-        ),
-        (
-            r#"{"id":"a","function":{"name":"f","arguments":null}}"#,
-            vec![call("a", "f", "{}")],
-        ),
+        (r#"[{"id":"a","function":{"name":"f","arguments":{"x":1}}}]"#, vec![call("a", "f", r#"{"x":1}"#)]),
+        (r#"[{"id":"a","name":"f","arguments":"{}"}]"#, vec![call("a", "f", "{}")]),
+        (r#"{"id":"a","function":{"name":"f","arguments":null}}"#, vec![call("a", "f", "{}")]),
         (
             r#"[{"function":{"name":"f","arguments":"{}"}}]"#,
             vec![ToolCall::new(CallId::derived("f", "{}", 0), "f", "{}")],
         ),
         (
             r#"[{"id":null,"call_id":"c","function":{"name":"f"}}]"#,
-            vec![ToolCall {
-                call_id: Some("c".into()),
-                ..call("c", "f", "{}")
-            }],
+            vec![ToolCall { call_id: Some("c".into()), ..call("c", "f", "{}") }],
         ),
         (
             r#"[{"id":"a","function":{"name":"f","arguments":"\ud800"}},7,null]"#,
@@ -49,10 +37,7 @@ fn calls_of_every_known_shape_are_read() {
 #[test]
 fn the_words_of_structured_assistant_content_are_kept() {
     for (parts, want) in [
-        (
-            r#"[{"type":"text","text":"a"},{"type":"image"},{"text":"b"}]"#,
-            "a\nb",
-        ),
+        (r#"[{"type":"text","text":"a"},{"type":"image"},{"text":"b"}]"#, "a\nb"),
         (r#"[{"type":"image"}]"#, r#"[{"type":"image"}]"#),
         (r#"{"odd":1}"#, r#"{"odd":1}"#),
     ] {

@@ -30,10 +30,7 @@ impl SessionDb {
 
 fn delete(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<(), StoreError> {
     if let Some(owner) = lease::holder(db, id, is_alive)? {
-        return Err(StoreError::Busy {
-            session: id.clone(),
-            pid: owner.pid,
-        });
+        return Err(StoreError::Busy { session: id.clone(), pid: owner.pid });
     }
     for message in messages(db, id).doing("read a session's messages")? {
         append::queue(db, message, "drop").doing("queue a message for the index")?;
@@ -41,13 +38,9 @@ fn delete(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<(), Sto
     for trace in TRACES {
         db.execute(trace, [id.as_str()]).doing("delete a session")?;
     }
-    let gone = db
-        .execute("DELETE FROM sessions WHERE id = ?1", [id.as_str()])
-        .doing("delete a session")?;
+    let gone = db.execute("DELETE FROM sessions WHERE id = ?1", [id.as_str()]).doing("delete a session")?;
     if gone == 0 {
-        return Err(StoreError::UnknownSession {
-            wanted: id.to_string(),
-        });
+        return Err(StoreError::UnknownSession { wanted: id.to_string() });
     }
     Ok(())
 }

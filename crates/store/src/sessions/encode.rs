@@ -42,13 +42,7 @@ pub(crate) fn columns(message: &Message) -> Columns {
 
 pub(crate) fn user(message: &UserMessage) -> Columns {
     let (content, plain) = stored(&message.content);
-    Columns {
-        role: "user",
-        content,
-        plain,
-        api_content: message.api_content.clone(),
-        ..Columns::default()
-    }
+    Columns { role: "user", content, plain, api_content: message.api_content.clone(), ..Columns::default() }
 }
 
 pub(crate) fn assistant(message: &AssistantMessage) -> Columns {
@@ -65,11 +59,7 @@ pub(crate) fn assistant(message: &AssistantMessage) -> Columns {
         reasoning_details: text_of(reasoning.details.as_ref()),
         codex_reasoning_items: text_of(reasoning.codex_items.as_ref()),
         codex_message_items: text_of(reasoning.codex_messages.as_ref()),
-        issuer: message
-            .issuer
-            .as_ref()
-            .and_then(RawJson::of)
-            .map(|issuer| issuer.as_str().to_owned()),
+        issuer: message.issuer.as_ref().and_then(RawJson::of).map(|issuer| issuer.as_str().to_owned()),
         anthropic_blocks: text_of(reasoning.anthropic_blocks.as_ref()),
         ..Columns::default()
     }
@@ -127,10 +117,7 @@ fn stored_calls(calls: &[ToolCall]) -> String {
             call_id: call.call_id.as_deref(),
             response_item_id: call.response_item_id.as_deref(),
             r#type: "function",
-            function: StoredFunction {
-                name: &call.name,
-                arguments: &call.arguments,
-            },
+            function: StoredFunction { name: &call.name, arguments: &call.arguments },
             extra_content: call.extra_content.as_ref(),
         })
         .collect();

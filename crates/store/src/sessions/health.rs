@@ -64,9 +64,7 @@ fn examine(db: &Connection, health: &mut Health) -> rusqlite::Result<()> {
             health.schema_version = Some(version);
             if version != schema::VERSION {
                 let wanted = schema::VERSION;
-                health
-                    .problems
-                    .push(format!("schema {version}, expected {wanted}"));
+                health.problems.push(format!("schema {version}, expected {wanted}"));
             }
         }
     }
@@ -78,9 +76,7 @@ fn examine(db: &Connection, health: &mut Health) -> rusqlite::Result<()> {
     let mut quick_check = db.prepare("PRAGMA quick_check(20)")?;
     let findings = quick_check.query_map([], |row| row.get::<_, String>(0))?;
     for finding in findings {
-        health
-            .problems
-            .extend(Some(finding?).filter(|finding| finding != "ok"));
+        health.problems.extend(Some(finding?).filter(|finding| finding != "ok"));
     }
     Ok(())
 }

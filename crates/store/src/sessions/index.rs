@@ -71,13 +71,7 @@ fn piece(db: &Connection) -> Result<usize, StoreError> {
 
 fn oldest_notes(db: &Connection) -> rusqlite::Result<Vec<Note>> {
     db.prepare_cached("SELECT id, message_id, op = 'put' FROM hx_outbox ORDER BY id LIMIT ?1")?
-        .query_map([PIECE], |row| {
-            Ok(Note {
-                id: row.get(0)?,
-                message: row.get(1)?,
-                put: row.get(2)?,
-            })
-        })?
+        .query_map([PIECE], |row| Ok(Note { id: row.get(0)?, message: row.get(1)?, put: row.get(2)? }))?
         .collect()
 }
 
@@ -85,8 +79,7 @@ fn oldest_notes(db: &Connection) -> rusqlite::Result<Vec<Note>> {
 /// leaves none.
 fn reindex(db: &Connection, note: &Note) -> rusqlite::Result<()> {
     for table in ["messages_fts", "messages_fts_trigram"] {
-        db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?
-            .execute([note.message])?;
+        db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([note.message])?;
         if note.put {
             db.prepare_cached(&format!(
                 "INSERT INTO {table} (rowid, content)
@@ -96,7 +89,6 @@ fn reindex(db: &Connection, note: &Note) -> rusqlite::Result<()> {
             .execute([note.message])?;
         }
     }
-    db.prepare_cached("DELETE FROM hx_outbox WHERE id = ?1")?
-        .execute(params![note.id])?;
+    db.prepare_cached("DELETE FROM hx_outbox WHERE id = ?1")?.execute(params![note.id])?;
     Ok(())
 }

@@ -7,9 +7,7 @@ use serde::de::DeserializeOwned;
 
 /// Parses `text`, mending half surrogate pairs if that is what it takes.
 pub(crate) fn lenient<T: DeserializeOwned>(text: &str) -> Option<T> {
-    serde_json::from_str(text)
-        .or_else(|_| serde_json::from_str(&without_lone_surrogates(text)))
-        .ok()
+    serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_lone_surrogates(text))).ok()
 }
 
 /// Replaces every escape of half a surrogate pair by `\ufffd`.

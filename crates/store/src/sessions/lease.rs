@@ -67,9 +67,7 @@ impl SessionDb {
                 .and_then(|mut reopen| reopen.execute([id.as_str()]))
                 .doing("reopen a session")?;
             if reopened == 0 {
-                return Err(StoreError::UnknownSession {
-                    wanted: id.to_string(),
-                });
+                return Err(StoreError::UnknownSession { wanted: id.to_string() });
             }
             take(db, id, owner, now, is_alive)
         })
@@ -113,16 +111,13 @@ pub(crate) fn fence(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     let current: Option<(i64, bool)> = db
         .prepare_cached("SELECT generation, held FROM hx_leases WHERE session = ?1")
         .and_then(|mut find| {
-            find.query_row([lease.session.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()
+            find.query_row([lease.session.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).optional()
         })
         .doing("read a lease")?;
     if current == Some((lease.generation, true)) {
         return Ok(());
     }
-    Err(StoreError::Fenced {
-        session: lease.session.clone(),
-    })
+    Err(StoreError::Fenced { session: lease.session.clone() })
 }
 
 /// The live process that holds the session, if any.
@@ -182,10 +177,7 @@ fn take(
     is_alive: Liveness,
 ) -> Result<Acquired, StoreError> {
     if let Some(other) = holder(db, &session, is_alive)?.filter(|other| *other != owner) {
-        return Err(StoreError::Busy {
-            session,
-            pid: other.pid,
-        });
+        return Err(StoreError::Busy { session, pid: other.pid });
     }
     let generation = db
         .query_row(
@@ -194,27 +186,13 @@ fn take(
              ON CONFLICT DO UPDATE SET pid = excluded.pid, started = excluded.started, boot = excluded.boot,
                  generation = generation + 1, held = 1, taken_at = excluded.taken_at
              RETURNING generation",
-            params![
-                session.as_str(),
-                owner.pid,
-                owner.started.cast_signed(),
-                owner.boot,
-                now
-            ],
+            params![session.as_str(), owner.pid, owner.started.cast_signed(), owner.boot, now],
             |row| row.get(0),
         )
         .doing("take a lease")?;
     let orphans = orphans(db, &session).doing("look for unfinished calls")?;
     let open_turn = newest_open_turn(db, &session).doing("look for an unfinished turn")?;
-    Ok(Acquired {
-        lease: Lease {
-            session,
-            owner,
-            generation,
-        },
-        orphans,
-        open_turn,
-    })
+    Ok(Acquired { lease: Lease { session, owner, generation }, orphans, open_turn })
 }
 
 fn orphans(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<OrphanIntent>> {
@@ -230,11 +208,9 @@ fn orphans(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<OrphanI
 fn orphan(row: &Row<'_>) -> rusqlite::Result<OrphanIntent> {
     let state: String = row.get(3)?;
     let process = match (row.get(4)?, row.get::<_, Option<i64>>(5)?, row.get(6)?) {
-        (Some(group), Some(started), Some(boot)) => Some(ProcessMark {
-            group,
-            started: started.cast_unsigned(),
-            boot,
-        }),
+        (Some(group), Some(started), Some(boot)) => {
+            Some(ProcessMark { group, started: started.cast_unsigned(), boot })
+        }
         _ => None,
     };
     Ok(OrphanIntent {
@@ -250,12 +226,7 @@ fn newest_open_turn(db: &Connection, session: &SessionId) -> rusqlite::Result<Op
     db.query_row(
         "SELECT id FROM hx_turns WHERE session = ?1 AND state = 'open' ORDER BY id DESC LIMIT 1",
         [session.as_str()],
-        |row| {
-            Ok(OpenTurn {
-                id: TurnId(row.get(0)?),
-                session: session.clone(),
-            })
-        },
+        |row| Ok(OpenTurn { id: TurnId(row.get(0)?), session: session.clone() }),
     )
     .optional()
 }

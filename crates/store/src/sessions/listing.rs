@@ -20,11 +20,7 @@ pub struct ListFilter {
 
 impl Default for ListFilter {
     fn default() -> Self {
-        Self {
-            source: None,
-            limit: 20,
-            offset: 0,
-        }
+        Self { source: None, limit: 20, offset: 0 }
     }
 }
 
@@ -48,8 +44,7 @@ impl SessionDb {
     /// Lists sessions. Tools' own sessions, delegated ones, archived ones and those that went on
     /// under a new id after a compression are left out.
     pub async fn list(&self, filter: ListFilter) -> Result<Vec<SessionSummary>, StoreError> {
-        self.read(move |db| list(db, &filter).doing("list the sessions"))
-            .await
+        self.read(move |db| list(db, &filter).doing("list the sessions")).await
     }
 }
 
@@ -94,11 +89,7 @@ fn preview(content: &str) -> String {
         Some(parts) => decode::readable_text(parts),
         None => content.to_owned(),
     };
-    let line: String = text
-        .trim()
-        .chars()
-        .map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c })
-        .collect();
+    let line: String = text.trim().chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();
     match line.char_indices().nth(PREVIEW) {
         Some((cut, _)) => format!("{}...", &line[..cut]),
         None => line,
@@ -116,10 +107,7 @@ mod tests {
             ("hello", "hello".to_owned()),
             ("a\nb\r\nc", "a b  c".to_owned()),
             (&long, format!("{}...", "é".repeat(60))),
-            (
-                "\0json:[{\"type\":\"text\",\"text\":\"look\"}]",
-                "look".to_owned(),
-            ),
+            ("\0json:[{\"type\":\"text\",\"text\":\"look\"}]", "look".to_owned()),
         ] {
             assert_eq!(preview(content), want);
         }

@@ -34,9 +34,7 @@ impl SessionDb {
         let id = id.clone();
         self.read(move |db| {
             let stored = session(db, &id).doing("read a session")?;
-            let mut stored = stored.ok_or_else(|| StoreError::UnknownSession {
-                wanted: id.to_string(),
-            })?;
+            let mut stored = stored.ok_or_else(|| StoreError::UnknownSession { wanted: id.to_string() })?;
             stored.messages = messages(db, &id).doing("read a session's messages")?;
             Ok(stored)
         })
@@ -67,10 +65,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         cwd: decode::text(row, 7)?,
         parent: decode::text(row, 8)?.map(SessionId::new),
         started_at: row.get(9)?,
-        quirks: decode::text(row, 10)?
-            .as_deref()
-            .and_then(lenient)
-            .unwrap_or_default(),
+        quirks: decode::text(row, 10)?.as_deref().and_then(lenient).unwrap_or_default(),
         usage: Usage {
             input: count(row, 11)?,
             output: count(row, 12)?,

@@ -9,11 +9,7 @@ pub type Liveness = fn(&Owner) -> bool;
 /// This process, as the owner of leases.
 pub fn this_process() -> Owner {
     let pid = std::process::id();
-    Owner {
-        pid,
-        started: start_of(pid).unwrap_or_default(),
-        boot: boot(),
-    }
+    Owner { pid, started: start_of(pid).unwrap_or_default(), boot: boot() }
 }
 
 /// Whether `owner` still runs: same boot, same process id, same start. Where there is no `/proc`
@@ -23,9 +19,7 @@ pub fn is_alive(owner: &Owner) -> bool {
 }
 
 fn boot() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id")
-        .map(|id| id.trim().to_owned())
-        .unwrap_or_default()
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
 }
 
 fn start_of(pid: u32) -> Option<u64> {
@@ -65,18 +59,9 @@ mod tests {
         let me = this_process();
         assert!(is_alive(&me));
         for other in [
-            Owner {
-                started: me.started + 1,
-                ..me.clone()
-            },
-            Owner {
-                boot: "before".into(),
-                ..me.clone()
-            },
-            Owner {
-                pid: u32::MAX,
-                ..me.clone()
-            },
+            Owner { started: me.started + 1, ..me.clone() },
+            Owner { boot: "before".into(), ..me.clone() },
+            Owner { pid: u32::MAX, ..me.clone() },
         ] {
             assert!(!is_alive(&other), "{other:?}");
         }

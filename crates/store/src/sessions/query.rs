@@ -38,11 +38,7 @@ pub(crate) struct Term {
 /// Understands a query.
 pub(crate) fn question(query: &str) -> Question {
     let groups = groups(query);
-    let terms = || {
-        groups
-            .iter()
-            .flat_map(|group| group.wanted.iter().chain(&group.unwanted))
-    };
+    let terms = || groups.iter().flat_map(|group| group.wanted.iter().chain(&group.unwanted));
     if groups.is_empty() {
         Question::Nothing
     } else if !terms().any(|term| term.text.chars().any(is_unspaced)) {
@@ -89,11 +85,7 @@ enum Piece {
 
 fn pieces(query: &str) -> Vec<Piece> {
     // A NUL would end the text early for the index.
-    let query: String = query
-        .chars()
-        .take(LONGEST)
-        .map(|c| if c == '\0' { ' ' } else { c })
-        .collect();
+    let query: String = query.chars().take(LONGEST).map(|c| if c == '\0' { ' ' } else { c }).collect();
     let mut found = Vec::new();
     let mut rest = query.as_str();
     while let Some((words, after)) = rest.split_once('"') {
@@ -118,10 +110,7 @@ fn word(word: &str) -> Option<Piece> {
         _ => {
             let stem = word.trim_end_matches('*');
             let term = Term::new(stem)?;
-            Some(Piece::Term(Term {
-                prefix: stem.len() < word.len(),
-                ..term
-            }))
+            Some(Piece::Term(Term { prefix: stem.len() < word.len(), ..term }))
         }
     }
 }
@@ -130,10 +119,7 @@ impl Term {
     /// A term must have something the index would keep; pure punctuation finds nothing and would
     /// make every AND fail.
     fn new(text: &str) -> Option<Self> {
-        text.chars().any(char::is_alphanumeric).then(|| Self {
-            text: text.to_owned(),
-            prefix: false,
-        })
+        text.chars().any(char::is_alphanumeric).then(|| Self { text: text.to_owned(), prefix: false })
     }
 
     fn as_words(&self) -> String {

@@ -29,10 +29,7 @@ fn every_term_is_quoted() {
         ("it's", words(r#"("it's")"#)),
         ("user@example.com", words(r#"("user@example.com")"#)),
         ("a\0b", words(r#"("a" AND "b")"#)),
-        (
-            "中文搜索 rust",
-            Question::Trigrams(r#"("中文搜索" AND "rust")"#.into()),
-        ),
+        ("中文搜索 rust", Question::Trigrams(r#"("中文搜索" AND "rust")"#.into())),
         ("ภาษาไทย", Question::Trigrams(r#"("ภาษาไทย")"#.into())),
     ] {
         assert_eq!(question(query), want, "{query:?}");

@@ -18,10 +18,7 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self {
-            path: Arc::new(path),
-            idle: Arc::default(),
-        }
+        Self { path: Arc::new(path), idle: Arc::default() }
     }
 
     /// Runs `work` on one consistent view of the database, away from the async threads.
@@ -31,9 +28,7 @@ impl Readers {
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
         let readers = self.clone();
-        tokio::task::spawn_blocking(move || readers.read_now(work))
-            .await
-            .unwrap_or(Err(StoreError::Stopped))
+        tokio::task::spawn_blocking(move || readers.read_now(work)).await.unwrap_or(Err(StoreError::Stopped))
     }
 
     fn read_now<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {

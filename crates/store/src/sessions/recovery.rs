@@ -55,16 +55,9 @@ fn recover(
     now: f64,
 ) -> Result<Recovery, StoreError> {
     let turns = open_turns(db, session).doing("look for unfinished turns")?;
-    let mut found = Recovery {
-        turns: turns.len(),
-        ..Recovery::default()
-    };
+    let mut found = Recovery { turns: turns.len(), ..Recovery::default() };
     for &turn in &turns {
-        let place = Place {
-            session,
-            turn,
-            at: now,
-        };
+        let place = Place { session, turn, at: now };
         for call in unanswered(db, session, turn).doing("look for unfinished calls")? {
             match answer(db, place, &call, texts)? {
                 Disposition::Unknown => found.unknown += 1,
@@ -74,15 +67,8 @@ fn recover(
         close(db, turn, now).doing("close an unfinished turn")?;
     }
     if let Some(&turn) = turns.last() {
-        let closing = AssistantMessage {
-            text: texts.closing.clone(),
-            ..AssistantMessage::default()
-        };
-        let place = Place {
-            session,
-            turn,
-            at: now,
-        };
+        let closing = AssistantMessage { text: texts.closing.clone(), ..AssistantMessage::default() };
+        let place = Place { session, turn, at: now };
         append::message(db, place, &encode::assistant(&closing))?;
     }
     Ok(found)

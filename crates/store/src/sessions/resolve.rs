@@ -22,15 +22,12 @@ impl SessionDb {
     /// The session in which something was last said, of all sources or of one.
     pub async fn latest(&self, source: Option<&str>) -> Result<Option<SessionId>, StoreError> {
         let source = source.map(str::to_owned);
-        self.read(move |db| latest(db, source.as_deref()).doing("look for the latest session"))
-            .await
+        self.read(move |db| latest(db, source.as_deref()).doing("look for the latest session")).await
     }
 }
 
 fn resolve(db: &Connection, wanted: &str) -> Result<SessionId, StoreError> {
-    let unknown = || StoreError::UnknownSession {
-        wanted: wanted.to_owned(),
-    };
+    let unknown = || StoreError::UnknownSession { wanted: wanted.to_owned() };
     if wanted.is_empty() {
         return Err(unknown());
     }
@@ -39,9 +36,7 @@ fn resolve(db: &Connection, wanted: &str) -> Result<SessionId, StoreError> {
         return Ok(begun.swap_remove(exact));
     }
     if wanted == LATEST {
-        return latest(db, None)
-            .doing("look for the latest session")?
-            .ok_or_else(unknown);
+        return latest(db, None).doing("look for the latest session")?.ok_or_else(unknown);
     }
     if begun.len() == 1 {
         return Ok(begun.swap_remove(0));
@@ -50,10 +45,7 @@ fn resolve(db: &Connection, wanted: &str) -> Result<SessionId, StoreError> {
     match titled.into_iter().next() {
         Some((id, _)) => Ok(id),
         None if begun.is_empty() => Err(unknown()),
-        None => Err(StoreError::AmbiguousSession {
-            wanted: wanted.to_owned(),
-            candidates: begun,
-        }),
+        None => Err(StoreError::AmbiguousSession { wanted: wanted.to_owned(), candidates: begun }),
     }
 }
 
@@ -62,9 +54,7 @@ fn beginning_with(db: &Connection, prefix: &str) -> rusqlite::Result<Vec<Session
     db.prepare_cached(
         "SELECT id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), id LIMIT ?2",
     )?
-    .query_map(params![prefix, NAMED], |row| {
-        Ok(SessionId::new(row.get::<_, String>(0)?))
-    })?
+    .query_map(params![prefix, NAMED], |row| Ok(SessionId::new(row.get::<_, String>(0)?)))?
     .collect()
 }
 

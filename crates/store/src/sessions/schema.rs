@@ -39,11 +39,8 @@ pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
     if marked == 0 {
         return Ok(Found::Foreign);
     }
-    let version = db.query_row(
-        "SELECT COALESCE(MAX(version), 0) FROM schema_version",
-        [],
-        |row| row.get(0),
-    )?;
+    let version =
+        db.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [], |row| row.get(0))?;
     let complete = own >= stored(OWN.matches("IF NOT EXISTS").count());
     Ok(Found::Schema { version, complete })
 }
@@ -54,16 +51,12 @@ pub(crate) fn accept(found: &Found, path: &Path) -> Result<(), StoreError> {
     match *found {
         Found::Nothing => Ok(()),
         Found::Foreign => Err(StoreError::Foreign { path }),
-        Found::Schema { version, .. } if version < VERSION => Err(StoreError::SchemaTooOld {
-            path,
-            found: version,
-            needs: VERSION,
-        }),
-        Found::Schema { version, .. } if version > VERSION => Err(StoreError::SchemaTooNew {
-            path,
-            found: version,
-            newest: VERSION,
-        }),
+        Found::Schema { version, .. } if version < VERSION => {
+            Err(StoreError::SchemaTooOld { path, found: version, needs: VERSION })
+        }
+        Found::Schema { version, .. } if version > VERSION => {
+            Err(StoreError::SchemaTooNew { path, found: version, newest: VERSION })
+        }
         Found::Schema { .. } => Ok(()),
     }
 }

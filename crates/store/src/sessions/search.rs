@@ -40,10 +40,7 @@ impl SessionDb {
     pub async fn search(&self, query: &str, limit: usize) -> Result<SearchReport, StoreError> {
         let question = query::question(query);
         if question == Question::Nothing {
-            return Ok(SearchReport {
-                hits: Vec::new(),
-                complete: true,
-            });
+            return Ok(SearchReport { hits: Vec::new(), complete: true });
         }
         let caught_up = match self.drain(CATCH_UP).await {
             Ok(drained) => drained.complete,
@@ -53,8 +50,7 @@ impl SessionDb {
             }
         };
         let query = query.to_owned();
-        self.read(move |db| answer(db, question, &query, limit, caught_up))
-            .await
+        self.read(move |db| answer(db, question, &query, limit, caught_up)).await
     }
 }
 
@@ -72,10 +68,7 @@ fn answer(
         Question::Scan(groups) => return scanned(db, &groups, limit),
     };
     match indexed {
-        Ok(hits) => Ok(SearchReport {
-            hits,
-            complete: caught_up,
-        }),
+        Ok(hits) => Ok(SearchReport { hits, complete: caught_up }),
         Err(error) => {
             tracing::warn!(%error, "the search index cannot be read; comparing every message");
             scanned(db, &query::groups(query), limit)
@@ -84,10 +77,7 @@ fn answer(
 }
 
 fn scanned(db: &Connection, groups: &[Group], limit: usize) -> Result<SearchReport, StoreError> {
-    Ok(SearchReport {
-        hits: by_scan(db, groups, limit).doing("search the messages")?,
-        complete: true,
-    })
+    Ok(SearchReport { hits: by_scan(db, groups, limit).doing("search the messages")?, complete: true })
 }
 
 fn by_index(db: &Connection, table: &str, text: &str, limit: usize) -> rusqlite::Result<Vec<SearchHit>> {
@@ -118,9 +108,7 @@ fn by_scan(db: &Connection, groups: &[Group], limit: usize) -> rusqlite::Result<
     );
     let first = groups.first().and_then(|group| group.wanted.first());
     let around = |text: String| snippet(&text, first.map_or("", |term| &term.text));
-    db.prepare(&sql)?
-        .query_map(params_from_iter(values), |row| hit(row, around))?
-        .collect()
+    db.prepare(&sql)?.query_map(params_from_iter(values), |row| hit(row, around))?.collect()
 }
 
 /// One group as SQL. A missing column makes a comparison NULL, which must not decide for a NOT.
@@ -157,11 +145,7 @@ fn snippet(text: &str, term: &str) -> String {
     let skipped = before.saturating_sub(BEFORE_HIT);
     let piece: String = text.chars().skip(skipped).take(SNIPPET).collect();
     let head = if skipped > 0 { "..." } else { "" };
-    let tail = if text.chars().count() > skipped + SNIPPET {
-        "..."
-    } else {
-        ""
-    };
+    let tail = if text.chars().count() > skipped + SNIPPET { "..." } else { "" };
     format!("{head}{}{tail}", piece.trim())
 }
 

@@ -17,10 +17,7 @@ pub fn sanitize_title(title: &str) -> Result<Option<String>, StoreError> {
     let clean = words.join(" ");
     match clean.chars().count() {
         0 => Ok(None),
-        length if length > MAX_TITLE => Err(StoreError::TitleTooLong {
-            length,
-            limit: MAX_TITLE,
-        }),
+        length if length > MAX_TITLE => Err(StoreError::TitleTooLong { length, limit: MAX_TITLE }),
         _ => Ok(Some(clean)),
     }
 }
@@ -54,15 +51,10 @@ impl SessionDb {
                 free_title(db, &id, title)?;
             }
             let changed = db
-                .execute(
-                    "UPDATE sessions SET title = ?2 WHERE id = ?1",
-                    params![id.as_str(), title],
-                )
+                .execute("UPDATE sessions SET title = ?2 WHERE id = ?1", params![id.as_str(), title])
                 .doing("set a title")?;
             if changed == 0 {
-                return Err(StoreError::UnknownSession {
-                    wanted: id.to_string(),
-                });
+                return Err(StoreError::UnknownSession { wanted: id.to_string() });
             }
             Ok(title)
         })
@@ -90,14 +82,9 @@ pub(crate) fn titles_like(db: &Connection, base: &str) -> rusqlite::Result<Vec<(
         "SELECT id, title FROM sessions
          WHERE title IS NOT NULL AND substr(title, 1, length(?1)) = ?1 ORDER BY started_at DESC, rowid DESC",
     )?;
-    let found = find.query_map([base], |row| {
-        Ok((SessionId::new(row.get::<_, String>(0)?), row.get(1)?))
-    })?;
+    let found = find.query_map([base], |row| Ok((SessionId::new(row.get::<_, String>(0)?), row.get(1)?)))?;
     let all: Vec<(SessionId, String)> = found.collect::<rusqlite::Result<_>>()?;
-    Ok(all
-        .into_iter()
-        .filter(|(_, title)| title == base || numbered(title).0 == base)
-        .collect())
+    Ok(all.into_iter().filter(|(_, title)| title == base || numbered(title).0 == base).collect())
 }
 
 /// Makes sure that nobody else has the title. A session that this one continues after a
@@ -113,13 +100,9 @@ fn free_title(db: &Connection, id: &SessionId, title: &str) -> Result<(), StoreE
         .doing("look for a title")?;
     let Some(owner) = owner else { return Ok(()) };
     if !continues(db, id, &owner).doing("look for a title")? {
-        return Err(StoreError::TitleTaken {
-            title: title.to_owned(),
-            owner: SessionId::new(owner),
-        });
+        return Err(StoreError::TitleTaken { title: title.to_owned(), owner: SessionId::new(owner) });
     }
-    db.execute("UPDATE sessions SET title = NULL WHERE id = ?1", [owner])
-        .doing("hand over a title")?;
+    db.execute("UPDATE sessions SET title = NULL WHERE id = ?1", [owner]).doing("hand over a title")?;
     Ok(())
 }
 
@@ -157,10 +140,7 @@ mod tests {
         }
         assert!(sanitize_title(&"é".repeat(MAX_TITLE)).is_ok());
         let error = sanitize_title(&"x".repeat(101)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "a title has at most 100 characters, this one has 101"
-        );
+        assert_eq!(error.to_string(), "a title has at most 100 characters, this one has 101");
     }
 
     #[test]

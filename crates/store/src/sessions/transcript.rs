@@ -26,16 +26,9 @@ impl Transcript for SessionDb {
         let now = self.now();
         self.record(lease, move |db, lease| {
             let turn = insert_turn(db, lease, now).doing("open a turn")?;
-            let place = Place {
-                session: &lease.session,
-                turn,
-                at: now,
-            };
+            let place = Place { session: &lease.session, turn, at: now };
             append::message(db, place, &columns)?;
-            Ok(OpenTurn {
-                id: turn,
-                session: lease.session.clone(),
-            })
+            Ok(OpenTurn { id: turn, session: lease.session.clone() })
         })
     }
 
@@ -69,11 +62,7 @@ impl Transcript for SessionDb {
         turn: &'a OpenTurn,
         settlement: Settlement,
     ) -> BoxFuture<'a, Result<Vec<StartPermit>, RecordError>> {
-        let results = settlement
-            .results
-            .iter()
-            .map(|settled| encode::tool(&settled.message))
-            .collect();
+        let results = settlement.results.iter().map(|settled| encode::tool(&settled.message)).collect();
         let entry = self.entry(turn, results, None);
         self.record(lease, move |db, lease| {
             entry.write(db, lease)?;
@@ -156,12 +145,7 @@ impl SessionDb {
     }
 
     fn entry(&self, turn: &OpenTurn, messages: Vec<Columns>, spent: Option<&SpentCall>) -> Entry {
-        Entry {
-            turn: turn.id,
-            messages,
-            spent: spent.cloned(),
-            at: self.now(),
-        }
+        Entry { turn: turn.id, messages, spent: spent.cloned(), at: self.now() }
     }
 }
 
@@ -176,11 +160,7 @@ struct Entry {
 impl Entry {
     fn write(&self, db: &Connection, lease: &Lease) -> Result<(), StoreError> {
         require_open(db, &lease.session, self.turn)?;
-        let place = Place {
-            session: &lease.session,
-            turn: self.turn,
-            at: self.at,
-        };
+        let place = Place { session: &lease.session, turn: self.turn, at: self.at };
         for columns in &self.messages {
             append::message(db, place, columns)?;
         }
@@ -199,10 +179,7 @@ fn require_open(db: &Connection, session: &SessionId, turn: TurnId) -> Result<()
     if open {
         return Ok(());
     }
-    Err(StoreError::TurnNotOpen {
-        turn,
-        session: session.clone(),
-    })
+    Err(StoreError::TurnNotOpen { turn, session: session.clone() })
 }
 
 fn insert_turn(db: &Connection, lease: &Lease, now: f64) -> rusqlite::Result<TurnId> {

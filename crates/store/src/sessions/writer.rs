@@ -91,12 +91,7 @@ impl Writer {
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job = Typed {
-            level,
-            work: Some(work),
-            outcome: None,
-            reply,
-        };
+        let job = Typed { level, work: Some(work), outcome: None, reply };
         let sent = self.queue.send(Box::new(job));
         async move {
             sent.map_err(|_| StoreError::Stopped)?;
@@ -179,11 +174,7 @@ struct FileMark {
 impl FileMark {
     fn take(path: PathBuf) -> Option<Self> {
         let file = std::fs::metadata(&path).ok()?;
-        Some(Self {
-            path,
-            inode: file.ino(),
-            length: file.len(),
-        })
+        Some(Self { path, inode: file.ino(), length: file.len() })
     }
 
     fn is_current(&self) -> bool {
@@ -267,9 +258,7 @@ impl Bench {
 
     fn begin(&mut self, level: Level) -> Result<(), StoreError> {
         if level != self.level {
-            self.db
-                .pragma_update(None, "synchronous", level.pragma())
-                .doing("set the sync level")?;
+            self.db.pragma_update(None, "synchronous", level.pragma()).doing("set the sync level")?;
             self.level = level;
         }
         match insist(self.patience, || self.db.execute_batch("BEGIN IMMEDIATE")) {
@@ -282,11 +271,7 @@ impl Bench {
     fn run_in_savepoint(&self, job: &mut dyn Job) -> Result<bool, StoreError> {
         self.db.execute_batch("SAVEPOINT job").doing("begin a write")?;
         let kept = job.run(&self.db);
-        let end = if kept {
-            "RELEASE job"
-        } else {
-            "ROLLBACK TO job; RELEASE job"
-        };
+        let end = if kept { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" };
         self.db.execute_batch(end).doing("keep the transaction")?;
         Ok(kept)
     }
@@ -305,9 +290,7 @@ impl Bench {
             self.counts.full.fetch_add(1, Ordering::Relaxed);
         }
         match self.files.iter().find(|file| !file.is_current()) {
-            Some(lost) => Err(StoreError::WalReplaced {
-                path: lost.path.clone(),
-            }),
+            Some(lost) => Err(StoreError::WalReplaced { path: lost.path.clone() }),
             None => Ok(()),
         }
     }
@@ -329,8 +312,7 @@ impl Bench {
         })?;
         let log = self.log.as_ref().and_then(|log| FileMark::take(log.clone()));
         if is_whole && log.is_some_and(|log| log.length > LARGE_LOG) {
-            self.db
-                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         }
         Ok(())
     }
@@ -341,11 +323,7 @@ impl Bench {
             [std::process::id()],
             |row| row.get(0),
         );
-        StoreError::Locked {
-            path: self.path.clone(),
-            seconds: self.patience.as_secs(),
-            holder: holder.ok(),
-        }
+        StoreError::Locked { path: self.path.clone(), seconds: self.patience.as_secs(), holder: holder.ok() }
     }
 }
 

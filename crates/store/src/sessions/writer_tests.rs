@@ -14,8 +14,7 @@ fn start(path: &std::path::Path, patience: Duration) -> Writer {
 
 fn note(key: &'static str) -> impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static {
     move |db| {
-        db.execute("INSERT INTO state_meta VALUES (?1, '')", [key])
-            .doing("take a note")?;
+        db.execute("INSERT INTO state_meta VALUES (?1, '')", [key]).doing("take a note")?;
         Ok(())
     }
 }
@@ -49,16 +48,9 @@ async fn jobs_that_wait_together_share_one_commit() {
     first.await.unwrap();
     assert!(failing.await.is_err());
     last.await.unwrap();
-    assert_eq!(
-        writer.stats(),
-        Stats {
-            full_commits: 1,
-            commits: 2
-        }
-    );
+    assert_eq!(writer.stats(), Stats { full_commits: 1, commits: 2 });
     let keys = writer.submit(Level::Normal, |db| {
-        db.query_row("SELECT group_concat(key) FROM state_meta", [], |row| row.get(0))
-            .doing("read")
+        db.query_row("SELECT group_concat(key) FROM state_meta", [], |row| row.get(0)).doing("read")
     });
     let keys: String = keys.await.unwrap();
     assert_eq!(keys, "a,b");
@@ -84,16 +76,7 @@ async fn a_lock_that_stays_becomes_an_error_naming_the_holder() {
         )
         .unwrap();
     let refused = writer.submit(Level::Full, note("a")).await.unwrap_err();
-    assert!(
-        matches!(
-            refused,
-            StoreError::Locked {
-                holder: Some(4242),
-                ..
-            }
-        ),
-        "{refused}"
-    );
+    assert!(matches!(refused, StoreError::Locked { holder: Some(4242), .. }), "{refused}");
     other.execute_batch("ROLLBACK").unwrap();
     writer.submit(Level::Full, note("a")).await.unwrap();
 }
@@ -115,18 +98,14 @@ fn a_large_log_is_checkpointed_and_cut_without_loss() {
     let (dir, path) = scratch();
     let log = dir.path().join("state.db-wal");
     let db = crate::sessions::connect::writer(&path).unwrap();
-    db.execute("INSERT INTO state_meta VALUES ('a', hex(zeroblob(2000000)))", [])
-        .unwrap();
+    db.execute("INSERT INTO state_meta VALUES ('a', hex(zeroblob(2000000)))", []).unwrap();
     assert!(std::fs::metadata(&log).unwrap().len() > LARGE_LOG);
     let mut bench = Bench::new(db, path, Duration::ZERO, Arc::default());
     assert_eq!(bench.since_checkpoint, CHECKPOINT_EVERY);
     bench.checkpoint();
     assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
     assert!(bench.files.iter().all(FileMark::is_current));
-    let kept: i64 = bench
-        .db
-        .query_row("SELECT length(value) FROM state_meta", [], |row| row.get(0))
-        .unwrap();
+    let kept: i64 = bench.db.query_row("SELECT length(value) FROM state_meta", [], |row| row.get(0)).unwrap();
     assert_eq!(kept, 4_000_000);
 }
 
@@ -136,14 +115,12 @@ async fn a_checkpoint_in_a_long_run_loses_nothing() {
     let writer = start(&path, Duration::from_secs(5));
     for _ in 0..=CHECKPOINT_OVERDUE {
         let job = writer.submit(Level::Normal, |db| {
-            db.execute("INSERT INTO schema_version VALUES (22)", [])
-                .doing("take a note")
+            db.execute("INSERT INTO schema_version VALUES (22)", []).doing("take a note")
         });
         job.await.unwrap();
     }
     let count = writer.submit(Level::Normal, |db| {
-        db.query_row("SELECT COUNT(*) FROM schema_version", [], |row| row.get(0))
-            .doing("read")
+        db.query_row("SELECT COUNT(*) FROM schema_version", [], |row| row.get(0)).doing("read")
     });
     let count: u32 = count.await.unwrap();
     assert_eq!(count, CHECKPOINT_OVERDUE + 2);

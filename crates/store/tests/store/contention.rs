@@ -36,11 +36,7 @@ fn write_rows(path: &std::path::Path, id: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let db = SessionDb::open(path, ticking()).unwrap();
-        let lease = db
-            .acquire(crate::desk::session(id), hermes_store::this_process())
-            .await
-            .unwrap()
-            .lease;
+        let lease = db.acquire(crate::desk::session(id), hermes_store::this_process()).await.unwrap().lease;
         let first = crate::desk::opening(&format!("{id} 0"));
         let turn = db.open_turn(&lease, first).await.unwrap();
         for n in 1..=ROWS {
@@ -55,9 +51,8 @@ fn many_may_open_a_new_file_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
     std::thread::scope(|scope| {
-        let openers: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| SessionDb::open(&path, ticking()).map(drop)))
-            .collect();
+        let openers: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| SessionDb::open(&path, ticking()).map(drop))).collect();
         for opener in openers {
             opener.join().unwrap().unwrap();
         }

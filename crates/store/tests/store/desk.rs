@@ -35,11 +35,7 @@ pub(crate) fn session(id: &str) -> NewSession {
 }
 
 pub(crate) fn owner(pid: u32) -> Owner {
-    Owner {
-        pid,
-        started: 1,
-        boot: "b".into(),
-    }
+    Owner { pid, started: 1, boot: "b".into() }
 }
 
 pub(crate) fn call(id: &str) -> ToolCall {
@@ -47,10 +43,7 @@ pub(crate) fn call(id: &str) -> ToolCall {
 }
 
 pub(crate) fn reply(ids: &[&str]) -> AssistantMessage {
-    AssistantMessage {
-        calls: ids.iter().map(|id| call(id)).collect(),
-        ..AssistantMessage::default()
-    }
+    AssistantMessage { calls: ids.iter().map(|id| call(id)).collect(), ..AssistantMessage::default() }
 }
 
 pub(crate) fn intent(id: &str, state: IntentState) -> Intent {
@@ -66,13 +59,7 @@ pub(crate) fn intent(id: &str, state: IntentState) -> Intent {
 
 pub(crate) fn spent(input: u64) -> SpentCall {
     SpentCall {
-        usage: Usage {
-            input,
-            output: 2,
-            cache_read: 3,
-            cache_write: 4,
-            reasoning: 5,
-        },
+        usage: Usage { input, output: 2, cache_read: 3, cache_write: 4, reasoning: 5 },
         model: "m".into(),
         provider: "p".into(),
         base_url: "http://localhost".into(),
@@ -80,20 +67,12 @@ pub(crate) fn spent(input: u64) -> SpentCall {
 }
 
 pub(crate) fn opening(text: &str) -> Opening {
-    Opening {
-        message: UserMessage {
-            content: Content::text(text),
-            api_content: None,
-        },
-    }
+    Opening { message: UserMessage { content: Content::text(text), api_content: None } }
 }
 
 pub(crate) fn closing(text: &str) -> Closing {
     Closing {
-        message: Some(AssistantMessage {
-            text: text.into(),
-            ..AssistantMessage::default()
-        }),
+        message: Some(AssistantMessage { text: text.into(), ..AssistantMessage::default() }),
         spent: None,
         exit_reason: "text_response".into(),
     }

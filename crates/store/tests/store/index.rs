@@ -66,28 +66,18 @@ async fn words_phrases_and_scripts_are_found() {
 async fn nothing_is_indexed_before_someone_asks() {
     let desk = filled().await;
     assert_eq!(check(&desk.path).outbox, Some(10));
-    let indexed: i64 = desk
-        .raw()
-        .query_row("SELECT COUNT(*) FROM messages_fts", [], |row| row.get(0))
-        .unwrap();
+    let indexed: i64 =
+        desk.raw().query_row("SELECT COUNT(*) FROM messages_fts", [], |row| row.get(0)).unwrap();
     assert_eq!(indexed, 0);
     let full = desk.db.stats().full_commits;
     let drained = desk.db.drain(Duration::from_secs(10)).await.unwrap();
-    assert_eq!(
-        drained,
-        Drained {
-            indexed: 10,
-            complete: true
-        }
-    );
+    assert_eq!(drained, Drained { indexed: 10, complete: true });
     assert_eq!(desk.db.stats().full_commits, full);
     assert_eq!(check(&desk.path).outbox, Some(0));
     let commits = desk.db.stats().commits;
     desk.db.search("fox", 1).await.unwrap();
     assert_eq!(desk.db.stats().commits, commits, "an idle search writes nothing");
-    desk.raw()
-        .execute_batch("INSERT INTO messages_fts(messages_fts) VALUES ('integrity-check')")
-        .unwrap();
+    desk.raw().execute_batch("INSERT INTO messages_fts(messages_fts) VALUES ('integrity-check')").unwrap();
 }
 
 #[tokio::test]
@@ -99,11 +89,7 @@ async fn a_broken_index_never_blocks_a_message() {
     assert_eq!(desk.messages("s").await.len(), 12);
     assert!(desk.db.drain(Duration::from_secs(1)).await.is_err());
     assert_eq!(check(&desk.path).outbox, Some(12));
-    assert_eq!(
-        found(&desk, "accident").await,
-        1,
-        "every message is compared instead"
-    );
+    assert_eq!(found(&desk, "accident").await, 1, "every message is compared instead");
     assert_eq!(found(&desk, "fox NOT accident").await, 1);
 }
 
@@ -117,13 +103,7 @@ async fn deleted_messages_are_no_longer_found() {
     before.delete(&SessionId::new("s")).await.unwrap();
     assert_eq!(found(&desk, "fox").await, 1);
     let raw = desk.raw();
-    for table in [
-        "hx_turns",
-        "hx_leases",
-        "hx_message_ext",
-        "sessions",
-        "messages_fts",
-    ] {
+    for table in ["hx_turns", "hx_leases", "hx_message_ext", "sessions", "messages_fts"] {
         let sessions = format!("SELECT COUNT(*) FROM {table}");
         let left: i64 = raw.query_row(&sessions, [], |row| row.get(0)).unwrap();
         assert!((1..=2).contains(&left), "{table}: {left}");

@@ -11,10 +11,7 @@ async fn three() -> Desk {
         ("20260102_b", "cron", "tick"),
         ("20260102_c", "tool", "hidden"),
     ] {
-        let new = NewSession {
-            source: source.into(),
-            ..session(id)
-        };
+        let new = NewSession { source: source.into(), ..session(id) };
         let lease = desk.db.acquire(new, owner(1)).await.unwrap().lease;
         desk.say(&lease, text, "ok").await;
     }
@@ -26,10 +23,7 @@ async fn a_session_is_found_by_id_prefix_title_or_age() {
     let desk = three().await;
     let id = SessionId::new("20260101_a");
     desk.db.set_title(&id, "plan").await.unwrap();
-    desk.db
-        .set_title(&SessionId::new("20260102_b"), "plan #2")
-        .await
-        .unwrap();
+    desk.db.set_title(&SessionId::new("20260102_b"), "plan #2").await.unwrap();
     for (wanted, want) in [
         ("20260101_a", "20260101_a"),
         (" 20260101_a ", "20260101_a"),
@@ -46,10 +40,7 @@ async fn a_session_is_found_by_id_prefix_title_or_age() {
         assert!(matches!(error, StoreError::UnknownSession { .. }), "{wanted}");
     }
     let error = desk.db.resolve("20260102").await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "`20260102` matches several sessions: 20260102_b, 20260102_c"
-    );
+    assert_eq!(error.to_string(), "`20260102` matches several sessions: 20260102_b, 20260102_c");
     assert_eq!(desk.db.latest(Some("cli")).await.unwrap(), Some(id));
     assert_eq!(desk.db.latest(Some("acp")).await.unwrap(), None);
 }
@@ -79,16 +70,8 @@ async fn a_title_moves_to_the_session_that_goes_on() {
     let desk = three().await;
     let old = SessionId::new("20260101_a");
     desk.db.set_title(&old, "plan").await.unwrap();
-    desk.raw()
-        .execute(
-            "UPDATE sessions SET end_reason = 'compression' WHERE id = '20260101_a'",
-            [],
-        )
-        .unwrap();
-    let child = NewSession {
-        parent: Some(old.clone()),
-        ..session("child")
-    };
+    desk.raw().execute("UPDATE sessions SET end_reason = 'compression' WHERE id = '20260101_a'", []).unwrap();
+    let child = NewSession { parent: Some(old.clone()), ..session("child") };
     let lease = desk.db.acquire(child, owner(1)).await.unwrap().lease;
     desk.db.set_title(&lease.session, "plan").await.unwrap();
     assert_eq!(desk.db.load(&old).await.unwrap().title, None);
@@ -104,25 +87,13 @@ async fn a_title_moves_to_the_session_that_goes_on() {
 async fn sessions_are_listed_by_last_activity() {
     let desk = three().await;
     let listed = desk.db.list(ListFilter::default()).await.unwrap();
-    let lines: Vec<_> = listed
-        .iter()
-        .map(|one| (one.id.as_str(), one.preview.as_str(), one.message_count))
-        .collect();
-    assert_eq!(
-        lines,
-        [("20260102_b", "tick", 2), ("20260101_a", "hello world", 2)]
-    );
+    let lines: Vec<_> =
+        listed.iter().map(|one| (one.id.as_str(), one.preview.as_str(), one.message_count)).collect();
+    assert_eq!(lines, [("20260102_b", "tick", 2), ("20260101_a", "hello world", 2)]);
     assert!(listed[0].last_active > listed[0].started_at);
-    let filter = ListFilter {
-        source: Some("tool".into()),
-        ..ListFilter::default()
-    };
+    let filter = ListFilter { source: Some("tool".into()), ..ListFilter::default() };
     assert_eq!(desk.db.list(filter).await.unwrap().len(), 1);
-    let filter = ListFilter {
-        offset: 1,
-        limit: 1,
-        ..ListFilter::default()
-    };
+    let filter = ListFilter { offset: 1, limit: 1, ..ListFilter::default() };
     assert_eq!(desk.db.list(filter).await.unwrap()[0].id.as_str(), "20260101_a");
 }
 
@@ -133,10 +104,7 @@ async fn an_export_has_every_column_and_parsed_json() {
     let turn = desk.open(&lease, "go").await;
     let reply = Message::Assistant(crate::desk::reply(&["a"]));
     desk.db.extend(&lease, &turn, &[reply], None).await.unwrap();
-    let filter = ExportFilter {
-        session: Some(lease.session.clone()),
-        ..ExportFilter::default()
-    };
+    let filter = ExportFilter { session: Some(lease.session.clone()), ..ExportFilter::default() };
     let exported = desk.db.export(filter).await.unwrap();
     assert_eq!(exported.len(), 1);
     assert_eq!(exported[0].as_object().unwrap().len(), 46 + 1);

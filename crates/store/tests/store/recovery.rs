@@ -34,10 +34,7 @@ fn cases() -> Vec<Case> {
             intents: vec![],
             answered: false,
             want: vec![],
-            found: Recovery {
-                turns: 1,
-                ..Recovery::default()
-            },
+            found: Recovery { turns: 1, ..Recovery::default() },
         },
         Case {
             name: "one started, one planned, one refused, one without an intent",
@@ -45,11 +42,7 @@ fn cases() -> Vec<Case> {
             intents: vec![intent("a", Started), intent("b", Planned), intent("c", Refused)],
             answered: false,
             want: vec![unknown("a"), not_started("b"), not_started("c"), unknown("d")],
-            found: Recovery {
-                turns: 1,
-                unknown: 2,
-                not_started: 2,
-            },
+            found: Recovery { turns: 1, unknown: 2, not_started: 2 },
         },
         Case {
             name: "the first was answered",
@@ -57,11 +50,7 @@ fn cases() -> Vec<Case> {
             intents: vec![intent("a", Started), intent("b", Started)],
             answered: true,
             want: vec![Message::tool(CallId::new("a"), "terminal", "ok"), unknown("b")],
-            found: Recovery {
-                turns: 1,
-                unknown: 1,
-                not_started: 0,
-            },
+            found: Recovery { turns: 1, unknown: 1, not_started: 0 },
         },
     ]
 }
@@ -85,10 +74,7 @@ async fn every_call_gets_one_result_and_the_turn_is_closed() {
                     state: IntentState::Done,
                     message: ToolMessage::new(CallId::new("a"), "terminal", "ok"),
                 };
-                let settlement = Settlement {
-                    results: vec![first],
-                    ..Settlement::default()
-                };
+                let settlement = Settlement { results: vec![first], ..Settlement::default() };
                 desk.db.settle(&lease, &turn, settlement).await.unwrap();
             }
         }
@@ -122,11 +108,7 @@ async fn every_call_gets_one_result_and_the_turn_is_closed() {
         assert_eq!(left, 0, "{}", case.name);
         let reason: String = next
             .raw()
-            .query_row(
-                "SELECT exit_reason FROM hx_turns ORDER BY id DESC LIMIT 1",
-                [],
-                |row| row.get(0),
-            )
+            .query_row("SELECT exit_reason FROM hx_turns ORDER BY id DESC LIMIT 1", [], |row| row.get(0))
             .unwrap();
         assert_eq!(reason, "interrupted_by_crash", "{}", case.name);
     }

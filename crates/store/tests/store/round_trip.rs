@@ -43,11 +43,7 @@ fn every_shape() -> Vec<Message> {
                 anthropic_blocks: Some(json(r#"[{"type":"thinking"} ,{"n":1e3}]"#)),
             },
             finish: Some(FinishReason::ToolCalls),
-            issuer: Some(Issuer {
-                provider: "p".into(),
-                origin: "https://x".into(),
-                model: "m".into(),
-            }),
+            issuer: Some(Issuer { provider: "p".into(), origin: "https://x".into(), model: "m".into() }),
         }),
         Message::tool(CallId::new("a"), "terminal", "done"),
         Message::Tool(ToolMessage {
@@ -78,16 +74,10 @@ async fn a_session_comes_back_with_its_costs_and_quirks() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "q").await;
-    let last = hermes_conversation::Closing {
-        spent: Some(spent(10)),
-        ..closing("a")
-    };
+    let last = hermes_conversation::Closing { spent: Some(spent(10)), ..closing("a") };
     desk.db.extend(&lease, &turn, &[], Some(&spent(1))).await.unwrap();
     desk.db.close(&lease, turn, last).await.unwrap();
-    let quirks = Quirks {
-        no_streaming: true,
-        ..Quirks::default()
-    };
+    let quirks = Quirks { no_streaming: true, ..Quirks::default() };
     desk.db.set_quirks(&lease, quirks).await.unwrap();
     desk.db.set_title(&lease.session, " A  title ").await.unwrap();
     let new = session("s");
@@ -103,24 +93,16 @@ async fn a_session_comes_back_with_its_costs_and_quirks() {
         parent: None,
         started_at: 1_000.0,
         quirks,
-        usage: Usage {
-            input: 11,
-            output: 4,
-            cache_read: 6,
-            cache_write: 8,
-            reasoning: 10,
-        },
+        usage: Usage { input: 11, output: 4, cache_read: 6, cache_write: 8, reasoning: 10 },
         api_calls: 2,
         messages: vec![Message::user("q"), Message::assistant("a")],
     };
     assert_eq!(desk.db.load(&lease.session).await.unwrap(), want);
     let by_model: (i64, i64, String) = desk
         .raw()
-        .query_row(
-            "SELECT api_call_count, input_tokens, task FROM session_model_usage",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )
+        .query_row("SELECT api_call_count, input_tokens, task FROM session_model_usage", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
         .unwrap();
     assert_eq!(by_model, (2, 11, String::new()));
 }
@@ -130,9 +112,7 @@ async fn a_long_session_is_read_in_one_go() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "go").await;
-    let many: Vec<_> = (0..5_000)
-        .map(|n| Message::user(format!("message {n}")))
-        .collect();
+    let many: Vec<_> = (0..5_000).map(|n| Message::user(format!("message {n}"))).collect();
     desk.db.extend(&lease, &turn, &many, None).await.unwrap();
     let loaded = desk.messages("s").await;
     assert_eq!(loaded.len(), 5_001);

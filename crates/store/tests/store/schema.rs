@@ -42,10 +42,7 @@ fn described(db: &Connection) -> String {
 fn columns(db: &Connection, sql: &str, of: &str) -> String {
     let mut find = db.prepare(sql).unwrap();
     let found = find.query_map([of], |row| row.get(0)).unwrap();
-    found
-        .collect::<rusqlite::Result<Vec<String>>>()
-        .unwrap()
-        .join(";")
+    found.collect::<rusqlite::Result<Vec<String>>>().unwrap().join(";")
 }
 
 fn open(path: &Path) -> Result<(), StoreError> {
@@ -95,10 +92,7 @@ fn an_empty_file_is_a_new_one() {
     open(&path).unwrap();
     open(&path).unwrap();
     assert!(check(&path).is_sound());
-    assert!(matches!(
-        open(&dir.path().join("missing/state.db")).unwrap_err(),
-        StoreError::Create { .. }
-    ));
+    assert!(matches!(open(&dir.path().join("missing/state.db")).unwrap_err(), StoreError::Create { .. }));
 }
 
 #[test]
@@ -138,29 +132,9 @@ fn what_is_not_ours_is_left_as_it_is() {
             matches!(error, StoreError::Corrupt { .. })
         }),
         ("torn", torn, |error| matches!(error, StoreError::Corrupt { .. })),
-        ("old", version(6), |error| {
-            matches!(
-                error,
-                StoreError::SchemaTooOld {
-                    found: 6,
-                    needs: 22,
-                    ..
-                }
-            )
-        }),
-        ("new", version(23), |error| {
-            matches!(
-                error,
-                StoreError::SchemaTooNew {
-                    found: 23,
-                    newest: 22,
-                    ..
-                }
-            )
-        }),
-        ("foreign", with("CREATE TABLE t (x)"), |error| {
-            matches!(error, StoreError::Foreign { .. })
-        }),
+        ("old", version(6), |error| matches!(error, StoreError::SchemaTooOld { found: 6, needs: 22, .. })),
+        ("new", version(23), |error| matches!(error, StoreError::SchemaTooNew { found: 23, newest: 22, .. })),
+        ("foreign", with("CREATE TABLE t (x)"), |error| matches!(error, StoreError::Foreign { .. })),
     ];
     for (name, bytes, expected) in cases {
         let dir = tempfile::tempdir().unwrap();

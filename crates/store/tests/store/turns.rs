@@ -18,43 +18,22 @@ async fn a_turn_with_one_call_is_four_syncs() {
     let turn = desk.open(&lease, "list").await;
     let permits = desk
         .db
-        .plan(
-            &lease,
-            &turn,
-            &reply(&["a"]),
-            Some(&spent(1)),
-            &[intent("a", IntentState::Started)],
-        )
+        .plan(&lease, &turn, &reply(&["a"]), Some(&spent(1)), &[intent("a", IntentState::Started)])
         .await
         .unwrap();
-    assert_eq!(
-        permits.started[0].as_ref().map(|permit| permit.intent()),
-        Some(permits.ids[0])
-    );
+    assert_eq!(permits.started[0].as_ref().map(|permit| permit.intent()), Some(permits.ids[0]));
     let settlement = Settlement {
-        results: vec![Settled {
-            intent: permits.ids[0],
-            state: IntentState::Done,
-            message: result("a"),
-        }],
+        results: vec![Settled { intent: permits.ids[0], state: IntentState::Done, message: result("a") }],
         ..Settlement::default()
     };
     desk.db.settle(&lease, &turn, settlement).await.unwrap();
     desk.db.close(&lease, turn, closing("there")).await.unwrap();
-    assert_eq!(
-        desk.db.stats(),
-        Stats {
-            full_commits: 4,
-            commits: 5
-        }
-    );
+    assert_eq!(desk.db.stats(), Stats { full_commits: 4, commits: 5 });
     let raw = desk.raw();
     let counts: (i64, i64, i64) = raw
-        .query_row(
-            "SELECT message_count, tool_call_count, api_call_count FROM sessions",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )
+        .query_row("SELECT message_count, tool_call_count, api_call_count FROM sessions", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
         .unwrap();
     assert_eq!(counts, (4, 1, 1));
     let order: String = raw
@@ -73,15 +52,8 @@ async fn a_call_starts_once_and_ends_once() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "list").await;
-    let intents = [
-        intent("a", IntentState::Planned),
-        intent("b", IntentState::Refused),
-    ];
-    let permits = desk
-        .db
-        .plan(&lease, &turn, &reply(&["a", "b"]), None, &intents)
-        .await
-        .unwrap();
+    let intents = [intent("a", IntentState::Planned), intent("b", IntentState::Refused)];
+    let permits = desk.db.plan(&lease, &turn, &reply(&["a", "b"]), None, &intents).await.unwrap();
     assert!(permits.started.iter().all(Option::is_none));
     let (a, b) = (permits.ids[0], permits.ids[1]);
     let start = |intent| Settlement {
@@ -90,11 +62,7 @@ async fn a_call_starts_once_and_ends_once() {
         ..Settlement::default()
     };
     let end = |intent, id| Settlement {
-        results: vec![Settled {
-            intent,
-            state: IntentState::Done,
-            message: result(id),
-        }],
+        results: vec![Settled { intent, state: IntentState::Done, message: result(id) }],
         ..Settlement::default()
     };
     let full = desk.db.stats().full_commits;
@@ -126,15 +94,10 @@ async fn an_old_generation_cannot_write() {
     let new = other.db.acquire(session("s"), owner(2)).await.unwrap();
     assert_eq!(new.lease.generation, old.generation + 1);
     assert_eq!(new.open_turn, Some(turn.clone()));
-    let fenced = RecordError::Fenced {
-        session: old.session.clone(),
-    };
+    let fenced = RecordError::Fenced { session: old.session.clone() };
     assert_eq!(desk.db.open_turn(&old, opening("no")).await, Err(fenced.clone()));
     assert_eq!(desk.db.extend(&old, &turn, &[], None).await, Err(fenced.clone()));
-    assert_eq!(
-        desk.db.close(&old, turn, closing("no")).await,
-        Err(fenced.clone())
-    );
+    assert_eq!(desk.db.close(&old, turn, closing("no")).await, Err(fenced.clone()));
     desk.db.release(&old).await.unwrap();
     other.open(&new.lease, "second").await;
     assert_eq!(desk.messages("s").await.len(), 2);
@@ -149,23 +112,14 @@ async fn a_live_owner_keeps_its_session() {
     let lease = desk.lease("s").await;
     let refused = db.acquire(session("s"), owner(2)).await.unwrap_err();
     assert!(matches!(refused, StoreError::Busy { pid: 1, .. }), "{refused}");
-    assert!(matches!(
-        db.delete(&lease.session).await.unwrap_err(),
-        StoreError::Busy { pid: 1, .. }
-    ));
+    assert!(matches!(db.delete(&lease.session).await.unwrap_err(), StoreError::Busy { pid: 1, .. }));
     let again = db.acquire_existing(lease.session.clone(), owner(1)).await;
     assert_eq!(again.unwrap().lease.generation, 2);
-    let lease = Lease {
-        generation: 2,
-        ..lease
-    };
+    let lease = Lease { generation: 2, ..lease };
     db.release(&lease).await.unwrap();
     db.acquire(session("s"), owner(2)).await.unwrap();
     let unknown = db.acquire_existing(hermes_conversation::SessionId::new("x"), owner(1));
-    assert!(matches!(
-        unknown.await.unwrap_err(),
-        StoreError::UnknownSession { .. }
-    ));
+    assert!(matches!(unknown.await.unwrap_err(), StoreError::UnknownSession { .. }));
 }
 
 #[tokio::test]
@@ -175,20 +129,10 @@ async fn a_process_is_known_to_the_next_owner() {
     let turn = desk.open(&lease, "run").await;
     let planned = desk
         .db
-        .plan(
-            &lease,
-            &turn,
-            &reply(&["a"]),
-            None,
-            &[intent("a", IntentState::Started)],
-        )
+        .plan(&lease, &turn, &reply(&["a"]), None, &[intent("a", IntentState::Started)])
         .await
         .unwrap();
-    let mark = ProcessMark {
-        group: 77,
-        started: 5,
-        boot: "b".into(),
-    };
+    let mark = ProcessMark { group: 77, started: 5, boot: "b".into() };
     let before = desk.db.stats().full_commits;
     desk.db.note_process(planned.ids[0], &mark).await.unwrap();
     assert_eq!(desk.db.stats().full_commits, before);

@@ -50,10 +50,7 @@ enum Answer {
 
 impl Default for Shared {
     fn default() -> Self {
-        Self {
-            state: Mutex::default(),
-            seen: watch::Sender::new(Seen::default()),
-        }
+        Self { state: Mutex::default(), seen: watch::Sender::new(Seen::default()) }
     }
 }
 
@@ -82,10 +79,7 @@ impl Shared {
         let outgoing = match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/v1/chat/completions") => self.complete(&body),
             ("GET", "/v1/models") => Outgoing::json(200, &models_body("fake")),
-            _ => error(
-                404,
-                &json!({"error": {"message": format!("no such path: {}", request.path)}}),
-            ),
+            _ => error(404, &json!({"error": {"message": format!("no such path: {}", request.path)}})),
         };
         self.note(|seen| seen.requests += 1);
         outgoing
@@ -116,11 +110,7 @@ impl Shared {
         });
         let model = body["model"].as_str().unwrap_or_default();
         let include_usage = body["stream_options"]["include_usage"] == true;
-        let rendering = Rendering {
-            number,
-            model,
-            include_usage,
-        };
+        let rendering = Rendering { number, model, include_usage };
         Outgoing::of_reply(reply, faults, &rendering, body["stream"] == true)
     }
 
@@ -152,9 +142,7 @@ impl State {
         if self.rejections.len() != self.expected_rejections {
             let refused: Vec<String> = self.rejections.iter().map(Rejection::to_string).collect();
             let (count, expected) = (refused.len(), self.expected_rejections);
-            problems.push(format!(
-                "{count} requests were refused, {expected} announced: {refused:?}"
-            ));
+            problems.push(format!("{count} requests were refused, {expected} announced: {refused:?}"));
         }
         if !self.spoiling.is_empty() {
             problems.push(format!("no reply follows {:?}", self.spoiling));
@@ -168,9 +156,7 @@ impl State {
 
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State")
-            .field("requests", &self.requests.len())
-            .finish_non_exhaustive()
+        f.debug_struct("State").field("requests", &self.requests.len()).finish_non_exhaustive()
     }
 }
 
@@ -180,6 +166,5 @@ fn error(status: u16, body: &Value) -> Outgoing {
 
 fn words(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or(panic.downcast_ref::<&str>().copied())
-        .unwrap_or("without a message")
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }

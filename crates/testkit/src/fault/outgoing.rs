@@ -36,29 +36,16 @@ impl Outgoing {
         match fault {
             Fault::Status { code, headers, body } => {
                 let mut all = JSON.to_vec();
-                if headers
-                    .iter()
-                    .any(|(name, _)| name.eq_ignore_ascii_case("content-type"))
-                {
+                if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
                     all.clear();
                 }
-                all.extend(
-                    headers
-                        .iter()
-                        .map(|(name, value)| (name.as_str(), value.as_str())),
-                );
+                all.extend(headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
                 Self::once(whole(*code, &all, body.as_bytes()))
             }
             Fault::Redirect(location) => Self::once(whole(307, &[("location", location)], b"")),
             Fault::Garbage(bytes) => Self::chunked(EVENTS, vec![bytes.to_vec()], Ending::KeepAlive),
-            Fault::HangUp => Self {
-                ending: Ending::Close,
-                ..Self::once(Vec::new())
-            },
-            Fault::NoAnswer => Self {
-                ending: Ending::Stall,
-                ..Self::once(Vec::new())
-            },
+            Fault::HangUp => Self { ending: Ending::Close, ..Self::once(Vec::new()) },
+            Fault::NoAnswer => Self { ending: Ending::Stall, ..Self::once(Vec::new()) },
             spoiling => unreachable!("{spoiling:?} is queued with the reply it spoils"),
         }
     }
@@ -90,11 +77,7 @@ impl Outgoing {
     }
 
     fn once(bytes: Vec<u8>) -> Self {
-        Self {
-            writes: vec![bytes],
-            delay: Duration::ZERO,
-            ending: Ending::KeepAlive,
-        }
+        Self { writes: vec![bytes], delay: Duration::ZERO, ending: Ending::KeepAlive }
     }
 
     /// A chunk and a write for each piece; the body is complete only if the connection lives on.
@@ -108,11 +91,7 @@ impl Outgoing {
         if ending == Ending::KeepAlive {
             writes.push(LAST_CHUNK.to_vec());
         }
-        Self {
-            writes,
-            delay: Duration::ZERO,
-            ending,
-        }
+        Self { writes, delay: Duration::ZERO, ending }
     }
 }
 

@@ -37,10 +37,7 @@ fn events(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> V
     }
     let mut texts: Vec<String> = values.iter().map(Value::to_string).collect();
     texts.extend(done.then(|| "[DONE]".to_owned()));
-    texts
-        .iter()
-        .map(|text| event(text, faults).into_bytes())
-        .collect()
+    texts.iter().map(|text| event(text, faults).into_bytes()).collect()
 }
 
 fn plain(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Vec<u8> {
@@ -73,8 +70,7 @@ fn cut_arguments(reply: &ReplyScript, faults: &[Fault]) -> ReplyScript {
     let mut reply = reply.clone();
     for fault in faults {
         if let (Fault::CutArguments(bytes), Some(call)) = (fault, reply.calls.last_mut()) {
-            call.arguments
-                .truncate(call.arguments.floor_char_boundary(*bytes));
+            call.arguments.truncate(call.arguments.floor_char_boundary(*bytes));
             reply.finish = Some(FinishReason::Length);
         }
     }

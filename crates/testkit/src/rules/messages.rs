@@ -21,9 +21,7 @@ pub(super) fn check(messages: &[Value]) -> Result<(), Rejection> {
     for (place, message) in messages.iter().enumerate() {
         let at = format!("messages[{place}]");
         no_internal_keys(message, &at)?;
-        let message = message
-            .as_object()
-            .ok_or_else(|| Rejection::new(Rule::InvalidMessage, &at))?;
+        let message = message.as_object().ok_or_else(|| Rejection::new(Rule::InvalidMessage, &at))?;
         check_message(message, &at)?;
     }
     Ok(())
@@ -86,17 +84,13 @@ fn check_call(call: &Value, at: &str) -> Result<(), Rejection> {
     only_keys(call, CALL_KEYS, at)?;
     only_keys(function, FUNCTION_KEYS, &format!("{at}.function"))?;
     check_id(call.get("id"), &format!("{at}.id"))?;
-    check_name(
-        function.get("name").unwrap_or(&Value::Null),
-        &format!("{at}.function.name"),
-    )?;
+    check_name(function.get("name").unwrap_or(&Value::Null), &format!("{at}.function.name"))?;
     let arguments = function.get("arguments").and_then(Value::as_str);
     match arguments.map(serde_json::from_str::<Value>) {
         Some(Ok(_)) => Ok(()),
-        Some(Err(_)) | None => Err(Rejection::new(
-            Rule::InvalidArguments,
-            format!("{at}.function.arguments"),
-        )),
+        Some(Err(_)) | None => {
+            Err(Rejection::new(Rule::InvalidArguments, format!("{at}.function.arguments")))
+        }
     }
 }
 

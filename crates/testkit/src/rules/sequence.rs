@@ -59,30 +59,20 @@ impl<'a> Before<'a> {
         Ok(match message["tool_calls"].as_array() {
             Some(calls) => {
                 let open = calls.iter().filter_map(|call| call["id"].as_str()).collect();
-                Self::Calls {
-                    open,
-                    answered: Vec::new(),
-                }
+                Self::Calls { open, answered: Vec::new() }
             }
             None => Self::Assistant,
         })
     }
 
     fn then_result(self, id: &'a str) -> Result<Self, Rule> {
-        let Self::Calls {
-            mut open,
-            mut answered,
-        } = self
-        else {
+        let Self::Calls { mut open, mut answered } = self else {
             return Err(Rule::MisplacedResult);
         };
         if answered.contains(&id) {
             return Err(Rule::AnsweredTwice);
         }
-        let place = open
-            .iter()
-            .position(|call| *call == id)
-            .ok_or(Rule::UnknownCallId)?;
+        let place = open.iter().position(|call| *call == id).ok_or(Rule::UnknownCallId)?;
         answered.push(open.remove(place));
         Ok(Self::Calls { open, answered })
     }

@@ -9,13 +9,8 @@ use std::path::Path;
 /// mode; a new one gets what the process's mask leaves of 0666. On return the data and the
 /// name are on disk.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let dir = path
-        .parent()
-        .filter(|dir| !dir.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let mode = std::fs::metadata(path)
-        .ok()
-        .map(|metadata| metadata.permissions());
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mode = std::fs::metadata(path).ok().map(|metadata| metadata.permissions());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hermes-");
     // The mask applies when the file is made; an existing file's mode must not widen before.
@@ -45,10 +40,7 @@ mod tests {
         std::fs::set_permissions(&path, Permissions::from_mode(0o751)).unwrap();
         write(&path, b"new").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
-        assert_eq!(
-            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o751
-        );
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o751);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

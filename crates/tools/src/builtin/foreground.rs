@@ -78,11 +78,7 @@ fn is_prefix(word: &str) -> bool {
     let assignment = word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
-    assignment
-        || matches!(
-            word,
-            "sudo" | "env" | "exec" | "time" | "{" | "then" | "do" | "else" | "!"
-        )
+    assignment || matches!(word, "sudo" | "env" | "exec" | "time" | "{" | "then" | "do" | "else" | "!")
 }
 
 fn is_endless(program: &str, rest: &[&str]) -> bool {
@@ -96,9 +92,7 @@ fn is_endless(program: &str, rest: &[&str]) -> bool {
             let script = rest.iter().find(|word| **word != "run");
             script.is_some_and(|word| matches!(*word, "dev" | "start" | "serve" | "watch"))
         }
-        "npx" | "bunx" => rest
-            .split_first()
-            .is_some_and(|(tool, rest)| is_endless(tool, rest)),
+        "npx" | "bunx" => rest.split_first().is_some_and(|(tool, rest)| is_endless(tool, rest)),
         "vite" => rest.is_empty() || first(&["dev", "serve", "preview"]),
         "next" | "nuxt" | "astro" => first(&["dev", "start", "preview"]),
         "ng" | "hugo" | "jekyll" | "mkdocs" => first(&["serve", "server"]),

@@ -68,13 +68,7 @@ pub(super) fn contents(query: &Query, slice: Slice, stop: &dyn Fn() -> bool) -> 
     let mut matches = Matches::default();
     for path in files(query)? {
         let before = matches.total;
-        let sink = Collect {
-            path: &path,
-            slice,
-            stop,
-            before,
-            matches: &mut matches,
-        };
+        let sink = Collect { path: &path, slice, stop, before, matches: &mut matches };
         // A file that cannot be read is passed over, as ripgrep does.
         let _ = searcher.search_path(&matcher, &path, sink);
         let hits = matches.total - before;
@@ -100,9 +94,7 @@ pub(super) fn names(query: &Query, stop: &dyn Fn() -> bool) -> Result<(Vec<PathB
         let relative = path.strip_prefix(&query.root).unwrap_or(&path);
         let name = path.file_name().map(Path::new).unwrap_or(relative);
         if wanted.is_match(name) || wanted.is_match(relative) {
-            let modified = std::fs::metadata(&path)
-                .and_then(|metadata| metadata.modified())
-                .ok();
+            let modified = std::fs::metadata(&path).and_then(|metadata| metadata.modified()).ok();
             found.push((modified, path));
         }
     }
@@ -116,11 +108,8 @@ fn newest_first(mut found: Vec<(Option<SystemTime>, PathBuf)>) -> Vec<PathBuf> {
 
 /// A pattern without wildcards means any name that contains it.
 fn name_matcher(pattern: &str) -> Result<GlobMatcher, String> {
-    let pattern = if pattern.contains(['*', '?', '[', '{']) {
-        pattern.to_owned()
-    } else {
-        format!("*{pattern}*")
-    };
+    let pattern =
+        if pattern.contains(['*', '?', '[', '{']) { pattern.to_owned() } else { format!("*{pattern}*") };
     let glob = GlobBuilder::new(&pattern).literal_separator(false).build();
     glob.map(|glob| glob.compile_matcher())
         .map_err(|error| format!("the pattern is not a valid glob: {error}"))
@@ -185,11 +174,7 @@ impl Sink for Collect<'_> {
 
     fn context(&mut self, _: &Searcher, line: &SinkContext<'_>) -> Result<bool, Self::Error> {
         // What surrounds a match belongs to the one before it, or else to the one to come.
-        let last = self
-            .matches
-            .total
-            .checked_sub(1)
-            .filter(|last| *last >= self.before);
+        let last = self.matches.total.checked_sub(1).filter(|last| *last >= self.before);
         if last.is_some_and(|last| self.is_open(last)) || self.is_open(self.matches.total) {
             self.keep(line.line_number(), line.bytes(), true);
         }

@@ -39,10 +39,7 @@ pub(super) fn read(path: &Path, window: Window, stop: impl Fn() -> bool) -> std:
     let reader = BufReader::with_capacity(64 * 1024, (&probe[start..]).chain(file));
     let mut collector = Collector::new(window);
     collector.walk(reader, stop)?;
-    Ok(Found::Text {
-        lines: collector.lines,
-        total_lines: collector.seen,
-    })
+    Ok(Found::Text { lines: collector.lines, total_lines: collector.seen })
 }
 
 struct Collector {
@@ -56,13 +53,7 @@ struct Collector {
 
 impl Collector {
     fn new(window: Window) -> Self {
-        Self {
-            window,
-            lines: Vec::new(),
-            line: Vec::new(),
-            open: false,
-            seen: 0,
-        }
+        Self { window, lines: Vec::new(), line: Vec::new(), open: false, seen: 0 }
     }
 
     fn walk(&mut self, mut reader: impl BufRead, stop: impl Fn() -> bool) -> std::io::Result<()> {
@@ -125,11 +116,7 @@ mod tests {
     fn page(bytes: &[u8], offset: usize, limit: usize) -> Found {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
-        let window = Window {
-            offset,
-            limit,
-            line_chars: 10,
-        };
+        let window = Window { offset, limit, line_chars: 10 };
         read(file.path(), window, || false).unwrap()
     }
 
@@ -146,14 +133,7 @@ mod tests {
             (b"a\n", 9, 5, vec![], 1),
         ] {
             let lines = lines.into_iter().map(str::to_owned).collect();
-            assert_eq!(
-                page(bytes, offset, limit),
-                Found::Text {
-                    lines,
-                    total_lines: total
-                },
-                "{bytes:?}"
-            );
+            assert_eq!(page(bytes, offset, limit), Found::Text { lines, total_lines: total }, "{bytes:?}");
         }
         assert_eq!(page(b"a\0b", 1, 5), Found::Binary);
     }
@@ -161,9 +141,7 @@ mod tests {
     #[test]
     fn a_giant_line_is_not_kept() {
         let giant = vec![b'x'; 1_000_000];
-        let Found::Text { lines, .. } = page(&giant, 1, 5) else {
-            panic!()
-        };
+        let Found::Text { lines, .. } = page(&giant, 1, 5) else { panic!() };
         assert!(lines[0].len() <= 44);
     }
 }

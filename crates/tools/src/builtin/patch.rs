@@ -89,27 +89,17 @@ fn change(path: &Path, args: &PatchArgs) -> Result<Change, ToolError> {
         )));
     };
     let Some(text) = text else {
-        return Err(ToolError::failed(format!(
-            "{} is not a text file",
-            path.display()
-        )));
+        return Err(ToolError::failed(format!("{} is not a text file", path.display())));
     };
     let before = spelling.plain(&text);
     let (old, new) = (spelling.plain(&args.old_string), spelling.plain(&args.new_string));
-    let edit = Edit {
-        old: &old,
-        new: &new,
-        all: args.replace_all,
-    };
+    let edit = Edit { old: &old, new: &new, all: args.replace_all };
     let edited = fuzzy::replace(&before, edit).map_err(|error| explain(error, path, &before, &old))?;
     // Only what this edit broke counts: the file may not have been sound before.
     if syntax_error(path, &before).is_none()
         && let Some(error) = syntax_error(path, &edited.content)
     {
-        return Err(ToolError::failed(format!(
-            "{} was not changed: the result is {error}",
-            path.display()
-        )));
+        return Err(ToolError::failed(format!("{} was not changed: the result is {error}", path.display())));
     }
     store(path, &spelling.dressed(&edited.content))?;
     let diff = unified(path, &before, &edited.content);
@@ -121,10 +111,8 @@ fn explain(error: EditError, path: &Path, content: &str, old: &str) -> ToolError
     if error != EditError::NotFound {
         return failed;
     }
-    let near: Vec<String> = fuzzy::nearest(content, old)
-        .into_iter()
-        .map(|(number, line)| format!("{number}|{line}"))
-        .collect();
+    let near: Vec<String> =
+        fuzzy::nearest(content, old).into_iter().map(|(number, line)| format!("{number}|{line}")).collect();
     if near.is_empty() {
         return failed.with("hint", "Read the file again and copy the text exactly.");
     }

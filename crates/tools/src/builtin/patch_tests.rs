@@ -7,10 +7,7 @@ async fn a_change_is_made_and_shown() {
     let path = bench.write("a.rs", "fn a() {\r\n    b();\r\n}\r\n");
     let arguments = json!({"path": "a.rs", "old_string": "b();", "new_string": "c();\n    d();"});
     let result = bench.call("patch", arguments).await;
-    assert_eq!(
-        std::fs::read_to_string(&path).unwrap(),
-        "fn a() {\r\n    c();\r\n    d();\r\n}\r\n"
-    );
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "fn a() {\r\n    c();\r\n    d();\r\n}\r\n");
     assert_eq!((&result["success"], result.get("strategy")), (&json!(true), None));
     let shown = path.display();
     assert_eq!(
@@ -25,12 +22,8 @@ async fn a_change_is_made_and_shown() {
 async fn a_near_miss_is_found_and_named() {
     let bench = Bench::new();
     bench.write("a.txt", "  x = 1\n  y = 2\n");
-    let result = bench
-        .call(
-            "patch",
-            json!({"path": "a.txt", "old_string": "x = 1\ny = 2", "new_string": "z"}),
-        )
-        .await;
+    let result =
+        bench.call("patch", json!({"path": "a.txt", "old_string": "x = 1\ny = 2", "new_string": "z"})).await;
     assert_eq!(result["strategy"], "line_trimmed");
     assert_eq!(std::fs::read_to_string(bench.path("a.txt")).unwrap(), "  z\n");
 }
@@ -47,22 +40,11 @@ async fn a_change_that_cannot_be_made_is_explained() {
         ("a.txt", "function zeta() { return nothing; }", "not found"),
         ("a.json", "1}", "not valid JSON"),
     ] {
-        let result = bench
-            .call(
-                "patch",
-                json!({"path": path, "old_string": old, "new_string": "y"}),
-            )
-            .await;
-        assert!(
-            result["error"].as_str().unwrap().contains(part),
-            "{old}: {result}"
-        );
+        let result = bench.call("patch", json!({"path": path, "old_string": old, "new_string": "y"})).await;
+        assert!(result["error"].as_str().unwrap().contains(part), "{old}: {result}");
     }
     let near = json!({"path": "a.txt", "old_string": "let beta = wrong + 2000;", "new_string": "y"});
     let result = bench.call("patch", near).await;
     assert_eq!(result["did_you_mean"][0], "1|let beta = 2;");
-    assert_eq!(
-        std::fs::read_to_string(bench.path("a.json")).unwrap(),
-        "{\"a\": 1}"
-    );
+    assert_eq!(std::fs::read_to_string(bench.path("a.json")).unwrap(), "{\"a\": 1}");
 }

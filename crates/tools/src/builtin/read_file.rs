@@ -66,22 +66,16 @@ impl Tool for ReadFile {
             return Err(ToolError::failed(why));
         }
         let version = version_of(&path)?;
-        let wanted = Page {
-            path: path.clone(),
-            offset: args.offset,
-            limit: args.limit.min(cx.settings().max_lines),
-        };
+        let wanted =
+            Page { path: path.clone(), offset: args.offset, limit: args.limit.min(cx.settings().max_lines) };
         let advice = cx.reads().ask(&wanted, version);
         match advice {
             Advice::Unchanged => return Ok(unchanged(&path)),
             Advice::Block => return Err(blocked(&path)),
             Advice::Read | Advice::ReadAndWarn => {}
         }
-        let window = Window {
-            offset: wanted.offset,
-            limit: wanted.limit,
-            line_chars: cx.settings().max_line_length,
-        };
+        let window =
+            Window { offset: wanted.offset, limit: wanted.limit, line_chars: cx.settings().max_line_length };
         let found = read(path.clone(), window, scope).await?;
         let Found::Text { lines, total_lines } = found else {
             return Err(ToolError::failed(format!(
@@ -119,10 +113,7 @@ fn version_of(path: &Path) -> Result<Version, ToolError> {
     }
     // A pipe or device may never end.
     if !metadata.is_file() {
-        return Err(ToolError::failed(format!(
-            "{} is not a regular file",
-            path.display()
-        )));
+        return Err(ToolError::failed(format!("{} is not a regular file", path.display())));
     }
     Ok(Version::of(&metadata))
 }
@@ -150,11 +141,7 @@ fn similar_names(path: &Path) -> Vec<String> {
         })
         .collect();
     names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    names
-        .into_iter()
-        .take(5)
-        .map(|(_, path)| path.display().to_string())
-        .collect()
+    names.into_iter().take(5).map(|(_, path)| path.display().to_string()).collect()
 }
 
 /// Lines as the model sees them.
@@ -175,12 +162,7 @@ impl Numbered {
 
 fn numbered(lines: Vec<String>, offset: usize, cx: &ToolContext) -> Numbered {
     let settings = cx.settings();
-    let mut text = Numbered {
-        content: String::new(),
-        next: offset,
-        over_budget: false,
-        cut_lines: 0,
-    };
+    let mut text = Numbered { content: String::new(), next: offset, over_budget: false, cut_lines: 0 };
     // Cleaned as one text, because a key may span lines, and before lines are cut or numbered.
     let clean = cx.clean(lines.join("\n"));
     let mut chars = 0;

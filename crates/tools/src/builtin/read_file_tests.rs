@@ -6,24 +6,15 @@ use serde_json::json;
 async fn pages_are_numbered_and_linked() {
     let bench = Bench::new();
     bench.write("a.txt", "one\ntwo\nthree\n");
-    let first = bench
-        .call("read_file", json!({"path": "a.txt", "limit": "2"}))
-        .await;
+    let first = bench.call("read_file", json!({"path": "a.txt", "limit": "2"})).await;
     assert_eq!(
         first,
         json!({"content": "1|one\n2|two", "total_lines": 3, "file_size": 14, "truncated": true,
             "next_offset": 3, "truncated_by": "lines", "hint": "Continue with offset=3."})
     );
-    let rest = bench
-        .call("read_file", json!({"path": "a.txt", "offset": 3}))
-        .await;
-    assert_eq!(
-        rest,
-        json!({"content": "3|three", "total_lines": 3, "file_size": 14, "truncated": false})
-    );
-    let beyond = bench
-        .call("read_file", json!({"path": "a.txt", "offset": 9}))
-        .await;
+    let rest = bench.call("read_file", json!({"path": "a.txt", "offset": 3})).await;
+    assert_eq!(rest, json!({"content": "3|three", "total_lines": 3, "file_size": 14, "truncated": false}));
+    let beyond = bench.call("read_file", json!({"path": "a.txt", "offset": 9})).await;
     assert_eq!(beyond["hint"], "The file has only 3 lines.");
 }
 
@@ -38,10 +29,7 @@ async fn long_lines_and_long_pages_are_cut() {
     bench.write("a.txt", "abcdefgh\nshort\nthird\nfourth\n");
     let page = bench.call("read_file", json!({"path": "a.txt"})).await;
     assert_eq!(page["content"], "1|abcde [line cut]\n2|short");
-    assert_eq!(
-        (&page["next_offset"], &page["truncated_by"]),
-        (&json!(3), &json!("characters"))
-    );
+    assert_eq!((&page["next_offset"], &page["truncated_by"]), (&json!(3), &json!("characters")));
 }
 
 #[tokio::test]
@@ -51,17 +39,10 @@ async fn an_unchanged_page_is_not_sent_again() {
     let arguments = json!({"path": "a.txt"});
     assert_eq!(bench.call("read_file", &arguments).await["content"], "1|one");
     assert_eq!(bench.call("read_file", &arguments).await["status"], "unchanged");
-    assert!(
-        bench.call("read_file", &arguments).await["error"]
-            .as_str()
-            .unwrap()
-            .contains("repeatedly")
-    );
+    assert!(bench.call("read_file", &arguments).await["error"].as_str().unwrap().contains("repeatedly"));
     bench.cx.forget_reads();
     assert_eq!(bench.call("read_file", &arguments).await["content"], "1|one");
-    bench
-        .call("write_file", json!({"path": "a.txt", "content": "two\n"}))
-        .await;
+    bench.call("write_file", json!({"path": "a.txt", "content": "two\n"})).await;
     assert_eq!(bench.call("read_file", &arguments).await["content"], "1|two");
 }
 
@@ -80,10 +61,7 @@ async fn what_cannot_be_read_is_explained() {
         ("link", "credentials"),
     ] {
         let result = bench.call("read_file", json!({"path": path})).await;
-        assert!(
-            result["error"].as_str().unwrap().contains(part),
-            "{path}: {result}"
-        );
+        assert!(result["error"].as_str().unwrap().contains(part), "{path}: {result}");
     }
     let result = bench.call("read_file", json!({"path": "confg.toml"})).await;
     assert_eq!(result["similar_files"], json!([bench.path("config.toml")]));
@@ -92,14 +70,8 @@ async fn what_cannot_be_read_is_explained() {
 #[tokio::test]
 async fn secrets_are_taken_out() {
     let bench = Bench::new();
-    bench.write(
-        "notes.txt",
-        "key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD here\n",
-    );
+    bench.write("notes.txt", "key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD here\n");
     let page = bench.call("read_file", json!({"path": "notes.txt"})).await;
     let content = page["content"].as_str().unwrap();
-    assert!(
-        content.contains("[redacted") && !content.contains("abcdefghijkl"),
-        "{content}"
-    );
+    assert!(content.contains("[redacted") && !content.contains("abcdefghijkl"), "{content}");
 }

@@ -136,10 +136,7 @@ fn search(
     cwd: &Path,
     stop: &dyn Fn() -> bool,
 ) -> Result<Value, String> {
-    let slice = Slice {
-        offset: args.offset,
-        limit: args.limit.min(MOST_RESULTS),
-    };
+    let slice = Slice { offset: args.offset, limit: args.limit.min(MOST_RESULTS) };
     let mut page = match args.target {
         Target::Files => {
             let (files, stopped) = found::names(query, stop)?;
@@ -147,11 +144,7 @@ fn search(
         }
         Target::Content => {
             // Names and counts need no lines.
-            let kept = if args.output_mode == OutputMode::Content {
-                slice.limit
-            } else {
-                0
-            };
+            let kept = if args.output_mode == OutputMode::Content { slice.limit } else { 0 };
             let matches = found::contents(query, Slice { limit: kept, ..slice }, stop)?;
             match args.output_mode {
                 OutputMode::Content => lines_page(matches, slice, query.context > 0, cwd),
@@ -207,12 +200,8 @@ fn grouped(lines: &[Line], has_context: bool, cwd: &Path) -> String {
 }
 
 fn files_page(files: &[PathBuf], slice: Slice, stopped: bool, cwd: &Path) -> Value {
-    let page: Vec<String> = files
-        .iter()
-        .skip(slice.offset)
-        .take(slice.limit)
-        .map(|path| short(path, cwd))
-        .collect();
+    let page: Vec<String> =
+        files.iter().skip(slice.offset).take(slice.limit).map(|path| short(path, cwd)).collect();
     let mut value = paging(files.len(), slice, page.len(), stopped);
     value["files"] = page.into();
     value

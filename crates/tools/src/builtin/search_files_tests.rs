@@ -15,9 +15,7 @@ fn tree() -> Bench {
 
 #[tokio::test]
 async fn few_matches_come_as_a_list() {
-    let result = tree()
-        .call("search_files", json!({"pattern": "alpha", "file_glob": "*.rs"}))
-        .await;
+    let result = tree().call("search_files", json!({"pattern": "alpha", "file_glob": "*.rs"})).await;
     assert_eq!(
         result,
         json!({"total_count": 3, "truncated": false, "matches": [
@@ -31,39 +29,22 @@ async fn few_matches_come_as_a_list() {
 #[tokio::test]
 async fn many_matches_and_context_come_as_text() {
     let bench = tree();
-    let result = bench
-        .call("search_files", json!({"pattern": "a", "path": "src"}))
-        .await;
+    let result = bench.call("search_files", json!({"pattern": "a", "path": "src"})).await;
     assert_eq!(
         result["matches_text"],
         "src/a.rs\n1:fn alpha() {}\n2:fn beta() {}\n\nsrc/b.rs\n1:// alpha\n2:fn gamma() {}\n3:// alpha\n"
     );
-    let result = bench
-        .call("search_files", json!({"pattern": "gamma", "context": 1}))
-        .await;
-    assert_eq!(
-        result["matches_text"],
-        "src/b.rs\n1-// alpha\n2:fn gamma() {}\n3-// alpha\n"
-    );
+    let result = bench.call("search_files", json!({"pattern": "gamma", "context": 1})).await;
+    assert_eq!(result["matches_text"], "src/b.rs\n1-// alpha\n2:fn gamma() {}\n3-// alpha\n");
 }
 
 #[tokio::test]
 async fn results_are_paged() {
     let bench = tree();
-    let first = bench
-        .call("search_files", json!({"pattern": "alpha", "limit": 2}))
-        .await;
-    assert_eq!(
-        (&first["total_count"], &first["truncated"]),
-        (&json!(4), &json!(true))
-    );
+    let first = bench.call("search_files", json!({"pattern": "alpha", "limit": 2})).await;
+    assert_eq!((&first["total_count"], &first["truncated"]), (&json!(4), &json!(true)));
     assert_eq!(first["hint"], "More with offset=2.");
-    let second = bench
-        .call(
-            "search_files",
-            json!({"pattern": "alpha", "limit": 2, "offset": 2}),
-        )
-        .await;
+    let second = bench.call("search_files", json!({"pattern": "alpha", "limit": 2, "offset": 2})).await;
     assert_eq!(second["matches"][1]["line"], 3);
     assert_eq!(second["truncated"], false);
 }
@@ -71,46 +52,25 @@ async fn results_are_paged() {
 #[tokio::test]
 async fn names_and_counts_can_be_asked_for() {
     let bench = tree();
-    let files = bench
-        .call(
-            "search_files",
-            json!({"pattern": "alpha", "output_mode": "files_only"}),
-        )
-        .await;
+    let files = bench.call("search_files", json!({"pattern": "alpha", "output_mode": "files_only"})).await;
     assert_eq!(files["files"], json!(["notes.md", "src/a.rs", "src/b.rs"]));
-    let counts = bench
-        .call(
-            "search_files",
-            json!({"pattern": "alpha", "output_mode": "count"}),
-        )
-        .await;
-    assert_eq!(
-        counts["counts"],
-        json!({"notes.md": 1, "src/a.rs": 1, "src/b.rs": 2})
-    );
-    assert_eq!(
-        (&counts["total_count"], &counts["total_files"]),
-        (&json!(4), &json!(3))
-    );
+    let counts = bench.call("search_files", json!({"pattern": "alpha", "output_mode": "count"})).await;
+    assert_eq!(counts["counts"], json!({"notes.md": 1, "src/a.rs": 1, "src/b.rs": 2}));
+    assert_eq!((&counts["total_count"], &counts["total_files"]), (&json!(4), &json!(3)));
 }
 
 #[tokio::test]
 async fn files_come_newest_first() {
     let bench = tree();
     let old = SystemTime::now() - Duration::from_secs(1000);
-    std::fs::File::open(bench.path("src/a.rs"))
-        .unwrap()
-        .set_modified(old)
-        .unwrap();
+    std::fs::File::open(bench.path("src/a.rs")).unwrap().set_modified(old).unwrap();
     for (pattern, want) in [
         ("*.rs", json!(["src/b.rs", "src/a.rs"])),
         ("src/*.rs", json!(["src/b.rs", "src/a.rs"])),
         ("note", json!(["notes.md"])),
         ("*.py", json!([])),
     ] {
-        let result = bench
-            .call("search_files", json!({"pattern": pattern, "target": "find"}))
-            .await;
+        let result = bench.call("search_files", json!({"pattern": pattern, "target": "find"})).await;
         assert_eq!(result["files"], want, "{pattern}");
     }
 }
@@ -121,16 +81,10 @@ async fn a_wrong_search_is_explained() {
     for (arguments, part) in [
         (json!({"pattern": "("}), "not a valid regular expression"),
         (json!({"pattern": "x", "path": "nowhere"}), "does not exist"),
-        (
-            json!({"pattern": "x", "target": "web"}),
-            "`target` must be one of content, files",
-        ),
+        (json!({"pattern": "x", "target": "web"}), "`target` must be one of content, files"),
     ] {
         let result = bench.call("search_files", &arguments).await;
-        assert!(
-            result["error"].as_str().unwrap().contains(part),
-            "{arguments}: {result}"
-        );
+        assert!(result["error"].as_str().unwrap().contains(part), "{arguments}: {result}");
     }
     let lines = bench.call("search_files", json!({"pattern": "a\\nb"})).await;
     assert!(lines["warning"].as_str().is_some() || lines["error"].as_str().is_some());

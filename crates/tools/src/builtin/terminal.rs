@@ -40,10 +40,7 @@ impl Tool for Terminal {
         ("background", NOT_YET),
         ("notify_on_complete", NOT_YET),
         ("watch_patterns", NOT_YET),
-        (
-            "pty",
-            "a pseudo-terminal is not built in yet; use a command that needs none",
-        ),
+        ("pty", "a pseudo-terminal is not built in yet; use a command that needs none"),
     ];
     type Args = TerminalArgs;
 
@@ -59,11 +56,7 @@ impl Tool for Terminal {
     }
 
     fn effect(&self, args: &TerminalArgs, _: &ToolContext) -> Effect {
-        if is_read_only(&args.command) {
-            Effect::Read
-        } else {
-            Effect::Any
-        }
+        if is_read_only(&args.command) { Effect::Read } else { Effect::Any }
     }
 
     fn approval(&self, args: &TerminalArgs, cx: &ToolContext) -> Option<String> {
@@ -104,20 +97,14 @@ impl Tool for Terminal {
             cwd,
             env: cx.child_env().to_vec(),
             timeout: Duration::from_secs(seconds),
-            cwd_file: args
-                .workdir
-                .is_none()
-                .then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
+            cwd_file: args.workdir.is_none().then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
             output: OutputLimits {
                 chars: cx.settings().output,
                 spill: Some(cx.spill_path(scope)),
                 ..OutputLimits::default()
             },
         };
-        let watch = Watch {
-            started: &Recorder(scope),
-            cancel: &scope.cancel,
-        };
+        let watch = Watch { started: &Recorder(scope), cancel: &scope.cancel };
         let output = cx.backend().run(command, watch).await.map_err(not_run)?;
         if let Some(cwd) = output.cwd.clone() {
             cx.set_cwd(cwd);
@@ -137,10 +124,7 @@ impl Tool for Terminal {
 /// The nearest directory above `path` that still exists, and whether that is another one. A
 /// session whose directory was deleted would otherwise never run anything again.
 fn existing(path: &Path) -> (PathBuf, bool) {
-    let found = path
-        .ancestors()
-        .find(|dir| dir.is_dir())
-        .unwrap_or(Path::new("/"));
+    let found = path.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("/"));
     (found.to_owned(), found != path)
 }
 
@@ -167,10 +151,7 @@ fn report(command: &str, output: Output, seconds: u64) -> ToolOutput {
 
 fn not_run(error: ExecError) -> ToolError {
     let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-    ToolError::failed(format!(
-        "The command was not run: {error}{}",
-        cause.unwrap_or_default()
-    ))
+    ToolError::failed(format!("The command was not run: {error}{}", cause.unwrap_or_default()))
 }
 
 /// Writes the process group into the record before the command does anything.
@@ -179,11 +160,7 @@ struct Recorder<'a>(&'a CallScope);
 impl Started for Recorder<'_> {
     fn started<'a>(&'a self, group: &'a Group) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
-            let mark = ProcessMark {
-                group: group.id,
-                started: group.started,
-                boot: group.boot.clone(),
-            };
+            let mark = ProcessMark { group: group.id, started: group.started, boot: group.boot.clone() };
             let noted = self.0.transcript.note_process(self.0.intent, &mark).await;
             noted.map_err(|error| error.to_string())
         })

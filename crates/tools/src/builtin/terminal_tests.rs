@@ -8,26 +8,16 @@ async fn output_exit_code_and_meaning_are_reported() {
     let bench = Bench::new();
     bench.write("file", "hay\n");
     for (command, want) in [
-        (
-            "echo a; echo b >&2",
-            json!({"output": "a\nb\n", "exit_code": 0, "error": null}),
-        ),
+        ("echo a; echo b >&2", json!({"output": "a\nb\n", "exit_code": 0, "error": null})),
         ("exit 3", json!({"output": "", "exit_code": 3, "error": null})),
-        (
-            "printf '\\033[31mred\\033[0m'",
-            json!({"output": "red", "exit_code": 0, "error": null}),
-        ),
+        ("printf '\\033[31mred\\033[0m'", json!({"output": "red", "exit_code": 0, "error": null})),
         (
             "grep needle file",
             json!({"output": "", "exit_code": 1, "error": null,
                 "exit_code_meaning": "nothing matched; not an error"}),
         ),
     ] {
-        assert_eq!(
-            bench.call("terminal", json!({"command": command})).await,
-            want,
-            "{command}"
-        );
+        assert_eq!(bench.call("terminal", json!({"command": command})).await, want, "{command}");
     }
     let failed = bench.finish("terminal", json!({"command": "false"})).await;
     assert_eq!((failed.failed, failed.state), (true, IntentState::Done));
@@ -36,54 +26,32 @@ async fn output_exit_code_and_meaning_are_reported() {
 #[tokio::test]
 async fn the_directory_is_kept_and_workdir_is_not() {
     let bench = Bench::new();
-    bench
-        .call("terminal", json!({"command": "mkdir -p a/b && cd a"}))
-        .await;
+    bench.call("terminal", json!({"command": "mkdir -p a/b && cd a"})).await;
     assert_eq!(bench.cx.cwd(), bench.path("a"));
-    let inside = bench
-        .call("terminal", json!({"command": "pwd; cd /", "workdir": "b"}))
-        .await;
+    let inside = bench.call("terminal", json!({"command": "pwd; cd /", "workdir": "b"})).await;
     assert_eq!(inside["output"], format!("{}\n", bench.path("a/b").display()));
     assert_eq!(bench.cx.cwd(), bench.path("a"));
     bench.write("a/here.txt", "found\n");
-    assert_eq!(
-        bench.call("read_file", json!({"path": "here.txt"})).await["content"],
-        "1|found"
-    );
+    assert_eq!(bench.call("read_file", json!({"path": "here.txt"})).await["content"], "1|found");
 }
 
 #[tokio::test]
 async fn a_deleted_directory_does_not_end_the_session() {
     let bench = Bench::new();
-    bench
-        .call("terminal", json!({"command": "mkdir gone && cd gone"}))
-        .await;
+    bench.call("terminal", json!({"command": "mkdir gone && cd gone"})).await;
     std::fs::remove_dir(bench.path("gone")).unwrap();
     let result = bench.call("terminal", json!({"command": "pwd"})).await;
-    assert_eq!(
-        result["output"],
-        format!("{}\n", bench.root().join("work").display())
-    );
+    assert_eq!(result["output"], format!("{}\n", bench.root().join("work").display()));
     assert!(result["warning"].as_str().unwrap().contains("no longer exists"));
-    let missing = bench
-        .call("terminal", json!({"command": "pwd", "workdir": "nowhere"}))
-        .await;
-    assert!(
-        missing["error"].as_str().unwrap().contains("is not a directory"),
-        "{missing}"
-    );
+    let missing = bench.call("terminal", json!({"command": "pwd", "workdir": "nowhere"})).await;
+    assert!(missing["error"].as_str().unwrap().contains("is not a directory"), "{missing}");
 }
 
 #[tokio::test]
 async fn a_timeout_and_an_interruption_are_told_apart() {
     let bench = Bench::new();
-    let late = bench
-        .call("terminal", json!({"command": "echo x; sleep 99", "timeout": 1}))
-        .await;
-    assert_eq!(
-        (late["exit_code"].as_i64(), late["output"].as_str()),
-        (Some(124), Some("x\n"))
-    );
+    let late = bench.call("terminal", json!({"command": "echo x; sleep 99", "timeout": 1})).await;
+    assert_eq!((late["exit_code"].as_i64(), late["output"].as_str()), (Some(124), Some("x\n")));
     assert!(late["error"].as_str().unwrap().contains("after 1 seconds"));
     bench.cancel.cancel();
     let stopped = bench.call("terminal", json!({"command": "sleep 99"})).await;
@@ -93,18 +61,13 @@ async fn a_timeout_and_an_interruption_are_told_apart() {
 
 #[tokio::test]
 async fn long_output_is_cut_and_can_be_read_in_full() {
-    let bench = Bench::with(ToolSettings {
-        output: 1000,
-        approvals: ApprovalMode::Off,
-        ..ToolSettings::default()
-    });
+    let bench =
+        Bench::with(ToolSettings { output: 1000, approvals: ApprovalMode::Off, ..ToolSettings::default() });
     let result = bench.call("terminal", json!({"command": "seq 1 2000"})).await;
     let output = result["output"].as_str().unwrap();
     assert!(output.starts_with("1\n2\n") && output.ends_with("1999\n2000\n"));
     let path = bench.cx.spill_path(&bench.scope());
     assert!(output.contains(path.to_str().unwrap()), "{output}");
-    let page = bench
-        .call("read_file", json!({"path": path, "offset": 1000, "limit": 1}))
-        .await;
+    let page = bench.call("read_file", json!({"path": path, "offset": 1000, "limit": 1})).await;
     assert_eq!(page["content"], "1000|1000");
 }

@@ -70,9 +70,7 @@ impl Tool for TodoTool {
             let base = if args.merge { list.clone() } else { Vec::new() };
             *list = changed(base, changes)?;
         }
-        Ok(ToolOutput::json(
-            json!({"todos": &*list, "summary": summary(&list)}),
-        ))
+        Ok(ToolOutput::json(json!({"todos": &*list, "summary": summary(&list)})))
     }
 }
 
@@ -84,9 +82,7 @@ pub(crate) fn list_in(message: &Message) -> Option<Vec<Todo>> {
     }
     match message {
         Message::Tool(message) if message.tool_name == TodoTool::NAME => {
-            serde_json::from_str::<Stored>(message.content.as_text())
-                .ok()
-                .map(|stored| stored.todos)
+            serde_json::from_str::<Stored>(message.content.as_text()).ok().map(|stored| stored.todos)
         }
         Message::Tool(_) | Message::User(_) | Message::Assistant(_) => None,
     }
@@ -96,9 +92,7 @@ fn changed(mut list: Vec<Todo>, changes: Vec<Change>) -> Result<Vec<Todo>, ToolE
     for change in changes {
         match list.iter_mut().find(|item| item.id == change.id) {
             Some(item) => {
-                item.content = change
-                    .content
-                    .unwrap_or_else(|| std::mem::take(&mut item.content));
+                item.content = change.content.unwrap_or_else(|| std::mem::take(&mut item.content));
                 item.status = change.status.unwrap_or(item.status);
             }
             None => list.push(Todo {
@@ -157,9 +151,7 @@ mod tests {
         );
         assert_eq!(bench.call("todo", json!({})).await, merged);
 
-        let refused = bench
-            .call("todo", json!({"todos": [{"id": "9"}], "merge": true}))
-            .await;
+        let refused = bench.call("todo", json!({"todos": [{"id": "9"}], "merge": true})).await;
         assert!(refused["error"].as_str().unwrap().contains("`9`"), "{refused}");
 
         let other = Bench::new();
@@ -174,15 +166,9 @@ mod tests {
     #[tokio::test]
     async fn a_wrong_status_is_named() {
         let refused = Bench::new()
-            .call(
-                "todo",
-                json!({"todos": [{"id": "1", "content": "a", "status": "later"}]}),
-            )
+            .call("todo", json!({"todos": [{"id": "1", "content": "a", "status": "later"}]}))
             .await;
         let error = refused["error"].as_str().unwrap();
-        assert!(
-            error.contains("`todos[0].status` must be one of pending"),
-            "{error}"
-        );
+        assert!(error.contains("`todos[0].status` must be one of pending"), "{error}");
     }
 }

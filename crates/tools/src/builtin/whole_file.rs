@@ -21,20 +21,13 @@ pub(super) struct Spelling {
 impl Spelling {
     fn of(text: &str) -> Self {
         let ends = text.matches('\n').count();
-        Self {
-            mark: text.starts_with(MARK),
-            crlf: ends > 0 && text.matches("\r\n").count() == ends,
-        }
+        Self { mark: text.starts_with(MARK), crlf: ends > 0 && text.matches("\r\n").count() == ends }
     }
 
     /// The text without mark and with plain line ends.
     pub(super) fn plain(self, text: &str) -> String {
         let text = text.strip_prefix(MARK).unwrap_or(text);
-        if self.crlf {
-            text.replace("\r\n", "\n")
-        } else {
-            text.to_owned()
-        }
+        if self.crlf { text.replace("\r\n", "\n") } else { text.to_owned() }
     }
 
     /// The opposite of [`plain`](Self::plain).
@@ -65,10 +58,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Existing>, ToolError> {
         Err(error) => return Err(ToolError::io("read", path, &error)),
     };
     if !metadata.is_file() {
-        return Err(ToolError::failed(format!(
-            "{} is not a regular file",
-            path.display()
-        )));
+        return Err(ToolError::failed(format!("{} is not a regular file", path.display())));
     }
     if metadata.len() > LARGEST {
         return Err(ToolError::failed(format!(
@@ -105,9 +95,9 @@ pub(super) fn store(path: &Path, text: &str) -> Result<bool, ToolError> {
 pub(super) fn syntax_error(path: &Path, text: &str) -> Option<String> {
     let text = text.strip_prefix(MARK).unwrap_or(text);
     match path.extension()?.to_str()? {
-        "json" => serde_json::from_str::<IgnoredAny>(text)
-            .err()
-            .map(|error| format!("not valid JSON: {error}")),
+        "json" => {
+            serde_json::from_str::<IgnoredAny>(text).err().map(|error| format!("not valid JSON: {error}"))
+        }
         "yaml" | "yml" => serde_saphyr::from_multiple::<serde_json::Value>(text)
             .err()
             .map(|error| format!("not valid YAML: {error}")),
@@ -117,9 +107,7 @@ pub(super) fn syntax_error(path: &Path, text: &str) -> Option<String> {
 
 /// What a writer should know about the file it is about to replace.
 pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<&'static str> {
-    let now = std::fs::metadata(path)
-        .ok()
-        .map(|metadata| Version::of(&metadata));
+    let now = std::fs::metadata(path).ok().map(|metadata| Version::of(&metadata));
     let seen = cx.reads().seen(path, now);
     match seen {
         Seen::Never | Seen::Whole => None,
@@ -130,9 +118,7 @@ pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<&'static str> {
 
 /// Notes a finished write.
 pub(super) fn note_written(path: &Path, cx: &ToolContext) {
-    let version = std::fs::metadata(path)
-        .ok()
-        .map(|metadata| Version::of(&metadata));
+    let version = std::fs::metadata(path).ok().map(|metadata| Version::of(&metadata));
     cx.reads().wrote(path, version);
 }
 
@@ -159,14 +145,7 @@ mod tests {
 
     #[test]
     fn spelling_survives_an_edit() {
-        for text in [
-            "a\nb\n",
-            "a\r\nb\r\n",
-            "\u{feff}a\r\nb\r\n",
-            "a\r\nb\n",
-            "plain",
-            "",
-        ] {
+        for text in ["a\nb\n", "a\r\nb\r\n", "\u{feff}a\r\nb\r\n", "a\r\nb\n", "plain", ""] {
             let spelling = Spelling::of(text);
             assert_eq!(spelling.dressed(&spelling.plain(text)), text, "{text:?}");
         }
@@ -185,11 +164,7 @@ mod tests {
             ("a.txt", "{", true),
             ("json", "{", true),
         ] {
-            assert_eq!(
-                syntax_error(Path::new(name), text).is_none(),
-                sound,
-                "{name}: {text}"
-            );
+            assert_eq!(syntax_error(Path::new(name), text).is_none(), sound, "{name}: {text}");
         }
     }
 }

@@ -71,10 +71,7 @@ impl Tool for WriteFile {
 
 fn replace(path: &Path, content: &str, secrets: &Secrets) -> Result<(usize, bool), ToolError> {
     if let Some(error) = syntax_error(path, content) {
-        return Err(ToolError::failed(format!(
-            "{} was not written: the content is {error}",
-            path.display()
-        )));
+        return Err(ToolError::failed(format!("{} was not written: the content is {error}", path.display())));
     }
     let existing = load(path)?;
     if let Some(text) = existing.as_ref().and_then(|existing| existing.text.as_deref())
@@ -102,10 +99,7 @@ fn would_lose_secrets(before: &str, after: &str, secrets: &Secrets) -> bool {
 fn is_page(content: &str) -> bool {
     let numbers: Option<Vec<usize>> = content
         .lines()
-        .map(|line| {
-            line.split_once('|')
-                .and_then(|(number, _)| number.trim().parse().ok())
-        })
+        .map(|line| line.split_once('|').and_then(|(number, _)| number.trim().parse().ok()))
         .collect();
     numbers.is_some_and(|numbers| numbers.len() > 1 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1))
 }

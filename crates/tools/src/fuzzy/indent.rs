@@ -13,11 +13,7 @@ pub(super) fn fitted(content: &str, found: &Range<usize>, edit: Edit<'_>) -> Str
     if !starts_line || believed == actual {
         return edit.new.to_owned();
     }
-    let lines: Vec<String> = edit
-        .new
-        .split('\n')
-        .map(|line| moved(line, believed, actual))
-        .collect();
+    let lines: Vec<String> = edit.new.split('\n').map(|line| moved(line, believed, actual)).collect();
     lines.join("\n")
 }
 
@@ -38,9 +34,7 @@ fn moved(line: &str, believed: &str, actual: &str) -> String {
 }
 
 fn first_indent(text: &str) -> &str {
-    text.lines()
-        .find(|line| !line.trim().is_empty())
-        .map_or("", indent)
+    text.lines().find(|line| !line.trim().is_empty()).map_or("", indent)
 }
 
 fn indent(line: &str) -> &str {

@@ -37,10 +37,7 @@ pub(super) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     pub(super) fn of(old: &'a str) -> Self {
         let body = old.strip_suffix('\n').unwrap_or(old);
-        Self {
-            lines: body.split('\n').collect(),
-            ends_line: body.len() < old.len(),
-        }
+        Self { lines: body.split('\n').collect(), ends_line: body.len() < old.len() }
     }
 
     /// Windows of as many lines as are wanted for which `fits` holds, none overlapping. Lines

@@ -12,10 +12,7 @@ pub(super) struct Mapped {
 impl Mapped {
     /// Rewrites a text piece by piece; each piece is the original's range and its new spelling.
     pub(super) fn of(pieces: impl Iterator<Item = (usize, String)>, end: usize) -> Self {
-        let mut mapped = Self {
-            plain: String::new(),
-            origins: Vec::new(),
-        };
+        let mut mapped = Self { plain: String::new(), origins: Vec::new() };
         for (origin, spelling) in pieces {
             mapped.origins.extend(std::iter::repeat_n(origin, spelling.len()));
             mapped.plain.push_str(&spelling);

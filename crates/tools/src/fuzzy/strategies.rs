@@ -23,10 +23,7 @@ pub(super) const ALL: [(&str, Find); 9] = [
 ];
 
 fn exact(content: &str, old: &str) -> Vec<Range<usize>> {
-    content
-        .match_indices(old)
-        .map(|(start, hit)| start..start + hit.len())
-        .collect()
+    content.match_indices(old).map(|(start, hit)| start..start + hit.len()).collect()
 }
 
 fn line_trimmed(content: &str, old: &str) -> Vec<Range<usize>> {
@@ -47,28 +44,16 @@ fn indentation_flexible(content: &str, old: &str) -> Vec<Range<usize>> {
 
 fn escape_normalized(content: &str, old: &str) -> Vec<Range<usize>> {
     let plain = old.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r");
-    if plain == old {
-        Vec::new()
-    } else {
-        exact(content, &plain)
-    }
+    if plain == old { Vec::new() } else { exact(content, &plain) }
 }
 
 fn trimmed_boundary(content: &str, old: &str) -> Vec<Range<usize>> {
     let wanted = Wanted::of(old);
     let last = wanted.lines.len() - 1;
     wanted.windows(content, |window| {
-        window
-            .iter()
-            .zip(&wanted.lines)
-            .enumerate()
-            .all(|(index, (line, wanted))| {
-                if index == 0 || index == last {
-                    line.trim() == wanted.trim()
-                } else {
-                    line == wanted
-                }
-            })
+        window.iter().zip(&wanted.lines).enumerate().all(|(index, (line, wanted))| {
+            if index == 0 || index == last { line.trim() == wanted.trim() } else { line == wanted }
+        })
     })
 }
 
@@ -119,9 +104,6 @@ fn context_aware(content: &str, old: &str) -> Vec<Range<usize>> {
 fn by_line(content: &str, old: &str, plain: fn(&str) -> &str) -> Vec<Range<usize>> {
     let wanted = Wanted::of(old);
     wanted.windows(content, |window| {
-        window
-            .iter()
-            .zip(&wanted.lines)
-            .all(|(line, wanted)| plain(line) == plain(wanted))
+        window.iter().zip(&wanted.lines).all(|(line, wanted)| plain(line) == plain(wanted))
     })
 }

@@ -41,13 +41,8 @@ fn write_tools(bytes: &mut Vec<u8>, tools: &[ToolDefinition]) -> Range<usize> {
     }
     bytes.extend_from_slice(b",\"tools\":");
     let start = bytes.len();
-    let tools: Vec<_> = tools
-        .iter()
-        .map(|tool| WireTool {
-            kind: "function",
-            function: tool.into(),
-        })
-        .collect();
+    let tools: Vec<_> =
+        tools.iter().map(|tool| WireTool { kind: "function", function: tool.into() }).collect();
     write_json(bytes, &tools);
     start..bytes.len()
 }
@@ -59,13 +54,7 @@ fn write_system(bytes: &mut Vec<u8>, request: &ModelRequest) -> Range<usize> {
             SystemRole::System => "system",
             SystemRole::Developer => "developer",
         };
-        write_json(
-            bytes,
-            &WireSystem {
-                role,
-                content: &request.system,
-            },
-        );
+        write_json(bytes, &WireSystem { role, content: &request.system });
     }
     start..bytes.len()
 }
@@ -75,25 +64,12 @@ pub(crate) fn message(message: &Message, settings: &RequestSettings, bytes: &mut
     match message {
         Message::User(user) => {
             let content = WireContent::of(&user.content, user.api_content.as_deref());
-            write_json(
-                bytes,
-                &WireUser {
-                    role: "user",
-                    content,
-                },
-            );
+            write_json(bytes, &WireUser { role: "user", content });
         }
         Message::Assistant(assistant) => write_json(bytes, &WireAssistant::of(assistant, settings)),
         Message::Tool(tool) => {
             let content = WireContent::of(&tool.content, tool.api_content.as_deref());
-            write_json(
-                bytes,
-                &WireResult {
-                    role: "tool",
-                    tool_call_id: tool.call_id.as_str(),
-                    content,
-                },
-            );
+            write_json(bytes, &WireResult { role: "tool", tool_call_id: tool.call_id.as_str(), content });
         }
     }
 }
@@ -121,11 +97,7 @@ struct WireFunctionSpec<'a> {
 
 impl<'a> From<&'a ToolDefinition> for WireFunctionSpec<'a> {
     fn from(tool: &'a ToolDefinition) -> Self {
-        Self {
-            name: &tool.name,
-            description: &tool.description,
-            parameters: &tool.parameters,
-        }
+        Self { name: &tool.name, description: &tool.description, parameters: &tool.parameters }
     }
 }
 
@@ -215,10 +187,7 @@ impl<'a> WireCall<'a> {
         Self {
             id: call.id.as_str(),
             kind: "function",
-            function: WireFunction {
-                name: &call.name,
-                arguments: &call.arguments,
-            },
+            function: WireFunction { name: &call.name, arguments: &call.arguments },
             extra_content: call.extra_content.as_ref().filter(|_| keep_extra),
         }
     }

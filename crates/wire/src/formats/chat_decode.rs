@@ -41,9 +41,7 @@ impl ChatDecoder {
         }
         let chunk: Chunk = parse(data)?;
         if chunk.error.is_some() {
-            return Err(DecodeError::Reported {
-                body: data.to_owned(),
-            });
+            return Err(DecodeError::Reported { body: data.to_owned() });
         }
         if let Some(usage) = chunk.usage {
             self.usage = Some(usage.into());
@@ -69,11 +67,7 @@ impl ChatDecoder {
     }
 
     fn delta(&mut self, delta: Delta, each: &mut impl FnMut(ModelEvent)) {
-        if let Some(text) = delta
-            .reasoning_content
-            .or(delta.reasoning)
-            .filter(|text| !text.is_empty())
-        {
+        if let Some(text) = delta.reasoning_content.or(delta.reasoning).filter(|text| !text.is_empty()) {
             self.reasoning.push_str(&text);
             each(ModelEvent::Reasoning(text));
         }
@@ -82,8 +76,7 @@ impl ChatDecoder {
             self.text.push_str(&text);
             each(ModelEvent::Text(text));
         }
-        self.refusal
-            .push_str(delta.refusal.as_deref().unwrap_or_default());
+        self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
         for call in delta.tool_calls.unwrap_or_default() {
             self.call(call, each);
         }
@@ -125,10 +118,7 @@ impl ChatDecoder {
                 place
             }
             _ => {
-                self.calls.push(Slot {
-                    index,
-                    ..Slot::default()
-                });
+                self.calls.push(Slot { index, ..Slot::default() });
                 self.calls.len() - 1
             }
         }
@@ -156,19 +146,11 @@ impl ChatDecoder {
         }
         let reasoning = Reasoning {
             text: (!self.reasoning.is_empty()).then_some(self.reasoning),
-            details: (!self.details.is_empty())
-                .then(|| RawJson::of(&self.details))
-                .flatten(),
+            details: (!self.details.is_empty()).then(|| RawJson::of(&self.details)).flatten(),
             ..Reasoning::default()
         };
         Reply {
-            message: AssistantMessage {
-                text,
-                calls,
-                reasoning,
-                finish: Some(finish),
-                issuer: None,
-            },
+            message: AssistantMessage { text, calls, reasoning, finish: Some(finish), issuer: None },
             calls: states,
             finish,
             usage: self.usage,
@@ -187,15 +169,8 @@ fn assemble(slots: Vec<Slot>) -> (Vec<ToolCall>, Vec<CallState>) {
             true => CallId::derived(&slot.name, &slot.arguments, index),
             false => CallId::new(slot.id),
         };
-        let name = if slot.name.trim().is_empty() {
-            "invalid_tool_call".to_owned()
-        } else {
-            slot.name
-        };
-        calls.push(ToolCall {
-            extra_content: slot.extra_content,
-            ..ToolCall::new(id, name, arguments)
-        });
+        let name = if slot.name.trim().is_empty() { "invalid_tool_call".to_owned() } else { slot.name };
+        calls.push(ToolCall { extra_content: slot.extra_content, ..ToolCall::new(id, name, arguments) });
         states.push(match state {
             ArgumentsState::Complete => CallState::Complete,
             ArgumentsState::Repaired => CallState::Repaired,
@@ -262,10 +237,7 @@ struct Choice {
 #[serde(untagged)]
 enum FinishText {
     Text(String),
-    #[allow(
-        dead_code,
-        reason = "some servers send numbers; any of them means the reply ended"
-    )]
+    #[allow(dead_code, reason = "some servers send numbers; any of them means the reply ended")]
     Other(serde::de::IgnoredAny),
 }
 
@@ -364,13 +336,9 @@ struct CompletionDetails {
 impl From<WireUsage> for Usage {
     fn from(usage: WireUsage) -> Self {
         let details = usage.prompt_tokens_details.as_ref();
-        let cache_read = details
-            .and_then(|details| details.cached_tokens)
-            .or(usage.prompt_cache_hit_tokens)
-            .unwrap_or(0);
-        let cache_write = details
-            .and_then(|details| details.cache_write_tokens)
-            .unwrap_or(0);
+        let cache_read =
+            details.and_then(|details| details.cached_tokens).or(usage.prompt_cache_hit_tokens).unwrap_or(0);
+        let cache_write = details.and_then(|details| details.cache_write_tokens).unwrap_or(0);
         let prompt = usage.prompt_tokens.unwrap_or(0);
         Self {
             input: prompt.saturating_sub(cache_read + cache_write),

@@ -13,9 +13,7 @@ fn decode(events: &[&str]) -> (Vec<ModelEvent>, Result<Reply, DecodeError>) {
 
 fn calls(reply: &Reply) -> Vec<(&str, &str, &str, CallState)> {
     let calls = reply.message.calls.iter().zip(&reply.calls);
-    calls
-        .map(|(c, s)| (c.id.as_str(), c.name.as_str(), c.arguments.as_str(), s.clone()))
-        .collect()
+    calls.map(|(c, s)| (c.id.as_str(), c.name.as_str(), c.arguments.as_str(), s.clone())).collect()
 }
 
 #[test]
@@ -41,16 +39,7 @@ fn text_reasoning_and_usage_are_collected() {
     assert_eq!(reply.message.text, "Hello \u{fffd}");
     assert_eq!(reply.message.reasoning.text.as_deref(), Some("hm"));
     assert_eq!(reply.finish, FinishReason::Stop);
-    assert_eq!(
-        reply.usage,
-        Some(Usage {
-            input: 6,
-            output: 3,
-            cache_read: 4,
-            cache_write: 0,
-            reasoning: 1
-        })
-    );
+    assert_eq!(reply.usage, Some(Usage { input: 6, output: 3, cache_read: 4, cache_write: 0, reasoning: 1 }));
 }
 
 #[test]
@@ -69,12 +58,7 @@ fn tool_calls_are_assembled() {
     for (name, events, want) in [
         (
             "in pieces",
-            vec![
-                start(0, "a", "x", "{\"k\""),
-                more(0, ":1}"),
-                start(1, "b", "y", "{}"),
-                end.clone(),
-            ],
+            vec![start(0, "a", "x", "{\"k\""), more(0, ":1}"), start(1, "b", "y", "{}"), end.clone()],
             vec![("a", "x", "{\"k\":1}", Complete), ("b", "y", "{}", Complete)],
         ),
         (
@@ -101,16 +85,8 @@ fn tool_calls_are_assembled() {
             vec![start(0, "a", "x", "{\"k\":\"v"), end.clone()],
             vec![("a", "x", "{}", Truncated)],
         ),
-        (
-            "no arguments",
-            vec![start(0, "a", "x", ""), end.clone()],
-            vec![("a", "x", "{}", Repaired)],
-        ),
-        (
-            "no name",
-            vec![start(0, "a", "", "{}"), end],
-            vec![("a", "invalid_tool_call", "{}", Complete)],
-        ),
+        ("no arguments", vec![start(0, "a", "x", ""), end.clone()], vec![("a", "x", "{}", Repaired)]),
+        ("no name", vec![start(0, "a", "", "{}"), end], vec![("a", "invalid_tool_call", "{}", Complete)]),
     ] {
         let events: Vec<&str> = events.iter().map(String::as_str).collect();
         let reply = decode(&events).1.unwrap();
@@ -133,12 +109,7 @@ fn an_end_without_a_reason_is_judged_by_the_done_mark() {
 #[test]
 fn errors_and_garbage_are_told_apart() {
     let reported = r#"{"error":{"message":"boom"}}"#;
-    assert_eq!(
-        decode(&[reported]).1,
-        Err(DecodeError::Reported {
-            body: reported.into()
-        })
-    );
+    assert_eq!(decode(&[reported]).1, Err(DecodeError::Reported { body: reported.into() }));
     assert!(matches!(decode(&["<html>"]).1, Err(DecodeError::Json { .. })));
 }
 
@@ -153,8 +124,5 @@ fn a_plain_body_is_read() {
     let refusal =
         plain(r#"{"choices":[{"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}"#)
             .unwrap();
-    assert_eq!(
-        (refusal.message.text.as_str(), refusal.finish),
-        ("No.", FinishReason::ContentFilter)
-    );
+    assert_eq!((refusal.message.text.as_str(), refusal.finish), ("No.", FinishReason::ContentFilter));
 }

@@ -1,0 +1,422 @@
+//! Whole turns without a socket and without SQLite: a scripted model, a transcript in memory,
+//! real tools in a temporary folder.
+
+use hermes_agent::recovery::Limits;
+use hermes_agent::{Ports, Session, TurnReport, UserInput, run_turn};
+use hermes_context::NeverCompact;
+use hermes_conversation::{
+    BoxFuture, Content, EventStream, History, IntentState, Message, NoHooks, NoMail, Quirks, TurnEvent,
+    UserMessage, events,
+};
+use hermes_exec::Local;
+use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
+use hermes_tools::{
+    Approval, ApprovalMode, ApprovalRequest, AskUser, Nobody, Registry, ToolContext, ToolSettings, ToolSetup,
+};
+use hermes_wire::{Failure, FaultClass, SingleModel};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A session in a folder of its own.
+struct Bench {
+    folder: TempDir,
+    model: Arc<ScriptedModel>,
+    transcript: Arc<MemoryTranscript>,
+    session: Session,
+    approvals: ApprovalMode,
+    ask: Arc<dyn AskUser>,
+}
+
+impl Bench {
+    fn new(steps: impl IntoIterator<Item = ModelStep>) -> Self {
+        Self::with(ScriptedModel::of(steps), MemoryTranscript::new())
+    }
+
+    fn with(model: ScriptedModel, transcript: MemoryTranscript) -> Self {
+        let limits = Limits::default();
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            model: Arc::new(model),
+            transcript: Arc::new(transcript),
+            session: Session::new(
+                lease("s"),
+                "Be brief.".into(),
+                History::default(),
+                Quirks::default(),
+                limits,
+            ),
+            approvals: ApprovalMode::Off,
+            ask: Arc::new(Nobody),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn ports(&self) -> (Ports, EventStream) {
+        let (sink, stream) = events();
+        let context = ToolContext::new(ToolSetup {
+            cwd: self.path().to_owned(),
+            home: self.path().join("home"),
+            user_home: None,
+            scratch: self.path().join("scratch"),
+            backend: Arc::new(Local),
+            child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            secrets: Arc::default(),
+            settings: ToolSettings { approvals: self.approvals, ..ToolSettings::default() },
+            locks: Arc::default(),
+        });
+        let ports = Ports {
+            route: Arc::new(SingleModel(self.model.clone())),
+            tools: Arc::new(Registry::builtin()),
+            tool_context: Arc::new(context),
+            ask: self.ask.clone(),
+            transcript: self.transcript.clone(),
+            mailbox: Arc::new(NoMail),
+            hooks: Arc::new(NoHooks),
+            engine: Arc::new(NeverCompact),
+            jitter: Arc::new(|| 0.0),
+            events: sink,
+        };
+        (ports, stream)
+    }
+
+    async fn say(&mut self, text: &str) -> (TurnReport, Vec<TurnEvent>) {
+        self.say_until(text, CancellationToken::new()).await
+    }
+
+    async fn say_until(&mut self, text: &str, cancel: CancellationToken) -> (TurnReport, Vec<TurnEvent>) {
+        let (ports, mut stream) = self.ports();
+        let listening = tokio::spawn(async move {
+            let mut seen = Vec::new();
+            while let Some(event) = stream.next().await {
+                seen.push(event);
+            }
+            seen
+        });
+        let report = run_turn(&mut self.session, input(text), &ports, &cancel).await;
+        drop(ports);
+        (report, listening.await.unwrap())
+    }
+
+    fn results(&self) -> Vec<Value> {
+        let tool = |message: &Message| match message {
+            Message::Tool(tool) => serde_json::from_str(tool.content.as_text()).ok(),
+            _ => None,
+        };
+        self.transcript.messages().iter().filter_map(tool).collect()
+    }
+}
+
+fn input(text: &str) -> UserInput {
+    UserMessage { content: Content::text(text), api_content: None }
+}
+
+fn reply(script: ReplyScript) -> ModelStep {
+    ModelStep::Reply(script)
+}
+
+fn http(status: u16, retry_after: Option<u64>) -> ModelStep {
+    ModelStep::Fail(Failure::Http {
+        status,
+        retry_after: retry_after.map(Duration::from_secs),
+        body: "busy".into(),
+    })
+}
+
+fn terminal(command: &str) -> ReplyScript {
+    ReplyScript::call("terminal", json!({ "command": command }))
+}
+
+#[tokio::test]
+async fn everything_is_recorded_before_anything_acts_on_it() {
+    let transcript = MemoryTranscript::new();
+    let mut bench = Bench::with(
+        ScriptedModel::of([reply(terminal("touch ran")), reply(ReplyScript::text("Done."))]),
+        transcript,
+    );
+    let (report, _) = bench.say("go").await;
+    assert_eq!(report.final_response.as_deref(), Some("Done."));
+    assert_eq!(report.exit_reason, "text_response(finish_reason=stop)");
+    assert_eq!((report.completed, report.api_calls), (true, 2));
+    assert_eq!(bench.transcript.names(), ["open", "plan", "note_process", "settle", "close"]);
+    assert_eq!(bench.transcript.intent_states(), [IntentState::Done]);
+    assert!(bench.path().join("ran").exists());
+    let roles: Vec<_> = bench.transcript.messages().iter().map(Message::role).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+}
+
+#[tokio::test]
+async fn the_request_is_sent_only_after_its_messages_are_stored() {
+    // At the moment of each request, the transcript must already hold what the request says.
+    let transcript = Arc::new(MemoryTranscript::new());
+    let watched = transcript.clone();
+    let model = ScriptedModel::of([reply(terminal("true")), reply(ReplyScript::text("ok"))]).on_request(
+        move |request| {
+            let body: Value = serde_json::from_slice(&request.body).unwrap();
+            let sent = body["messages"].as_array().unwrap().len() - 1;
+            assert_eq!(sent, watched.messages().len());
+        },
+    );
+    let mut bench = Bench::with(model, MemoryTranscript::new());
+    bench.transcript = transcript;
+    assert!(bench.say("go").await.0.completed);
+}
+
+#[tokio::test]
+async fn a_store_that_fails_stops_the_turn_at_once() {
+    // Operation 1 is the opening, 2 the plan, 3 the process mark, 4 the settlement, 5 the close.
+    for (fails_at, tool_may_run) in [(1, false), (2, false), (3, false), (4, true), (5, true)] {
+        let model = ScriptedModel::of([reply(terminal("touch ran")), reply(ReplyScript::text("ok"))]);
+        let mut bench = Bench::with(model, MemoryTranscript::new());
+        bench.transcript.fail_at(fails_at);
+        let (report, _) = bench.say("go").await;
+        assert_eq!(bench.path().join("ran").exists(), tool_may_run, "operation {fails_at}");
+        if fails_at != 3 {
+            assert!(report.store_failed, "operation {fails_at}");
+        }
+        let asked = bench.model.requests().len();
+        let expected = match fails_at {
+            1 => 0,
+            2 | 4 => 1,
+            _ => 2,
+        };
+        assert_eq!(asked, expected, "operation {fails_at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_are_waited_out_as_long_as_told() {
+    for (steps, want_seconds) in [
+        (vec![http(429, Some(7))], 7),
+        (vec![http(429, None)], 2),
+        (vec![http(500, None), http(503, None)], 2 + 4),
+        (vec![ModelStep::Cut(ReplyScript::text("half of"), Failure::Cut { cause: "reset".into() })], 2),
+        (vec![ModelStep::Fail(Failure::Garbled { cause: "html".into() })], 2),
+        (vec![ModelStep::Fail(Failure::Unreachable { origin: "x".into(), cause: "refused".into() })], 1),
+    ] {
+        let name = format!("{steps:?}");
+        let mut bench = Bench::new(steps.into_iter().chain([reply(ReplyScript::text("ok"))]));
+        let begun = Instant::now();
+        let (report, _) = bench.say("go").await;
+        assert!(report.completed, "{name}");
+        assert_eq!(begun.elapsed().as_secs(), want_seconds, "{name}");
+        let bodies = bench.model.bodies();
+        assert!(bodies.iter().all(|body| body == &bodies[0]), "a retry sends the same bytes: {name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fault_that_stays_fails_the_turn_and_keeps_the_message() {
+    let mut bench = Bench::new((0..3).map(|_| http(500, None)));
+    let (report, events) = bench.say("go").await;
+    assert!(report.failed && !report.completed);
+    assert_eq!(report.fault, Some(FaultClass::Server));
+    assert_eq!(report.exit_reason, "all_retries_exhausted_no_response");
+    assert_eq!(events.iter().filter(|event| matches!(event, TurnEvent::Status(_))).count(), 2);
+    let messages = bench.transcript.messages();
+    assert_eq!(messages[0], Message::user("go"));
+    assert_eq!(messages[1].role(), "assistant");
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_that_was_shown_and_lost_is_retracted() {
+    let mut bench = Bench::new([
+        ModelStep::Cut(ReplyScript::text("half"), Failure::Cut { cause: "reset".into() }),
+        reply(ReplyScript::text("whole")),
+    ]);
+    let (report, events) = bench.say("go").await;
+    assert_eq!(report.final_response.as_deref(), Some("whole"));
+    let place = |wanted: &TurnEvent| events.iter().position(|event| event == wanted).unwrap();
+    assert!(place(&TurnEvent::Text("half".into())) < place(&TurnEvent::Retracted));
+    assert!(place(&TurnEvent::Retracted) < place(&TurnEvent::Text("whole".into())));
+}
+
+#[tokio::test]
+async fn stopping_ends_every_wait_and_leaves_one_closing_line() {
+    for step in [ModelStep::Pend, ModelStep::StreamThenPend(ReplyScript::text("half")), http(429, Some(500))]
+    {
+        let name = format!("{step:?}");
+        let mut bench = Bench::new([step]);
+        let cancel = CancellationToken::new();
+        let stop = cancel.clone();
+        let model = bench.model.clone();
+        tokio::spawn(async move {
+            while model.requests().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            stop.cancel();
+        });
+        let (report, _) = bench.say_until("go", cancel).await;
+        assert!(report.interrupted, "{name}");
+        assert_eq!(report.exit_reason, "interrupted_during_api_call", "{name}");
+        let texts: Vec<_> = bench.transcript.messages().iter().map(|m| m.text().to_owned()).collect();
+        assert_eq!(texts, ["go", "[The user stopped this turn here.]"], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn stopping_a_tool_ends_its_process_and_answers_the_calls_after_it() {
+    let script = terminal("touch begun; sleep 600")
+        .and_call("terminal", json!({ "command": "touch never" }))
+        .and_call("read_file", json!({ "path": "begun" }));
+    let mut bench = Bench::new([reply(script)]);
+    let cancel = CancellationToken::new();
+    let (stop, begun) = (cancel.clone(), bench.path().join("begun"));
+    tokio::spawn(async move {
+        while !begun.exists() {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    });
+    let (report, _) = bench.say_until("go", cancel).await;
+    assert_eq!(report.exit_reason, "interrupted_by_user");
+    assert!(!bench.path().join("never").exists());
+    let results = bench.results();
+    assert_eq!(results.len(), 3);
+    assert_eq!(results[0]["exit_code"], 130);
+    assert!(results[1]["error"].as_str().unwrap().starts_with("Not run"));
+    assert_eq!(bench.transcript.messages().last().unwrap().role(), "assistant");
+}
+
+#[tokio::test]
+async fn parallel_calls_answer_in_call_order_within_two_commits() {
+    let script = terminal("sleep 0.2")
+        .and_call("terminal", json!({ "command": "echo fast" }))
+        .and_call("search_files", json!({ "pattern": "x" }));
+    let mut bench = Bench::new([reply(script), reply(ReplyScript::text("ok"))]);
+    bench.say("go").await;
+    assert_eq!(bench.results()[1]["output"].as_str().unwrap().trim(), "fast");
+    let commits: Vec<_> =
+        bench.transcript.names().into_iter().filter(|name| *name != "note_process").collect();
+    assert_eq!(commits, ["open", "plan", "settle", "close"]);
+}
+
+#[tokio::test]
+async fn calls_that_must_be_in_order_see_each_other() {
+    let script = terminal("mkdir sub && cd sub")
+        .and_call("write_file", json!({ "path": "a.txt", "content": "one\n" }))
+        .and_call("terminal", json!({ "command": "cat a.txt; pwd > where" }));
+    let mut bench = Bench::new([reply(script), reply(ReplyScript::text("ok"))]);
+    bench.say("go").await;
+    assert_eq!(bench.results()[2]["output"].as_str().unwrap().trim(), "one");
+    assert!(bench.path().join("sub/where").exists());
+    assert_eq!(bench.transcript.intent_states(), [IntentState::Done; 3]);
+}
+
+struct Answers(Approval);
+
+impl AskUser for Answers {
+    fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(async { self.0 })
+    }
+}
+
+#[tokio::test]
+async fn a_command_needs_a_yes_and_nobody_is_a_no() {
+    for (answer, runs, commits) in [
+        (Approval::Allowed, true, vec!["open", "plan", "settle", "note_process", "settle", "close"]),
+        (Approval::Denied, false, vec!["open", "plan", "settle", "close"]),
+        (Approval::Nobody, false, vec!["open", "plan", "settle", "close"]),
+    ] {
+        let mut bench = Bench::new([reply(terminal("touch ran")), reply(ReplyScript::text("ok"))]);
+        bench.approvals = ApprovalMode::Manual;
+        bench.ask = Arc::new(Answers(answer));
+        bench.say("go").await;
+        assert_eq!(bench.path().join("ran").exists(), runs, "{answer:?}");
+        assert_eq!(bench.transcript.names(), commits, "{answer:?}");
+        if !runs {
+            assert!(bench.results()[0]["error"].as_str().unwrap().starts_with("Not run"), "{answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn broken_calls_are_answered_and_never_run() {
+    for (arguments, says) in [
+        (r#"{"command":"touch ran"#, "not run"),
+        (r#"{"command":"touch ran","command":"touch ran"}"#, "command"),
+        (r#"["touch ran"]"#, "object"),
+        (r#"{"cmd":"touch ran"}"#, "command"),
+    ] {
+        let call =
+            hermes_testkit::CallScript { id: None, name: "terminal".into(), arguments: arguments.into() };
+        let script = ReplyScript::default().and_raw_call(call);
+        let mut bench = Bench::new([reply(script), reply(ReplyScript::text("ok"))]);
+        let (report, _) = bench.say("go").await;
+        assert!(report.completed, "{arguments}");
+        assert!(!bench.path().join("ran").exists(), "{arguments}");
+        let error = bench.results()[0]["error"].as_str().unwrap().to_owned();
+        assert!(error.contains(says), "{arguments}: {error}");
+        assert_eq!(bench.transcript.intent_states(), [IntentState::Refused], "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn a_spent_budget_is_closed_with_words_and_without_tools() {
+    let mut bench = Bench::new([
+        reply(terminal("true")),
+        reply(terminal("true")),
+        reply(ReplyScript::text("Two steps were taken.")),
+    ]);
+    bench.session.limits.max_iterations = 2;
+    let (report, _) = bench.say("go").await;
+    assert_eq!(report.exit_reason, "max_iterations_reached(2/2)");
+    assert_eq!(report.final_response.as_deref(), Some("Two steps were taken."));
+    let bodies = bench.model.bodies();
+    assert!(bodies[1]["tools"].is_array() && bodies[2]["tools"].is_null());
+}
+
+#[tokio::test]
+async fn a_long_answer_is_continued_and_recorded_in_parts() {
+    use hermes_conversation::FinishReason;
+    let mut bench = Bench::new([
+        reply(ReplyScript::text("one ").with_finish(FinishReason::Length)),
+        reply(ReplyScript::text("two")),
+    ]);
+    let (report, _) = bench.say("go").await;
+    assert_eq!(report.final_response.as_deref(), Some("one two"));
+    let roles: Vec<_> = bench.transcript.messages().iter().map(Message::role).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
+}
+
+#[tokio::test]
+async fn golden_prefix_within_a_turn_and_across_turns() {
+    let mut bench = Bench::new([
+        reply(terminal("echo 1")),
+        reply(terminal("echo 2").and_call("todo", json!({}))),
+        reply(ReplyScript::text("first")),
+        reply(terminal("echo 3")),
+        reply(ReplyScript::text("second")),
+    ]);
+    bench.say("one").await;
+    bench.say("two").await;
+    let requests = bench.model.requests();
+    assert_eq!(requests.len(), 5);
+    for pair in requests.windows(2) {
+        assert!(pair[1].segments.starts_with(&pair[0].segments));
+        assert!(pair[1].segments.len() > pair[0].segments.len());
+        let shared = pair[0].body.len() - 2;
+        assert_eq!(pair[0].body[..shared], pair[1].body[..shared], "even the raw bytes are a prefix");
+    }
+}
+
+#[tokio::test]
+async fn usage_is_counted_with_the_message_it_paid_for() {
+    let mut bench = Bench::new([reply(terminal("true")), reply(ReplyScript::text("ok"))]);
+    let (report, _) = bench.say("go").await;
+    assert_eq!((report.usage.input, report.usage.output), (20, 10));
+    let spent = |operation: &Operation| match operation {
+        Operation::Plan { spent, .. } => spent.as_ref().map(|spent| spent.usage.input),
+        Operation::Close { closing, .. } => closing.spent.as_ref().map(|spent| spent.usage.input),
+        _ => None,
+    };
+    let counted: Vec<_> = bench.transcript.operations().iter().filter_map(spent).collect();
+    assert_eq!(counted, [10, 10]);
+}

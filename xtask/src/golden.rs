@@ -1,0 +1,5 @@
+//! Placeholder.
+use crate::flags::Flags;
+pub(crate) fn run(_: Flags) -> anyhow::Result<std::process::ExitCode> {
+    anyhow::bail!("later")
+}
