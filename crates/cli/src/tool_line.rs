@@ -80,7 +80,7 @@ mod tests {
                 "  ┊ 📖 read      a.rs  0.1s [error]",
             ),
             (line("todo", r#"{"todos":[{}]}"#, "{}", false), "  ┊ 📋 plan      1 item  0.1s"),
-            (line("mcp__x", "{}", "{}", false), "  ┊ ⚡ mcp__x       0.1s"),
+            (line("mcp__x", "{}", "{}", false), "  ┊ ⚡ mcp__x      0.1s"),
         ] {
             assert_eq!(got, want);
         }
