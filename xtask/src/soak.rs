@@ -1,5 +1,88 @@
-//! Placeholder.
+//! Kills hermes at random points of a turn and looks at what is left.
+//!
+//! Each run is a turn of ten steps against a strict provider. Hermes is killed somewhere in it,
+//! resumed, perhaps killed again, and resumed until the turn is done. Then everything that must
+//! hold is checked. What is random comes from the seed, but a kill meets a moving target: a seed
+//! repeats the plan of a run, not its exact outcome.
+
+mod attempt;
+mod checks;
+mod processes;
+mod random;
+mod run;
+mod script;
+mod tally;
+
 use crate::flags::Flags;
-pub(crate) fn run(_: Flags) -> anyhow::Result<std::process::ExitCode> {
-    anyhow::bail!("later")
+use anyhow::{Context, Result, ensure};
+use random::Random;
+use run::Run;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+use tally::Tally;
+
+const USAGE: &str = "say what to do to hermes: `cargo xtask soak kill [--runs N] [--seed N]`";
+
+pub(crate) fn run(mut flags: Flags) -> Result<ExitCode> {
+    ensure!(flags.next().as_deref() == Some("kill"), USAGE);
+    let runs: u32 = flags.value("--runs")?.unwrap_or(200);
+    let seed: u64 = flags.value("--seed")?.unwrap_or_else(random::seed);
+    let hermes = crate::hermes::find(&mut flags)?;
+    flags.finish()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(soak(&hermes, runs, seed))
+}
+
+async fn soak(hermes: &Path, runs: u32, seed: u64) -> Result<ExitCode> {
+    let turn = undisturbed(hermes).await.context("a turn without any kill went wrong")?;
+    say(&format!("an undisturbed turn takes {} ms; seed {seed}", turn.as_millis()));
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    // A turn that ends before its kill is checked like any other but does not count.
+    for number in 1.. {
+        let outcome = Run::new(hermes, number, turn).await?.play(&mut random).await?;
+        tally.add(&outcome);
+        if !outcome.violations.is_empty() {
+            report(&outcome, number, seed);
+        }
+        if tally.runs % 10 == 0 {
+            say(&tally.to_string());
+        }
+        if tally.killed_runs >= runs {
+            break;
+        }
+    }
+    crate::say(&format!("{tally}; seed {seed}\n"))?;
+    Ok(if tally.violations == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How long the turn takes when it is left alone.
+async fn undisturbed(hermes: &Path) -> Result<Duration> {
+    let mut longest = Duration::ZERO;
+    for number in 0..3 {
+        let run = Run::new(hermes, 900_000 + number, Duration::ZERO).await?;
+        let (outcome, took) = run.undisturbed().await?;
+        if !outcome.violations.is_empty() {
+            report(&outcome, number, 0);
+            anyhow::bail!("{}", outcome.violations.join("; "));
+        }
+        longest = longest.max(took);
+    }
+    Ok(longest)
+}
+
+fn report(outcome: &tally::Outcome, number: u32, seed: u64) {
+    for violation in &outcome.violations {
+        say(&format!("VIOLATED in run {number} (seed {seed}): {violation}"));
+    }
+    if let Some(kept) = &outcome.kept {
+        say(&format!("  kept: {}", kept.display()));
+    }
+}
+
+/// Progress, for a person who waits.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -129,6 +129,9 @@ impl Batch {
             let Verdict::Ask(request) = &call.prepared.verdict else {
                 continue;
             };
+            let (id, what) = (request.call_id.clone(), request.what.clone());
+            let cwd = request.cwd.display().to_string();
+            ports.events.send(TurnEvent::ApprovalAsked { id, what, cwd }).await;
             let answer = cancel.run_until_cancelled(ports.ask.approve(request)).await;
             let (verdict, word) = match answer {
                 Some(Approval::Allowed) => (Verdict::Run, "approved"),

@@ -1,6 +1,8 @@
 //! Whole turns without a socket and without SQLite: a scripted model, a transcript in memory,
 //! real tools in a temporary folder.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
 use hermes_agent::recovery::Limits;
 use hermes_agent::{Ports, Session, TurnReport, UserInput, run_turn};
 use hermes_context::NeverCompact;

@@ -28,6 +28,8 @@ struct Chat<'a> {
     editor: Editor,
     ask: Arc<dyn AskUser>,
     interrupted: Arc<Notify>,
+    /// Rung by the screen when a question to the person is on it.
+    question_shown: Arc<Notify>,
     style: Style,
     shows_reasoning: bool,
 }
@@ -37,11 +39,16 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
     let editor = Editor::start(runtime.home().history_file())?;
     let style = Style::for_stream(&stdout());
     let interrupted = Arc::new(Notify::new());
-    let ask: Arc<dyn AskUser> =
-        Arc::new(TerminalAsk { editor: editor.clone(), style, interrupted: interrupted.clone() });
+    let question_shown = Arc::new(Notify::new());
+    let ask: Arc<dyn AskUser> = Arc::new(TerminalAsk {
+        editor: editor.clone(),
+        interrupted: interrupted.clone(),
+        question_shown: question_shown.clone(),
+    });
     let session = launch::session(runtime, common, ask.clone()).await?;
     let shows_reasoning = runtime.config().boolean("display.show_reasoning").map_err(RuntimeError::from)?;
-    let mut chat = Chat { runtime, session, editor, ask, interrupted, style, shows_reasoning };
+    let mut chat =
+        Chat { runtime, session, editor, ask, interrupted, question_shown, style, shows_reasoning };
     chat.greet();
     chat.talk().await?;
     chat.farewell();
@@ -130,7 +137,8 @@ impl<'a> Chat<'a> {
     async fn turn(&mut self, line: &str) {
         let cancel = CancellationToken::new();
         let (sink, stream) = events();
-        let screen = Screen::new(self.style, self.shows_reasoning);
+        let screen =
+            Screen::new(self.style, self.shows_reasoning).with_questions(self.question_shown.clone());
         let input = UserMessage { content: hermes_conversation::Content::text(line), api_content: None };
         term::print("\n");
         let turn = self.session.submit(input, &cancel, sink);
@@ -173,10 +181,10 @@ impl<'a> Chat<'a> {
                 let endpoint = self.session.endpoint();
                 self.note(&format!("{} at {} ({})", endpoint.model, endpoint.origin(), endpoint.provider));
             }
-            Action::Model { name: Some(name) } => self.note(&format!(
-                "the model is chosen when a session starts: leave and run `hermes -m {name}`, or \
-                 `hermes config set model.default {name}`"
-            )),
+            Action::Model { name: Some(name) } => match self.session.set_model(&name).await {
+                Ok(()) => self.note(&format!("{name} answers from now on")),
+                Err(error) => self.complain(&Failure::from(error).line),
+            },
         }
         Ok(Flow::Stay)
     }

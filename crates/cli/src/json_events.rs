@@ -21,6 +21,9 @@ pub(crate) fn event(event: &TurnEvent) -> Option<Value> {
         TurnEvent::Reasoning(text) => json!({ "v": VERSION, "type": "reasoning", "text": text }),
         TurnEvent::Retracted => json!({ "v": VERSION, "type": "retracted" }),
         TurnEvent::ToolPreparing { .. } => return None,
+        TurnEvent::ApprovalAsked { id, what, cwd } => {
+            json!({ "v": VERSION, "type": "approval_asked", "id": id, "what": what, "cwd": cwd })
+        }
         TurnEvent::ToolStarted { id, name, arguments } => {
             json!({ "v": VERSION, "type": "tool_started", "id": id, "name": name, "arguments": arguments })
         }

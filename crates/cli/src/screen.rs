@@ -7,7 +7,9 @@ use crate::term::{self, Style, printable};
 use crate::tool_line::{self, Ended};
 use hermes_conversation::{EventStream, TurnEvent};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// The shortest time between two writes to the terminal.
@@ -29,11 +31,26 @@ pub(crate) struct Screen {
     /// The cursor is not at the start of a line.
     open_line: bool,
     arguments: HashMap<String, String>,
+    /// Rung when a question to the person has been printed; without it none is.
+    questions: Option<Arc<Notify>>,
 }
 
 impl Screen {
     pub(crate) fn new(style: Style, shows_reasoning: bool) -> Self {
-        Self { style, shows_reasoning, block: Block::Nothing, open_line: false, arguments: HashMap::new() }
+        Self {
+            style,
+            shows_reasoning,
+            block: Block::Nothing,
+            open_line: false,
+            arguments: HashMap::new(),
+            questions: None,
+        }
+    }
+
+    /// A screen with a person before it, who can be asked.
+    pub(crate) fn with_questions(mut self, shown: Arc<Notify>) -> Self {
+        self.questions = Some(shown);
+        self
     }
 
     /// The text to print for an event.
@@ -52,10 +69,15 @@ impl Screen {
                 let line = tool_line::finished(&ended, self.style);
                 self.line(&line)
             }
+            TurnEvent::ApprovalAsked { what, cwd, .. } if self.questions.is_some() => {
+                let question = self.question(what, cwd);
+                self.line(&question)
+            }
             TurnEvent::Retracted => self.line(&format!("{dim}  (the reply was lost; asking again){off}")),
             TurnEvent::Status(text) => self.line(&format!("{dim}  {}{off}", printable(text))),
             TurnEvent::Accepted
             | TurnEvent::Reasoning(_)
+            | TurnEvent::ApprovalAsked { .. }
             | TurnEvent::ToolPreparing { .. }
             | TurnEvent::StepFinished { .. } => String::new(),
         }
@@ -64,6 +86,14 @@ impl Screen {
     /// What closes the turn.
     pub(crate) fn end(&mut self) -> String {
         self.close_block()
+    }
+
+    /// The command in full: what is shown is what runs.
+    fn question(&self, what: &str, cwd: &str) -> String {
+        let Style { bold, off, dim, .. } = self.style;
+        let shown = printable(what);
+        let lines: Vec<_> = shown.lines().map(|line| format!("    {bold}{line}{off}")).collect();
+        format!("  The model wants to run this in {dim}{}{off}:\n{}", printable(cwd), lines.join("\n"))
     }
 
     fn streamed(&mut self, block: Block, text: &str) -> String {
@@ -112,6 +142,7 @@ pub(crate) async fn show(mut events: EventStream, mut screen: Screen) -> bool {
             true => Some(events.next().await),
             false => tokio::time::timeout_at(written + FRAME, events.next()).await.ok(),
         };
+        let is_question = matches!(next, Some(Some(TurnEvent::ApprovalAsked { .. })));
         match next {
             Some(Some(event)) => waiting.push_str(&screen.event(&event)),
             Some(None) => {
@@ -120,10 +151,13 @@ pub(crate) async fn show(mut events: EventStream, mut screen: Screen) -> bool {
             }
             None => {}
         }
-        if !waiting.is_empty() && written.elapsed() >= FRAME {
+        if !waiting.is_empty() && (is_question || written.elapsed() >= FRAME) {
             open = open && term::print(&waiting);
             waiting.clear();
             written = Instant::now();
+        }
+        if let (true, Some(shown)) = (is_question, &screen.questions) {
+            shown.notify_one();
         }
     }
 }

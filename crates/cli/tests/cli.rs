@@ -1,5 +1,7 @@
 //! The binary as people and programs use it, against a strict provider on loopback.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome, refused_base_url};
 use serde_json::{Value, json};
 use std::io::Write;

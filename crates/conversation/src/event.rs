@@ -33,6 +33,12 @@ pub enum TurnEvent {
         failed: bool,
         millis: u64,
     },
+    /// A person is about to be asked whether a call may run.
+    ApprovalAsked {
+        id: CallId,
+        what: String,
+        cwd: String,
+    },
     /// A model call was answered in full.
     StepFinished {
         usage: Option<Usage>,

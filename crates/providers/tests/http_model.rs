@@ -1,5 +1,7 @@
 //! The HTTP model against a strict provider on loopback, with every fault it can inject.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
 use futures::StreamExt;
 use hermes_conversation::{FinishReason, Message, RawJson, ToolDefinition};
 use hermes_guard::Secrets;

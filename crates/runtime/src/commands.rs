@@ -66,7 +66,7 @@ pub const TABLE: &[Command] = &[
         name: "model",
         aliases: &[],
         arguments: "[name]",
-        help: "show the model, or start a new session with another one",
+        help: "show the model, or go on with another one",
         action: |name| Action::Model { name },
     },
     Command {

@@ -7,7 +7,7 @@ use hermes_conversation::{EventSink, History, Lease, NoHooks, NoMail, Quirks, Se
 use hermes_exec::{Group, reap};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::Endpoint;
-use hermes_store::{Acquired, NewSession, Recovery, RecoveryTexts, StoredSession, this_process};
+use hermes_store::{Acquired, NewSession, Recovery, RecoveryTexts, StoredSession, Target, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 use std::path::PathBuf;
@@ -64,7 +64,12 @@ impl<'a> SessionHandle<'a> {
         let tool_context = runtime.tool_context(cwd)?;
         let history = History::restore(stored.messages);
         tool_context.restore(history.messages());
-        let system = stored.system_prompt.unwrap_or_default();
+        let same_model = stored.model.as_deref() == Some(endpoint.model.as_str());
+        let system = stored.system_prompt.filter(|_| same_model);
+        let system = match system {
+            Some(system) => system,
+            None => retarget(runtime, &acquired.lease, &endpoint, &tool_context).await?,
+        };
         let session = Session::new(acquired.lease, system.into(), history, stored.quirks, runtime.limits()?);
         let mut handle =
             Self::assemble(runtime, id, endpoint, tool_context, ask, State::Live(Box::new(session)));
@@ -169,6 +174,22 @@ impl<'a> SessionHandle<'a> {
         Ok(report)
     }
 
+    /// Another model answers from now on. Its system prompt is its own, so the provider's
+    /// cache begins anew.
+    pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
+        let endpoint = Endpoint { model: name.to_owned(), ..self.endpoint.clone() };
+        match &mut self.state {
+            State::Fresh { system, cwd } => *system = system_prompt(self.runtime, &endpoint, cwd),
+            State::Live(session) => {
+                let system = retarget(self.runtime, &session.lease, &endpoint, &self.tool_context).await?;
+                session.system = system.into();
+            }
+        }
+        self.route = self.runtime.route(&endpoint);
+        self.endpoint = endpoint;
+        Ok(())
+    }
+
     /// Gives the session a title.
     pub async fn set_title(&mut self, title: &str) -> Result<Option<String>, RuntimeError> {
         self.store_session().await?;
@@ -203,6 +224,24 @@ impl<'a> SessionHandle<'a> {
         self.state = State::Live(Box::new(session));
         Ok(())
     }
+}
+
+/// Stores a new system prompt for a session that changes its model.
+async fn retarget(
+    runtime: &Runtime,
+    lease: &Lease,
+    endpoint: &Endpoint,
+    tool_context: &ToolContext,
+) -> Result<String, RuntimeError> {
+    let system = system_prompt(runtime, endpoint, &tool_context.cwd());
+    let target = Target {
+        model: endpoint.model.clone(),
+        provider: endpoint.provider.to_owned(),
+        base_url: endpoint.base_url.to_string(),
+        system_prompt: system.clone(),
+    };
+    runtime.store()?.retarget(lease, target).await?;
+    Ok(system)
 }
 
 fn live(lease: Lease, system: &str, runtime: &Runtime) -> Result<Session, RuntimeError> {

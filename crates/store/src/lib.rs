@@ -11,5 +11,5 @@ pub use error::{SqliteFailure, StoreError};
 pub use sessions::{
     Acquired, Clock, Drained, ExportFilter, Health, ListFilter, Liveness, MAX_TITLE, NewSession,
     OrphanIntent, Recovery, RecoveryTexts, SearchHit, SearchReport, SessionDb, SessionSummary, Stats,
-    StoredSession, check, is_alive, sanitize_title, this_process,
+    StoredSession, Target, check, is_alive, sanitize_title, this_process,
 };

@@ -31,7 +31,7 @@ mod writer;
 pub use export::ExportFilter;
 pub use health::{Health, check};
 pub use index::Drained;
-pub use lease::{Acquired, NewSession, OrphanIntent};
+pub use lease::{Acquired, NewSession, OrphanIntent, Target};
 pub use listing::{ListFilter, SessionSummary};
 pub use load::StoredSession;
 pub use owner::{Liveness, is_alive, this_process};

@@ -9,6 +9,7 @@ use crate::serve::{Scenario, Served};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 
 /// A few and many calls; what one call costs is the slope between them.
 pub(super) const FEW: usize = 20;
@@ -43,7 +44,7 @@ pub(super) struct Series {
 /// One scenario: a model, and a home that leads to it.
 pub(super) struct Stage {
     scenario: Scenario,
-    model: Served,
+    model: Rc<Served>,
     home: Home,
 }
 
@@ -51,9 +52,9 @@ pub(super) struct Stage {
 pub(super) struct Rounds {
     pub(super) hermes: PathBuf,
     pub(super) series: Series,
-    pub(super) watcher: Watcher,
-    pub(super) few_calls: Stage,
-    pub(super) many_calls: Stage,
+    watcher: Watcher,
+    few_calls: Stage,
+    many_calls: Stage,
     hello: Hello,
     bare: PathBuf,
     one_shot: Stage,
@@ -66,7 +67,7 @@ pub(super) struct Rounds {
 impl Stage {
     /// Starts the model and runs a one-shot, so that the home exists.
     pub(super) fn set(scenario: Scenario, hermes: &Path) -> Result<Self> {
-        let model = Served::start(scenario)?;
+        let model = Rc::new(Served::start(scenario)?);
         let home = Home::new(&model.base_url)?;
         let stage = Self { scenario, model, home };
         stage.measure(&stage.one_shot(hermes))?;
@@ -78,6 +79,11 @@ impl Stage {
         let stage = Self::set(Scenario::Text, hermes)?;
         stored::fill(&stage.home, messages).context("a stored session could not be made")?;
         Ok(stage)
+    }
+
+    /// The same model with a copy of the home, for a run that must find it as it is now.
+    pub(super) fn copy(&self) -> Result<Self> {
+        Ok(Self { scenario: self.scenario, model: self.model.clone(), home: self.home.copy()? })
     }
 
     /// `hermes -z`, with a budget for any number of calls.
@@ -120,7 +126,7 @@ impl Rounds {
         let Self { hermes, bare, series, .. } = self;
         let (home, hello) = (&self.one_shot.home, self.hello.path());
         series.version.other.push(measure::run(&home.command(&hello, [""; 0]), GREETING)?);
-        series.version.hermes.push(measure::run(&home.command(hermes, ["--version"]), "hermes")?);
+        series.version.hermes.push(measure::run(&home.command(hermes, ["--version"]), "Hermes")?);
 
         let fresh = Home::new(&self.one_shot.model.base_url)?;
         let one_shot = fresh.command(hermes, ["-z", "hi"]);
@@ -148,8 +154,8 @@ impl Rounds {
         ] {
             pair.other.push(stage.measure(&stage.bare(bare, past))?);
             // A copy, because every resume adds to the session's past.
-            let copy = stage.home.copy()?;
-            let resume = copy.command(hermes, ["--resume", "latest", "-z", "hi"]);
+            let copy = stage.copy()?;
+            let resume = copy.home.command(hermes, ["--resume", "latest", "-z", "hi"]);
             pair.hermes.push(stage.measure(&resume)?);
         }
         Ok(())

@@ -4,10 +4,11 @@ use super::Effort;
 use super::callgrind::instructions;
 use super::rounds::{FEW, LONG_PAST, MANY, Pair, Rounds, SHORT_PAST, Stage};
 use super::row::{Quantity, Row, Target};
-use super::strace::fsyncs;
+use super::strace::{Fsyncs, fsyncs};
 use crate::measure::Sample;
 use crate::serve::{Scenario, TOKENS};
 use anyhow::Result;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -18,13 +19,14 @@ const MIB: f64 = 1_048_576.0;
 
 /// Every row, in the order of the table.
 pub(super) fn all(rounds: &Rounds, effort: Effort) -> Result<Vec<Row>> {
+    let counting = Counting::set(&rounds.hermes)?;
     let mut rows = starting(rounds);
-    rows.extend(first_request(rounds)?);
+    rows.extend(first_request(rounds, &counting)?);
     rows.push(per_call(rounds));
-    rows.push(flatness(rounds, effort)?);
+    rows.push(flatness(&counting, effort)?);
     rows.extend(waiting_and_streaming(rounds));
     rows.extend(resuming(rounds));
-    rows.push(fsyncs_per_call(rounds)?);
+    rows.push(fsyncs_per_call(&counting)?);
     rows.extend(sizes(rounds)?);
     Ok(rows)
 }
@@ -44,12 +46,12 @@ fn starting(rounds: &Rounds) -> Vec<Row> {
     ]
 }
 
-fn first_request(rounds: &Rounds) -> Result<Vec<Row>> {
+fn first_request(rounds: &Rounds, counting: &Counting<'_>) -> Result<Vec<Row>> {
     let seen = &rounds.series.first_request;
     let note = match missing("strace") {
         Some(why) => why,
         None => {
-            let traced = rounds.few_calls_traced()?;
+            let traced = counting.fsyncs(&counting.few)?;
             let each = middle(traced.durations.iter().map(Duration::as_secs_f64).collect()) * 1000.0;
             format!("{} fsyncs before it; median fsync {each:.2} ms under strace", traced.before_request)
         }
@@ -73,17 +75,16 @@ fn per_call(rounds: &Rounds) -> Row {
 }
 
 /// How much more the later calls of a long turn take than the earlier ones.
-fn flatness(rounds: &Rounds, effort: Effort) -> Result<Row> {
+fn flatness(counting: &Counting<'_>, effort: Effort) -> Result<Row> {
     const NAME: &str = "later calls / earlier calls, instructions";
     if let Some(why) = missing("valgrind") {
         return Ok(Row::skipped(NAME, why));
     }
-    let most_calls = Stage::set(Scenario::Calls(MOST), &rounds.hermes)?;
-    let stages = [&rounds.few_calls, &rounds.many_calls, &most_calls];
+    let stages = [&counting.few, &counting.many, &counting.most];
     let mut counts = [const { Vec::new() }; 3];
     for _ in 0..effort.callgrind_rounds {
         for (stage, counts) in stages.iter().zip(&mut counts) {
-            counts.push(instructions(&stage.one_shot(&rounds.hermes))? as f64);
+            counts.push(counting.instructions(stage)? as f64);
         }
     }
     let [few, many, most] = counts.map(middle);
@@ -121,14 +122,13 @@ fn resuming(rounds: &Rounds) -> Vec<Row> {
     ]
 }
 
-fn fsyncs_per_call(rounds: &Rounds) -> Result<Row> {
+fn fsyncs_per_call(counting: &Counting<'_>) -> Result<Row> {
     const NAME: &str = "fsyncs per tool call";
     if let Some(why) = missing("strace") {
         return Ok(Row::skipped(NAME, why));
     }
-    let [few, many] =
-        [&rounds.few_calls, &rounds.many_calls].map(|stage| fsyncs(&stage.one_shot(&rounds.hermes)));
-    let more = many?.count as f64 - few?.count as f64;
+    let (few, many) = (counting.fsyncs(&counting.few)?, counting.fsyncs(&counting.many)?);
+    let more = many.count as f64 - few.count as f64;
     Ok(Row::new(NAME, Quantity::Number(more / (MANY - FEW) as f64))
         .target(Target::AtMost(Quantity::Number(2.0))))
 }
@@ -143,9 +143,27 @@ fn sizes(rounds: &Rounds) -> Result<Vec<Row>> {
     ])
 }
 
-impl Rounds {
-    fn few_calls_traced(&self) -> Result<super::strace::Fsyncs> {
-        fsyncs(&self.few_calls.one_shot(&self.hermes))
+/// Stages for runs that are counted, not timed. Each run gets a copy of the home: a count would
+/// show how many sessions earlier runs have left there.
+struct Counting<'a> {
+    hermes: &'a Path,
+    few: Stage,
+    many: Stage,
+    most: Stage,
+}
+
+impl<'a> Counting<'a> {
+    fn set(hermes: &'a Path) -> Result<Self> {
+        let stage = |calls| Stage::set(Scenario::Calls(calls), hermes);
+        Ok(Self { hermes, few: stage(FEW)?, many: stage(MANY)?, most: stage(MOST)? })
+    }
+
+    fn fsyncs(&self, stage: &Stage) -> Result<Fsyncs> {
+        fsyncs(&stage.copy()?.one_shot(self.hermes))
+    }
+
+    fn instructions(&self, stage: &Stage) -> Result<u64> {
+        instructions(&stage.copy()?.one_shot(self.hermes))
     }
 }
 

@@ -27,6 +27,15 @@ pub struct NewSession {
     pub parent: Option<SessionId>,
 }
 
+/// The model a session talks to from now on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    pub model: String,
+    pub provider: String,
+    pub base_url: String,
+    pub system_prompt: String,
+}
+
 /// A lease, and what the last owner left unfinished.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acquired {
@@ -83,6 +92,28 @@ impl SessionDb {
                 params![lease.session.as_str(), lease.generation],
             )
             .doing("give back a lease")?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Another model takes over the session, with a system prompt of its own.
+    pub async fn retarget(&self, lease: &Lease, target: Target) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        self.write(Level::Normal, move |db| {
+            fence(db, &lease)?;
+            db.execute(
+                "UPDATE sessions SET model = ?2, billing_provider = ?3, billing_base_url = ?4,
+                 system_prompt = ?5 WHERE id = ?1",
+                params![
+                    lease.session.as_str(),
+                    target.model,
+                    target.provider,
+                    target.base_url,
+                    target.system_prompt
+                ],
+            )
+            .doing("change a session's model")?;
             Ok(())
         })
         .await

@@ -1,0 +1,169 @@
+//! A conversation in a real terminal: what a person types, and what they see.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The binary in a terminal of its own.
+struct Terminal {
+    child: Box<dyn Child + Send + Sync>,
+    keys: Box<dyn Write + Send>,
+    seen: Arc<Mutex<String>>,
+    /// How much of `seen` was already expected.
+    read: usize,
+    _master: Box<dyn MasterPty + Send>,
+}
+
+impl Terminal {
+    fn start(home: &Path, cwd: &Path, args: &[&str]) -> Self {
+        let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_hermes"));
+        command.args(args);
+        command.cwd(cwd);
+        command.env_clear();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let home = home.to_str().unwrap();
+        for (name, value) in
+            [("PATH", path.as_str()), ("HOME", home), ("HERMES_HOME", home), ("TERM", "xterm-256color")]
+        {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        let seen = Arc::new(Mutex::new(String::new()));
+        let (mut output, into) = (pair.master.try_clone_reader().unwrap(), seen.clone());
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = output.read(&mut buffer) {
+                into.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..count]));
+            }
+        });
+        let keys = pair.master.take_writer().unwrap();
+        Self { child, keys, seen, read: 0, _master: pair.master }
+    }
+
+    fn type_keys(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    /// Waits until `text` has appeared after everything that was waited for before.
+    async fn expect(&mut self, text: &str) {
+        let begun = Instant::now();
+        loop {
+            let seen = self.seen.lock().unwrap()[self.read..].to_owned();
+            if let Some(place) = seen.find(text) {
+                self.read += place + text.len();
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "no {text:?} on the screen:\n{seen}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    async fn ended(&mut self) -> u32 {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.exit_code();
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "it did not end");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+fn terminal(command: &str) -> ReplyScript {
+    ReplyScript::call("terminal", json!({ "command": command }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_in_a_terminal() {
+    let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
+    let provider = FakeProvider::start().await;
+    home.write_config(&format!(
+        "model:\n  provider: custom\n  base_url: {}\n  default: m\n",
+        provider.base_url()
+    ));
+    let mut screen = Terminal::start(home.path(), folder.path(), &[]);
+    screen.expect("Hermes").await;
+
+    // Streaming: the pieces arrive as one text.
+    provider
+        .reply(ReplyScript::text("Nice to meet you.").streamed_in(6).with_delay(Duration::from_millis(2)));
+    screen.expect("❯").await;
+    screen.type_keys("hello\r");
+    screen.expect("Nice to meet you.").await;
+
+    // A command is asked about and denied.
+    provider.reply(terminal("touch denied")).reply(ReplyScript::text("As you wish."));
+    screen.expect("❯").await;
+    screen.type_keys("make it\r");
+    screen.expect("touch denied").await;
+    screen.expect("Run it? [y/N]").await;
+    screen.type_keys("n\r");
+    screen.expect("[not run]").await;
+    screen.expect("As you wish.").await;
+    assert!(!folder.path().join("denied").exists());
+
+    // Another one is allowed, and its line says what was done.
+    provider.reply(terminal("echo made > allowed")).reply(ReplyScript::text("Made."));
+    screen.expect("❯").await;
+    screen.type_keys("make another\r");
+    screen.expect("Run it? [y/N]").await;
+    screen.type_keys("y\r");
+    screen.expect("┊ 💻 $         echo made > allowed").await;
+    screen.expect("Made.").await;
+    assert!(folder.path().join("allowed").exists());
+
+    // Ctrl-C stops a running tool and not the program.
+    provider.reply(terminal("touch begun; sleep 600"));
+    screen.expect("❯").await;
+    screen.type_keys("wait\r");
+    screen.expect("Run it? [y/N]").await;
+    screen.type_keys("y\r");
+    let begun = folder.path().join("begun");
+    while !begun.exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    screen.type_keys("\x03");
+    screen.expect("[exit 130]").await;
+    screen.expect("stopped").await;
+
+    // A paste of several lines is one message.
+    provider.reply(ReplyScript::text("Two lines."));
+    screen.expect("❯").await;
+    screen.type_keys("\x1b[200~first\nsecond\x1b[201~\r");
+    screen.expect("Two lines.").await;
+    let asked = provider.requests().pop().unwrap();
+    assert_eq!(asked.messages().last().unwrap()["content"], "first\nsecond");
+
+    // Ctrl-C at the prompt warns, a second one leaves.
+    screen.expect("❯").await;
+    screen.type_keys("\x03");
+    screen.expect("Ctrl-C again").await;
+    screen.type_keys("\x03");
+    screen.expect("hermes --resume").await;
+    assert_eq!(screen.ended().await, 0);
+
+    // And on, in a new process.
+    let mut again = Terminal::start(home.path(), folder.path(), &["--continue"]);
+    again.expect("Continuing").await;
+    again.expect("Two lines.").await;
+    provider.reply(ReplyScript::text("Welcome back."));
+    again.expect("❯").await;
+    again.type_keys("me again\r");
+    again.expect("Welcome back.").await;
+    again.expect("❯").await;
+    again.type_keys("/quit\r");
+    assert_eq!(again.ended().await, 0);
+    let roles: Vec<_> =
+        provider.requests().pop().unwrap().messages().iter().map(|m| m["role"].clone()).collect();
+    assert_eq!(roles.len(), 1 + 2 + 4 + 4 + 4 + 2 + 1);
+}

@@ -1,0 +1,68 @@
+//! One process of hermes, left alone or killed.
+
+use crate::home::Home;
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long a turn may take before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    Killed,
+    /// With this exit code.
+    Exited(Option<i32>),
+    /// It went on and on, and was killed for that.
+    Stuck,
+}
+
+/// What came of one process.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    pub(super) ended: Ended,
+    /// Whether hermes said that it has the user's message.
+    pub(super) accepted: bool,
+    /// What it said on standard error.
+    pub(super) errors: String,
+}
+
+/// What is asked of hermes.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    pub(super) prompt: &'a str,
+    pub(super) is_resume: bool,
+    pub(super) kill_after: Option<Duration>,
+    /// Distinguishes the output files of one run.
+    pub(super) number: u32,
+}
+
+/// Runs hermes and kills it when its time has come.
+pub(super) async fn attempt(hermes: &Path, home: &Home, request: Request<'_>) -> Result<Attempt> {
+    let mut arguments = vec!["--json", "--yolo", "-z", request.prompt];
+    if request.is_resume {
+        arguments.extend(["--resume", "latest"]);
+    }
+    let file = |kind: &str| -> PathBuf { home.work().join(format!("{kind}-{}", request.number)) };
+    let mut command = Command::from(home.command(hermes, arguments));
+    command.stdout(File::create(file("stdout"))?).stderr(File::create(file("stderr"))?).kill_on_drop(true);
+    let mut process = command.spawn().context("hermes could not be started")?;
+    let ended = match timeout(request.kill_after.unwrap_or(PATIENCE), process.wait()).await {
+        Ok(status) => Ended::Exited(status?.code()),
+        Err(_) => {
+            // Only this process: what its tools started must be found and ended by the next one.
+            process.kill().await?;
+            if request.kill_after.is_some() { Ended::Killed } else { Ended::Stuck }
+        }
+    };
+    let output = fs::read_to_string(file("stdout")).unwrap_or_default();
+    Ok(Attempt {
+        ended,
+        accepted: output.lines().any(|line| line.contains(r#""type":"accepted""#)),
+        errors: fs::read_to_string(file("stderr")).unwrap_or_default(),
+    })
+}

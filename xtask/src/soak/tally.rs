@@ -1,0 +1,85 @@
+//! What came out of the runs.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What can be broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Lost,
+    Doubled,
+    Orphan,
+    Store,
+    Prefix,
+    Results,
+    Rejected,
+    Stuck,
+}
+
+const KINDS: [(Kind, &str); 8] = [
+    (Kind::Lost, "lost"),
+    (Kind::Doubled, "doubled"),
+    (Kind::Orphan, "orphans"),
+    (Kind::Store, "store failures"),
+    (Kind::Prefix, "prefix violations"),
+    (Kind::Results, "calls without exactly one result"),
+    (Kind::Rejected, "rejected requests"),
+    (Kind::Stuck, "turns that did not finish"),
+];
+
+/// One run.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) kills: u32,
+    pub(super) resumes: u32,
+    /// Processes of tools that were still there after a kill, for the next process to end.
+    pub(super) outlived: usize,
+    pub(super) found: Vec<Kind>,
+    pub(super) violations: Vec<String>,
+    /// Where the run can be looked at, when something was wrong.
+    pub(super) kept: Option<PathBuf>,
+}
+
+impl Outcome {
+    pub(super) fn violated(&mut self, kind: Kind, what: impl Into<String>) {
+        self.found.push(kind);
+        self.violations.push(format!("{kind:?}: {}", what.into()));
+    }
+}
+
+/// All runs together.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) runs: u32,
+    pub(super) killed_runs: u32,
+    pub(super) violations: usize,
+    kills: u32,
+    resumes: u32,
+    outlived: usize,
+    found: Vec<Kind>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, outcome: &Outcome) {
+        self.runs += 1;
+        self.killed_runs += u32::from(outcome.kills > 0);
+        self.kills += outcome.kills;
+        self.resumes += outcome.resumes;
+        self.outlived += outcome.outlived;
+        self.violations += outcome.violations.len();
+        self.found.extend(&outcome.found);
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (runs, killed) = (self.runs, self.killed_runs);
+        write!(f, "{runs} runs ({killed} killed), {} kills, {} resumes", self.kills, self.resumes)?;
+        write!(f, ", {} processes outlived a kill for a while", self.outlived)?;
+        for (kind, name) in KINDS {
+            let count = self.found.iter().filter(|found| **found == kind).count();
+            write!(f, ", {count} {name}")?;
+        }
+        Ok(())
+    }
+}
