@@ -10,7 +10,7 @@ pub(super) fn marked(marker: &str) -> Vec<(u32, String)> {
         // Dead processes that nobody collected have an empty command line.
         let words = fs::read(format!("/proc/{id}/cmdline")).ok()?;
         let line = String::from_utf8_lossy(&words).replace('\0', " ");
-        line.contains(marker).then(|| (id, line))
+        line.contains(marker).then_some((id, line))
     })
     .collect()
 }
