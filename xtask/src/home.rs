@@ -16,11 +16,16 @@ impl Home {
     /// An empty home whose settings lead to the model at `base_url`.
     pub(crate) fn new(base_url: &str) -> Result<Self> {
         let home = Self::empty()?;
+        home.lead_to(base_url)?;
+        Ok(home)
+    }
+
+    /// Makes the settings lead to another model.
+    pub(crate) fn lead_to(&self, base_url: &str) -> Result<()> {
         let config = format!(
             "model:\n  provider: custom\n  base_url: {base_url}\n  default: scripted\napprovals:\n  mode: \"off\"\n"
         );
-        fs::write(home.hermes().join("config.yaml"), config)?;
-        Ok(home)
+        Ok(fs::write(self.hermes().join("config.yaml"), config)?)
     }
 
     /// A second home with the same files.

@@ -3,6 +3,8 @@
 //! The table here is the one in `docs/architecture.md`; both are compared with each other and
 //! with what the manifests really say, so the page stays true.
 
+#![allow(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
+
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

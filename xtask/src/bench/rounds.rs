@@ -74,6 +74,14 @@ impl Stage {
         Ok(stage)
     }
 
+    /// A stage whose home holds one short session, whatever the scenario.
+    pub(super) fn with_short_session(scenario: Scenario, hermes: &Path) -> Result<Self> {
+        let home = Self::set(Scenario::Text, hermes)?.home;
+        let model = Rc::new(Served::start(scenario)?);
+        home.lead_to(&model.base_url)?;
+        Ok(Self { scenario, model, home })
+    }
+
     /// A stage whose only session has a past.
     fn with_past(messages: u32, hermes: &Path) -> Result<Self> {
         let stage = Self::set(Scenario::Text, hermes)?;

@@ -143,8 +143,8 @@ fn sizes(rounds: &Rounds) -> Result<Vec<Row>> {
     ])
 }
 
-/// Stages for runs that are counted, not timed. Each run gets a copy of the home: a count would
-/// show how many sessions earlier runs have left there.
+/// Stages for runs that are counted, not timed. All of them find the same home, and each run gets
+/// a copy of it: a count would show what earlier runs have left there.
 struct Counting<'a> {
     hermes: &'a Path,
     few: Stage,
@@ -154,7 +154,7 @@ struct Counting<'a> {
 
 impl<'a> Counting<'a> {
     fn set(hermes: &'a Path) -> Result<Self> {
-        let stage = |calls| Stage::set(Scenario::Calls(calls), hermes);
+        let stage = |calls| Stage::with_short_session(Scenario::Calls(calls), hermes);
         Ok(Self { hermes, few: stage(FEW)?, many: stage(MANY)?, most: stage(MOST)? })
     }
 
