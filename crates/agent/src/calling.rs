@@ -28,11 +28,12 @@ pub(crate) async fn call_model(
         listen(events, ports, &mut heard).await
     };
     match cancel.run_until_cancelled(listening).await {
-        None => Event::Cancelled(When::CallingModel),
+        None => {
+            retract(&heard, ports).await;
+            Event::Cancelled(When::CallingModel)
+        }
         Some(Err(failure)) => {
-            if heard.anything {
-                ports.events.send(TurnEvent::Retracted).await;
-            }
+            retract(&heard, ports).await;
             Event::Failed(classify(&failure))
         }
         Some(Ok(mut reply)) => {
@@ -48,6 +49,13 @@ pub(crate) async fn call_model(
 #[derive(Default)]
 struct Heard {
     anything: bool,
+}
+
+/// What was shown of a reply that will not be finished does not count.
+async fn retract(heard: &Heard, ports: &Ports) {
+    if heard.anything {
+        ports.events.send(TurnEvent::Retracted).await;
+    }
 }
 
 async fn listen(
@@ -75,6 +83,7 @@ async fn listen(
 fn spent_call(model: &dyn Model, reply: &Reply) -> SpentCall {
     let profile = model.profile();
     SpentCall {
+        calls: 1,
         usage: reply.usage.unwrap_or_default(),
         model: profile.model.to_string(),
         provider: profile.issuer.provider.clone(),

@@ -18,9 +18,13 @@ pub(crate) async fn finish(
     report.api_calls = api_calls;
     report.usage = session.usage;
     report.last_prompt_tokens = session.last_prompt_tokens;
-    if let Err(error) = close(session, message, &report.exit_reason, ports).await
-        && !report.store_failed
-    {
+    if report.store_failed {
+        // What was recorded is not known. The turn stays open, so that recovery finds it and
+        // gives every call its result before anything else is said.
+        session.turn = None;
+        return report;
+    }
+    if let Err(error) = close(session, message, &report.exit_reason, ports).await {
         report.store_failed = true;
         report.failed = true;
         report.completed = false;

@@ -51,7 +51,10 @@ impl Session {
         self.usage += spent.usage;
         self.last_prompt_tokens = Some(spent.usage.prompt());
         match &mut self.unrecorded {
-            Some(earlier) => earlier.usage += spent.usage,
+            Some(earlier) => {
+                earlier.calls += spent.calls;
+                earlier.usage += spent.usage;
+            }
             None => self.unrecorded = Some(spent),
         }
     }

@@ -77,7 +77,7 @@ impl Batch {
             .zip(permits.ids.into_iter().zip(permits.started))
             .map(|(prepared, (id, permit))| Planned { id, prepared, permit })
             .collect();
-        Ok(Self { calls, segments, ..Self::empty() })
+        Ok(Self { calls, segments, judged_in: ports.tool_context.cwd(), ..Self::empty() })
     }
 
     fn empty() -> Self {
@@ -103,8 +103,12 @@ impl Batch {
                 continue;
             }
             self.look_again(&mut calls, ports);
-            self.ask(&mut calls, ports, cancel).await;
+            self.ask(&mut calls, session, ports, cancel).await?;
             self.start(&mut calls, session, ports).await?;
+            if cancel.is_cancelled() {
+                self.unsettled.extend(calls.into_iter().map(cancelled));
+                continue;
+            }
             let ended = join_all(calls.into_iter().map(|call| carry_out(call, ports, cancel))).await;
             self.unsettled.extend(ended);
         }
@@ -114,36 +118,40 @@ impl Batch {
 
     /// An earlier call of the same reply may have changed the directory; what is shown, judged
     /// and run must be seen from where the session stands now.
-    fn look_again(&self, calls: &mut [Planned], ports: &Ports) {
-        if ports.tool_context.cwd() == self.judged_in {
+    fn look_again(&mut self, calls: &mut [Planned], ports: &Ports) {
+        let here = ports.tool_context.cwd();
+        if here == self.judged_in {
             return;
         }
+        self.judged_in = here;
         for call in calls.iter_mut().filter(|call| !matches!(call.prepared.verdict, Verdict::Refuse { .. })) {
             call.prepared = ports.tools.prepare(&call.prepared.call, &ports.tool_context);
         }
     }
 
-    /// Asks the person where the verdict says so, and turns the answer into a verdict.
-    async fn ask(&mut self, calls: &mut [Planned], ports: &Ports, cancel: &CancellationToken) {
+    /// Asks the person where the verdict says so, and turns the answer into a verdict. A person
+    /// may take long to answer, so what has ended is recorded first.
+    async fn ask(
+        &mut self,
+        calls: &mut [Planned],
+        session: &mut Session,
+        ports: &Ports,
+        cancel: &CancellationToken,
+    ) -> Result<(), RecordError> {
         for call in calls {
-            let Verdict::Ask(request) = &call.prepared.verdict else {
-                continue;
-            };
+            let Verdict::Ask(request) = &call.prepared.verdict else { continue };
+            if !self.unsettled.is_empty() {
+                self.settle(session, ports, Vec::new()).await?;
+            }
             let (id, what) = (request.call_id.clone(), request.what.clone());
             let cwd = request.cwd.display().to_string();
             ports.events.send(TurnEvent::ApprovalAsked { id, what, cwd }).await;
             let answer = cancel.run_until_cancelled(ports.ask.approve(request)).await;
-            let (verdict, word) = match answer {
-                Some(Approval::Allowed) => (Verdict::Run, "approved"),
-                Some(no) => (Verdict::Refuse { text: denied_text(&no), decision: "denied" }, "denied"),
-                None => {
-                    let text = texts::CANCELLED_CALL.to_owned();
-                    (Verdict::Refuse { text, decision: "denied" }, "cancelled")
-                }
-            };
+            let (verdict, word) = judged(answer.unwrap_or(Approval::Stopped), cancel);
             call.prepared.verdict = verdict;
             self.decided.push((call.id, word));
         }
+        Ok(())
     }
 
     /// Makes sure that every call that will run has been recorded as started.
@@ -183,6 +191,19 @@ impl Batch {
             session.history.push(Message::Tool(message));
         }
         Ok(permits)
+    }
+}
+
+/// What an answer means. A person who stops the turn is obeyed before anything else runs.
+fn judged(answer: Approval, cancel: &CancellationToken) -> (Verdict, &'static str) {
+    let refused = |word| (Verdict::Refuse { text: denied_text(&answer), decision: "denied" }, word);
+    match answer {
+        Approval::Allowed => (Verdict::Run, "approved"),
+        Approval::Denied | Approval::Nobody => refused("denied"),
+        Approval::Stopped => {
+            cancel.cancel();
+            refused("cancelled")
+        }
     }
 }
 

@@ -340,6 +340,42 @@ async fn a_command_needs_a_yes_and_nobody_is_a_no() {
 }
 
 #[tokio::test]
+async fn stopping_at_the_question_runs_nothing_that_comes_after_it() {
+    let script = terminal("touch ran")
+        .and_call("write_file", json!({ "path": "one.txt", "content": "x" }))
+        .and_call("write_file", json!({ "path": "one.txt", "content": "y" }));
+    let mut bench = Bench::new([reply(script)]);
+    bench.approvals = ApprovalMode::Manual;
+    bench.ask = Arc::new(Answers(Approval::Stopped));
+    let (report, _) = bench.say("go").await;
+    assert!(report.interrupted);
+    assert!(!bench.path().join("ran").exists() && !bench.path().join("one.txt").exists());
+    assert_eq!(bench.transcript.intent_states(), [IntentState::Refused; 3]);
+}
+
+#[tokio::test]
+async fn what_has_ended_is_recorded_before_a_person_is_asked() {
+    let script = ReplyScript::call("write_file", json!({ "path": "a.txt", "content": "x" }))
+        .and_call("terminal", json!({ "command": "true" }));
+    let mut bench = Bench::new([reply(script), reply(ReplyScript::text("ok"))]);
+    bench.approvals = ApprovalMode::Manual;
+    bench.ask = Arc::new(Answers(Approval::Allowed));
+    bench.say("go").await;
+    let commits: Vec<_> =
+        bench.transcript.names().into_iter().filter(|name| *name != "note_process").collect();
+    assert_eq!(commits, ["open", "plan", "settle", "settle", "settle", "close"]);
+}
+
+#[tokio::test]
+async fn a_turn_whose_record_failed_is_left_open_for_recovery() {
+    let mut bench = Bench::new([reply(terminal("true"))]);
+    bench.transcript.fail_at(4);
+    let (report, _) = bench.say("go").await;
+    assert!(report.store_failed);
+    assert_eq!(bench.transcript.names(), ["open", "plan", "note_process"], "nothing is closed over a hole");
+}
+
+#[tokio::test]
 async fn broken_calls_are_answered_and_never_run() {
     for (arguments, says) in [
         (r#"{"command":"touch ran"#, "not run"),

@@ -42,7 +42,7 @@ pub(crate) struct Common {
     /// Continue the newest session, or the newest with this title
     #[arg(short, long = "continue", value_name = "TITLE", num_args = 0..=1, default_missing_value = "", global = true)]
     pub(crate) continue_: Option<String>,
-    /// Model calls that may follow tool results in one turn
+    /// Model calls in one turn, before a last one without tools
     #[arg(long, value_name = "N", global = true)]
     pub(crate) max_turns: Option<u32>,
     /// Run commands without asking

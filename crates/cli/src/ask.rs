@@ -3,14 +3,13 @@
 use crate::editor::{Editor, Remember, Typed};
 use hermes_conversation::BoxFuture;
 use hermes_tools::{Approval, ApprovalRequest, AskUser};
+use rustix::termios::{QueueSelector, tcflush};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
 /// Waits for a yes. The command itself is shown by the screen, in order with everything else.
 pub(crate) struct TerminalAsk {
     pub(crate) editor: Editor,
-    /// Rung when the person answers with Ctrl-C, which stops the turn too.
-    pub(crate) interrupted: Arc<Notify>,
     pub(crate) question_shown: Arc<Notify>,
 }
 
@@ -18,13 +17,12 @@ impl AskUser for TerminalAsk {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             self.question_shown.notified().await;
+            // Whatever was typed before the question was seen is no answer to it.
+            let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
             match self.editor.read("  Run it? [y/N] ", Remember::No).await {
                 Typed::Line(answer) if is_yes(&answer) => Approval::Allowed,
                 Typed::Line(_) | Typed::End => Approval::Denied,
-                Typed::Interrupt => {
-                    self.interrupted.notify_one();
-                    Approval::Denied
-                }
+                Typed::Interrupt => Approval::Stopped,
             }
         })
     }

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::screen::{self, Screen};
 use crate::term::{self, Style};
 use crate::{json_events, launch, oneshot, signals};
+use futures::FutureExt;
 use hermes_conversation::{Message, UserMessage, events};
 use hermes_runtime::commands::{self, Action, Line};
 use hermes_runtime::{Runtime, RuntimeError, SessionHandle, TurnReport};
@@ -27,7 +28,6 @@ struct Chat<'a> {
     session: SessionHandle<'a>,
     editor: Editor,
     ask: Arc<dyn AskUser>,
-    interrupted: Arc<Notify>,
     /// Rung by the screen when a question to the person is on it.
     question_shown: Arc<Notify>,
     style: Style,
@@ -38,17 +38,12 @@ struct Chat<'a> {
 pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Failure> {
     let editor = Editor::start(runtime.home().history_file())?;
     let style = Style::for_stream(&stdout());
-    let interrupted = Arc::new(Notify::new());
     let question_shown = Arc::new(Notify::new());
-    let ask: Arc<dyn AskUser> = Arc::new(TerminalAsk {
-        editor: editor.clone(),
-        interrupted: interrupted.clone(),
-        question_shown: question_shown.clone(),
-    });
+    let ask: Arc<dyn AskUser> =
+        Arc::new(TerminalAsk { editor: editor.clone(), question_shown: question_shown.clone() });
     let session = launch::session(runtime, common, ask.clone()).await?;
     let shows_reasoning = runtime.config().boolean("display.show_reasoning").map_err(RuntimeError::from)?;
-    let mut chat =
-        Chat { runtime, session, editor, ask, interrupted, question_shown, style, shows_reasoning };
+    let mut chat = Chat { runtime, session, editor, ask, question_shown, style, shows_reasoning };
     chat.greet();
     chat.talk().await?;
     chat.farewell();
@@ -101,7 +96,11 @@ impl<'a> Chat<'a> {
     async fn talk(&mut self) -> Result<(), Failure> {
         let mut warned = false;
         loop {
-            match self.editor.read("\n❯ ", Remember::Yes).await {
+            let typed = tokio::select! {
+                typed = self.editor.read("\n❯ ", Remember::Yes) => typed,
+                () = signals::leave_asked() => return Ok(()),
+            };
+            match typed {
                 Typed::End => return Ok(()),
                 Typed::Interrupt if warned => return Ok(()),
                 Typed::Interrupt => {
@@ -139,13 +138,14 @@ impl<'a> Chat<'a> {
         let (sink, stream) = events();
         let screen =
             Screen::new(self.style, self.shows_reasoning).with_questions(self.question_shown.clone());
-        let input = UserMessage { content: hermes_conversation::Content::text(line), api_content: None };
+        // A question that nobody answered in an earlier turn is not this turn's.
+        let _ = self.question_shown.notified().now_or_never();
+        let input = UserMessage::text(line);
         term::print("\n");
         let turn = self.session.submit(input, &cancel, sink);
-        let (report, _) = tokio::select! {
-            done = async { tokio::join!(turn, screen::show(stream, screen)) } => done,
-            () = signals::watch(cancel.clone(), self.interrupted.clone()) => unreachable!("the watch never ends"),
-        };
+        let watch = signals::watch(cancel.clone());
+        let (report, _) = tokio::join!(turn, screen::show(stream, screen));
+        drop(watch);
         match report {
             Ok(report) => self.conclude(&report),
             Err(error) => self.complain(&Failure::from(error).line),

@@ -61,7 +61,7 @@ fn explain(config: &Config, key: &str, common: &Common) -> Result<Exit, Failure>
     let rows = [
         ("key", found.key.clone()),
         ("value", or_none(&found.value)),
-        ("source", format!("{} ({})", found.source, found.origin)),
+        ("source", source(&found)),
         ("default", or_none(&found.default)),
         ("variable", env),
         ("meaning", found.description.to_owned()),
@@ -70,6 +70,13 @@ fn explain(config: &Config, key: &str, common: &Common) -> Result<Exit, Failure>
         term::print_line(&format!("{name:>9}  {}", term::printable(&value)));
     }
     Ok(Exit::Answered)
+}
+
+fn source(found: &Explanation) -> String {
+    match (&found.value, &found.default) {
+        (None, None) => "not set".to_owned(),
+        _ => format!("{} ({})", found.source, found.origin),
+    }
 }
 
 fn show(config: &Config, all: bool, common: &Common) -> Result<Exit, Failure> {
@@ -90,11 +97,11 @@ fn show(config: &Config, all: bool, common: &Common) -> Result<Exit, Failure> {
         }
     }
     for problem in config.check() {
-        eprintln!("hermes: {problem}");
+        term::complain(&format!("hermes: {problem}"));
     }
     for unused in config.unused_keys() {
         let hint = unused.suggestion.map(|key| format!(" (did you mean `{key}`?)")).unwrap_or_default();
-        eprintln!("hermes: `{}` in config.yaml is not used by this version{hint}", unused.key);
+        term::complain(&format!("hermes: `{}` in config.yaml is not used by this version{hint}", unused.key));
     }
     Ok(Exit::Answered)
 }
@@ -113,7 +120,7 @@ fn as_json(found: &Explanation) -> Value {
 
 fn report(done: &SetReport, common: &Common) {
     for notice in &done.notices {
-        eprintln!("hermes: {notice}");
+        term::complain(&format!("hermes: {notice}"));
     }
     if common.json {
         let line =

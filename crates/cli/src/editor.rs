@@ -61,7 +61,13 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &std::path::Path) {
     for entry in crate::history::load(history) {
         let _ = editor.add_history_entry(entry);
     }
+    let mut unclaimed = None;
     while let Ok(request) = inbox.recv() {
+        if let (Some(line), Remember::Yes) = (&unclaimed, request.remember) {
+            let _ = request.answer.send(Typed::Line(String::clone(line)));
+            unclaimed = None;
+            continue;
+        }
         let typed = match editor.readline(&request.prompt) {
             Ok(line) => Typed::Line(line),
             Err(ReadlineError::Interrupted) => Typed::Interrupt,
@@ -74,9 +80,10 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &std::path::Path) {
             let _ = editor.add_history_entry(line.as_str());
             crate::history::append(history, line);
         }
-        if request.answer.send(typed).is_err() {
-            // Nobody waits for this answer any more; the next request may.
-            continue;
+        // A line typed at a question that was withdrawn meanwhile is not lost: it was meant for
+        // the conversation.
+        if let Err(Typed::Line(line)) = request.answer.send(typed) {
+            unclaimed = Some(line).filter(|line| !line.trim().is_empty());
         }
     }
 }

@@ -53,7 +53,13 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),
         };
-        Self::new(exit, with_causes(&error))
+        let line = with_causes(&error);
+        match &error {
+            RuntimeError::Store(error) if error.is_damaged() => {
+                Self::new(exit, format!("{line}; `hermes doctor` says what can be done"))
+            }
+            _ => Self::new(exit, line),
+        }
     }
 }
 
@@ -64,6 +70,7 @@ fn of_store(error: &StoreError) -> Exit {
         | StoreError::TitleTaken { .. }
         | StoreError::TitleTooLong { .. } => Exit::Usage,
         StoreError::Busy { .. } | StoreError::Fenced { .. } => Exit::FailedTurn,
+        error if error.is_read_only() => Exit::Permission,
         _ => Exit::Internal,
     }
 }

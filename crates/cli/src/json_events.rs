@@ -72,6 +72,20 @@ pub(crate) struct About<'a> {
     pub(crate) base_url: &'a str,
 }
 
+impl About<'static> {
+    /// What is known when no session could be opened.
+    pub(crate) fn nothing() -> Self {
+        Self { session_id: "", model: "", provider: "", base_url: "" }
+    }
+}
+
+/// The last line of a run in which no turn could be held.
+pub(crate) fn no_result(about: &About<'_>, error: &str) -> Value {
+    json!({ "v": VERSION, "type": "result", "final_response": null, "completed": false, "failed": true,
+        "partial": false, "interrupted": false, "api_calls": 0, "error": error, "model": about.model,
+        "provider": about.provider, "base_url": about.base_url, "session_id": about.session_id })
+}
+
 /// Token counts under the names that programs read.
 pub(crate) fn tokens(usage: &Usage) -> Value {
     json!({

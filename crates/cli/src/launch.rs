@@ -2,26 +2,43 @@
 
 use crate::args::{ChatArgs, Common};
 use crate::exit::{Exit, Failure};
-use crate::{chat, oneshot, prompt_text, welcome};
+use crate::json_events::About;
+use crate::{chat, oneshot, prompt_text, usage_file, welcome};
 use hermes_runtime::config::shell_variables;
 use hermes_runtime::{Home, Launch, ResolveError, Runtime, RuntimeError, SessionHandle};
 use hermes_tools::AskUser;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Opens the home that the environment names, with the settings of the flags on top.
 pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
     let home = home()?;
-    let cwd = std::env::current_dir().map_err(|error| {
-        Failure::new(Exit::Permission, format!("the working directory is not readable: {error}"))
-    })?;
+    // A folder that was deleted under us is no reason not to list sessions.
+    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let source = common.source.clone().unwrap_or_else(|| "cli".to_owned());
     let shell = shell_variables(std::env::vars_os());
-    Ok(Runtime::open(Launch { home, flags: flags(common), shell, cwd, source })?)
+    let opened = Runtime::open(Launch { home, flags: flags(common), shell, cwd, source });
+    opened.map_err(|error| blame_flags(error, common))
+}
+
+/// A wrong value that was typed on this command line is a matter of usage, not of settings.
+fn blame_flags(error: RuntimeError, common: &Common) -> Failure {
+    let is_typed = match &error {
+        RuntimeError::Toolsets(_) => common.toolsets.is_some(),
+        RuntimeError::Resolve(ResolveError::UnknownProvider { .. }) => common.provider.is_some(),
+        _ => false,
+    };
+    let failure = Failure::from(error);
+    if is_typed { Failure { exit: Exit::Usage, ..failure } } else { failure }
 }
 
 /// The home, which need not exist yet.
 pub(crate) fn home() -> Result<Home, Failure> {
+    // A name that is not text is still a name.
+    if let Some(path) = std::env::var_os("HERMES_HOME").filter(|path| path.to_str().is_none()) {
+        return Ok(Home::at(PathBuf::from(path)));
+    }
     Home::locate(|name| std::env::var(name).ok()).map_err(|error| RuntimeError::from(error).into())
 }
 
@@ -74,7 +91,8 @@ async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {
 pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Failure> {
     let runtime = open(&common)?;
     if let Err(RuntimeError::Resolve(error)) = runtime.endpoint() {
-        return no_model(error, &runtime).await;
+        usage_file::write(&common, None, &About::nothing(), Some(&error.to_string()))?;
+        return no_model(error, &runtime, &common).await;
     }
     let prompt = prompt_text::wanted(&args, &common, std::io::stdin().is_terminal())?;
     let exit = match prompt {
@@ -85,12 +103,12 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
     exit
 }
 
-async fn no_model(error: ResolveError, runtime: &Runtime) -> Result<Exit, Failure> {
+async fn no_model(error: ResolveError, runtime: &Runtime, common: &Common) -> Result<Exit, Failure> {
     match error {
         ResolveError::NothingConfigured => {
             welcome::no_model(runtime.home()).await;
             Ok(Exit::Config)
         }
-        other => Err(RuntimeError::from(other).into()),
+        other => Err(blame_flags(other.into(), common)),
     }
 }

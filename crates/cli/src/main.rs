@@ -20,6 +20,7 @@ mod sessions_command;
 mod signals;
 mod term;
 mod tool_line;
+mod usage_file;
 mod welcome;
 
 use args::{Cli, Command};
@@ -39,9 +40,13 @@ fn main() -> ExitCode {
         return print_version();
     }
     match run(cli) {
+        Ok(_) if term::output_was_lost() => {
+            term::complain("hermes: standard output could not be written; the session itself is saved");
+            Exit::Internal.into()
+        }
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprintln!("hermes: {}", term::printable(&failure.line));
+            term::complain(&format!("hermes: {}", term::printable(&failure.line)));
             failure.exit.into()
         }
     }
@@ -77,10 +82,11 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::Internal, format!("could not start: {error}")))?;
-    let exit = waiting.block_on(dispatch(cli));
+    // As a task of its own: the future given to `block_on` costs a system call per wake-up.
+    let exit = waiting.block_on(async { tokio::spawn(dispatch(cli)).await });
     // The line editor may still be reading; it must not hold up leaving.
     waiting.shutdown_background();
-    exit
+    exit.unwrap_or_else(|error| Err(Failure::new(Exit::Internal, format!("hermes failed: {error}"))))
 }
 
 async fn dispatch(cli: Cli) -> Result<Exit, Failure> {

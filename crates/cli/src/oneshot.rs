@@ -1,63 +1,81 @@
 //! One question, one answer, and out.
 
 use crate::args::Common;
+use crate::ask::TerminalAsk;
+use crate::editor::Editor;
 use crate::exit::{self, Exit, Failure};
 use crate::json_events::{self, About};
 use crate::prompt_text::{Manner, Prompt};
 use crate::screen::{self, Screen};
 use crate::term::{self, Style};
-use crate::{launch, signals};
-use hermes_conversation::{EventStream, Message, TurnEvent, events};
+use crate::{launch, signals, usage_file};
+use hermes_conversation::{EventStream, TurnEvent, UserMessage, events};
 use hermes_runtime::{Runtime, RuntimeError, SessionHandle, TurnReport};
-use hermes_tools::Nobody;
+use hermes_tools::{AskUser, Nobody};
+use std::io::IsTerminal;
 use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// Answers a prompt and says how it went.
 pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> Result<Exit, Failure> {
-    let mut session = match launch::session(runtime, common, Arc::new(Nobody)).await {
+    let person = Person::present(runtime, prompt.manner)?;
+    let mut session = match launch::session(runtime, common, person.ask.clone()).await {
         Ok(session) => session,
-        Err(failure) => {
-            report_usage(common, None, &no_session(runtime), Some(&failure.line))?;
-            return Err(failure);
-        }
+        Err(failure) => return Err(give_up(common, prompt.manner, &About::nothing(), failure)),
     };
     announce(&mut session, &prompt);
     let cancel = CancellationToken::new();
     let (sink, stream) = events();
-    let shown = show(stream, prompt.manner, runtime);
-    let turn = session.submit(message(&prompt.text), &cancel, sink);
-    let outcome = tokio::select! {
-        outcome = async { tokio::join!(turn, shown) } => outcome,
-        () = signals::watch(cancel.clone(), Arc::new(Notify::new())) => unreachable!("the watch never ends"),
-    };
-    let (report, seen) = outcome;
+    let shown = show(stream, prompt.manner, runtime, person.question_shown);
+    let turn = session.submit(UserMessage::text(&prompt.text), &cancel, sink);
+    let watch = signals::watch(cancel.clone());
+    let (report, seen) = tokio::join!(turn, shown);
+    drop(watch);
     let result = conclude(common, prompt.manner, &session, report, seen);
     session.close().await;
     result
 }
 
-fn message(text: &str) -> hermes_runtime::UserInput {
-    match Message::user(text) {
-        Message::User(message) => message,
-        Message::Assistant(_) | Message::Tool(_) => unreachable!("a user's message is one"),
+/// Whoever can be asked before a command runs.
+struct Person {
+    ask: Arc<dyn AskUser>,
+    question_shown: Option<Arc<Notify>>,
+}
+
+impl Person {
+    /// Somebody who sees the answer in a terminal and can type there; otherwise nobody.
+    fn present(runtime: &Runtime, manner: Manner) -> std::io::Result<Self> {
+        let is_there =
+            manner == Manner::Human && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        if !is_there {
+            return Ok(Self { ask: Arc::new(Nobody), question_shown: None });
+        }
+        let question_shown = Arc::new(Notify::new());
+        let editor = Editor::start(runtime.home().history_file())?;
+        let ask = TerminalAsk { editor, question_shown: question_shown.clone() };
+        Ok(Self { ask: Arc::new(ask), question_shown: Some(question_shown) })
     }
 }
 
 fn announce(session: &mut SessionHandle<'_>, prompt: &Prompt) {
     let notices = session.take_notices();
     match prompt.manner {
-        Manner::Human => notices.iter().for_each(|notice| eprintln!("hermes: {notice}")),
+        Manner::Human => {
+            for notice in notices {
+                term::complain(&format!("hermes: {}", term::printable(&notice)));
+            }
+        }
         Manner::Json => {
             let endpoint = session.endpoint();
-            let line = json_events::session(
-                session.id().as_str(),
-                &endpoint.model,
-                endpoint.provider,
-                session.is_resumed(),
-            );
-            term::print_line(&line.to_string());
+            let id = session.id().as_str();
+            let first = json_events::session(id, &endpoint.model, endpoint.provider, session.is_resumed());
+            term::print_line(&first.to_string());
+            for line in
+                notices.into_iter().filter_map(|notice| json_events::event(&TurnEvent::Status(notice)))
+            {
+                term::print_line(&line.to_string());
+            }
         }
         Manner::Quiet | Manner::Bare => {}
     }
@@ -70,33 +88,35 @@ struct Seen {
     nobody_to_ask: bool,
 }
 
-async fn show(mut stream: EventStream, manner: Manner, runtime: &Runtime) -> Seen {
-    match manner {
-        Manner::Human => {
-            let shows_reasoning = runtime.config().boolean("display.show_reasoning").unwrap_or(true);
-            let style = Style::for_stream(&std::io::stdout());
-            screen::show(stream, Screen::new(style, shows_reasoning)).await;
-            Seen::default()
+async fn show(
+    mut stream: EventStream,
+    manner: Manner,
+    runtime: &Runtime,
+    question_shown: Option<Arc<Notify>>,
+) -> Seen {
+    let mut seen = Seen::default();
+    if manner == Manner::Human {
+        let shows_reasoning = runtime.config().boolean("display.show_reasoning").unwrap_or(true);
+        let mut screen = Screen::new(Style::for_stream(&std::io::stdout()), shows_reasoning);
+        if let Some(shown) = question_shown {
+            screen = screen.with_questions(shown);
         }
-        Manner::Json => {
-            let mut listening = true;
-            while let Some(event) = stream.next().await {
-                if let Some(line) = json_events::event(&event).filter(|_| listening) {
-                    listening = term::print_line(&line.to_string());
-                }
-            }
-            Seen::default()
+        screen::show(stream, screen).await;
+        return seen;
+    }
+    if manner != Manner::Json {
+        stream.skip_text();
+    }
+    let mut is_read = manner == Manner::Json;
+    while let Some(event) = stream.next().await {
+        if let TurnEvent::ToolFinished { result, failed: true, .. } = &event {
+            seen.nobody_to_ask |= result.contains("nobody is present");
         }
-        Manner::Quiet | Manner::Bare => {
-            let mut seen = Seen::default();
-            while let Some(event) = stream.next().await {
-                if let TurnEvent::ToolFinished { result, failed: true, .. } = &event {
-                    seen.nobody_to_ask |= result.contains("nobody is present");
-                }
-            }
-            seen
+        if let Some(line) = json_events::event(&event).filter(|_| is_read) {
+            is_read = term::print_line(&line.to_string());
         }
     }
+    seen
 }
 
 fn conclude(
@@ -107,43 +127,59 @@ fn conclude(
     seen: Seen,
 ) -> Result<Exit, Failure> {
     let about = about(session);
-    let report = match report {
-        Ok(report) => report,
-        Err(error) => {
-            let failure = Failure::from(error);
-            report_usage(common, None, &about, Some(&failure.line))?;
-            return Err(failure);
-        }
-    };
-    report_usage(common, Some(&report), &about, None)?;
+    let report = report.map_err(|error| give_up(common, manner, &about, error.into()))?;
     match manner {
         Manner::Json => {
             term::print_line(&json_events::result(&report, &about).to_string());
         }
-        Manner::Human => human_end(session, &report),
+        Manner::Human => {
+            complain(&report, &seen);
+            term::complain(&format!("\nContinue with:  hermes --resume {}", session.id()));
+        }
         Manner::Quiet | Manner::Bare => {
-            if let Some(text) = &report.final_response {
-                term::print_line(text.strip_suffix('\n').unwrap_or(text));
-            }
-            complain(&report, seen);
+            print_answer(&report);
+            complain(&report, &seen);
             if manner == Manner::Quiet {
-                eprintln!("\nsession_id: {}", session.id());
+                term::complain(&format!("\nsession_id: {}", session.id()));
             }
         }
     }
+    // Last, so that a report that cannot be written costs nobody the answer.
+    usage_file::write(common, Some(&report), &about, None)?;
     Ok(exit::of_turn(&report))
 }
 
-fn complain(report: &TurnReport, seen: Seen) {
+/// The answer alone: as it is for programs, harmless for a terminal.
+fn print_answer(report: &TurnReport) {
+    let Some(text) = &report.final_response else { return };
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    match std::io::stdout().is_terminal() {
+        true => term::print_line(&term::printable(text)),
+        false => term::print_line(text),
+    };
+}
+
+/// The end of a run in which no turn could be held; programs get their last line all the same.
+fn give_up(common: &Common, manner: Manner, about: &About<'_>, failure: Failure) -> Failure {
+    if manner == Manner::Json {
+        term::print_line(&json_events::no_result(about, &failure.line).to_string());
+    }
+    match usage_file::write(common, None, about, Some(&failure.line)) {
+        Ok(()) => failure,
+        Err(second) => Failure { line: format!("{}; also, {}", failure.line, second.line), ..failure },
+    }
+}
+
+fn complain(report: &TurnReport, seen: &Seen) {
     if let Some(error) = &report.error {
-        eprintln!("hermes: {}", explain(report, error));
+        term::complain(&format!("hermes: {}", explain(report, error)));
     } else if report.interrupted {
-        eprintln!("hermes: stopped; what was said is saved");
+        term::complain("hermes: stopped; what was said is saved");
     }
     if seen.nobody_to_ask {
-        eprintln!(
+        term::complain(
             "hermes: a command was not run because nobody could be asked; use --yolo, or \
-             `hermes config set approvals.mode off`"
+             `hermes config set approvals.mode off`",
         );
     }
 }
@@ -166,17 +202,12 @@ pub(crate) fn explain(report: &TurnReport, error: &str) -> String {
         }
         Some(ContentPolicy) => "the provider refused; rephrase the request",
         Some(StreamingUnsupported | Format) => "the provider refused the request as it is; try another model",
-        None if report.store_failed => return format!("{error}; see `hermes doctor`"),
+        None if report.store_failed => {
+            return format!("{}; see `hermes doctor`", term::printable(error));
+        }
         None => return term::printable(error).into_owned(),
     };
     format!("{}; your message is saved; {next}", term::printable(error))
-}
-
-fn human_end(session: &SessionHandle<'_>, report: &TurnReport) {
-    if let Some(error) = &report.error {
-        eprintln!("hermes: {}", explain(report, error));
-    }
-    eprintln!("\nContinue with:  hermes --resume {}", session.id());
 }
 
 fn about<'a>(session: &'a SessionHandle<'_>) -> About<'a> {
@@ -187,33 +218,4 @@ fn about<'a>(session: &'a SessionHandle<'_>) -> About<'a> {
         provider: endpoint.provider,
         base_url: endpoint.base_url.as_str(),
     }
-}
-
-/// What is known when no session could be opened.
-fn no_session(_: &Runtime) -> About<'static> {
-    About { session_id: "", model: "", provider: "", base_url: "" }
-}
-
-fn report_usage(
-    common: &Common,
-    report: Option<&TurnReport>,
-    about: &About<'_>,
-    failure: Option<&str>,
-) -> Result<(), Failure> {
-    let Some(path) = &common.usage_file else {
-        return Ok(());
-    };
-    let value = json_events::usage_file(report, about, failure);
-    let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
-    let written = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::write(path, text));
-    written.map_err(|error| {
-        Failure::new(
-            Exit::Permission,
-            format!("the usage file {} could not be written: {error}", path.display()),
-        )
-    })
 }

@@ -63,7 +63,9 @@ fn standard_input() -> Result<String, Failure> {
     if bytes.len() as u64 > MOST {
         return Err(Failure::usage("the prompt on standard input is larger than 10 MB"));
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let text = String::from_utf8_lossy(&bytes);
+    // `echo question | hermes` does not mean the newline.
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
 #[cfg(test)]

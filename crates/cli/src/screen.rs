@@ -3,7 +3,7 @@
 //! [`Screen`] turns events into text and holds the little state that layout needs; [`show`]
 //! prints what it says, at most once in sixteen milliseconds.
 
-use crate::term::{self, Style, printable};
+use crate::term::{self, Style, printable, revealed};
 use crate::tool_line::{self, Ended};
 use hermes_conversation::{EventStream, TurnEvent};
 use std::collections::HashMap;
@@ -73,7 +73,9 @@ impl Screen {
                 let question = self.question(what, cwd);
                 self.line(&question)
             }
-            TurnEvent::Retracted => self.line(&format!("{dim}  (the reply was lost; asking again){off}")),
+            TurnEvent::Retracted => {
+                self.line(&format!("{dim}  (that reply was not finished and does not count){off}"))
+            }
             TurnEvent::Status(text) => self.line(&format!("{dim}  {}{off}", printable(text))),
             TurnEvent::Accepted
             | TurnEvent::Reasoning(_)
@@ -81,6 +83,12 @@ impl Screen {
             | TurnEvent::ToolPreparing { .. }
             | TurnEvent::StepFinished { .. } => String::new(),
         }
+    }
+
+    /// Adds what an event prints, and says whether it asks the person something.
+    fn take(&mut self, event: &TurnEvent, out: &mut String) -> bool {
+        out.push_str(&self.event(event));
+        matches!(event, TurnEvent::ApprovalAsked { .. })
     }
 
     /// What closes the turn.
@@ -91,9 +99,9 @@ impl Screen {
     /// The command in full: what is shown is what runs.
     fn question(&self, what: &str, cwd: &str) -> String {
         let Style { bold, off, dim, .. } = self.style;
-        let shown = printable(what);
+        let shown = revealed(what);
         let lines: Vec<_> = shown.lines().map(|line| format!("    {bold}{line}{off}")).collect();
-        format!("  The model wants to run this in {dim}{}{off}:\n{}", printable(cwd), lines.join("\n"))
+        format!("  The model wants to run this in {dim}{}{off}:\n{}", revealed(cwd), lines.join("\n"))
     }
 
     fn streamed(&mut self, block: Block, text: &str) -> String {
@@ -134,32 +142,29 @@ impl Screen {
 
 /// Prints the events of a turn until it is over. `false` when nobody reads any more.
 pub(crate) async fn show(mut events: EventStream, mut screen: Screen) -> bool {
-    let mut waiting = String::new();
-    let mut written = Instant::now() - FRAME;
     let mut open = true;
-    loop {
-        let next = match waiting.is_empty() {
-            true => Some(events.next().await),
-            false => tokio::time::timeout_at(written + FRAME, events.next()).await.ok(),
-        };
-        let is_question = matches!(next, Some(Some(TurnEvent::ApprovalAsked { .. })));
-        match next {
-            Some(Some(event)) => waiting.push_str(&screen.event(&event)),
-            Some(None) => {
-                waiting.push_str(&screen.end());
-                return open && (waiting.is_empty() || term::print(&waiting));
-            }
-            None => {}
+    let mut written: Option<Instant> = None;
+    while let Some(first) = events.next().await {
+        let mut waiting = String::new();
+        let mut is_question = screen.take(&first, &mut waiting);
+        // Within a frame text piles up in the channel and is fetched in one go. A question does
+        // not wait: the person who is asked does.
+        if let (false, Some(written)) = (is_question, written) {
+            tokio::time::sleep_until(written + FRAME).await;
         }
-        if !waiting.is_empty() && (is_question || written.elapsed() >= FRAME) {
+        while let Some(next) = events.try_next() {
+            is_question |= screen.take(&next, &mut waiting);
+        }
+        if !waiting.is_empty() {
             open = open && term::print(&waiting);
-            waiting.clear();
-            written = Instant::now();
+            written = Some(Instant::now());
         }
         if let (true, Some(shown)) = (is_question, &screen.questions) {
             shown.notify_one();
         }
     }
+    let end = screen.end();
+    open && (end.is_empty() || term::print(&end))
 }
 
 #[cfg(test)]

@@ -5,14 +5,18 @@ use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, one_line, printable};
 use crate::{launch, tool_line};
 use hermes_conversation::{Message, SessionId};
-use hermes_runtime::Runtime;
 use hermes_store::{ExportFilter, ListFilter, SessionDb, SessionSummary, StoredSession};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
+const NO_SESSIONS: &str = "No sessions yet; start one with `hermes`.";
+
 pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
-    let store = existing_store(&runtime)?;
+    if !runtime.home().state_db().exists() {
+        return nothing_yet(&command, common);
+    }
+    let store = runtime.store()?;
     let done = match command {
         SessionsCommand::List { limit } => list(store, limit, common).await,
         SessionsCommand::Show { session } => show(store, &session, common).await,
@@ -25,8 +29,15 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
     done
 }
 
-fn existing_store(runtime: &Runtime) -> Result<&SessionDb, Failure> {
-    Ok(runtime.store()?)
+/// Looking for sessions where none were ever stored creates no database.
+fn nothing_yet(command: &SessionsCommand, common: &Common) -> Result<Exit, Failure> {
+    match command {
+        SessionsCommand::List { .. } if common.json => term::print_line("[]"),
+        SessionsCommand::List { .. } => term::print_line(NO_SESSIONS),
+        SessionsCommand::Export { file, .. } if file == "-" => true,
+        _ => return Err(Failure::usage("there are no sessions yet; start one with `hermes`")),
+    };
+    Ok(Exit::Answered)
 }
 
 async fn list(store: &SessionDb, limit: usize, common: &Common) -> Result<Exit, Failure> {
@@ -38,7 +49,7 @@ async fn list(store: &SessionDb, limit: usize, common: &Common) -> Result<Exit, 
         return Ok(Exit::Answered);
     }
     if found.is_empty() {
-        term::print_line("No sessions yet; start one with `hermes`.");
+        term::print_line(NO_SESSIONS);
         return Ok(Exit::Answered);
     }
     let Style { dim, off, .. } = Style::for_stream(&std::io::stdout());
@@ -144,7 +155,7 @@ async fn export(
     write_private(path, lines.as_bytes())
         .map_err(|error| Failure::new(Exit::Permission, format!("{file} could not be written: {error}")))?;
     let plural = if sessions.len() == 1 { "" } else { "s" };
-    eprintln!("Exported {} session{plural} to {file}", sessions.len());
+    term::complain(&format!("Exported {} session{plural} to {file}", sessions.len()));
     Ok(Exit::Answered)
 }
 
@@ -170,7 +181,7 @@ async fn rename(store: &SessionDb, which: &str, title: &str) -> Result<Exit, Fai
 async fn delete(store: &SessionDb, which: &str, yes: bool) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
     if !yes && !confirmed(&id)? {
-        eprintln!("Nothing was deleted.");
+        term::complain("Nothing was deleted.");
         return Ok(Exit::FailedTurn);
     }
     store.delete(&id).await?;
@@ -182,7 +193,7 @@ fn confirmed(id: &SessionId) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::usage("deleting needs a yes: add --yes"));
     }
-    eprint!("Delete session {id} for good? [y/N] ");
+    term::print(&format!("Delete session {id} for good? [y/N] "));
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
@@ -215,10 +226,10 @@ async fn search(store: &SessionDb, query: &str, limit: usize, common: &Common) -
         }
     }
     if report.hits.is_empty() {
-        eprintln!("Nothing was found for: {}", printable(query));
+        term::complain(&format!("Nothing was found for: {}", printable(query)));
     }
     if !report.complete {
-        eprintln!("hermes: the search index is still behind; the newest messages may be missing");
+        term::complain("hermes: the search index is still behind; the newest messages may be missing");
     }
     Ok(Exit::Answered)
 }

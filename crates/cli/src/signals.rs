@@ -1,17 +1,21 @@
-//! Ctrl-C and its relatives, turned into cancelling.
+//! Ctrl-C and its relatives.
 
 use crate::exit::Exit;
-use std::sync::Arc;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Notify;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
-/// Cancels `turn` at the first Ctrl-C, SIGTERM or SIGHUP; a second one leaves at once.
-///
-/// `raised` does the same from within, for a Ctrl-C that the line editor saw as a key.
-pub(crate) async fn watch(turn: CancellationToken, raised: Arc<Notify>) {
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+/// Cancels `turn` at the first Ctrl-C, SIGTERM or SIGHUP; a second one leaves at once. Ends when
+/// it is dropped.
+pub(crate) fn watch(turn: CancellationToken) -> AbortOnDropHandle<()> {
+    // A task of its own, so that a turn that is woken for every token does not ask for signals
+    // every time.
+    AbortOnDropHandle::new(tokio::spawn(listen_for(turn)))
+}
+
+async fn listen_for(turn: CancellationToken) {
+    let (Some(mut interrupt), Some(mut terminate), Some(mut hangup)) =
+        (listen(SignalKind::interrupt()), listen(SignalKind::terminate()), listen(SignalKind::hangup()))
     else {
         return std::future::pending().await;
     };
@@ -20,12 +24,29 @@ pub(crate) async fn watch(turn: CancellationToken, raised: Arc<Notify>) {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
-            () = raised.notified() => {}
         }
         if turn.is_cancelled() {
-            // The tools of the turn have had their chance; the record closes it on resume.
+            // Nothing of ours may run on; the record closes the turn when it is continued.
+            hermes_runtime::kill_all_commands();
             std::process::exit(Exit::Interrupted as i32);
         }
         turn.cancel();
     }
+}
+
+/// Waits until the program is asked to leave while no turn runs. Ctrl-C is a key there.
+pub(crate) async fn leave_asked() {
+    let (Some(mut terminate), Some(mut hangup)) =
+        (listen(SignalKind::terminate()), listen(SignalKind::hangup()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+}
+
+fn listen(kind: SignalKind) -> Option<Signal> {
+    signal(kind).ok()
 }

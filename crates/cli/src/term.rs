@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Text with every control character but newline and tab made visible, so that nothing a
 /// model or a tool says can move the cursor, recolour the screen or fake a prompt.
@@ -63,10 +64,54 @@ impl Style {
     }
 }
 
+/// Set when standard output could not be written for another reason than a closed pipe.
+static OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
+
 /// Writes to standard output; `false` means that nobody reads any more.
 pub(crate) fn print(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => true,
+        Err(error) => {
+            let is_closed =
+                error.kind() == std::io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(EBADF);
+            OUTPUT_LOST.fetch_or(!is_closed, Ordering::Relaxed);
+            false
+        }
+    }
+}
+
+const EBADF: i32 = 9;
+
+/// Whether something could not be written, for instance because a disk is full.
+pub(crate) fn output_was_lost() -> bool {
+    OUTPUT_LOST.load(Ordering::Relaxed)
+}
+
+/// Writes a line to standard error. A closed one is nobody's business.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Text for a decision: everything that could hide in it is made visible.
+pub(crate) fn revealed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            hidden if is_unsafe(hidden) || is_invisible(hidden) => out.extend(hidden.escape_unicode()),
+            shown => out.push(shown),
+        }
+    }
+    out
+}
+
+/// Characters that take no room on the screen and can split or disguise a word.
+fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// As [`print`], with a newline.
@@ -91,6 +136,18 @@ mod tests {
             ("\u{9b}31m", "\\u{9b}31m"),
         ] {
             assert_eq!(printable(given), want, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_hides_in_a_question() {
+        for (given, want) in [
+            ("ls -la\n中文", "ls -la\n中文"),
+            ("r\u{200b}m", "r\\u{200b}m"),
+            ("echo a\rrm b", "echo a\\u{d}rm b"),
+            ("a\u{ad}b\u{feff}", "a\\u{ad}b\\u{feff}"),
+        ] {
+            assert_eq!(revealed(given), want, "{given:?}");
         }
     }
 

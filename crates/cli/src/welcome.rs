@@ -1,5 +1,6 @@
 //! What is said when no model is configured.
 
+use crate::term;
 use hermes_runtime::{Home, find_local_servers};
 
 /// Five lines: the demo, a key, an address, and what is running on this machine.
@@ -13,13 +14,13 @@ pub(crate) async fn no_model(home: &Home) {
         ),
         None => "No local model server was found (Ollama, LM Studio, llama.cpp, vLLM).".to_owned(),
     };
-    eprintln!("No model is configured yet (settings: {}).", home.config_file().display());
-    eprintln!("  See it work first:  hermes demo");
-    eprintln!(
-        "  With a key:         hermes config set OPENROUTER_API_KEY ...   and   hermes config set model.default NAME"
+    term::complain(&format!("No model is configured yet (settings: {}).", home.config_file().display()));
+    term::complain("  See it work first:  hermes demo");
+    term::complain(
+        "  With a key:         hermes config set OPENROUTER_API_KEY ...   and   hermes config set model.default NAME",
     );
-    eprintln!(
-        "  With an address:    hermes config set model.base_url http://HOST:PORT/v1   and   model.default NAME"
+    term::complain(
+        "  With an address:    hermes config set model.base_url http://HOST:PORT/v1   and   model.default NAME",
     );
-    eprintln!("  {found}");
+    term::complain(&format!("  {found}"));
 }

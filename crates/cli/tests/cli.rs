@@ -474,3 +474,63 @@ async fn the_home_and_its_files_are_private() {
         assert_eq!(mode(&home.join(name)), 0o600, "{name}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_not_lost_with_its_report_or_its_reader() {
+    let world = World::new().await;
+    world.provider.replies([ReplyScript::text("one"), ReplyScript::text("two"), ReplyScript::text("three")]);
+    let out = world.run(&["--usage-file", "/proc/nowhere/x", "-z", "hi"]).await;
+    assert_eq!((stdout(&out).as_str(), code(&out)), ("one\n", 77), "{}", stderr(&out));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = world.command(&["-z", "hi"]);
+    let status =
+        tokio::task::spawn_blocking(move || command.stdout(full).stderr(Stdio::null()).status().unwrap());
+    assert_eq!(status.await.unwrap().code(), Some(70), "a full disk is not a success");
+    // Nobody reads standard error: still no panic, still the answer.
+    let mut command = world.command(&["chat", "-Q", "-q", "hi"]);
+    let out = tokio::task::spawn_blocking(move || {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stderr.take());
+        child.wait_with_output().unwrap()
+    });
+    let out = out.await.unwrap();
+    assert_eq!((stdout(&out).as_str(), code(&out)), ("three\n", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_get_a_last_line_even_when_no_turn_was_held() {
+    let world = World::new().await;
+    std::fs::write(world.home.path().join("state.db"), b"not a database at all, really not").unwrap();
+    let out = world.run(&["--json", "-z", "hi"]).await;
+    assert_eq!(code(&out), 70);
+    let last: Value = serde_json::from_str(stdout(&out).lines().last().unwrap()).unwrap();
+    assert_eq!((&last["type"], &last["failed"]), (&json!("result"), &json!(true)));
+    assert!(last["error"].as_str().unwrap().contains("state.db"), "{last}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn flags_that_make_no_sense_are_a_matter_of_usage() {
+    let world = World::new().await;
+    for args in [&["-t", "nope", "-z", "hi"][..], &["--provider", "nope", "-z", "hi"]] {
+        let out = world.run(args).await;
+        assert_eq!(code(&out), 2, "{args:?}: {}", stderr(&out));
+        assert!(stderr(&out).contains("nope"), "{}", stderr(&out));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_goes_on_where_it_stood_and_with_another_model_if_asked() {
+    let world = World::new().await;
+    std::fs::create_dir(world.file("sub")).unwrap();
+    world.provider.reply(terminal("cd sub")).reply(ReplyScript::text("there"));
+    world.run(&["--yolo", "-z", "go"]).await;
+    world.provider.reply(terminal("pwd")).reply(ReplyScript::text("ok"));
+    world.run(&["--yolo", "--continue", "-m", "other", "-z", "where?"]).await;
+    let requests = world.provider.requests();
+    let told = requests[3].messages().last().unwrap()["content"].as_str().unwrap().to_owned();
+    assert!(told.contains("/sub"), "{told}");
+    let system = requests[2].messages()[0]["content"].as_str().unwrap().to_owned();
+    assert!(system.contains("Model: other") && requests[2].json["model"] == "other", "{system}");
+    assert_eq!(requests[2].messages()[1..4], requests[1].messages()[1..], "the history is the same");
+}

@@ -112,6 +112,19 @@ async fn a_conversation_in_a_terminal() {
     screen.expect("As you wish.").await;
     assert!(!folder.path().join("denied").exists());
 
+    // What was typed before the question was seen is no answer to it.
+    let slow = terminal("touch early").with_text("Let me think about it.").streamed_in(5);
+    provider.reply(slow.with_delay(Duration::from_millis(40))).reply(ReplyScript::text("Right."));
+    screen.expect("❯").await;
+    screen.type_keys("go on\r");
+    screen.expect("Let").await;
+    screen.type_keys("y\r");
+    screen.expect("Run it? [y/N]").await;
+    screen.type_keys("\r");
+    screen.expect("[not run]").await;
+    screen.expect("Right.").await;
+    assert!(!folder.path().join("early").exists());
+
     // Another one is allowed, and its line says what was done.
     provider.reply(terminal("echo made > allowed")).reply(ReplyScript::text("Made."));
     screen.expect("❯").await;
@@ -165,5 +178,5 @@ async fn a_conversation_in_a_terminal() {
     assert_eq!(again.ended().await, 0);
     let roles: Vec<_> =
         provider.requests().pop().unwrap().messages().iter().map(|m| m["role"].clone()).collect();
-    assert_eq!(roles.len(), 1 + 2 + 4 + 4 + 4 + 2 + 1);
+    assert_eq!(roles.len(), 1 + 2 + 4 + 4 + 4 + 4 + 2 + 1);
 }

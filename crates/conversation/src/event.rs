@@ -55,6 +55,8 @@ struct Queue {
     events: VecDeque<TurnEvent>,
     sender_gone: bool,
     receiver_gone: bool,
+    /// The receiver has no use for text.
+    skips_text: bool,
 }
 
 #[derive(Debug, Default)]
@@ -116,7 +118,7 @@ impl EventSink {
         fresh: fn(String) -> TurnEvent,
     ) {
         let added = self.0.with(|queue| {
-            if queue.receiver_gone {
+            if queue.receiver_gone || queue.skips_text {
                 return false;
             }
             if let Some(text) = queue.events.back_mut().and_then(open) {
@@ -163,6 +165,20 @@ impl Drop for EventSink {
 }
 
 impl EventStream {
+    /// From now on only state events arrive.
+    pub fn skip_text(&self) {
+        self.0.with(|queue| queue.skips_text = true);
+    }
+
+    /// The next event if one is there already.
+    pub fn try_next(&mut self) -> Option<TurnEvent> {
+        let event = self.0.with(|queue| queue.events.pop_front());
+        if event.is_some() {
+            self.0.room.notify_one();
+        }
+        event
+    }
+
     /// The next event, or `None` when the turn is over and everything was read.
     pub async fn next(&mut self) -> Option<TurnEvent> {
         loop {

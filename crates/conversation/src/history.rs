@@ -5,26 +5,31 @@ use std::sync::Arc;
 
 /// An append-only list of messages that a provider would accept.
 ///
-/// Messages are shared, so that a request over a long history copies pointers and an encoder
-/// can recognise what it has already written.
+/// The list and its messages are shared, so that a request over a long history costs nothing to
+/// make and an encoder can recognise what it has already written.
 #[derive(Debug, Clone, Default)]
 pub struct History {
-    messages: Vec<Arc<Message>>,
+    messages: Arc<Vec<Arc<Message>>>,
 }
 
 impl History {
     /// Takes stored messages and applies the repair rules once. Deterministic: the same rows
     /// give the same history in every process.
     pub fn restore(messages: Vec<Message>) -> Self {
-        Self { messages: repair(messages).into_iter().map(Arc::new).collect() }
+        Self { messages: Arc::new(repair(messages).into_iter().map(Arc::new).collect()) }
     }
 
     pub fn push(&mut self, message: impl Into<Arc<Message>>) {
-        self.messages.push(message.into());
+        Arc::make_mut(&mut self.messages).push(message.into());
     }
 
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
+    }
+
+    /// The list itself, for a request.
+    pub fn shared(&self) -> Arc<Vec<Arc<Message>>> {
+        self.messages.clone()
     }
 
     pub fn len(&self) -> usize {

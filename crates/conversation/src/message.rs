@@ -117,7 +117,7 @@ pub enum Disposition {
 
 impl Message {
     pub fn user(text: impl Into<String>) -> Self {
-        Self::User(UserMessage { content: Content::text(text), api_content: None })
+        Self::User(UserMessage::text(text))
     }
 
     pub fn assistant(text: impl Into<String>) -> Self {
@@ -152,6 +152,12 @@ impl Message {
             Self::Assistant(message) => &message.text,
             Self::Tool(message) => message.content.as_text(),
         }
+    }
+}
+
+impl UserMessage {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: Content::text(text), api_content: None }
     }
 }
 

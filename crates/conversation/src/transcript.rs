@@ -162,6 +162,8 @@ pub struct Settled {
 /// What one model call cost, to be counted in the commit of the message it produced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpentCall {
+    /// How many requests were answered.
+    pub calls: u64,
     pub usage: Usage,
     pub model: String,
     pub provider: String,

@@ -6,9 +6,9 @@
 
 use crate::backend::{OutputLimits, Spill};
 use crate::decode::Decoder;
-use std::fs::{DirBuilder, File, OpenOptions};
+use crate::spill::create_spill;
+use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Collects what a command writes.
@@ -114,7 +114,9 @@ impl Capture {
 
     fn spill(&mut self, text: &str) {
         if matches!(self.spill, SpillState::Unneeded) {
-            self.spill = self.limits.spill.as_deref().map_or(SpillState::Unavailable, open);
+            let bytes = self.limits.spill_bytes;
+            let path = self.limits.spill.as_deref();
+            self.spill = path.map_or(SpillState::Unavailable, |path| open(path, bytes));
             let remembered = [std::mem::take(&mut self.head.text), std::mem::take(&mut self.tail.text)];
             for piece in &remembered {
                 self.write(piece);
@@ -180,12 +182,8 @@ fn byte_of_char(text: &str, index: usize) -> usize {
     text.char_indices().nth(index).map_or(text.len(), |(byte, _)| byte)
 }
 
-fn open(path: &Path) -> SpillState {
-    let made = path
-        .parent()
-        .map_or(Ok(()), |dir| DirBuilder::new().recursive(true).mode(0o700).create(dir))
-        .and_then(|()| OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path));
-    match made {
+fn open(path: &Path, bytes: u64) -> SpillState {
+    match create_spill(path, bytes) {
         Ok(file) => SpillState::Open { file, bytes: 0, cut: false },
         Err(error) => {
             tracing::warn!(%error, path = %path.display(), "no spill file for long output");

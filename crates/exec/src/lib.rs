@@ -6,15 +6,20 @@
 
 mod backend;
 mod capture;
+mod cwd_file;
 mod decode;
 mod environment;
 mod group;
+mod live;
 mod local;
 mod script;
+mod spill;
 
 pub use backend::{
     Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, Spill, Started, Unwatched, Watch,
 };
 pub use environment::child_env;
 pub use group::{Group, reap, this_boot};
+pub use live::kill_all;
 pub use local::Local;
+pub use spill::create_spill;

@@ -6,10 +6,10 @@
 
 use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Output, Watch};
 use crate::capture::Capture;
-use crate::{Group, script};
+use crate::cwd_file::CwdFile;
+use crate::{Group, live, script};
 use rustix::process::{Resource, Rlimit, Signal, setrlimit, setsid};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -54,10 +54,11 @@ async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
         running.end_now().await;
         return Ok(running.into_output(Ended::Cancelled, None));
     }
+    let cwd_file = CwdFile::create(command.cwd_file);
     running.open_gate().await?;
     let ended = running.attend(Instant::now() + command.timeout, watch).await;
     running.clean_up(ended).await;
-    Ok(running.into_output(ended, command.cwd_file.as_deref()))
+    Ok(running.into_output(ended, cwd_file.read()))
 }
 
 /// A shell under way, and everything it has said so far.
@@ -95,7 +96,7 @@ impl Running {
         let child = shell.spawn().map_err(failed("start a shell"))?;
         let id = child.id().ok_or_else(|| failed("start a shell")(std::io::ErrorKind::NotFound.into()))?;
         let group = Group::led_by(id).map_err(failed("read /proc"))?;
-        let guard = Guard { group, armed: true };
+        let guard = Guard::new(group);
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
         Ok(Self {
             child,
@@ -202,7 +203,7 @@ impl Running {
         }
     }
 
-    fn into_output(self, ended: Ended, cwd_file: Option<&Path>) -> Output {
+    fn into_output(self, ended: Ended, cwd: Option<PathBuf>) -> Output {
         let exit_code = match (ended, self.status) {
             (Ended::TimedOut, _) => 124,
             (Ended::Cancelled, _) => 130,
@@ -214,7 +215,7 @@ impl Running {
             text: captured.text,
             exit_code,
             ended,
-            cwd: cwd_file.and_then(last_cwd),
+            cwd,
             omitted: captured.omitted,
             spill: captured.spill,
         }
@@ -238,17 +239,6 @@ async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
 
 fn exit_code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
-}
-
-/// Reads and removes the file into which the shell wrote its last directory.
-fn last_cwd(file: &Path) -> Option<PathBuf> {
-    let mut bytes = std::fs::read(file).ok()?;
-    let _ = std::fs::remove_file(file);
-    if bytes.last() == Some(&b'\n') {
-        bytes.pop();
-    }
-    let path = PathBuf::from(std::ffi::OsString::from_vec(bytes));
-    (path.is_absolute() && path.is_dir()).then_some(path)
 }
 
 /// Looks once for the shell to use.
@@ -278,10 +268,17 @@ fn lead_session(command: &mut tokio::process::Command) {
     }
 }
 
-/// Kills a group whose run was abandoned. The ordinary path disarms it.
+/// Lists a group as alive, and kills it if its run was abandoned. The ordinary path disarms it.
 struct Guard {
     group: Group,
     armed: bool,
+}
+
+impl Guard {
+    fn new(group: Group) -> Self {
+        live::add(group.clone());
+        Self { group, armed: true }
+    }
 }
 
 impl Drop for Guard {
@@ -289,6 +286,7 @@ impl Drop for Guard {
         if self.armed {
             self.group.signal(Signal::KILL);
         }
+        live::remove(&self.group);
     }
 }
 

@@ -154,6 +154,7 @@ async fn background_processes_do_not_outlive_the_command() {
     let case = Case::new();
     let witness = Witness::answering(Ok(()));
     let output = case.run_watched("sleep 1000 & echo x", &witness).await.unwrap();
+    assert!(!live::contains(&witness.group()));
     assert_eq!((output.text.as_str(), output.exit_code), ("x\n", 0));
     assert_eq!(witness.group().members(), []);
 }
@@ -198,6 +199,7 @@ async fn dropping_the_run_kills_it() {
     let witness = Witness::answering(Ok(()));
     let run = case.run_watched("sleep 1000 & sleep 1000", &witness);
     assert!(tokio::time::timeout(Duration::from_millis(200), run).await.is_err());
+    assert!(!live::contains(&witness.group()) && !case.dir.path().join(".cwd").exists());
     // Killed, but perhaps not yet gone; nothing here kills it a second time.
     let gone = async {
         while !witness.group().members().is_empty() {

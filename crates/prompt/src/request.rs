@@ -28,7 +28,7 @@ pub fn build_request(
             Offer::Tools(tools) => tools.clone(),
             Offer::Nothing => Arc::from([]),
         },
-        messages: history.messages().to_vec(),
+        messages: history.shared(),
         settings: RequestSettings {
             stream: !quirks.no_streaming,
             max_tokens: profile.max_tokens,

@@ -15,6 +15,8 @@ use url::Url;
 #[derive(Debug, Clone, Default)]
 pub struct HttpSettings {
     pub proxy: Option<String>,
+    /// Hosts that are reached directly, separated by commas; loopback always is.
+    pub no_proxy: Option<String>,
     pub deadlines: Deadlines,
 }
 
@@ -68,7 +70,9 @@ impl HttpClients {
         }
         if let Some(proxy) = self.settings.proxy.as_deref().filter(|proxy| !proxy.is_empty()) {
             let proxy = Proxy::all(proxy).map_err(|error| unusable("network.proxy", &error))?;
-            builder = builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_string("localhost,127.0.0.1,::1")));
+            let direct =
+                format!("localhost,127.0.0.1,::1,{}", self.settings.no_proxy.as_deref().unwrap_or_default());
+            builder = builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_string(&direct)));
         }
         builder.build().map_err(|error| unusable("the HTTP client", &error))
     }

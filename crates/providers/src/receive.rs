@@ -3,8 +3,8 @@
 use crate::Deadlines;
 use crate::client::root_cause;
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 use hermes_wire::{Decoder, Failure, ModelEvent, ModelEvents, SseParser, TimeoutPhase};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -45,10 +45,14 @@ impl Receiving {
             true => (left, TimeoutPhase::Total, self.deadlines.total),
             false => (self.deadlines.gap, TimeoutPhase::Gap, self.deadlines.gap),
         };
-        let next = tokio::time::timeout(limit, self.body.next()).await;
-        let Some(chunk) = next.map_err(|_| Failure::TimedOut { phase, limit: shown })? else {
-            return Ok(None);
+        // Most chunks of a fast stream are there already and need no timer.
+        let next = match self.body.next().now_or_never() {
+            Some(next) => next,
+            None => tokio::time::timeout(limit, self.body.next())
+                .await
+                .map_err(|_| Failure::TimedOut { phase, limit: shown })?,
         };
+        let Some(chunk) = next else { return Ok(None) };
         let chunk = chunk.map_err(|error| Failure::Cut { cause: root_cause(&error) })?;
         self.received += chunk.len();
         if self.received > MAX_REPLY {

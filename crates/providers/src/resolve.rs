@@ -83,8 +83,7 @@ fn choose(
     wanted: &Wanted,
     usable: &dyn Fn(&str) -> Option<SecretString>,
 ) -> Result<&'static Provider, ResolveError> {
-    let named = wanted.provider.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != "auto");
-    if let Some(name) = named {
+    if let Some(name) = named(wanted) {
         return catalogue::find(name).ok_or_else(|| ResolveError::UnknownProvider { name: name.to_owned() });
     }
     let id = if wanted.base_url.as_deref().is_some_and(|url| !url.is_empty()) {
@@ -101,11 +100,12 @@ fn choose(
     catalogue::find(id).ok_or(ResolveError::NothingConfigured)
 }
 
-/// A bare base URL is a custom endpoint unless it is the very host of a known provider.
+/// A bare base URL is a custom endpoint unless it is the very origin of a known provider.
 fn provider_of_url(url: &str) -> &'static str {
-    let host = |text: &str| Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
-    let given = host(url);
-    let same = |provider: &&Provider| given.is_some() && host(provider.base_url) == given;
+    // The whole origin counts: the same host without TLS, or on another port, is another place.
+    let origin = |text: &str| Url::parse(text).ok().map(|url| url.origin().ascii_serialization());
+    let given = origin(url);
+    let same = |provider: &&Provider| given.is_some() && origin(provider.base_url) == given;
     PROVIDERS.iter().find(same).map_or("custom", |provider| provider.id)
 }
 
@@ -154,7 +154,10 @@ fn key(
     }
     // A variable's key belongs to its provider's own host or to that provider's own URL
     // variable; an address from the configuration gets it only as an explicit custom endpoint.
-    let is_foreign = is_own_url && provider.id != "custom" && !same_host(provider, wanted);
+    let is_foreign = match provider.id {
+        "custom" => !is_named(wanted),
+        _ => is_own_url && !same_origin(provider, wanted),
+    };
     for name in provider.key_env.iter().filter(|_| !is_foreign) {
         if let Some(key) = usable(name) {
             return Ok((Some(key), KeySource::Variable(name)));
@@ -167,7 +170,16 @@ fn key(
     }
 }
 
-fn same_host(provider: &Provider, wanted: &Wanted) -> bool {
+/// The provider that the user asked for by name.
+fn named(wanted: &Wanted) -> Option<&str> {
+    wanted.provider.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != "auto")
+}
+
+fn is_named(wanted: &Wanted) -> bool {
+    named(wanted).is_some()
+}
+
+fn same_origin(provider: &Provider, wanted: &Wanted) -> bool {
     wanted.base_url.as_deref().is_some_and(|url| provider_of_url(url) == provider.id)
 }
 

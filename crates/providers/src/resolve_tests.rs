@@ -84,6 +84,18 @@ fn the_endpoint_and_the_key_follow_the_settings() {
             want: Ok(("openrouter", "https://openrouter.ai.evil.example/v1", None)),
         },
         Case {
+            name: "a bare address does not get the OpenAI key",
+            wanted: wanted("", local, ""),
+            env: &[("OPENAI_API_KEY", "k2")],
+            want: Ok(("custom", local, None)),
+        },
+        Case {
+            name: "the right host without TLS is foreign",
+            wanted: wanted("openai", "http://api.openai.com/v1", ""),
+            env: &[("OPENAI_API_KEY", "k2")],
+            want: Ok(("openai-api", "http://api.openai.com/v1", None)),
+        },
+        Case {
             name: "placeholders are not keys",
             wanted: wanted("openai", "", ""),
             env: &[("OPENAI_API_KEY", "your-key-here")],

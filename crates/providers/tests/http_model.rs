@@ -47,7 +47,7 @@ fn request(model: &HttpModel, stream: bool) -> hermes_wire::EncodedRequest {
         model: model.profile().model.clone(),
         system: "s".into(),
         tools: Arc::from(tools),
-        messages: vec![Arc::new(Message::user("hi"))],
+        messages: Arc::new(vec![Arc::new(Message::user("hi"))]),
         settings: RequestSettings { stream, ..RequestSettings::default() },
     };
     encode(ApiMode::ChatCompletions, &request)

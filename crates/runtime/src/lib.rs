@@ -12,6 +12,7 @@ mod session_handle;
 
 pub use error::RuntimeError;
 pub use hermes_agent::{TurnReport, UserInput};
+pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_providers::{Endpoint, KeySource, LocalServer, ResolveError, find_local_servers, install_tls};
 pub use hermes_wire::FaultClass;
 pub use home::Home;

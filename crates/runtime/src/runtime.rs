@@ -48,7 +48,11 @@ impl Runtime {
         let enabled = config.list("toolsets")?;
         let disabled = config.list("agent.disabled_toolsets")?;
         let registry = Registry::builtin().select(Some(&enabled), &disabled)?;
-        let settings = HttpSettings { proxy: config.text("network.proxy")?, deadlines: deadlines(&config)? };
+        let settings = HttpSettings {
+            proxy: config.text("network.proxy")?,
+            no_proxy: config.text("network.no_proxy")?,
+            deadlines: deadlines(&config)?,
+        };
         Ok(Self {
             secrets: Arc::new(config.secrets()),
             clients: HttpClients::new(settings),
@@ -104,7 +108,7 @@ impl Runtime {
             model: self.config.text("model.default")?,
             base_url: self.config.text("model.base_url")?.filter(|_| keeps_address),
             api_key: self.config.secret("model.api_key")?.filter(|_| keeps_address),
-            context_length: number("model.context_length")?,
+            context_length: None,
             max_tokens: number("model.max_tokens")?,
         })
     }

@@ -27,6 +27,10 @@ pub struct SessionHandle<'a> {
     title: Option<String>,
     usage: Usage,
     notices: Vec<String>,
+    /// The record failed under a turn: what it holds must be read again before the next one.
+    is_unsure: bool,
+    /// Where the session stands as far as the record knows.
+    recorded_cwd: PathBuf,
 }
 
 enum State {
@@ -89,6 +93,7 @@ impl<'a> SessionHandle<'a> {
         state: State,
     ) -> Self {
         let route = runtime.route(&endpoint);
+        let recorded_cwd = tool_context.cwd();
         Self {
             runtime,
             id,
@@ -101,6 +106,8 @@ impl<'a> SessionHandle<'a> {
             title: None,
             usage: Usage::default(),
             notices: Vec::new(),
+            is_unsure: false,
+            recorded_cwd,
         }
     }
 
@@ -150,6 +157,9 @@ impl<'a> SessionHandle<'a> {
         cancel: &CancellationToken,
         events: EventSink,
     ) -> Result<TurnReport, RuntimeError> {
+        if self.is_unsure {
+            self.read_again().await?;
+        }
         self.store_session().await?;
         let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
         let store = self.runtime.store()?;
@@ -170,8 +180,28 @@ impl<'a> SessionHandle<'a> {
         if session.quirks != before {
             store.set_quirks(&session.lease, session.quirks).await?;
         }
+        self.is_unsure = report.store_failed;
+        let cwd = self.tool_context.cwd();
+        if cwd != self.recorded_cwd && !report.store_failed {
+            store.set_cwd(&session.lease, cwd.display().to_string()).await?;
+            self.recorded_cwd = cwd;
+        }
         self.usage += report.usage;
         Ok(report)
+    }
+
+    /// Takes the session up again from what is really on disk.
+    async fn read_again(&mut self) -> Result<(), RuntimeError> {
+        let State::Live(session) = &mut self.state else { return Ok(()) };
+        let store = self.runtime.store()?;
+        let acquired = store.acquire_existing(self.id.clone(), this_process()).await?;
+        recover(self.runtime, &acquired).await?;
+        let stored = store.load(&self.id).await?;
+        let history = History::restore(stored.messages);
+        **session =
+            Session::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
+        self.is_unsure = false;
+        Ok(())
     }
 
     /// Another model answers from now on. Its system prompt is its own, so the provider's
@@ -299,8 +329,8 @@ fn folder_of(
     }
     let shown = recorded.display();
     Ok(match recorded.is_dir() {
-        true => (recorded.clone(), Some(format!("working in {shown}, where this session was started"))),
-        false => (here, Some(format!("{shown}, where this session was started, is gone; staying here"))),
+        true => (recorded.clone(), Some(format!("working in {shown}, where this session was left"))),
+        false => (here, Some(format!("{shown}, where this session was left, is gone; staying here"))),
     })
 }
 

@@ -74,6 +74,24 @@ pub enum StoreError {
 #[error("{0}")]
 pub struct SqliteFailure(Arc<rusqlite::Error>);
 
+impl StoreError {
+    /// The file, or the disk it is on, cannot be written.
+    pub fn is_read_only(&self) -> bool {
+        self.has_code(&[rusqlite::ErrorCode::ReadOnly, rusqlite::ErrorCode::PermissionDenied])
+    }
+
+    /// The file is damaged.
+    pub fn is_damaged(&self) -> bool {
+        matches!(self, Self::Corrupt { .. })
+            || self.has_code(&[rusqlite::ErrorCode::DatabaseCorrupt, rusqlite::ErrorCode::NotADatabase])
+    }
+
+    fn has_code(&self, codes: &[rusqlite::ErrorCode]) -> bool {
+        let (Self::Sqlite { source, .. } | Self::Open { source, .. }) = self else { return false };
+        source.0.sqlite_error_code().is_some_and(|code| codes.contains(&code))
+    }
+}
+
 impl From<rusqlite::Error> for SqliteFailure {
     fn from(source: rusqlite::Error) -> Self {
         Self(Arc::new(source))

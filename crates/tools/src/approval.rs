@@ -61,6 +61,8 @@ pub enum Approval {
     Denied,
     /// There is nobody who could be asked.
     Nobody,
+    /// The person wants the whole turn to stop.
+    Stopped,
 }
 
 /// A way to reach a person.
@@ -85,6 +87,7 @@ impl AskUser for Nobody {
 pub fn denied_text(approval: &Approval) -> String {
     match approval {
         Approval::Allowed => "This call was allowed but has not been run.".to_owned(),
+        Approval::Stopped => "Not run: the user stopped the turn.".to_owned(),
         Approval::Denied => "Not run: the user denied this command. Do not try it again, reword it or reach \
              the same effect another way; ask the user what they want instead."
             .to_owned(),

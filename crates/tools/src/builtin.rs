@@ -1,12 +1,14 @@
 //! The tools that come with Hermes. A new one is a file below and a line here.
 
 mod atomic;
+mod blocking;
 mod exit_meaning;
 mod foreground;
 mod found;
 mod page;
 mod patch;
 mod read_file;
+mod regular;
 mod search_files;
 mod terminal;
 pub(crate) mod todo;

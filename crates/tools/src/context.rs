@@ -4,7 +4,7 @@ use crate::builtin::todo::{self, Todo};
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
-use crate::{CallScope, ToolSettings};
+use crate::{CallScope, ToolSettings, user_home};
 use hermes_conversation::Message;
 use hermes_exec::Backend;
 use hermes_guard::{Secrets, redact};
@@ -18,7 +18,7 @@ pub struct ToolSetup {
     pub cwd: PathBuf,
     /// Hermes' own directory, whose settings and keys tools leave alone.
     pub home: PathBuf,
-    /// The user's home directory, for `~`.
+    /// The user's home directory, for `~`; without it, what the system's list of users says.
     pub user_home: Option<PathBuf>,
     /// A private directory for working files; long outputs go to `hermes-results` in it.
     pub scratch: PathBuf,
@@ -41,9 +41,10 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    pub fn new(setup: ToolSetup) -> Self {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let places = Places { home: real(&setup.home), user_home: setup.user_home.as_deref().map(real) };
+    pub fn new(mut setup: ToolSetup) -> Self {
+        setup.user_home = setup.user_home.or_else(user_home::from_system);
+        let places =
+            Places { home: paths::real(&setup.home), user_home: setup.user_home.as_deref().map(paths::real) };
         Self {
             places,
             cwd: Mutex::new(setup.cwd.clone()),

@@ -5,11 +5,15 @@
 //! indented like the text it replaces.
 
 mod indent;
+mod likeness;
 mod lines;
 mod mapped;
 mod strategies;
 
 use std::ops::Range;
+
+/// Asked now and then whether to give up.
+pub(crate) type Stop<'a> = &'a dyn Fn() -> bool;
 
 /// What is to be replaced by what.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +41,8 @@ pub(crate) enum EditError {
     Same,
     #[error("old_string was not found")]
     NotFound,
+    #[error("the search for old_string was ended early")]
+    Stopped,
     #[error("old_string matches {count} places; add surrounding lines to make it unique, or set replace_all")]
     Ambiguous { count: usize },
     #[error(
@@ -47,21 +53,26 @@ pub(crate) enum EditError {
 }
 
 /// Applies `edit` to `content`.
-pub(crate) fn replace(content: &str, edit: Edit<'_>) -> Result<Edited, EditError> {
+pub(crate) fn replace(content: &str, edit: Edit<'_>, stop: Stop<'_>) -> Result<Edited, EditError> {
     if edit.old.is_empty() {
         return Err(EditError::Empty);
     }
     if edit.old == edit.new {
         return Err(EditError::Same);
     }
-    let (strategy, matches) = strategies::ALL
-        .iter()
-        .map(|(name, find)| (*name, find(content, edit.old)))
-        .find(|(_, matches)| !matches.is_empty())
-        .ok_or(EditError::NotFound)?;
+    let (strategy, matches) = found(content, edit.old, stop)?;
     if matches.len() > 1 && !edit.all {
         return Err(EditError::Ambiguous { count: matches.len() });
     }
+    // Where the old text was escaped once too often, so was the new one.
+    let (old, new) = match strategy {
+        strategies::ESCAPED => (strategies::unescaped(edit.old), strategies::unescaped(edit.new)),
+        _ => (edit.old.to_owned(), edit.new.to_owned()),
+    };
+    if old == new {
+        return Err(EditError::Same);
+    }
+    let edit = Edit { old: &old, new: &new, ..edit };
     let exact = strategy == strategies::EXACT;
     if !exact && let Some(escape) = drifted_escape(content, edit, &matches) {
         return Err(EditError::EscapeDrift { escape });
@@ -81,6 +92,20 @@ pub(crate) fn replace(content: &str, edit: Edit<'_>) -> Result<Edited, EditError
     Ok(Edited { content: edited, count: matches.len(), strategy })
 }
 
+/// The places that the first successful strategy finds, and its name.
+fn found(content: &str, old: &str, stop: Stop<'_>) -> Result<(&'static str, Vec<Range<usize>>), EditError> {
+    for (name, find) in strategies::ALL {
+        let matches = find(content, old, stop);
+        if stop() {
+            return Err(EditError::Stopped);
+        }
+        if !matches.is_empty() {
+            return Ok((name, matches));
+        }
+    }
+    Err(EditError::NotFound)
+}
+
 /// A quote that was escaped on its way through JSON once too often: in both texts of the edit
 /// but nowhere in what it matched.
 fn drifted_escape(content: &str, edit: Edit<'_>, matches: &[Range<usize>]) -> Option<&'static str> {
@@ -92,15 +117,17 @@ fn drifted_escape(content: &str, edit: Edit<'_>, matches: &[Range<usize>]) -> Op
 }
 
 /// The lines of `content` most like the first line of `old`, for a hint.
-pub(crate) fn nearest(content: &str, old: &str) -> Vec<(usize, String)> {
+pub(crate) fn nearest(content: &str, old: &str, stop: Stop<'_>) -> Vec<(usize, String)> {
+    const LEAST: f32 = 0.5;
     let Some(wanted) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return Vec::new();
     };
+    let wanted = likeness::Pattern::of(wanted);
     let mut found: Vec<(f32, usize, &str)> = content
         .lines()
         .enumerate()
-        .map(|(index, line)| (lines::likeness(line.trim(), wanted, 0.5), index + 1, line))
-        .filter(|(likeness, ..)| *likeness >= 0.5)
+        .map(|(index, line)| (wanted.likeness(line.trim(), LEAST, stop), index + 1, line))
+        .filter(|(likeness, ..)| *likeness >= LEAST)
         .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     found.into_iter().take(3).map(|(_, number, line)| (number, line.to_owned())).collect()

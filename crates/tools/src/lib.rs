@@ -25,6 +25,7 @@ mod simple_command;
 mod text;
 mod tool;
 mod toolset;
+mod user_home;
 mod validate;
 
 #[cfg(test)]

@@ -5,10 +5,9 @@
 
 use crate::text::head;
 use crate::{CallScope, ToolContext, ToolOutput};
+use hermes_exec::create_spill;
 use serde_json::{Value, json};
-use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Characters one result may have.
@@ -70,11 +69,7 @@ fn preview(text: &str) -> &str {
 }
 
 fn save(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(dir) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    }
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())
+    create_spill(path, text.len() as u64)?.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ fn normalised(path: &Path) -> PathBuf {
 }
 
 /// Follows links in the part of the path that exists; the rest is kept as written.
-fn real(path: &Path) -> PathBuf {
+pub(crate) fn real(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
         if let (Ok(found), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
             return if rest.as_os_str().is_empty() { found } else { found.join(rest) };

@@ -2,7 +2,13 @@
 //!
 //! Paths come in resolved, so a link to a protected file is protected too.
 
-use std::path::{Path, PathBuf};
+mod names;
+
+use names::{
+    BLOCKING, DEVICES, KEY_PLACES, KEY_PLACES_READABLE, OWN_SECRETS, OWN_STORE, OWN_WRITABLE, PROCESS,
+    RUN_BY_ITSELF, SYSTEM,
+};
+use std::path::{Component, Path, PathBuf};
 
 /// The directories that give a path its meaning.
 #[derive(Debug, Clone, Default)]
@@ -13,55 +19,14 @@ pub(crate) struct Places {
     pub(crate) user_home: Option<PathBuf>,
 }
 
-/// Files below Hermes' directory that hold credentials.
-const OWN_SECRETS: [&str; 5] = [".env", "auth.json", "credentials.json", "mcp-tokens", "pairing"];
-/// Files there that decide what Hermes may do.
-const OWN_POLICY: [&str; 5] = ["config.yaml", "state.db", "SOUL.md", "hooks", "plugins"];
-/// Below the user's home: holds keys.
-const KEY_PLACES: [&str; 13] = [
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".azure",
-    ".config/gh",
-    ".config/gcloud",
-    ".netrc",
-    ".pgpass",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-];
-/// What of those may be read: no keys in there.
-const KEY_PLACES_READABLE: [&str; 3] = [".ssh/config", ".ssh/known_hosts", ".aws/config"];
-const SYSTEM: [&str; 7] = [
-    "/etc",
-    "/boot",
-    "/usr/lib/systemd",
-    "/lib/systemd",
-    "/var/run/docker.sock",
-    "/run/docker.sock",
-    "/private/etc",
-];
-/// Never end, or speak for another process.
-const DEVICES: [&str; 9] = [
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/stdin",
-    "/dev/stdout",
-    "/dev/stderr",
-    "/dev/tty",
-    "/dev/fd",
-];
-
 /// Why `path` must not be read, if so.
 pub(crate) fn unreadable(path: &Path, places: &Places) -> Option<String> {
     let shown = path.display();
-    if DEVICES.iter().any(|device| path.starts_with(device)) || is_process_file(path) {
+    if starts_with_any(path, &DEVICES) || starts_with_any(path, &BLOCKING) || is_process_file(path) {
         return Some(format!("{shown} is a device or process file and cannot be read as text"));
+    }
+    if is_own_store(path, places) {
+        return Some(format!("{shown} is Hermes' own session store and is not shown"));
     }
     if holds_credentials(path, places) {
         return Some(format!(
@@ -71,39 +36,63 @@ pub(crate) fn unreadable(path: &Path, places: &Places) -> Option<String> {
     None
 }
 
-/// Whether a file is one that search results leave out.
-pub(crate) fn holds_credentials(path: &Path, places: &Places) -> bool {
-    is_environment_file(path) || is_below(path, &places.home, &OWN_SECRETS) || is_key_file(path, places)
-}
-
 /// Why `path` must not be written, if so.
 pub(crate) fn unwritable(path: &Path, places: &Places) -> Option<String> {
     let shown = path.display();
-    if SYSTEM.iter().any(|system| path.starts_with(system))
-        || path.starts_with("/dev")
-        || path.starts_with("/proc")
-    {
+    if starts_with_any(path, &SYSTEM) {
         return Some(format!("{shown} belongs to the system and is not written"));
     }
-    if is_below(path, &places.home, &OWN_SECRETS) || is_below(path, &places.home, &OWN_POLICY) {
+    if is_own(path, places) {
         return Some(format!("{shown} belongs to Hermes itself; only the user changes it"));
     }
-    let key_place = places.user_home.as_deref().is_some_and(|home| is_below(path, home, &KEY_PLACES));
-    let units =
-        places.user_home.as_deref().is_some_and(|home| path.starts_with(home.join(".config/systemd")));
-    if key_place || units {
+    if is_below_a_home(path, places, &KEY_PLACES) {
         return Some(format!("{shown} is a place for keys or services and is not written"));
+    }
+    if is_below_a_home(path, places, &RUN_BY_ITSELF) || is_git_program_setting(path) {
+        return Some(format!(
+            "{shown} is run or read by other programs without asking and is not written; ask the user to \
+             change it"
+        ));
     }
     None
 }
 
-fn is_key_file(path: &Path, places: &Places) -> bool {
-    let Some(home) = places.user_home.as_deref() else {
+fn holds_credentials(path: &Path, places: &Places) -> bool {
+    let key_file = is_below_a_home(path, places, &KEY_PLACES)
+        && !is_below_a_home(path, places, &KEY_PLACES_READABLE)
+        && path.extension().is_none_or(|extension| extension != "pub");
+    is_environment_file(path) || is_below(path, &places.home, &OWN_SECRETS) || key_file
+}
+
+/// All of Hermes' directory is its own, because one stray file there can undo it: a log of the
+/// session database that does not belong to it destroys every session.
+fn is_own(path: &Path, places: &Places) -> bool {
+    !places.home.as_os_str().is_empty()
+        && path.starts_with(&places.home)
+        && !is_below(path, &places.home, &OWN_WRITABLE)
+}
+
+/// The session database, its logs and its copies.
+fn is_own_store(path: &Path, places: &Places) -> bool {
+    let first = path.strip_prefix(&places.home).ok().and_then(|rest| rest.components().next());
+    let Some(Component::Normal(name)) = first else {
         return false;
     };
-    is_below(path, home, &KEY_PLACES)
-        && !is_below(path, home, &KEY_PLACES_READABLE)
-        && path.extension().is_none_or(|extension| extension != "pub")
+    !places.home.as_os_str().is_empty() && name.to_str().is_some_and(|name| name.starts_with(OWN_STORE))
+}
+
+/// Below the user's home, or below what is somebody's home by its place: the user may have
+/// another home than the environment says, and other people's keys are keys too.
+fn is_below_a_home(path: &Path, places: &Places, names: &[&str]) -> bool {
+    places.user_home.as_deref().is_some_and(|home| is_below(path, home, names))
+        || is_below(path, Path::new("/root"), names)
+        || ["/home", "/Users"].iter().any(|homes| {
+            let rest = path.strip_prefix(homes).map(|rest| rest.components()).ok();
+            rest.is_some_and(|mut rest| {
+                rest.next();
+                names.iter().any(|name| rest.as_path().starts_with(name))
+            })
+        })
 }
 
 fn is_below(path: &Path, root: &Path, names: &[&str]) -> bool {
@@ -111,6 +100,26 @@ fn is_below(path: &Path, root: &Path, names: &[&str]) -> bool {
         return false;
     }
     path.strip_prefix(root).is_ok_and(|rest| names.iter().any(|name| rest.starts_with(name)))
+}
+
+fn starts_with_any(path: &Path, roots: &[&str]) -> bool {
+    roots.iter().any(|root| path.starts_with(root))
+}
+
+/// What makes git run programs: hooks and settings, also of modules inside the repository, and
+/// a `.git` that is a file and names another directory.
+fn is_git_program_setting(path: &Path) -> bool {
+    let mut parts = path.iter().skip_while(|part| *part != ".git");
+    if parts.next().is_none() {
+        return false;
+    }
+    let rest: Vec<_> = parts.filter_map(|part| part.to_str()).collect();
+    let is_setting = |part: &str| matches!(part, "hooks" | "config" | "config.worktree");
+    match rest.first().copied() {
+        None => true,
+        Some("modules" | "worktrees") => rest.iter().any(|part| is_setting(part)),
+        Some(first) => is_setting(first),
+    }
 }
 
 /// `.env` and its variants, but not the examples that are meant to be read.
@@ -125,49 +134,10 @@ fn is_process_file(path: &Path) -> bool {
         return false;
     };
     let mut parts = rest.iter().skip(1).filter_map(|part| part.to_str());
-    matches!(
-        parts.find(|part| *part != "task" && part.parse::<u32>().is_err()),
-        Some("fd" | "environ" | "mem" | "maps" | "cmdline" | "auxv")
-    )
+    let kind = parts.find(|part| *part != "task" && part.parse::<u32>().is_err());
+    kind.is_some_and(|kind| PROCESS.contains(&kind))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn places() -> Places {
-        Places { home: "/home/me/.hermes".into(), user_home: Some("/home/me".into()) }
-    }
-
-    #[test]
-    fn protected_files_are_known() {
-        for (path, readable, writable) in [
-            ("/home/me/code/a.rs", true, true),
-            ("/home/me/code/.env", false, true),
-            ("/home/me/code/.env.local", false, true),
-            ("/home/me/code/.env.example", true, true),
-            ("/home/me/code/.envrc", true, true),
-            ("/home/me/.hermes/.env", false, false),
-            ("/home/me/.hermes/auth.json", false, false),
-            ("/home/me/.hermes/mcp-tokens/x.json", false, false),
-            ("/home/me/.hermes/config.yaml", true, false),
-            ("/home/me/.hermes/notes.md", true, true),
-            ("/home/me/.ssh/id_ed25519", false, false),
-            ("/home/me/.ssh/id_ed25519.pub", true, false),
-            ("/home/me/.ssh/config", true, false),
-            ("/home/me/.netrc", false, false),
-            ("/home/me/.config/gh/hosts.yml", false, false),
-            ("/etc/hosts", true, false),
-            ("/etcetera", true, true),
-            ("/dev/urandom", false, false),
-            ("/dev/null", true, false),
-            ("/proc/self/environ", false, false),
-            ("/proc/12/task/12/fd/0", false, false),
-            ("/proc/cpuinfo", true, false),
-        ] {
-            let path = Path::new(path);
-            let found = (unreadable(path, &places()).is_none(), unwritable(path, &places()).is_none());
-            assert_eq!(found, (readable, writable), "{}", path.display());
-        }
-    }
-}
+#[path = "protect/tests.rs"]
+mod tests;

@@ -7,6 +7,7 @@ use crate::{AnyTool, ToolContext, arguments, builtin, coerce, names, validate};
 use hermes_conversation::{ToolCall, ToolDefinition};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 /// A set of tools. Cheap to clone; the definitions are made once.
@@ -80,8 +81,16 @@ impl Registry {
         self.tools.keys().map(String::as_str).collect()
     }
 
-    /// Decides about one call. Nothing is run, asked or changed.
+    /// Decides about one call. Nothing is run, asked or changed. A tool that panics while its
+    /// call is judged has refused it: what could not be judged must not run.
     pub fn prepare(&self, call: &ToolCall, cx: &ToolContext) -> Prepared {
+        std::panic::catch_unwind(AssertUnwindSafe(|| self.judge(call, cx))).unwrap_or_else(|_| {
+            let text = format!("{} was not run: the call could not be judged.", call.name);
+            Prepared::refuse(call.clone(), text, "invalid")
+        })
+    }
+
+    fn judge(&self, call: &ToolCall, cx: &ToolContext) -> Prepared {
         let known = self.tools.keys().map(String::as_str);
         let Some(name) = names::repair(&call.name, known) else {
             return Prepared::refuse(call.clone(), self.unknown(&call.name), "invalid");
@@ -116,12 +125,26 @@ impl Registry {
                 if own.is_empty() {
                     return Err(ToolsetError::Unknown {
                         name: name.to_owned(),
-                        known: known().collect::<Vec<_>>().join(", "),
+                        known: self.toolsets().join(", "),
                     });
                 }
                 Ok(own)
             }
         }
+    }
+
+    /// The toolsets that have tools here.
+    fn toolsets(&self) -> Vec<&str> {
+        let has_tools = |name: &str| match resolve(name) {
+            Some(Selection::Tools(tools)) => self.tools.keys().any(|tool| tools.contains(tool.as_str())),
+            Some(Selection::Everything) | None => true,
+        };
+        let own = self.tools.values().map(|tool| tool.toolset()).filter(|name| resolve(name).is_none());
+        let mut names: Vec<&str> = own.collect::<BTreeSet<&str>>().into_iter().collect();
+        for name in known().filter(|name| has_tools(name)) {
+            names.push(name);
+        }
+        names
     }
 
     fn unknown(&self, name: &str) -> String {

@@ -55,7 +55,9 @@ fn an_unknown_toolset_is_an_error_that_lists_the_known_ones() {
         [registry.select(Some(&listed(&["fil"])), &[]).err(), registry.select(None, &listed(&["fil"])).err()]
     {
         let text = error.unwrap().to_string();
-        assert!(text.contains("`fil`") && text.contains("debugging, "), "{text}");
+        let want = "no toolset is called `fil`; known toolsets: coding, debugging, file, hermes-cli, terminal, \
+                    todo, all";
+        assert_eq!(text, want);
     }
 }
 
@@ -88,6 +90,35 @@ fn a_name_cannot_be_taken_by_another_toolset() {
     assert_eq!(empty.register(Arc::new(Typed::new(Impostor))), Ok(()));
     assert_eq!(empty.register(Arc::new(Typed::new(Impostor))), Ok(()));
     assert_eq!(empty.names(), ["read_file"]);
+}
+
+struct Panicking;
+
+impl Tool for Panicking {
+    const NAME: &'static str = "panicking";
+    const TOOLSET: Toolset = Toolset::Todo;
+    type Args = NoArgs;
+
+    fn refusal(&self, _: &NoArgs, _: &ToolContext) -> Option<Refusal> {
+        panic!("no idea")
+    }
+
+    fn effect(&self, _: &NoArgs, _: &ToolContext) -> Effect {
+        Effect::Any
+    }
+
+    async fn run(&self, _: NoArgs, _: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {
+        unreachable!("it is never allowed")
+    }
+}
+
+#[test]
+fn a_panic_while_judging_refuses_the_call() {
+    let mut bench = Bench::new();
+    bench.registry.register(Arc::new(Typed::new(Panicking))).unwrap();
+    let verdict = bench.prepare("panicking", "{}").verdict;
+    let text = "panicking was not run: the call could not be judged.".to_owned();
+    assert_eq!(verdict, Verdict::Refuse { text, decision: "invalid" });
 }
 
 #[test]

@@ -63,9 +63,11 @@ pub(crate) fn core_tools() -> BTreeSet<&'static str> {
     }
 }
 
-/// All names that [`resolve`] understands, older ones left out.
+/// The names worth telling a person: older ones are left out, and so are the presets of
+/// platforms, which are all alike.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().map(|row| row.0).chain(MESSAGING.iter().copied()).chain(["all"])
+    let names = TABLE.iter().map(|row| row.0);
+    names.filter(|name| !name.starts_with("hermes-") || *name == "hermes-cli").chain(["all"])
 }
 
 fn collect(name: &str, tools: &mut BTreeSet<&'static str>, visited: &mut Vec<String>) -> Option<()> {

@@ -97,7 +97,7 @@ impl Encoder {
     }
 
     fn write_messages(&mut self, request: &ModelRequest) {
-        let known = self.messages.iter().zip(&request.messages);
+        let known = self.messages.iter().zip(request.messages.iter());
         let shared = known.take_while(|((seen, _), message)| Arc::ptr_eq(seen, message)).count();
         self.forget_messages(shared);
         for message in &request.messages[shared..] {

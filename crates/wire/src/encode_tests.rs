@@ -15,7 +15,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         model: "m".into(),
         system: "Be brief.".into(),
         tools: tools(),
-        messages: messages.into_iter().map(Arc::new).collect(),
+        messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
         settings: RequestSettings::default(),
     }
 }
@@ -69,7 +69,7 @@ fn remembering_changes_no_byte_and_segments_grow_at_the_end() {
     let mut encoder = Encoder::new(ApiMode::ChatCompletions);
     let mut before: Vec<Segment> = Vec::new();
     for end in 1..=all.len() {
-        whole.messages = all[..end].to_vec();
+        whole.messages = Arc::new(all[..end].to_vec());
         let remembered = encoder.encode(&whole);
         let fresh = encode(ApiMode::ChatCompletions, &whole);
         assert_eq!(remembered.body, fresh.body);
@@ -81,6 +81,6 @@ fn remembering_changes_no_byte_and_segments_grow_at_the_end() {
     // A request without tools, then back: nothing stale may remain.
     let toolless = ModelRequest { tools: Arc::from([]), ..whole.clone() };
     assert_eq!(encoder.encode(&toolless).body, encode(ApiMode::ChatCompletions, &toolless).body);
-    let shorter = ModelRequest { messages: all[..1].to_vec(), ..whole };
+    let shorter = ModelRequest { messages: Arc::new(all[..1].to_vec()), ..whole };
     assert_eq!(encoder.encode(&shorter).body, encode(ApiMode::ChatCompletions, &shorter).body);
 }

@@ -18,7 +18,7 @@ pub struct ModelRequest {
     pub system: Arc<str>,
     /// Sorted by name; empty means the request offers no tools.
     pub tools: Arc<[ToolDefinition]>,
-    pub messages: Vec<Arc<Message>>,
+    pub messages: Arc<Vec<Arc<Message>>>,
     pub settings: RequestSettings,
 }
 

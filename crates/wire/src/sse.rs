@@ -3,8 +3,6 @@
 //! However the bytes are cut, the same events come out. Lines end with LF, CRLF or CR;
 //! comments and fields other than `data` are passed over.
 
-use std::borrow::Cow;
-
 /// The longest line that is accepted.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
@@ -105,8 +103,10 @@ impl SseParser {
         if self.data.len() + value.len() > MAX_LINE {
             return Err(SseError::LineTooLong);
         }
-        let text: Cow<'_, str> = String::from_utf8_lossy(value);
-        self.data.push_str(&text);
+        match std::str::from_utf8(value) {
+            Ok(text) => self.data.push_str(text),
+            Err(_) => self.data.push_str(&String::from_utf8_lossy(value)),
+        }
         self.has_data = true;
         Ok(())
     }

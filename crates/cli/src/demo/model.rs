@@ -68,7 +68,7 @@ fn explaining(results: &[&str]) -> ReplyScript {
     ReplyScript::text(match reached {
         Some(number) => format!(
             "Hermes was killed while the command was running. The record says that its outcome is unknown, so I \
-             looked: count.txt stops at {number}. The command was ended with Hermes and was not run a second time."
+             looked: count.txt stops at {number}. What was left of the command was ended when this session was opened again, and it was not run a second time."
         ),
         None => "Hermes was killed while the command was running, and count.txt is empty.".to_owned(),
     })

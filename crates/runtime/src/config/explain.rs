@@ -83,7 +83,7 @@ mod tests {
                 origin: Origin::File { path: "/h/config.yaml".into(), line: None },
                 default: Some("90".into()),
                 env: vec!["HERMES_MAX_ITERATIONS"],
-                description: "most model calls in one turn",
+                description: "model calls in one turn, before a last one without tools",
             }
         );
     }

@@ -107,7 +107,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 30] = [
+pub static KEYS: [Key; 28] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -121,15 +121,10 @@ pub static KEYS: [Key; 30] = [
     .file_first(),
     text("model.base_url", "endpoint of a custom provider"),
     secret(text("model.api_key", "key sent to model.base_url only")),
-    key(
-        "model.context_length",
-        Kind::Integer,
-        Fallback::None,
-        "context window in tokens, if discovery is wrong",
-    ),
     key("model.max_tokens", Kind::Integer, Fallback::None, "most tokens in one reply")
         .env(&[Value("HERMES_MAX_TOKENS")]),
-    integer("agent.max_turns", 90, "most model calls in one turn").env(&[Value("HERMES_MAX_ITERATIONS")]),
+    integer("agent.max_turns", 90, "model calls in one turn, before a last one without tools")
+        .env(&[Value("HERMES_MAX_ITERATIONS")]),
     integer("agent.api_max_retries", 3, "tries for one model call"),
     integer("agent.request_timeout_seconds", 1800, "longest wait for one model call")
         .env(&[Value("HERMES_API_TIMEOUT")]),
@@ -157,14 +152,7 @@ pub static KEYS: [Key; 30] = [
         "who approves risky commands: manual, smart or off",
     )
     .env(&[Switch("HERMES_YOLO_MODE", "off")]),
-    key("display.streaming", Kind::Boolean, Fallback::Boolean(true), "show replies while they arrive"),
     key("display.show_reasoning", Kind::Boolean, Fallback::Boolean(true), "show the model's reasoning"),
-    key(
-        "context.engine",
-        Kind::Text,
-        Fallback::Text("compressor"),
-        "how long conversations are kept within the window",
-    ),
     text("network.proxy", "proxy for outgoing requests").env(&[
         Value("HTTPS_PROXY"),
         Value("https_proxy"),
@@ -173,6 +161,8 @@ pub static KEYS: [Key; 30] = [
         Value("HTTP_PROXY"),
         Value("http_proxy"),
     ]),
+    text("network.no_proxy", "hosts reached without the proxy, separated by commas")
+        .env(&[Value("NO_PROXY"), Value("no_proxy")]),
     secret(variable(&[Value("OPENAI_API_KEY")], "key for OpenAI")),
     secret(variable(&[Value("OPENROUTER_API_KEY")], "key for OpenRouter")),
     variable(&[Value("OPENAI_BASE_URL")], "endpoint used instead of OpenAI's own"),

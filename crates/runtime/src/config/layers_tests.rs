@@ -71,15 +71,13 @@ fn getters_give_the_type_they_are_named_after() {
         &[("model", "flag/model")],
         "HOST=example.org\n",
         &[("OPENAI_BASE_URL", "http://x")],
-        "toolsets: [web, file]\ndisplay: {streaming: no}\nmodel:\n  base_url: https://${HOST}/${NOPE}\nfoo: {n: 7, list: [a]}\n",
+        "toolsets: [web, file]\ndisplay: {show_reasoning: no}\nmodel:\n  base_url: https://${HOST}/${NOPE}\nfoo: {n: 7, list: [a]}\n",
     );
     assert_eq!(config.text("model.default").unwrap().as_deref(), Some("flag/model"));
     assert_eq!(config.text("model.base_url").unwrap().as_deref(), Some("https://example.org/${NOPE}"));
     assert_eq!(config.list("toolsets").unwrap(), ["web", "file"]);
-    assert!(
-        !config.boolean("display.streaming").unwrap() && config.boolean("display.show_reasoning").unwrap()
-    );
-    assert_eq!(config.integer("model.context_length").unwrap(), None);
+    assert!(!config.boolean("display.show_reasoning").unwrap());
+    assert_eq!(config.integer("model.max_tokens").unwrap(), None);
     assert_eq!(config.text("OPENAI_BASE_URL").unwrap().as_deref(), Some("http://x"));
     assert_eq!(
         (config.integer("foo.n").unwrap(), config.list("foo.list").unwrap()),

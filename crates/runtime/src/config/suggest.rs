@@ -44,7 +44,7 @@ mod tests {
             ("agnet.max_turns", Some("agent.max_turns")),
             ("model.defualt", Some("model.default")),
             ("max_turns", Some("agent.max_turns")),
-            ("display.streeming", Some("display.streaming")),
+            ("display.show_reasonning", Some("display.show_reasoning")),
             ("OPENAI_API_KEYS", Some("OPENAI_API_KEY")),
             ("agent.max_turns", None),
             ("compression.threshold", None),

@@ -88,7 +88,7 @@ pub(crate) fn spent(
 ) -> Result<(), StoreError> {
     let usage = &call.usage;
     db.prepare_cached(
-        "UPDATE sessions SET api_call_count = COALESCE(api_call_count, 0) + 1,
+        "UPDATE sessions SET api_call_count = COALESCE(api_call_count, 0) + ?9,
              input_tokens = COALESCE(input_tokens, 0) + ?2,
              output_tokens = COALESCE(output_tokens, 0) + ?3,
              cache_read_tokens = COALESCE(cache_read_tokens, 0) + ?4,
@@ -108,6 +108,7 @@ pub(crate) fn spent(
             stored(usage.reasoning),
             call.provider,
             call.base_url,
+            stored(call.calls),
         ])
     })
     .doing("count what a call cost")?;
@@ -126,9 +127,9 @@ fn spent_by_model(
         "INSERT INTO session_model_usage (session_id, model, billing_provider, billing_base_url,
              billing_mode, task, api_call_count, input_tokens, output_tokens, cache_read_tokens,
              cache_write_tokens, reasoning_tokens, first_seen, last_seen)
-         VALUES (?1, ?2, ?3, ?4, '', '', 1, ?5, ?6, ?7, ?8, ?9, ?10, ?10)
+         VALUES (?1, ?2, ?3, ?4, '', '', ?11, ?5, ?6, ?7, ?8, ?9, ?10, ?10)
          ON CONFLICT DO UPDATE SET
-             api_call_count = api_call_count + 1,
+             api_call_count = api_call_count + excluded.api_call_count,
              input_tokens = input_tokens + excluded.input_tokens,
              output_tokens = output_tokens + excluded.output_tokens,
              cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
@@ -147,5 +148,6 @@ fn spent_by_model(
         stored(usage.cache_write),
         stored(usage.reasoning),
         at,
+        stored(call.calls),
     ])
 }

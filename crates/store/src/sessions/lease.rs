@@ -119,6 +119,18 @@ impl SessionDb {
         .await
     }
 
+    /// Remembers where the session stands, so that it can be continued there.
+    pub async fn set_cwd(&self, lease: &Lease, cwd: String) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        self.write(Level::Normal, move |db| {
+            fence(db, &lease)?;
+            db.execute("UPDATE sessions SET cwd = ?2 WHERE id = ?1", params![lease.session.as_str(), cwd])
+                .doing("remember a session's directory")?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Keeps what a provider made us change for the rest of the session.
     pub async fn set_quirks(&self, lease: &Lease, quirks: Quirks) -> Result<(), StoreError> {
         let lease = lease.clone();

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 /// Commits after which a checkpoint is due. It waits for a pause, so that no turn waits for it.
 const CHECKPOINT_EVERY: u32 = 50;
 /// Commits after which it waits no longer.
-const CHECKPOINT_OVERDUE: u32 = 400;
+const CHECKPOINT_OVERDUE: u32 = 150;
 const PAUSE: Duration = Duration::from_millis(100);
 /// The first process to open a database reads its whole log, so a log larger than this is cut
 /// once all of it is checkpointed.

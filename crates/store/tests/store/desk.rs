@@ -59,6 +59,7 @@ pub(crate) fn intent(id: &str, state: IntentState) -> Intent {
 
 pub(crate) fn spent(input: u64) -> SpentCall {
     SpentCall {
+        calls: 1,
         usage: Usage { input, output: 2, cache_read: 3, cache_write: 4, reasoning: 5 },
         model: "m".into(),
         provider: "p".into(),

@@ -1,7 +1,7 @@
 //! Walking a tree and collecting what matches, within bounds.
 //!
-//! Hidden and ignored files are left out as ripgrep does, credential files always. Everything
-//! is counted; only the wanted page is kept.
+//! Hidden and ignored files are left out as ripgrep does, files that must not be read always.
+//! Everything is counted; only the wanted page is kept.
 
 use crate::protect::{self, Places};
 use crate::text::head;
@@ -22,6 +22,8 @@ pub(super) struct Query {
     pub(super) pattern: String,
     pub(super) file_glob: Option<String>,
     pub(super) context: usize,
+    /// A file with a longer line, in bytes, is skipped: the searcher holds whole lines in memory.
+    pub(super) longest_line: usize,
     pub(super) places: Places,
 }
 
@@ -43,6 +45,8 @@ pub(super) struct Matches {
     pub(super) total: usize,
     /// Matching lines per file, in path order.
     pub(super) counts: Vec<(PathBuf, usize)>,
+    /// Files that could not be searched to their end.
+    pub(super) skipped: usize,
     pub(super) stopped: bool,
 }
 
@@ -61,6 +65,7 @@ pub(super) fn contents(query: &Query, slice: Slice, stop: &dyn Fn() -> bool) -> 
         .map_err(|error| format!("the pattern is not a valid regular expression: {error}"))?;
     let mut searcher = SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(query.longest_line))
         .line_number(true)
         .before_context(query.context)
         .after_context(query.context)
@@ -69,8 +74,10 @@ pub(super) fn contents(query: &Query, slice: Slice, stop: &dyn Fn() -> bool) -> 
     for path in files(query)? {
         let before = matches.total;
         let sink = Collect { path: &path, slice, stop, before, matches: &mut matches };
-        // A file that cannot be read is passed over, as ripgrep does.
-        let _ = searcher.search_path(&matcher, &path, sink);
+        // A file that cannot be read, or has too long a line, is passed over.
+        if searcher.search_path(&matcher, &path, sink).is_err() {
+            matches.skipped += 1;
+        }
         let hits = matches.total - before;
         if hits > 0 {
             matches.counts.push((path, hits));
@@ -131,7 +138,7 @@ fn files(query: &Query) -> Result<impl Iterator<Item = PathBuf> + '_, String> {
         .flatten()
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
         .map(ignore::DirEntry::into_path)
-        .filter(|path| !protect::holds_credentials(path, &query.places));
+        .filter(|path| protect::unreadable(path, &query.places).is_none());
     Ok(files)
 }
 
@@ -146,7 +153,8 @@ struct Collect<'a> {
 
 impl Collect<'_> {
     fn keep(&mut self, number: Option<u64>, bytes: &[u8], around: bool) {
-        let text = String::from_utf8_lossy(bytes);
+        // Four bytes hold any character, so of a giant line only the beginning is decoded.
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LINE * 4)]);
         let text = text.trim_end_matches(['\n', '\r']);
         self.matches.lines.push(Line {
             path: self.path.to_owned(),
@@ -179,5 +187,31 @@ impl Sink for Collect<'_> {
             self.keep(line.line_number(), line.bytes(), true);
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_a_giant_line_is_skipped_and_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("giant.txt"), "x".repeat(5000) + "needle\n").unwrap();
+        std::fs::write(dir.path().join("plain.txt"), "a needle\n").unwrap();
+        let query = Query {
+            root: dir.path().to_owned(),
+            pattern: "needle".to_owned(),
+            file_glob: None,
+            context: 0,
+            longest_line: 1000,
+            places: Places::default(),
+        };
+        let matches = contents(&query, Slice { offset: 0, limit: 9 }, &|| false).unwrap();
+        assert_eq!((matches.total, matches.skipped), (1, 1));
+        let roomy = Query { longest_line: 10_000, ..query };
+        let matches = contents(&roomy, Slice { offset: 0, limit: 9 }, &|| false).unwrap();
+        assert_eq!((matches.total, matches.skipped), (2, 0));
+        assert_eq!(matches.lines[0].text, "x".repeat(LINE));
     }
 }

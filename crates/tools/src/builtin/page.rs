@@ -1,7 +1,7 @@
 //! One page of a text file, read without holding the file in memory.
 
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 /// Which part is wanted and how much of it at most.
 #[derive(Debug, Clone, Copy)]
@@ -27,9 +27,8 @@ pub(super) enum Found {
 const PROBE: usize = 8192;
 
 /// Reads the lines of `window`. The whole file is walked, because its length is part of the
-/// answer; `stop` is asked now and then whether to give up.
-pub(super) fn read(path: &Path, window: Window, stop: impl Fn() -> bool) -> std::io::Result<Found> {
-    let mut file = std::fs::File::open(path)?;
+/// answer; `stop` is asked now and then whether to give up, which is [`ErrorKind::Interrupted`].
+pub(super) fn read(mut file: File, window: Window, stop: impl Fn() -> bool) -> std::io::Result<Found> {
     let mut probe = Vec::with_capacity(PROBE);
     file.by_ref().take(PROBE as u64).read_to_end(&mut probe)?;
     if probe.contains(&0) {
@@ -63,7 +62,7 @@ impl Collector {
                 break;
             }
             if stop() {
-                return Err(std::io::ErrorKind::Interrupted.into());
+                return Err(ErrorKind::Interrupted.into());
             }
             let length = chunk.len();
             for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
@@ -117,7 +116,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let window = Window { offset, limit, line_chars: 10 };
-        read(file.path(), window, || false).unwrap()
+        read(File::open(file.path()).unwrap(), window, || false).unwrap()
     }
 
     #[test]

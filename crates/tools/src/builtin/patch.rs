@@ -1,14 +1,16 @@
 //! Changing part of a file.
 
-use super::whole_file::{Existing, blocking, load, note_written, store, syntax_error, target, warning};
-use crate::fuzzy::{self, Edit, EditError, Edited};
-use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
+use super::blocking::{FILE_PATIENCE, Stop, finish, look};
+use super::whole_file::{Existing, load, note_written, store, syntax_error, target, turn, warning};
+use crate::fuzzy::{self, Edit, EditError};
+use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
 use hermes_conversation::Effect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Replace text in a file. old_string must occur once, so include enough surrounding lines;
 /// small differences in white space are tolerated. Returns a diff.
@@ -25,6 +27,9 @@ pub(crate) struct PatchArgs {
     replace_all: bool,
 }
 
+/// Thousands of changes all over a large file take a diff minutes to see through.
+const DIFF_PATIENCE: Duration = Duration::from_secs(1);
+
 pub(crate) struct Patch;
 
 impl Tool for Patch {
@@ -37,7 +42,7 @@ impl Tool for Patch {
     type Args = PatchArgs;
 
     fn refusal(&self, args: &PatchArgs, cx: &ToolContext) -> Option<Refusal> {
-        target(&args.path, &cx.cwd(), cx).err().map(Refusal::Denied)
+        editable(&args.path, &cx.cwd(), cx).err().map(Refusal::Denied)
     }
 
     fn effect(&self, args: &PatchArgs, cx: &ToolContext) -> Effect {
@@ -54,20 +59,24 @@ impl Tool for Patch {
         cx: &ToolContext,
         scope: &CallScope,
     ) -> Result<ToolOutput, ToolError> {
-        let path = target(&args.path, &scope.cwd, cx).map_err(ToolError::failed)?;
-        let _turn = cx.locks().lock(&path).await;
+        let path = editable(&args.path, &scope.cwd, cx).map_err(ToolError::failed)?;
+        let _turn = turn(&path, cx, scope).await?;
         let stale = warning(&path, cx);
         let place = path.clone();
-        let change = blocking(move || change(&place, &args)).await?;
+        let doing = format!("finding the place in {}", path.display());
+        let stop = Stop::new(scope, FILE_PATIENCE);
+        let change = look(doing, stop, move |stop| change(&place, &args, stop)).await?;
+        let place = path.clone();
+        finish(move || store(&place, &change.text)).await?;
         note_written(&path, cx);
         let mut value = json!({
             "success": true,
             "diff": change.diff,
             "files_modified": [path],
-            "replacements": change.edited.count,
+            "replacements": change.count,
         });
-        if change.edited.strategy != "exact" {
-            value["strategy"] = change.edited.strategy.into();
+        if change.strategy != "exact" {
+            value["strategy"] = change.strategy.into();
         }
         if let Some(warning) = stale.filter(|warning| !warning.contains("part")) {
             value["_warning"] = warning.into();
@@ -76,12 +85,28 @@ impl Tool for Patch {
     }
 }
 
-struct Change {
-    edited: Edited,
-    diff: String,
+/// The file to change, if it may be written and read: the diff and the hints show what is in it.
+fn editable(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBuf, String> {
+    let path = target(path, cwd, cx)?;
+    match protect::unreadable(&path, cx.places()) {
+        None => Ok(path),
+        Some(why) => Err(format!(
+            "{why}. A patch would show parts of it: ask the user to make the change, or replace the whole file \
+             with write_file if you know all it should hold"
+        )),
+    }
 }
 
-fn change(path: &Path, args: &PatchArgs) -> Result<Change, ToolError> {
+/// A change that was found and not yet made.
+struct Change {
+    /// The file's new text.
+    text: String,
+    diff: String,
+    count: usize,
+    strategy: &'static str,
+}
+
+fn change(path: &Path, args: &PatchArgs, stop: &Stop) -> Result<Change, ToolError> {
     let Some(Existing { text, spelling }) = load(path)? else {
         return Err(ToolError::failed(format!(
             "{} does not exist; use write_file to make it",
@@ -94,25 +119,28 @@ fn change(path: &Path, args: &PatchArgs) -> Result<Change, ToolError> {
     let before = spelling.plain(&text);
     let (old, new) = (spelling.plain(&args.old_string), spelling.plain(&args.new_string));
     let edit = Edit { old: &old, new: &new, all: args.replace_all };
-    let edited = fuzzy::replace(&before, edit).map_err(|error| explain(error, path, &before, &old))?;
+    let stopped = || stop.is_asked();
+    let edited = fuzzy::replace(&before, edit, &stopped).map_err(|error| match error {
+        EditError::Stopped => stop.error(&format!("finding the place in {}", path.display())),
+        error => explain(error, path, || fuzzy::nearest(&before, &old, &stopped)),
+    })?;
     // Only what this edit broke counts: the file may not have been sound before.
     if syntax_error(path, &before).is_none()
         && let Some(error) = syntax_error(path, &edited.content)
     {
         return Err(ToolError::failed(format!("{} was not changed: the result is {error}", path.display())));
     }
-    store(path, &spelling.dressed(&edited.content))?;
     let diff = unified(path, &before, &edited.content);
-    Ok(Change { edited, diff })
+    let text = spelling.dressed(&edited.content);
+    Ok(Change { text, diff, count: edited.count, strategy: edited.strategy })
 }
 
-fn explain(error: EditError, path: &Path, content: &str, old: &str) -> ToolError {
+fn explain(error: EditError, path: &Path, near: impl FnOnce() -> Vec<(usize, String)>) -> ToolError {
     let failed = ToolError::failed(format!("{} was not changed: {error}", path.display()));
     if error != EditError::NotFound {
         return failed;
     }
-    let near: Vec<String> =
-        fuzzy::nearest(content, old).into_iter().map(|(number, line)| format!("{number}|{line}")).collect();
+    let near: Vec<String> = near().into_iter().map(|(number, line)| format!("{number}|{line}")).collect();
     if near.is_empty() {
         return failed.with("hint", "Read the file again and copy the text exactly.");
     }
@@ -121,7 +149,10 @@ fn explain(error: EditError, path: &Path, content: &str, old: &str) -> ToolError
 
 fn unified(path: &Path, before: &str, after: &str) -> String {
     let name = path.display().to_string();
-    TextDiff::from_lines(before, after)
+    // Late, the diff is coarser than it could be, but still right.
+    TextDiff::configure()
+        .timeout(DIFF_PATIENCE)
+        .diff_lines(before, after)
         .unified_diff()
         .context_radius(3)
         .header(&format!("a{name}"), &format!("b{name}"))

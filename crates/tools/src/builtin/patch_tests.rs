@@ -48,3 +48,19 @@ async fn a_change_that_cannot_be_made_is_explained() {
     assert_eq!(result["did_you_mean"][0], "1|let beta = 2;");
     assert_eq!(std::fs::read_to_string(bench.path("a.json")).unwrap(), "{\"a\": 1}");
 }
+
+#[tokio::test]
+async fn a_file_that_is_not_read_is_not_patched() {
+    let bench = Bench::new();
+    bench.write(".env", "FIRST=abc\nPIN=4711\nLAST=xyz\n");
+    std::os::unix::fs::symlink(".env", bench.path("settings")).unwrap();
+    for (path, old) in [(".env", "PIN="), ("settings", "PIN=4712"), (".env", "FIRST")] {
+        let arguments = json!({"path": path, "old_string": old, "new_string": "x"});
+        assert_eq!(bench.prepare("patch", &arguments).verdict.decision(), "denied", "{path}");
+        let finished = bench.finish("patch", &arguments).await;
+        let text = finished.message.content.as_text();
+        assert!(text.contains("ask the user") && text.contains("write_file"), "{text}");
+        assert!(!text.contains("4711") && !text.contains("abc"), "{text}");
+    }
+    assert_eq!(std::fs::read_to_string(bench.path(".env")).unwrap(), "FIRST=abc\nPIN=4711\nLAST=xyz\n");
+}

@@ -1,6 +1,8 @@
 //! Reading a file, a page at a time.
 
+use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::page::{self, Found, Window};
+use super::regular;
 use crate::reads::{Advice, Page, Version};
 use crate::text::head;
 use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
@@ -65,7 +67,10 @@ impl Tool for ReadFile {
         if let Some(why) = protect::unreadable(&path, cx.places()) {
             return Err(ToolError::failed(why));
         }
-        let version = version_of(&path)?;
+        let stop = Stop::new(scope, FILE_PATIENCE);
+        let doing = format!("reading {}", path.display());
+        let place = path.clone();
+        let version = look(doing.clone(), stop.clone(), move |_| version_of(&place)).await?;
         let wanted =
             Page { path: path.clone(), offset: args.offset, limit: args.limit.min(cx.settings().max_lines) };
         let advice = cx.reads().ask(&wanted, version);
@@ -76,7 +81,8 @@ impl Tool for ReadFile {
         }
         let window =
             Window { offset: wanted.offset, limit: wanted.limit, line_chars: cx.settings().max_line_length };
-        let found = read(path.clone(), window, scope).await?;
+        let place = path.clone();
+        let found = look(doing, stop, move |stop| read(&place, window, stop)).await?;
         let Found::Text { lines, total_lines } = found else {
             return Err(ToolError::failed(format!(
                 "{} is a binary file and cannot be shown as text ({} bytes)",
@@ -91,13 +97,11 @@ impl Tool for ReadFile {
     }
 }
 
-async fn read(path: PathBuf, window: Window, scope: &CallScope) -> Result<Found, ToolError> {
-    let cancel = scope.cancel.clone();
-    let shown = path.clone();
-    tokio::task::spawn_blocking(move || page::read(&path, window, || cancel.is_cancelled()))
-        .await
-        .map_err(|_| ToolError::failed("reading the file crashed"))?
-        .map_err(|error| ToolError::io("read", &shown, &error))
+fn read(path: &Path, window: Window, stop: &Stop) -> Result<Found, ToolError> {
+    page::read(regular::open(path)?, window, || stop.is_asked()).map_err(|error| match error.kind() {
+        std::io::ErrorKind::Interrupted => stop.error(&format!("reading {}", path.display())),
+        _ => ToolError::io("read", path, &error),
+    })
 }
 
 fn version_of(path: &Path) -> Result<Version, ToolError> {
@@ -111,10 +115,7 @@ fn version_of(path: &Path) -> Result<Version, ToolError> {
             path.display()
         )));
     }
-    // A pipe or device may never end.
-    if !metadata.is_file() {
-        return Err(ToolError::failed(format!("{} is not a regular file", path.display())));
-    }
+    regular::check(path, &metadata)?;
     Ok(Version::of(&metadata))
 }
 

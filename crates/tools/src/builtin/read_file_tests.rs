@@ -52,6 +52,9 @@ async fn what_cannot_be_read_is_explained() {
     bench.write("config.toml", "a");
     bench.write("data.bin", "a\0b");
     std::fs::write(bench.root().join("home/auth.json"), "{}").unwrap();
+    std::fs::write(bench.root().join("home/state.db-wal"), "x").unwrap();
+    std::os::unix::fs::symlink(bench.root().join("home/state.db-wal"), bench.path("wal")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap().success());
     std::os::unix::fs::symlink(bench.root().join("home/auth.json"), bench.path("link")).unwrap();
     for (path, part) in [
         ("confg.toml", "does not exist"),
@@ -59,6 +62,11 @@ async fn what_cannot_be_read_is_explained() {
         ("data.bin", "binary"),
         ("/dev/zero", "device"),
         ("link", "credentials"),
+        ("wal", "session store"),
+        ("../home/state.db-wal", "session store"),
+        ("/proc/self/root/proc/self/environ", "process file"),
+        ("/proc/kmsg", "process file"),
+        ("pipe", "named pipe"),
     ] {
         let result = bench.call("read_file", json!({"path": path})).await;
         assert!(result["error"].as_str().unwrap().contains(part), "{path}: {result}");

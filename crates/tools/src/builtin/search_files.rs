@@ -1,14 +1,16 @@
 //! Searching in files, and for files.
 
+use super::blocking::{Stop, look};
 use super::found::{self, Line, Matches, Query, Slice};
+use super::regular;
 use crate::reads::Advice;
-use crate::{CallScope, Concurrency, Tool, ToolContext, ToolError, ToolOutput, Toolset};
+use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
 use hermes_conversation::Effect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Search file contents with a regular expression, or find files by name. Hidden and
 /// git-ignored files are skipped.
@@ -70,6 +72,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const GROUPED: usize = 5;
 const MOST_CONTEXT: usize = 50;
 const MOST_RESULTS: usize = 2000;
+/// Bytes of the longest line that is searched.
+const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
 pub(crate) struct SearchFiles;
 
@@ -79,6 +83,10 @@ impl Tool for SearchFiles {
     const ALIASES: &'static [(&'static str, &'static str, &'static str)] =
         &[("target", "grep", "content"), ("target", "find", "files")];
     type Args = SearchFilesArgs;
+
+    fn refusal(&self, args: &SearchFilesArgs, cx: &ToolContext) -> Option<Refusal> {
+        unsearchable(&cx.resolve(&args.path, &cx.cwd()), cx).map(Refusal::Denied)
+    }
 
     fn effect(&self, _: &SearchFilesArgs, _: &ToolContext) -> Effect {
         Effect::Read
@@ -98,6 +106,9 @@ impl Tool for SearchFiles {
         if !root.exists() {
             return Err(ToolError::failed(format!("{} does not exist", root.display())));
         }
+        if let Some(why) = unsearchable(&root, cx) {
+            return Err(ToolError::failed(why));
+        }
         let advice = cx.reads().ask_search(format!("{args:?} {}", root.display()));
         if advice == Advice::Block {
             return Err(ToolError::failed(
@@ -110,24 +121,33 @@ impl Tool for SearchFiles {
             pattern: args.pattern.clone(),
             file_glob: args.file_glob.clone(),
             context: args.context.min(MOST_CONTEXT),
+            longest_line: LONGEST_LINE,
             places: cx.places().clone(),
         };
-        let (cancel, deadline) = (scope.cancel.clone(), Instant::now() + PATIENCE);
         let cwd = scope.cwd.clone();
-        let search = move || {
-            let stop = || cancel.is_cancelled() || Instant::now() > deadline;
-            search(&args, &query, &cwd, &stop)
-        };
-        let mut value = tokio::task::spawn_blocking(search)
-            .await
-            .map_err(|_| ToolError::failed("the search crashed"))?
-            .map_err(ToolError::failed)?;
+        let doing = format!("searching {}", query.root.display());
+        let mut value = look(doing, Stop::new(scope, PATIENCE), move |stop| {
+            check_root(&query.root)?;
+            search(&args, &query, &cwd, &|| stop.is_asked()).map_err(ToolError::failed)
+        })
+        .await?;
         if advice == Advice::ReadAndWarn {
             value["warning"] =
                 "You have made this search three times in a row; the next time is refused.".into();
         }
         Ok(ToolOutput::json(value))
     }
+}
+
+/// Why the file that `root` is must not be searched. What is below a directory is judged file by
+/// file.
+fn unsearchable(root: &Path, cx: &ToolContext) -> Option<String> {
+    if root.is_dir() { None } else { protect::unreadable(root, cx.places()) }
+}
+
+fn check_root(root: &Path) -> Result<(), ToolError> {
+    let metadata = std::fs::metadata(root).map_err(|error| ToolError::io("search", root, &error))?;
+    if metadata.is_dir() { Ok(()) } else { regular::check(root, &metadata) }
 }
 
 fn search(
@@ -146,14 +166,19 @@ fn search(
             // Names and counts need no lines.
             let kept = if args.output_mode == OutputMode::Content { slice.limit } else { 0 };
             let matches = found::contents(query, Slice { limit: kept, ..slice }, stop)?;
-            match args.output_mode {
+            let skipped = matches.skipped;
+            let mut page = match args.output_mode {
                 OutputMode::Content => lines_page(matches, slice, query.context > 0, cwd),
                 OutputMode::FilesOnly => {
                     let files: Vec<PathBuf> = matches.counts.into_iter().map(|(path, _)| path).collect();
                     files_page(&files, slice, matches.stopped, cwd)
                 }
                 OutputMode::Count => counts_page(&matches, slice, cwd),
+            };
+            if skipped > 0 {
+                page["skipped"] = skipped.into();
             }
+            page
         }
     };
     if args.target == Target::Content && args.pattern.contains("\\n") {

@@ -92,3 +92,17 @@ async fn a_wrong_search_is_explained() {
     let stopped = bench.call("search_files", json!({"pattern": "alpha"})).await;
     assert_eq!(stopped["truncated"], true);
 }
+
+#[tokio::test]
+async fn a_file_that_is_not_read_is_not_searched_either() {
+    let bench = tree();
+    for path in [".env", "/proc/self/maps", "/proc/kmsg", "/proc/self/environ", "src/../.env"] {
+        let finished = bench.finish("search_files", json!({"pattern": "a", "path": path})).await;
+        let text = finished.message.content.as_text();
+        assert!(text.contains("was not run") && !text.contains("alpha"), "{path}: {text}");
+    }
+    let pipe = bench.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let result = bench.call("search_files", json!({"pattern": "a", "path": pipe})).await;
+    assert!(result["error"].as_str().unwrap().contains("named pipe"), "{result}");
+}

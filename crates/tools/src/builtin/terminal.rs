@@ -11,6 +11,8 @@ use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, Starte
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -89,8 +91,7 @@ impl Tool for Terminal {
             Some(dir) => (cx.resolve(dir, &here), false),
             None => existing(&here),
         };
-        std::fs::create_dir_all(cx.scratch())
-            .map_err(|error| ToolError::io("create", cx.scratch(), &error))?;
+        private_dir(cx.scratch()).map_err(|error| ToolError::io("create", cx.scratch(), &error))?;
         let seconds = args.timeout.unwrap_or(cx.settings().timeout);
         let command = Command {
             script: args.command.clone(),
@@ -126,6 +127,17 @@ impl Tool for Terminal {
 fn existing(path: &Path) -> (PathBuf, bool) {
     let found = path.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("/"));
     (found.to_owned(), found != path)
+}
+
+/// Makes a directory that only its owner sees into; one that is open to others is closed.
+fn private_dir(dir: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let mode = std::fs::metadata(dir)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        tracing::info!(dir = %dir.display(), "a working directory was open to others and is closed now");
+        std::fs::set_permissions(dir, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 fn report(command: &str, output: Output, seconds: u64) -> ToolOutput {

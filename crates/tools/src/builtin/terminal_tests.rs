@@ -2,6 +2,9 @@ use crate::testing::Bench;
 use crate::{ApprovalMode, ToolSettings};
 use hermes_conversation::IntentState;
 use serde_json::json;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 #[tokio::test]
 async fn output_exit_code_and_meaning_are_reported() {
@@ -57,6 +60,20 @@ async fn a_timeout_and_an_interruption_are_told_apart() {
     let stopped = bench.call("terminal", json!({"command": "sleep 99"})).await;
     assert_eq!(stopped["exit_code"], 130);
     assert!(stopped["error"].as_str().unwrap().contains("interrupted"));
+}
+
+#[tokio::test]
+async fn working_files_are_private() {
+    let bench = Bench::new();
+    let scratch = bench.root().join("scratch");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let listing = format!("stat -c %a {}/cwd-7", scratch.display());
+    let result = bench.call("terminal", json!({"command": listing})).await;
+    assert_eq!((mode(&scratch), &result["output"]), (0o700, &json!("600\n")));
+    std::fs::set_permissions(&scratch, Permissions::from_mode(0o755)).unwrap();
+    bench.call("terminal", json!({"command": "true"})).await;
+    assert_eq!(mode(&scratch), 0o700);
+    assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0);
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Files as the writing tools handle them: whole, with their line ends and byte-order mark.
 
-use super::atomic;
+use super::blocking::interrupted;
+use super::{atomic, regular};
 use crate::reads::{Seen, Version};
-use crate::{ToolContext, ToolError, protect};
+use crate::{CallScope, ToolContext, ToolError, protect};
 use serde::de::IgnoredAny;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use tokio::sync::OwnedMutexGuard;
 
 /// Larger files are not edited in memory.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -57,17 +60,20 @@ pub(super) fn load(path: &Path) -> Result<Option<Existing>, ToolError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(ToolError::io("read", path, &error)),
     };
-    if !metadata.is_file() {
-        return Err(ToolError::failed(format!("{} is not a regular file", path.display())));
-    }
+    let too_large = |bytes| {
+        let text = format!("{} has {bytes} bytes; files above {LARGEST} are not edited", path.display());
+        Err(ToolError::failed(text))
+    };
     if metadata.len() > LARGEST {
-        return Err(ToolError::failed(format!(
-            "{} has {} bytes; files above {LARGEST} are not edited",
-            path.display(),
-            metadata.len()
-        )));
+        return too_large(metadata.len());
     }
-    let bytes = std::fs::read(path).map_err(|error| ToolError::io("read", path, &error))?;
+    let mut bytes = Vec::new();
+    // Files that the kernel makes up, and those that grow, have more than they say.
+    let read = regular::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| ToolError::io("read", path, &error))?;
+    if bytes.len() as u64 > LARGEST {
+        return too_large(bytes.len() as u64);
+    }
     let text = String::from_utf8(bytes).ok();
     let spelling = text.as_deref().map(Spelling::of).unwrap_or_default();
     Ok(Some(Existing { text, spelling }))
@@ -131,12 +137,14 @@ pub(super) fn target(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBu
     }
 }
 
-/// Runs file work where it may block.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    let crashed = |_| ToolError::failed("the file operation crashed; check the file before trying again");
-    tokio::task::spawn_blocking(work).await.map_err(crashed)?
+/// Waits for the turn to write `path`.
+pub(super) async fn turn(
+    path: &Path,
+    cx: &ToolContext,
+    scope: &CallScope,
+) -> Result<OwnedMutexGuard<()>, ToolError> {
+    let turn = scope.cancel.run_until_cancelled(cx.locks().lock(path)).await;
+    turn.ok_or_else(|| interrupted(&format!("waiting to write {}", path.display())))
 }
 
 #[cfg(test)]

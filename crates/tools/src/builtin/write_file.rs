@@ -1,6 +1,7 @@
 //! Writing a whole file.
 
-use super::whole_file::{blocking, load, note_written, store, syntax_error, target, warning};
+use super::blocking::{FILE_PATIENCE, Stop, finish, look};
+use super::whole_file::{load, note_written, store, syntax_error, target, turn, warning};
 use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
 use hermes_conversation::Effect;
 use hermes_guard::{Secrets, redact};
@@ -50,11 +51,14 @@ impl Tool for WriteFile {
         scope: &CallScope,
     ) -> Result<ToolOutput, ToolError> {
         let path = target(&args.path, &scope.cwd, cx).map_err(ToolError::failed)?;
-        let _turn = cx.locks().lock(&path).await;
+        let _turn = turn(&path, cx, scope).await?;
         let warning = warning(&path, cx);
-        let place = path.clone();
-        let secrets = cx.secrets();
-        let (bytes, dirs_created) = blocking(move || replace(&place, &args.content, &secrets)).await?;
+        let (place, secrets) = (path.clone(), cx.secrets());
+        let doing = format!("looking at {}", path.display());
+        let stop = Stop::new(scope, FILE_PATIENCE);
+        let text = look(doing, stop, move |_| composed(&place, &args.content, &secrets)).await?;
+        let (place, bytes) = (path.clone(), text.len());
+        let dirs_created = finish(move || store(&place, &text)).await?;
         note_written(&path, cx);
         let mut value = json!({
             "bytes_written": bytes,
@@ -69,7 +73,9 @@ impl Tool for WriteFile {
     }
 }
 
-fn replace(path: &Path, content: &str, secrets: &Secrets) -> Result<(usize, bool), ToolError> {
+/// The text to write, if it may take the place of what is there. Nothing of that is shown: the
+/// file may be one that is not read.
+fn composed(path: &Path, content: &str, secrets: &Secrets) -> Result<String, ToolError> {
     if let Some(error) = syntax_error(path, content) {
         return Err(ToolError::failed(format!("{} was not written: the content is {error}", path.display())));
     }
@@ -84,9 +90,7 @@ fn replace(path: &Path, content: &str, secrets: &Secrets) -> Result<(usize, bool
         )));
     }
     let spelling = existing.map(|existing| existing.spelling).unwrap_or_default();
-    let text = spelling.dressed(content);
-    let dirs_created = store(path, &text)?;
-    Ok((text.len(), dirs_created))
+    Ok(spelling.dressed(content))
 }
 
 /// Whether a file with secrets would be replaced by what the model was shown in their place.
@@ -97,11 +101,12 @@ fn would_lose_secrets(before: &str, after: &str, secrets: &Secrets) -> bool {
 
 /// Whether every line starts with its number, as `read_file` shows them.
 fn is_page(content: &str) -> bool {
-    let numbers: Option<Vec<usize>> = content
+    let numbers: Option<Vec<u64>> = content
         .lines()
         .map(|line| line.split_once('|').and_then(|(number, _)| number.trim().parse().ok()))
         .collect();
-    numbers.is_some_and(|numbers| numbers.len() > 1 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1))
+    let follows = |pair: &[u64]| pair[0].checked_add(1) == Some(pair[1]);
+    numbers.is_some_and(|numbers| numbers.len() > 1 && numbers.windows(2).all(follows))
 }
 
 #[cfg(test)]

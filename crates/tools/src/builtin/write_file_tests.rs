@@ -38,10 +38,68 @@ async fn broken_content_and_protected_places_are_not_written() {
         let result = bench.call("write_file", json!({"path": path, "content": content})).await;
         assert!(result["error"].as_str().unwrap().contains(part), "{path}: {result}");
     }
-    let config = bench.root().join("home/config.yaml");
-    let result = bench.call("write_file", json!({"path": config, "content": "a: 1"})).await;
-    assert!(result["error"].as_str().unwrap().contains("Hermes itself"), "{result}");
-    assert!(!config.exists() && !bench.path("a.json").exists());
+    assert!(!bench.path("a.json").exists());
+}
+
+#[tokio::test]
+async fn nothing_below_the_home_is_written_but_the_cache() {
+    let bench = Bench::new();
+    let home = bench.root().join("home");
+    std::fs::write(home.join("state.db-wal"), "log").unwrap();
+    std::os::unix::fs::symlink(&home, bench.path("alias")).unwrap();
+    std::os::unix::fs::symlink(home.join("state.db-wal"), bench.path("wal")).unwrap();
+    for path in [
+        "../home/config.yaml",
+        "../home/state.db-wal",
+        "../home/state.db-shm",
+        "../home/notes.md",
+        "../home/cache/../config.yaml",
+        "alias/state.db-wal",
+        "wal",
+        &format!("/proc/self/root{}", home.join("state.db-wal").display()),
+    ] {
+        for (tool, arguments) in [
+            ("write_file", json!({"path": path, "content": "a: 1"})),
+            ("patch", json!({"path": path, "old_string": "log", "new_string": "x"})),
+        ] {
+            let result = bench.call(tool, arguments).await;
+            assert!(result["error"].as_str().unwrap().contains("Hermes itself"), "{tool} {path}: {result}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(home.join("state.db-wal")).unwrap(), "log");
+    let cached = bench.call("write_file", json!({"path": "../home/cache/a.txt", "content": "x"})).await;
+    assert_eq!(cached["bytes_written"], 1, "{cached}");
+}
+
+#[tokio::test]
+async fn numbers_at_the_end_of_their_range_are_no_page() {
+    let bench = Bench::new();
+    for content in ["18446744073709551615|x\n5|y", "18446744073709551616|x\n5|y"] {
+        let result = bench.call("write_file", json!({"path": "a.txt", "content": content})).await;
+        assert_eq!(result["bytes_written"], content.len(), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_file_of_secrets_held_is_not_shown() {
+    let bench = Bench::new();
+    bench.write(".env", "PIN=4711\r\nNAME=hidden\r\n");
+    for content in ["A=1\n", "PIN=[redacted]\n"] {
+        let finished = bench.finish("write_file", json!({"path": ".env", "content": content})).await;
+        let text = finished.message.content.as_text();
+        assert!(!text.contains("4711") && !text.contains("hidden"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_write_that_waits_for_its_turn_ends() {
+    let bench = Bench::new();
+    let held = bench.cx.locks().lock(&bench.path("a.txt")).await;
+    bench.cancel.cancel();
+    let result = bench.call("write_file", json!({"path": "a.txt", "content": "x"})).await;
+    assert!(result["error"].as_str().unwrap().contains("interrupted"), "{result}");
+    assert!(!bench.path("a.txt").exists());
+    drop(held);
 }
 
 #[tokio::test]

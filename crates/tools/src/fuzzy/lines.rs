@@ -1,7 +1,10 @@
-//! Text as lines, and how alike two lines are.
+//! Text as lines.
 
-use similar::TextDiff;
+use super::Stop;
 use std::ops::Range;
+
+/// Windows between two questions whether to stop.
+const BETWEEN: usize = 1024;
 
 /// Lines with the places they come from.
 pub(super) struct Lines<'a> {
@@ -41,8 +44,14 @@ impl<'a> Wanted<'a> {
     }
 
     /// Windows of as many lines as are wanted for which `fits` holds, none overlapping. Lines
-    /// that are all blank would fit anywhere, so they are not looked for.
-    pub(super) fn windows(&self, content: &str, fits: impl Fn(&[&str]) -> bool) -> Vec<Range<usize>> {
+    /// that are all blank would fit anywhere, so they are not looked for. Ends early when `stop`
+    /// says so.
+    pub(super) fn windows(
+        &self,
+        content: &str,
+        stop: Stop<'_>,
+        fits: impl Fn(&[&str]) -> bool,
+    ) -> Vec<Range<usize>> {
         if self.lines.iter().all(|line| line.trim().is_empty()) {
             return Vec::new();
         }
@@ -50,6 +59,9 @@ impl<'a> Wanted<'a> {
         let count = self.lines.len();
         let (mut found, mut first) = (Vec::new(), 0);
         while first + count <= lines.texts.len() {
+            if first % BETWEEN == 0 && stop() {
+                break;
+            }
             if !fits(&lines.texts[first..first + count]) {
                 first += 1;
                 continue;
@@ -63,35 +75,4 @@ impl<'a> Wanted<'a> {
         }
         found
     }
-}
-
-/// How alike two lines are, from 0 to 1. Answers 0 without looking closely when a cheap bound
-/// rules out `least`.
-pub(super) fn likeness(a: &str, b: &str, least: f32) -> f32 {
-    if a == b {
-        return 1.0;
-    }
-    if a.is_empty() || b.is_empty() || at_most(a, b) < least {
-        return 0.0;
-    }
-    TextDiff::from_chars(a, b).ratio()
-}
-
-/// A cheap upper bound of the likeness: the bytes both have, in any order. It spares a diff
-/// for nearly every pair of lines in a large file.
-fn at_most(a: &str, b: &str) -> f32 {
-    if !a.is_ascii() || !b.is_ascii() {
-        return 1.0;
-    }
-    let mut counts = [0i32; 128];
-    for byte in a.bytes() {
-        counts[usize::from(byte)] += 1;
-    }
-    let mut common = 0;
-    for byte in b.bytes() {
-        let count = &mut counts[usize::from(byte)];
-        common += i32::from(*count > 0);
-        *count -= 1;
-    }
-    2.0 * common as f32 / (a.len() + b.len()) as f32
 }
