@@ -8,18 +8,24 @@ use std::time::Duration;
 /// The fsyncs of a run.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Fsyncs {
+    /// Without those of checkpoints.
     pub(super) count: usize,
+    /// How often the log was copied into the database while the session ran.
+    pub(super) checkpoints: usize,
     /// Of those that came before the first request was written.
     pub(super) before_request: usize,
     pub(super) durations: Vec<Duration>,
 }
+
+/// A checkpoint syncs the log, the database, and the header of the log that starts anew.
+const SYNCS_OF_A_CHECKPOINT: usize = 3;
 
 /// Runs a command and watches it and its children.
 pub(super) fn fsyncs(command: &Command) -> Result<Fsyncs> {
     let trace = tempfile::NamedTempFile::new()?;
     let mut watched = Command::new("strace");
     watched
-        .args(["-f", "-T", "-s", "16", "-e", "trace=fsync,fdatasync,write,writev,sendto,sendmsg", "-o"])
+        .args(["-f", "-y", "-T", "-s", "16", "-e", "trace=fsync,fdatasync,write,writev,sendto,sendmsg", "-o"])
         .arg(trace.path());
     let output = wrapped(watched, command).output().context("strace could not be started")?;
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -32,16 +38,19 @@ pub(super) fn fsyncs(command: &Command) -> Result<Fsyncs> {
 fn read(trace: &str) -> Fsyncs {
     let mut found = Fsyncs::default();
     let mut asked = false;
+    let mut synced = 0;
     for line in trace.lines() {
         asked |= line.contains("\"POST /");
         if line.contains("fsync(") || line.contains("fdatasync(") {
-            found.count += 1;
+            synced += 1;
             found.before_request += usize::from(!asked);
+            found.checkpoints += usize::from(asked && line.contains("state.db>"));
         }
         if line.contains("fsync") || line.contains("fdatasync") {
             found.durations.extend(duration(line));
         }
     }
+    found.count = synced - (found.checkpoints * SYNCS_OF_A_CHECKPOINT).min(synced);
     found
 }
 
@@ -63,12 +72,16 @@ mod tests {
 10 write(9, \"x\", 1) = 1 <0.000001>
 11 <... fdatasync resumed>) = 0 <0.000200>
 10 sendto(9, \"POST /v1/chat/co\"..., 900, 0, NULL, 0) = 900 <0.000030>
-10 fsync(5) = 0 <0.000300>
+10 fdatasync(5</h/state.db-wal>) = 0 <0.000300>
+10 fdatasync(5</h/state.db-wal>) = 0 <0.000300>
+10 fdatasync(4</h/state.db>) = 0 <0.000300>
+10 fdatasync(5</h/state.db-wal>) = 0 <0.000300>
 ";
         let want = Fsyncs {
             count: 3,
+            checkpoints: 1,
             before_request: 2,
-            durations: [100, 200, 300].map(Duration::from_micros).to_vec(),
+            durations: [100, 200, 300, 300, 300, 300].map(Duration::from_micros).to_vec(),
         };
         assert_eq!(read(trace), want);
     }
