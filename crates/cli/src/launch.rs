@@ -3,7 +3,8 @@
 use crate::args::{ChatArgs, Common};
 use crate::exit::{Exit, Failure};
 use crate::json_events::About;
-use crate::{chat, oneshot, prompt_text, usage_file, welcome};
+use crate::prompt_text::{self, Prompt};
+use crate::{chat, oneshot, welcome};
 use hermes_runtime::config::shell_variables;
 use hermes_runtime::{Home, Launch, ResolveError, Runtime, RuntimeError, SessionHandle};
 use hermes_tools::AskUser;
@@ -89,12 +90,11 @@ async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {
 
 /// Chooses the way of talking: one answer, or a conversation in this terminal.
 pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Failure> {
-    let runtime = open(&common)?;
-    if let Err(RuntimeError::Resolve(error)) = runtime.endpoint() {
-        usage_file::write(&common, None, &About::nothing(), Some(&error.to_string()))?;
-        return no_model(error, &runtime, &common).await;
-    }
-    let prompt = prompt_text::wanted(&args, &common, std::io::stdin().is_terminal())?;
+    let (runtime, prompt) = match prepare(&args, &common) {
+        Ok(prepared) => prepared,
+        Err(Obstacle::NoModel(home)) => return Err(no_model(&home, &common).await),
+        Err(Obstacle::Failure(failure)) => return Err(oneshot::give_up(&common, &About::nothing(), failure)),
+    };
     let exit = match prompt {
         Some(prompt) => oneshot::run(&runtime, &common, prompt).await,
         None => chat::run(&runtime, &common).await,
@@ -103,12 +103,28 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
     exit
 }
 
-async fn no_model(error: ResolveError, runtime: &Runtime, common: &Common) -> Result<Exit, Failure> {
-    match error {
-        ResolveError::NothingConfigured => {
-            welcome::no_model(runtime.home()).await;
-            Ok(Exit::Config)
+/// What can keep a conversation from beginning.
+enum Obstacle {
+    NoModel(Home),
+    Failure(Failure),
+}
+
+fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>), Obstacle> {
+    let runtime = open(common).map_err(Obstacle::Failure)?;
+    match runtime.endpoint() {
+        Ok(_) => {}
+        Err(RuntimeError::Resolve(ResolveError::NothingConfigured)) => {
+            return Err(Obstacle::NoModel(runtime.home().clone()));
         }
-        other => Err(blame_flags(other.into(), common)),
+        Err(error) => return Err(Obstacle::Failure(blame_flags(error, common))),
     }
+    let prompt = prompt_text::wanted(args, common, std::io::stdin().is_terminal());
+    Ok((runtime, prompt.map_err(Obstacle::Failure)?))
+}
+
+/// Five lines on what to do, and the last word for programs.
+async fn no_model(home: &Home, common: &Common) -> Failure {
+    welcome::no_model(home).await;
+    let failure = Failure::new(Exit::Config, "no model is configured");
+    Failure { line: String::new(), ..oneshot::give_up(common, &About::nothing(), failure) }
 }

@@ -45,6 +45,8 @@ fn main() -> ExitCode {
             Exit::Internal.into()
         }
         Ok(exit) => exit.into(),
+        // A failure without a line has been explained already.
+        Err(failure) if failure.line.is_empty() => failure.exit.into(),
         Err(failure) => {
             term::complain(&format!("hermes: {}", term::printable(&failure.line)));
             failure.exit.into()

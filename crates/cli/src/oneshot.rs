@@ -22,7 +22,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let person = Person::present(runtime, prompt.manner)?;
     let mut session = match launch::session(runtime, common, person.ask.clone()).await {
         Ok(session) => session,
-        Err(failure) => return Err(give_up(common, prompt.manner, &About::nothing(), failure)),
+        Err(failure) => return Err(give_up(common, &About::nothing(), failure)),
     };
     announce(&mut session, &prompt);
     let cancel = CancellationToken::new();
@@ -127,7 +127,7 @@ fn conclude(
     seen: Seen,
 ) -> Result<Exit, Failure> {
     let about = about(session);
-    let report = report.map_err(|error| give_up(common, manner, &about, error.into()))?;
+    let report = report.map_err(|error| give_up(common, &about, error.into()))?;
     match manner {
         Manner::Json => {
             term::print_line(&json_events::result(&report, &about).to_string());
@@ -160,8 +160,8 @@ fn print_answer(report: &TurnReport) {
 }
 
 /// The end of a run in which no turn could be held; programs get their last line all the same.
-fn give_up(common: &Common, manner: Manner, about: &About<'_>, failure: Failure) -> Failure {
-    if manner == Manner::Json {
+pub(crate) fn give_up(common: &Common, about: &About<'_>, failure: Failure) -> Failure {
+    if common.json {
         term::print_line(&json_events::no_result(about, &failure.line).to_string());
     }
     match usage_file::write(common, None, about, Some(&failure.line)) {

@@ -213,6 +213,13 @@ async fn without_a_model_five_lines_say_what_to_do() {
     assert_eq!((code(&out), stdout(&out).as_str()), (78, ""));
     assert_eq!(stderr(&out).lines().count(), 5, "{}", stderr(&out));
     assert!(stderr(&out).contains("hermes demo"));
+    let usage = cwd.path().join("usage.json");
+    let args = ["--json", "--usage-file", usage.to_str().unwrap(), "-z", "hi"];
+    let out = hermes(home.path(), cwd.path(), &args).output().unwrap();
+    let last: Value = serde_json::from_str(stdout(&out).lines().last().unwrap()).unwrap();
+    assert_eq!((code(&out), &last["type"], &last["failed"]), (78, &json!("result"), &json!(true)));
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(usage).unwrap()).unwrap();
+    assert_eq!(report["failure"], "no model is configured");
 }
 
 #[tokio::test(flavor = "multi_thread")]
