@@ -4,16 +4,16 @@ use hermes_exec::{
     Backend, BoxFuture, Command, Ended, Group, Local, OutputLimits, Started, Unwatched, Watch, kill_all, reap,
 };
 use std::path::Path;
-use std::sync::Mutex;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Default)]
-struct Witness(Mutex<Option<Group>>);
+struct Witness(OnceLock<Group>);
 
 impl Started for Witness {
     fn started<'a>(&'a self, group: &'a Group) -> BoxFuture<'a, Result<(), String>> {
-        *self.0.lock().unwrap() = Some(group.clone());
+        let _ = self.0.set(group.clone());
         Box::pin(async { Ok(()) })
     }
 }
@@ -53,13 +53,11 @@ async fn everything_that_runs_is_killed_at_once() {
         ids += &std::fs::read_to_string(dir.path().join("b")).unwrap();
         let ids: Vec<&str> = ids.split_whitespace().collect();
         assert_eq!(ids.len(), 4);
-        for _ in 0..1000 {
-            if ids.iter().all(|id| is_over(id)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(5));
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while !ids.iter().all(|id| is_over(id)) {
+            assert!(Instant::now() < deadline, "still there: {ids:?}");
+            std::thread::yield_now();
         }
-        panic!("still there: {ids:?}");
     };
     let (a, b, ()) = tokio::join!(
         Local.run(command(first, dir.path()), Watch { started: &witness, cancel: &cancel }),
@@ -69,7 +67,6 @@ async fn everything_that_runs_is_killed_at_once() {
     for output in [a.unwrap(), b.unwrap()] {
         assert_eq!((output.exit_code, output.ended), (137, Ended::Exited));
     }
-    let group = witness.0.lock().unwrap().clone().unwrap();
-    assert_eq!(reap(&group).await, 0);
+    assert_eq!(reap(witness.0.get().unwrap()).await, 0);
     kill_all();
 }

@@ -149,7 +149,7 @@ pub static KEYS: [Key; 28] = [
         "approvals.mode",
         Kind::Choice(&["smart", "off", "manual"]),
         Fallback::Text("smart"),
-        "who approves risky commands: manual, smart or off",
+        "when a person is asked before a command: manual always, smart as manual for now, off never",
     )
     .env(&[Switch("HERMES_YOLO_MODE", "off")]),
     key("display.show_reasoning", Kind::Boolean, Fallback::Boolean(true), "show the model's reasoning"),

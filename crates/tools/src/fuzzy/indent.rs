@@ -131,7 +131,7 @@ fn paired_width(spaced: &str, tabbed: &str, base: Base<'_>) -> Option<usize> {
     spaced.lines().zip(tabbed.lines()).find_map(|(spaced, tabbed)| {
         let spaces = indent(spaced).len().abs_diff(base.believed.len());
         let tabs = indent(tabbed).len().abs_diff(base.actual.len());
-        (spaced.trim() == tabbed.trim() && spaces > 0 && tabs > 0 && spaces % tabs == 0)
+        (spaced.trim() == tabbed.trim() && spaces > 0 && tabs > 0 && spaces.is_multiple_of(tabs))
             .then(|| spaces / tabs)
     })
 }
