@@ -142,10 +142,11 @@ impl<'a> Chat<'a> {
         let _ = self.question_shown.notified().now_or_never();
         let input = UserMessage::text(line);
         term::print("\n");
-        let turn = self.session.submit(input, &cancel, sink);
         let watch = signals::watch(cancel.clone());
-        let (report, _) = tokio::join!(turn, screen::show(stream, screen));
+        let shown = tokio::spawn(screen::show(stream, screen));
+        let report = self.session.submit(input, &cancel, sink).await;
         drop(watch);
+        let _ = shown.await;
         match report {
             Ok(report) => self.conclude(&report),
             Err(error) => self.complain(&Failure::from(error).line),

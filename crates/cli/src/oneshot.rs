@@ -27,11 +27,13 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     announce(&mut session, &prompt);
     let cancel = CancellationToken::new();
     let (sink, stream) = events();
-    let shown = show(stream, prompt.manner, runtime, person.question_shown);
-    let turn = session.submit(UserMessage::text(&prompt.text), &cancel, sink);
+    // Beside the turn, which is woken for every token and should not look at the screen as well.
+    let screen = screen_for(runtime, person.question_shown);
+    let shown = tokio::spawn(show(stream, prompt.manner, screen));
     let watch = signals::watch(cancel.clone());
-    let (report, seen) = tokio::join!(turn, shown);
+    let report = session.submit(UserMessage::text(&prompt.text), &cancel, sink).await;
     drop(watch);
+    let seen = shown.await.unwrap_or_default();
     let result = conclude(common, prompt.manner, &session, report, seen);
     session.close().await;
     result
@@ -88,19 +90,18 @@ struct Seen {
     nobody_to_ask: bool,
 }
 
-async fn show(
-    mut stream: EventStream,
-    manner: Manner,
-    runtime: &Runtime,
-    question_shown: Option<Arc<Notify>>,
-) -> Seen {
+fn screen_for(runtime: &Runtime, question_shown: Option<Arc<Notify>>) -> Screen {
+    let shows_reasoning = runtime.config().boolean("display.show_reasoning").unwrap_or(true);
+    let screen = Screen::new(Style::for_stream(&std::io::stdout()), shows_reasoning);
+    match question_shown {
+        Some(shown) => screen.with_questions(shown),
+        None => screen,
+    }
+}
+
+async fn show(mut stream: EventStream, manner: Manner, screen: Screen) -> Seen {
     let mut seen = Seen::default();
     if manner == Manner::Human {
-        let shows_reasoning = runtime.config().boolean("display.show_reasoning").unwrap_or(true);
-        let mut screen = Screen::new(Style::for_stream(&std::io::stdout()), shows_reasoning);
-        if let Some(shown) = question_shown {
-            screen = screen.with_questions(shown);
-        }
         screen::show(stream, screen).await;
         return seen;
     }

@@ -3,14 +3,15 @@
 use crate::Deadlines;
 use crate::client::root_cause;
 use bytes::Bytes;
+use futures::StreamExt;
 use futures::stream::BoxStream;
-use futures::{FutureExt, StreamExt};
 use hermes_wire::{Decoder, Failure, ModelEvent, ModelEvents, SseParser, TimeoutPhase};
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep};
 
 /// The largest reply that is read.
 const MAX_REPLY: usize = 64 * 1024 * 1024;
@@ -24,6 +25,9 @@ pub(crate) struct Receiving {
     body: BoxStream<'static, reqwest::Result<Bytes>>,
     deadlines: Deadlines,
     started: Instant,
+    /// When the last bytes came.
+    heard: Instant,
+    alarm: Pin<Box<Sleep>>,
     received: usize,
     draining: Arc<Mutex<()>>,
 }
@@ -35,30 +39,51 @@ impl Receiving {
         started: Instant,
         draining: Arc<Mutex<()>>,
     ) -> Self {
-        Self { body: response.bytes_stream().boxed(), deadlines, started, received: 0, draining }
+        let heard = Instant::now();
+        let due = (heard + deadlines.gap).min(started + deadlines.total);
+        let alarm = Box::pin(tokio::time::sleep_until(due));
+        Self {
+            body: response.bytes_stream().boxed(),
+            deadlines,
+            started,
+            heard,
+            alarm,
+            received: 0,
+            draining,
+        }
     }
 
     /// The next bytes, or `None` at the end.
     async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
-        let left = self.deadlines.total.saturating_sub(self.started.elapsed());
-        let (limit, phase, shown) = match left < self.deadlines.gap {
-            true => (left, TimeoutPhase::Total, self.deadlines.total),
-            false => (self.deadlines.gap, TimeoutPhase::Gap, self.deadlines.gap),
-        };
-        // Most chunks of a fast stream are there already and need no timer.
-        let next = match self.body.next().now_or_never() {
-            Some(next) => next,
-            None => tokio::time::timeout(limit, self.body.next())
-                .await
-                .map_err(|_| Failure::TimedOut { phase, limit: shown })?,
+        let next = loop {
+            tokio::select! {
+                biased;
+                next = self.body.next() => break next,
+                () = &mut self.alarm => self.check_time()?,
+            }
         };
         let Some(chunk) = next else { return Ok(None) };
         let chunk = chunk.map_err(|error| Failure::Cut { cause: root_cause(&error) })?;
+        self.heard = Instant::now();
         self.received += chunk.len();
         if self.received > MAX_REPLY {
             return Err(Failure::TooLarge { limit: MAX_REPLY });
         }
         Ok(Some(chunk))
+    }
+
+    /// The alarm went off. It is not set anew for every chunk, so it may be early.
+    fn check_time(&mut self) -> Result<(), Failure> {
+        let Deadlines { gap, total, .. } = self.deadlines;
+        let now = Instant::now();
+        if now >= self.started + total {
+            return Err(Failure::TimedOut { phase: TimeoutPhase::Total, limit: total });
+        }
+        if now >= self.heard + gap {
+            return Err(Failure::TimedOut { phase: TimeoutPhase::Gap, limit: gap });
+        }
+        self.alarm.as_mut().reset((self.heard + gap).min(self.started + total));
+        Ok(())
     }
 
     /// Everything, as text.
@@ -100,7 +125,8 @@ async fn read_rest(mut body: BoxStream<'static, reqwest::Result<Bytes>>, busy: O
 pub(crate) fn events(receiving: Receiving, decoder: Decoder) -> ModelEvents {
     let reading =
         Reading { receiving, decoder, sse: SseParser::default(), ready: VecDeque::new(), ended: false };
-    futures::stream::unfold(Some(reading), |reading| async move {
+    // Boxed, because the state is handed from event to event.
+    futures::stream::unfold(Some(Box::new(reading)), |reading| async move {
         let mut reading = reading?;
         match reading.next().await {
             Ok(Some(event)) => Some((Ok(event), Some(reading))),
@@ -159,11 +185,12 @@ impl Reading {
         failed.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    fn finish(self) -> Result<ModelEvent, Failure> {
-        if !self.ended {
-            self.receiving.drain();
+    fn finish(self: Box<Self>) -> Result<ModelEvent, Failure> {
+        let Self { receiving, decoder, ended, .. } = *self;
+        if !ended {
+            receiving.drain();
         }
-        Ok(ModelEvent::Finished(Box::new(self.decoder.finish()?)))
+        Ok(ModelEvent::Finished(Box::new(decoder.finish()?)))
     }
 }
 

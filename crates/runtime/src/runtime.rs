@@ -132,8 +132,7 @@ impl Runtime {
     /// Finishes what may be finished late: the search index takes up the newest messages.
     pub async fn leave(&self) {
         if let Some(store) = self.store.get() {
-            // An index that is behind catches up at the next search.
-            let _ = store.drain(Duration::from_millis(200)).await;
+            store.leave(Duration::from_millis(200)).await;
         }
     }
 

@@ -28,16 +28,34 @@ impl SessionDb {
     /// Indexes waiting messages for at most about `max`. An index that cannot be written is an
     /// error here and nowhere else.
     pub async fn drain(&self, max: Duration) -> Result<Drained, StoreError> {
-        let deadline = Instant::now() + max;
-        let mut drained = Drained {
-            indexed: 0,
-            // Most of the time there is nothing to do, and finding out needs no write.
-            complete: self.read(is_empty).await?,
+        // Most of the time there is nothing to do, and finding out needs no write.
+        if self.read(is_empty).await? {
+            return Ok(Drained { indexed: 0, complete: true });
+        }
+        self.work_off(max).await
+    }
+
+    /// For a program that leaves: indexes what waits, for at most about `max`, and leaves a log
+    /// behind that the next start reads quickly. Does not wait for other programs much longer.
+    pub async fn leave(&self, max: Duration) {
+        let tidy_up = async {
+            // An index that is behind catches up at the next search.
+            let _ = self.work_off(max).await;
+            self.shared.writer.tidy().await;
         };
-        while !drained.complete && Instant::now() < deadline {
-            let indexed = self.write(Level::Normal, piece).await?;
-            drained.indexed += indexed;
-            drained.complete = self.read(is_empty).await?;
+        let _ = tokio::time::timeout(max * 2, tidy_up).await;
+    }
+
+    async fn work_off(&self, max: Duration) -> Result<Drained, StoreError> {
+        let deadline = Instant::now() + max;
+        let mut drained = Drained::default();
+        while !drained.complete {
+            let piece = self.write(Level::Normal, piece).await?;
+            drained.indexed += piece.indexed;
+            drained.complete = piece.complete;
+            if Instant::now() >= deadline {
+                break;
+            }
         }
         Ok(drained)
     }
@@ -55,7 +73,7 @@ struct Note {
     put: bool,
 }
 
-fn piece(db: &Connection) -> Result<usize, StoreError> {
+fn piece(db: &Connection) -> Result<Drained, StoreError> {
     let notes = oldest_notes(db).doing("read the index queue")?;
     let started = Instant::now();
     let mut indexed = 0;
@@ -66,7 +84,7 @@ fn piece(db: &Connection) -> Result<usize, StoreError> {
             break;
         }
     }
-    Ok(indexed)
+    Ok(Drained { indexed, complete: is_empty(db)? })
 }
 
 fn oldest_notes(db: &Connection) -> rusqlite::Result<Vec<Note>> {

@@ -25,6 +25,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The first process to open a database reads its whole log, so a log larger than this is cut
 /// once all of it is checkpointed.
 const LARGE_LOG: u64 = 1 << 20;
+/// A log larger than this is checkpointed by a program that leaves: runs that are too short for
+/// a pause would let it grow without end.
+const LOG_TO_LEAVE: u64 = 4 << 20;
 
 /// How durable a job must be when it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,19 +65,19 @@ struct Counts {
 /// The handle through which jobs reach the thread. Dropping it ends the thread after its queue.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    queue: Sender<Box<dyn Job>>,
+    queue: Sender<Request>,
     counts: Arc<Counts>,
 }
 
 impl Writer {
     /// Starts the thread on an opened connection.
     pub(crate) fn start(db: Connection, path: PathBuf, patience: Duration) -> Result<Self, StoreError> {
-        let (queue, jobs) = channel();
+        let (queue, requests) = channel();
         let counts = Arc::new(Counts::default());
         let bench = Bench::new(db, path, patience, counts.clone());
         std::thread::Builder::new()
             .name("hermes-store".into())
-            .spawn(move || bench.work(&jobs))
+            .spawn(move || bench.work(&requests))
             .map_err(|_| StoreError::Stopped)?;
         Ok(Self { queue, counts })
     }
@@ -92,10 +95,18 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let job = Typed { level, work: Some(work), outcome: None, reply };
-        let sent = self.queue.send(Box::new(job));
+        let sent = self.queue.send(Request::Job(Box::new(job)));
         async move {
             sent.map_err(|_| StoreError::Stopped)?;
             answer.await.unwrap_or(Err(StoreError::Stopped))
+        }
+    }
+
+    /// Waits until the log is of a size that can be left behind.
+    pub(crate) async fn tidy(&self) {
+        let (done, tidied) = oneshot::channel();
+        if self.queue.send(Request::Tidy(done)).is_ok() {
+            let _ = tidied.await;
         }
     }
 
@@ -105,6 +116,11 @@ impl Writer {
             commits: self.counts.all.load(Ordering::Relaxed),
         }
     }
+}
+
+enum Request {
+    Job(Box<dyn Job>),
+    Tidy(oneshot::Sender<()>),
 }
 
 /// Work whose answer has some type that the thread need not know.
@@ -203,27 +219,40 @@ impl Bench {
         }
     }
 
-    fn work(mut self, jobs: &Receiver<Box<dyn Job>>) {
-        while let Some(first) = self.next(jobs) {
-            let mut waiting: Vec<_> = std::iter::once(first).chain(jobs.try_iter()).collect();
+    fn work(mut self, requests: &Receiver<Request>) {
+        while let Some(first) = self.next(requests) {
+            let mut waiting = Vec::new();
+            let mut tidied = Vec::new();
+            for request in std::iter::once(first).chain(requests.try_iter()) {
+                match request {
+                    Request::Job(job) => waiting.push(job),
+                    Request::Tidy(done) => tidied.push(done),
+                }
+            }
             while !waiting.is_empty() {
                 waiting = self.commit_group(waiting);
+            }
+            if !tidied.is_empty() && self.log_length() > LOG_TO_LEAVE {
+                self.checkpoint();
+            }
+            for done in tidied {
+                let _ = done.send(());
             }
         }
     }
 
     /// The next job. A checkpoint that is due uses the pause before it.
-    fn next(&mut self, jobs: &Receiver<Box<dyn Job>>) -> Option<Box<dyn Job>> {
+    fn next(&mut self, requests: &Receiver<Request>) -> Option<Request> {
         if self.since_checkpoint >= CHECKPOINT_OVERDUE {
             self.checkpoint();
         }
         if self.since_checkpoint >= CHECKPOINT_EVERY {
-            match jobs.recv_timeout(PAUSE) {
-                Ok(job) => return Some(job),
+            match requests.recv_timeout(PAUSE) {
+                Ok(request) => return Some(request),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => self.checkpoint(),
             }
         }
-        jobs.recv().ok()
+        requests.recv().ok()
     }
 
     /// Commits a group and answers it. Gives back the jobs that were not run because the database
@@ -310,11 +339,14 @@ impl Bench {
             let (pages, done): (i64, i64) = (row.get(1)?, row.get(2)?);
             Ok(pages == done)
         })?;
-        let log = self.log.as_ref().and_then(|log| FileMark::take(log.clone()));
-        if is_whole && log.is_some_and(|log| log.length > LARGE_LOG) {
+        if is_whole && self.log_length() > LARGE_LOG {
             self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         }
         Ok(())
+    }
+
+    fn log_length(&self) -> u64 {
+        self.log.as_ref().and_then(|log| FileMark::take(log.clone())).map_or(0, |log| log.length)
     }
 
     fn locked(&self) -> StoreError {

@@ -110,3 +110,19 @@ async fn deleted_messages_are_no_longer_found() {
     }
     assert!(before.delete(&SessionId::new("s")).await.is_err());
 }
+
+#[tokio::test]
+async fn leaving_finds_everything_indexed_and_keeps_the_log_small() {
+    let desk = Desk::new();
+    let lease = desk.lease("s").await;
+    let large = "many different words ".repeat(50_000);
+    for number in 0..6 {
+        desk.say(&lease, &format!("question {number}"), &large).await;
+    }
+    let log = desk.path.with_extension("db-wal");
+    assert!(std::fs::metadata(&log).unwrap().len() > 4 << 20, "the log is large before leaving");
+    desk.db.leave(Duration::from_secs(60)).await;
+    assert!(std::fs::metadata(&log).unwrap().len() <= 4 << 20, "and not after it");
+    assert_eq!(check(&desk.path).outbox, Some(0));
+    assert_eq!(desk.again().messages("s").await.len(), 12);
+}

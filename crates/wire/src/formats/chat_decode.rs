@@ -46,7 +46,7 @@ impl ChatDecoder {
         if let Some(usage) = chunk.usage {
             self.usage = Some(usage.into());
         }
-        if let Some(choice) = chunk.choices.into_iter().next() {
+        if let Some(choice) = chunk.choices.0 {
             self.choice(choice, &mut each);
         }
         Ok(())
@@ -58,8 +58,10 @@ impl ChatDecoder {
 
     fn choice(&mut self, choice: Choice, each: &mut impl FnMut(ModelEvent)) {
         // Some servers answer a streamed request with whole messages.
-        if let Some(delta) = choice.delta.or(choice.message) {
+        if let Some(delta) = choice.delta {
             self.delta(delta, each);
+        } else if let Some(message) = choice.message {
+            self.delta(*message, each);
         }
         if let Some(reason) = choice.finish_reason {
             self.finish = Some(finish_reason(&reason));
@@ -216,19 +218,45 @@ fn finish_reason(reason: &FinishText) -> FinishReason {
 #[derive(Deserialize)]
 struct Chunk {
     #[serde(default)]
-    choices: Vec<Choice>,
+    choices: FirstChoice,
     #[serde(default)]
     usage: Option<WireUsage>,
     #[serde(default)]
     error: Option<RawJson>,
 }
 
+/// The first of a list of choices; we never ask for more than one.
+#[derive(Default)]
+struct FirstChoice(Option<Choice>);
+
+impl<'de> Deserialize<'de> for FirstChoice {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct First;
+        impl<'de> serde::de::Visitor<'de> for First {
+            type Value = FirstChoice;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a list of choices")
+            }
+            fn visit_unit<E>(self) -> Result<FirstChoice, E> {
+                Ok(FirstChoice(None))
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<FirstChoice, A::Error> {
+                let first = list.next_element()?;
+                while list.next_element::<serde::de::IgnoredAny>()?.is_some() {}
+                Ok(FirstChoice(first))
+            }
+        }
+        deserializer.deserialize_any(First)
+    }
+}
+
 #[derive(Deserialize)]
 struct Choice {
     #[serde(default)]
     delta: Option<Delta>,
+    /// Boxed: it is there once per reply at most, and deltas come by the thousand.
     #[serde(default)]
-    message: Option<Delta>,
+    message: Option<Box<Delta>>,
     #[serde(default)]
     finish_reason: Option<FinishText>,
 }
