@@ -541,3 +541,23 @@ async fn a_session_goes_on_where_it_stood_and_with_another_model_if_asked() {
     assert!(system.contains("Model: other") && requests[2].json["model"] == "other", "{system}");
     assert_eq!(requests[2].messages()[1..4], requests[1].messages()[1..], "the history is the same");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_interrupt_leaves_at_once_and_leaves_nothing_running() {
+    let world = World::new().await;
+    let nap = format!("sleep 5{}.25", std::process::id());
+    world.provider.reply(terminal(&format!("trap '' TERM; touch begun; {nap}; {nap}")));
+    let mut child =
+        world.command(&["--yolo", "-z", "go"]).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = world.file("begun");
+    eventually("the tool's command", || begun.exists() && is_running(&nap)).await;
+    let pid = child.id().to_string();
+    for _ in 0..2 {
+        Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        // The second signal must not be merged with the first: wait until that one was taken.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let status = tokio::task::spawn_blocking(move || child.wait().unwrap()).await.unwrap();
+    assert_eq!(status.code(), Some(130));
+    eventually("an end of everything", || !is_running(&nap)).await;
+}
