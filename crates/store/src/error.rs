@@ -2,7 +2,7 @@
 
 use hermes_conversation::{IntentId, RecordError, SessionId, TurnId};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What can go wrong between Hermes and its session database.
@@ -25,9 +25,22 @@ pub enum StoreError {
     #[error("{path} is a database of some other program; it was left as it is")]
     Foreign { path: PathBuf },
     #[error(
-        "{path} uses schema {found}, this build needs {needs} and cannot upgrade it yet; open it once with Hermes 0.19"
+        "{path} says schema {found} but has no sessions to bring to schema {needs}; it was left as it is"
     )]
     SchemaTooOld { path: PathBuf, found: i64, needs: i64 },
+    #[error(
+        "could not upgrade {path} from schema {from}: failed to {doing}; it is as it was{}",
+        kept_backup(backup.as_deref())
+    )]
+    Upgrade {
+        path: PathBuf,
+        from: i64,
+        doing: &'static str,
+        /// The copy made before the first step, unless making it is what failed.
+        backup: Option<PathBuf>,
+        #[source]
+        source: SqliteFailure,
+    },
     #[error("{path} uses schema {found}; this build understands up to {newest}")]
     SchemaTooNew { path: PathBuf, found: i64, newest: i64 },
     #[error("the SQLite library is {found}; 3.51.3 or newer is needed")]
@@ -87,7 +100,10 @@ impl StoreError {
     }
 
     fn has_code(&self, codes: &[rusqlite::ErrorCode]) -> bool {
-        let (Self::Sqlite { source, .. } | Self::Open { source, .. }) = self else { return false };
+        let (Self::Sqlite { source, .. } | Self::Open { source, .. } | Self::Upgrade { source, .. }) = self
+        else {
+            return false;
+        };
         source.0.sqlite_error_code().is_some_and(|code| codes.contains(&code))
     }
 }
@@ -134,6 +150,10 @@ fn named_holder(holder: Option<u32>) -> impl fmt::Display {
     holder.map_or_else(String::new, |pid| format!(", probably by process {pid}"))
 }
 
+fn kept_backup(backup: Option<&Path>) -> impl fmt::Display {
+    backup.map_or_else(String::new, |copy| format!(", and a copy of it is {}", copy.display()))
+}
+
 fn joined(candidates: &[SessionId]) -> impl fmt::Display {
     let names: Vec<_> = candidates.iter().map(SessionId::as_str).collect();
     names.join(", ")
@@ -156,6 +176,17 @@ mod tests {
             (
                 StoreError::Locked { path: "/h/state.db".into(), seconds: 30, holder: Some(7) },
                 "/h/state.db stayed locked for 30 s, probably by process 7",
+            ),
+            (
+                StoreError::Upgrade {
+                    path: "/h/state.db".into(),
+                    from: 6,
+                    doing: "create the indexes",
+                    backup: Some("/h/state.db.bak-v6-1".into()),
+                    source: rusqlite::Error::QueryReturnedNoRows.into(),
+                },
+                "could not upgrade /h/state.db from schema 6: failed to create the indexes; it is as it was, \
+                 and a copy of it is /h/state.db.bak-v6-1",
             ),
         ] {
             assert_eq!(error.to_string(), want);

@@ -9,7 +9,9 @@ mod sessions;
 
 pub use error::{SqliteFailure, StoreError};
 pub use sessions::{
-    Acquired, Clock, Drained, ExportFilter, Health, ListFilter, Liveness, MAX_TITLE, NewSession,
-    OrphanIntent, Recovery, RecoveryTexts, SearchHit, SearchReport, SessionDb, SessionSummary, Stats,
-    StoredSession, Target, check, is_alive, sanitize_title, this_process,
+    Acquired, BackupError, Check, Clock, ContextMessage, Drained, Existing, ExportFilter, Finding, Health,
+    ImportError, ImportProblem, Imported, ListFilter, Liveness, MAX_IMPORT, MAX_TITLE, NamedTally,
+    NewSession, Optimized, OrphanIntent, Prunable, PruneFilter, Recovery, RecoveryTexts, SearchFilter,
+    SearchHit, SearchReport, SessionDb, SessionSummary, Sort, Statistics, Stats, StoredSession, Tally,
+    Target, Verification, check, is_alive, sanitize_title, this_process, verify,
 };

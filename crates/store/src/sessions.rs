@@ -4,40 +4,51 @@
 //! (`writer`), all reads through their own connections (`reader`); each file below is one subject.
 
 mod append;
+mod backup;
 mod connect;
 mod decode;
 mod delete;
 mod encode;
 mod export;
 mod health;
+mod import;
 mod index;
 mod json;
 mod lease;
 mod listing;
 mod load;
+mod migrate;
 mod numbers;
 mod owner;
 mod patience;
+mod prune;
 mod query;
 mod reader;
 mod recovery;
 mod resolve;
 mod schema;
 mod search;
+mod stats;
 mod titles;
 mod transcript;
+mod verify;
 mod writer;
 
+pub use backup::{BackupError, Existing};
 pub use export::ExportFilter;
 pub use health::{Health, check};
-pub use index::Drained;
+pub use import::{ImportError, ImportProblem, Imported, MAX_IMPORT};
+pub use index::{Drained, Optimized};
 pub use lease::{Acquired, NewSession, OrphanIntent, Target};
 pub use listing::{ListFilter, SessionSummary};
 pub use load::StoredSession;
 pub use owner::{Liveness, is_alive, this_process};
+pub use prune::{Prunable, PruneFilter};
 pub use recovery::{Recovery, RecoveryTexts};
-pub use search::{SearchHit, SearchReport};
+pub use search::{ContextMessage, SearchFilter, SearchHit, SearchReport, Sort};
+pub use stats::{NamedTally, Statistics, Tally};
 pub use titles::{MAX_TITLE, sanitize_title};
+pub use verify::{Check, Finding, Verification, verify};
 pub use writer::Stats;
 
 use crate::StoreError;
@@ -67,7 +78,8 @@ struct Shared {
 impl SessionDb {
     /// Opens the file, or makes it. Its directory must exist.
     ///
-    /// A file that is no session database, or one of another version, is refused unchanged.
+    /// A file of an older version is upgraded, after a backup beside it. One that is no session
+    /// database, or of a newer version, is refused unchanged.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, StoreError> {
         let db = connect::writer(path)?;
         let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;

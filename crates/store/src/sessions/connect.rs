@@ -1,10 +1,10 @@
-//! Opens connections, and makes the file if there is none.
+//! Opens connections, makes the file if there is none and has an old one upgraded.
 //!
 //! Only SQLite ever opens the database files: closing any other handle of this process on them
 //! would drop SQLite's locks. A new file is therefore made without opening it.
 
 use super::patience::{WRITE_PATIENCE, insist};
-use super::schema;
+use super::{migrate, schema};
 use crate::StoreError;
 use crate::error::Doing;
 use rusqlite::config::DbConfig;
@@ -30,6 +30,9 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, StoreError> {
     let found = insist(WRITE_PATIENCE, || schema::inspect(&db)).map_err(|error| unusable(path, error))?;
     schema::accept(&found, path)?;
     prepare_writer(&db).map_err(|error| unusable(path, error))?;
+    if schema::is_old(&found) {
+        migrate::upgrade(&db, path)?;
+    }
     if !schema::is_complete(&found) {
         make_tables(&db, path)?;
     }
@@ -45,7 +48,7 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(DRIVER_WAIT)?;
@@ -55,7 +58,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-fn prepare_writer(db: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn prepare_writer(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
@@ -100,7 +103,7 @@ fn make_private_file(path: &Path) -> Result<(), StoreError> {
 }
 
 #[cfg(target_os = "linux")]
-fn make_empty(path: &Path) -> std::io::Result<()> {
+pub(crate) fn make_empty(path: &Path) -> std::io::Result<()> {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     Ok(mknodat(CWD, path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?)
 }
@@ -108,7 +111,7 @@ fn make_empty(path: &Path) -> std::io::Result<()> {
 /// Elsewhere a regular file cannot be made without opening it; a file that did not exist has no
 /// locks to lose.
 #[cfg(not(target_os = "linux"))]
-fn make_empty(path: &Path) -> std::io::Result<()> {
+pub(crate) fn make_empty(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
     std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop)
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row};
 use serde_json::{Map, Value};
 
 /// Columns that hold JSON; they are exported as values.
-const JSON_COLUMNS: [&str; 4] =
+pub(crate) const JSON_COLUMNS: [&str; 4] =
     ["tool_calls", "reasoning_details", "codex_reasoning_items", "codex_message_items"];
 
 /// Which sessions to export; the default is all of them.

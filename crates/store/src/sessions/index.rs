@@ -4,6 +4,11 @@
 //! in small pieces, when someone searches or when the program leaves; never during a turn. When
 //! the index cannot be written the notes stay, and messages are kept all the same.
 
+mod optimize;
+mod rebuild;
+
+pub use optimize::Optimized;
+
 use super::SessionDb;
 use super::writer::Level;
 use crate::StoreError;

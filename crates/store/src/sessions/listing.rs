@@ -84,7 +84,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
     })
 }
 
-fn preview(content: &str) -> String {
+pub(crate) fn preview(content: &str) -> String {
     let text = match content.strip_prefix(PARTS_MARK) {
         Some(parts) => decode::readable_text(parts),
         None => content.to_owned(),

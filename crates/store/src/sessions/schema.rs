@@ -1,6 +1,7 @@
 //! Tells what a file holds, and makes the tables it should hold.
 //!
-//! The shared schema is made in one piece and never altered; our own tables are only ever added.
+//! The shared schema is made in one piece; a file with an older one is `migrate`'s work. Our own
+//! tables are only ever added.
 
 use super::numbers::stored;
 use crate::StoreError;
@@ -11,7 +12,9 @@ use std::path::Path;
 /// The version of the shared schema, as the Python release 0.19 writes it.
 pub(crate) const VERSION: i64 = 22;
 
-const SHARED: &str = include_str!("schema.sql");
+pub(crate) const TABLES: &str = include_str!("schema.sql");
+pub(crate) const INDEXES: &str = include_str!("schema_indexes.sql");
+pub(crate) const FULL_TEXT: &str = include_str!("schema_full_text.sql");
 const OWN: &str = include_str!("own_tables.sql");
 
 /// What a file turned out to hold.
@@ -21,17 +24,20 @@ pub(crate) enum Found {
     Nothing,
     /// Tables, but not ours.
     Foreign,
-    /// The shared schema; `complete` when all our own tables are there too.
-    Schema { version: i64, complete: bool },
+    /// A numbered schema: ours when it has sessions, and `complete` when all our own tables are
+    /// there too.
+    Schema { version: i64, has_sessions: bool, complete: bool },
 }
 
 /// Looks without writing. Cheap: two small reads.
 pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
-    let (all, marked, own): (i64, i64, i64) = db.query_row(
-        "SELECT COUNT(*), COALESCE(SUM(name = 'schema_version'), 0), COALESCE(SUM(substr(name, 1, 3) = 'hx_'), 0)
+    let (all, marked, core, own): (i64, i64, i64, i64) = db.query_row(
+        "SELECT COUNT(*), COALESCE(SUM(name = 'schema_version'), 0),
+                COALESCE(SUM(type = 'table' AND name IN ('sessions', 'messages')), 0),
+                COALESCE(SUM(substr(name, 1, 3) = 'hx_'), 0)
          FROM sqlite_master",
         [],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
     )?;
     if all == 0 {
         return Ok(Found::Nothing);
@@ -42,7 +48,7 @@ pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
     let version =
         db.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [], |row| row.get(0))?;
     let complete = own >= stored(OWN.matches("IF NOT EXISTS").count());
-    Ok(Found::Schema { version, complete })
+    Ok(Found::Schema { version, has_sessions: core == 2, complete })
 }
 
 /// Refuses what this build cannot use.
@@ -51,7 +57,8 @@ pub(crate) fn accept(found: &Found, path: &Path) -> Result<(), StoreError> {
     match *found {
         Found::Nothing => Ok(()),
         Found::Foreign => Err(StoreError::Foreign { path }),
-        Found::Schema { version, .. } if version < VERSION => {
+        // Other programs number their schemas in a table of this name too.
+        Found::Schema { version, has_sessions: false, .. } if version < VERSION => {
             Err(StoreError::SchemaTooOld { path, found: version, needs: VERSION })
         }
         Found::Schema { version, .. } if version > VERSION => {
@@ -59,6 +66,11 @@ pub(crate) fn accept(found: &Found, path: &Path) -> Result<(), StoreError> {
         }
         Found::Schema { .. } => Ok(()),
     }
+}
+
+/// Whether the file has to be upgraded before it can be used.
+pub(crate) fn is_old(found: &Found) -> bool {
+    matches!(*found, Found::Schema { version, .. } if version < VERSION)
 }
 
 /// Whether [`complete`] has anything to do.
@@ -72,7 +84,10 @@ pub(crate) fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let found = inspect(db).doing("read the schema")?;
     accept(&found, path)?;
     if found == Found::Nothing {
-        db.execute_batch(SHARED).doing("create the schema")?;
+        for script in [TABLES, INDEXES, FULL_TEXT] {
+            db.execute_batch(script).doing("create the schema")?;
+        }
+        db.execute("INSERT INTO schema_version VALUES (?1)", [VERSION]).doing("create the schema")?;
     }
     db.execute_batch(OWN).doing("create the tables")
 }

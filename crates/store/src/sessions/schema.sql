@@ -1,8 +1,8 @@
--- Schema 22, the format shared with the Python release. Names, types and defaults are the format.
-CREATE TABLE schema_version (version INTEGER NOT NULL);
-INSERT INTO schema_version VALUES (22);
+-- The tables of schema 22, the format shared with the Python release. Names, types and defaults are
+-- the format. Running this on any older file is harmless: it only adds.
+CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL);
 
-CREATE TABLE sessions (
+CREATE TABLE IF NOT EXISTS sessions (
   id TEXT PRIMARY KEY,
   source TEXT NOT NULL,
   user_id TEXT, session_key TEXT, chat_id TEXT, chat_type TEXT, thread_id TEXT, display_name TEXT, origin_json TEXT,
@@ -27,7 +27,7 @@ CREATE TABLE sessions (
   FOREIGN KEY (parent_session_id) REFERENCES sessions(id)
 );
 
-CREATE TABLE messages (
+CREATE TABLE IF NOT EXISTS messages (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   session_id TEXT NOT NULL REFERENCES sessions(id),
   role TEXT NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE messages (
   api_content TEXT
 );
 
-CREATE TABLE session_model_usage (
+CREATE TABLE IF NOT EXISTS session_model_usage (
   session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
   model TEXT NOT NULL,
   billing_provider TEXT NOT NULL DEFAULT '', billing_base_url TEXT NOT NULL DEFAULT '',
@@ -59,9 +59,9 @@ CREATE TABLE session_model_usage (
   PRIMARY KEY (session_id, model, billing_provider, billing_base_url, billing_mode, task)
 );
 
-CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE IF NOT EXISTS state_meta (key TEXT PRIMARY KEY, value TEXT);
 
-CREATE TABLE gateway_routing (
+CREATE TABLE IF NOT EXISTS gateway_routing (
   scope TEXT NOT NULL DEFAULT '',
   session_key TEXT NOT NULL,
   entry_json TEXT NOT NULL,
@@ -69,14 +69,14 @@ CREATE TABLE gateway_routing (
   PRIMARY KEY (scope, session_key)
 );
 
-CREATE TABLE compression_locks (
+CREATE TABLE IF NOT EXISTS compression_locks (
   session_id TEXT PRIMARY KEY,
   holder TEXT NOT NULL,
   acquired_at REAL NOT NULL,
   expires_at REAL NOT NULL
 );
 
-CREATE TABLE async_delegations (
+CREATE TABLE IF NOT EXISTS async_delegations (
   delegation_id TEXT PRIMARY KEY,
   origin_session TEXT NOT NULL,
   origin_ui_session_id TEXT NOT NULL DEFAULT '',
@@ -91,51 +91,3 @@ CREATE TABLE async_delegations (
   task_json TEXT,
   delivery_claim TEXT, delivery_claimed_at REAL
 );
-
-CREATE INDEX idx_sessions_source ON sessions(source);
-CREATE INDEX idx_sessions_source_id ON sessions(source, id);
-CREATE INDEX idx_sessions_parent ON sessions(parent_session_id);
-CREATE INDEX idx_sessions_started ON sessions(started_at DESC);
-CREATE INDEX idx_sessions_session_key ON sessions(session_key, started_at DESC);
-CREATE INDEX idx_sessions_gateway_peer ON sessions(source, user_id, chat_id, chat_type, thread_id, started_at DESC);
-CREATE INDEX idx_sessions_handoff_state ON sessions(handoff_state, started_at);
-CREATE UNIQUE INDEX idx_sessions_title_unique ON sessions(title) WHERE title IS NOT NULL;
-CREATE INDEX idx_messages_session ON messages(session_id, timestamp);
-CREATE INDEX idx_messages_session_active ON messages(session_id, active, timestamp);
-CREATE INDEX idx_messages_active_null ON messages(active) WHERE active IS NULL;
-CREATE INDEX idx_messages_platform_msg_id ON messages(session_id, platform_message_id)
-  WHERE platform_message_id IS NOT NULL;
-CREATE INDEX idx_compression_locks_expires ON compression_locks(expires_at);
-CREATE INDEX idx_session_model_usage_session ON session_model_usage(session_id);
-CREATE INDEX idx_session_model_usage_model ON session_model_usage(model);
-CREATE INDEX idx_async_delegations_delivery ON async_delegations(delivery_state, completed_at);
-
--- The index tables and their triggers belong to the format: the Python program relies on them.
--- Our own connections run with triggers off and fill the tables through hx_outbox.
-CREATE VIRTUAL TABLE messages_fts USING fts5(content);
-CREATE VIRTUAL TABLE messages_fts_trigram USING fts5(content, tokenize='trigram');
-
-CREATE TRIGGER messages_fts_insert AFTER INSERT ON messages BEGIN
-  INSERT INTO messages_fts(rowid, content) VALUES (new.id,
-    COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, ''));
-END;
-CREATE TRIGGER messages_fts_delete AFTER DELETE ON messages BEGIN
-  DELETE FROM messages_fts WHERE rowid = old.id;
-END;
-CREATE TRIGGER messages_fts_update AFTER UPDATE ON messages BEGIN
-  DELETE FROM messages_fts WHERE rowid = old.id;
-  INSERT INTO messages_fts(rowid, content) VALUES (new.id,
-    COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, ''));
-END;
-CREATE TRIGGER messages_fts_trigram_insert AFTER INSERT ON messages BEGIN
-  INSERT INTO messages_fts_trigram(rowid, content) VALUES (new.id,
-    COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, ''));
-END;
-CREATE TRIGGER messages_fts_trigram_delete AFTER DELETE ON messages BEGIN
-  DELETE FROM messages_fts_trigram WHERE rowid = old.id;
-END;
-CREATE TRIGGER messages_fts_trigram_update AFTER UPDATE ON messages BEGIN
-  DELETE FROM messages_fts_trigram WHERE rowid = old.id;
-  INSERT INTO messages_fts_trigram(rowid, content) VALUES (new.id,
-    COALESCE(new.content, '') || ' ' || COALESCE(new.tool_name, '') || ' ' || COALESCE(new.tool_calls, ''));
-END;

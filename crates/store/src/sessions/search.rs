@@ -1,5 +1,9 @@
 //! Finds messages by what was said in them.
 
+mod context;
+
+pub use context::ContextMessage;
+
 use super::numbers::stored;
 use super::query::{self, Group, Question, Term};
 use super::{SessionDb, decode};
@@ -13,6 +17,34 @@ use std::time::Duration;
 const CATCH_UP: Duration = Duration::from_millis(200);
 const BEFORE_HIT: usize = 40;
 const SNIPPET: usize = 120;
+
+/// In which order hits come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// The best first, or the newest where the index cannot tell.
+    #[default]
+    Rank,
+    Newest,
+    Oldest,
+}
+
+/// Which messages to look at, and how to show them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchFilter {
+    pub limit: usize,
+    pub sort: Sort,
+    pub role: Option<String>,
+    /// Only sessions stored under this tag.
+    pub source: Option<String>,
+    /// Whether hits come with the messages around them.
+    pub with_context: bool,
+}
+
+impl Default for SearchFilter {
+    fn default() -> Self {
+        Self { limit: 20, sort: Sort::Rank, role: None, source: None, with_context: false }
+    }
+}
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,12 +64,19 @@ pub struct SearchHit {
     pub snippet: String,
     pub timestamp: f64,
     pub title: Option<String>,
+    /// The message before, the hit itself and the message after, if they were asked for.
+    pub context: Vec<ContextMessage>,
 }
 
 impl SessionDb {
     /// Finds messages of all sessions: the best first, or the newest first where the index cannot
     /// tell.
     pub async fn search(&self, query: &str, limit: usize) -> Result<SearchReport, StoreError> {
+        self.search_with(query, SearchFilter { limit, ..SearchFilter::default() }).await
+    }
+
+    /// Finds messages that a filter lets through.
+    pub async fn search_with(&self, query: &str, filter: SearchFilter) -> Result<SearchReport, StoreError> {
         let question = query::question(query);
         if question == Question::Nothing {
             return Ok(SearchReport { hits: Vec::new(), complete: true });
@@ -50,7 +89,14 @@ impl SessionDb {
             }
         };
         let query = query.to_owned();
-        self.read(move |db| answer(db, question, &query, limit, caught_up)).await
+        self.read(move |db| {
+            let mut report = answer(db, question, &query, &filter, caught_up)?;
+            if filter.with_context {
+                context::add(db, &mut report.hits).doing("read the messages around the hits")?;
+            }
+            Ok(report)
+        })
+        .await
     }
 }
 
@@ -58,53 +104,87 @@ fn answer(
     db: &Connection,
     question: Question,
     query: &str,
-    limit: usize,
+    filter: &SearchFilter,
     caught_up: bool,
 ) -> Result<SearchReport, StoreError> {
     let indexed = match question {
         Question::Nothing => return Ok(SearchReport::default()),
-        Question::Words(text) => by_index(db, "messages_fts", &text, limit),
-        Question::Trigrams(text) => by_index(db, "messages_fts_trigram", &text, limit),
-        Question::Scan(groups) => return scanned(db, &groups, limit),
+        Question::Words(text) => by_index(db, "messages_fts", text, filter),
+        Question::Trigrams(text) => by_index(db, "messages_fts_trigram", text, filter),
+        Question::Scan(groups) => return scanned(db, &groups, filter),
     };
     match indexed {
         Ok(hits) => Ok(SearchReport { hits, complete: caught_up }),
         Err(error) => {
             tracing::warn!(%error, "the search index cannot be read; comparing every message");
-            scanned(db, &query::groups(query), limit)
+            scanned(db, &query::groups(query), filter)
         }
     }
 }
 
-fn scanned(db: &Connection, groups: &[Group], limit: usize) -> Result<SearchReport, StoreError> {
-    Ok(SearchReport { hits: by_scan(db, groups, limit).doing("search the messages")?, complete: true })
+fn scanned(db: &Connection, groups: &[Group], filter: &SearchFilter) -> Result<SearchReport, StoreError> {
+    Ok(SearchReport { hits: by_scan(db, groups, filter).doing("search the messages")?, complete: true })
 }
 
-fn by_index(db: &Connection, table: &str, text: &str, limit: usize) -> rusqlite::Result<Vec<SearchHit>> {
+fn by_index(
+    db: &Connection,
+    table: &str,
+    text: String,
+    filter: &SearchFilter,
+) -> rusqlite::Result<Vec<SearchHit>> {
+    let mut values = vec![text];
+    let also = filter.condition(&mut values);
+    let order = filter.order().unwrap_or("rank");
     db.prepare_cached(&format!(
         "SELECT m.session_id, m.id, m.role, m.timestamp, s.title,
                 snippet({table}, 0, '>>>', '<<<', '...', 40)
          FROM {table} JOIN messages AS m ON m.id = {table}.rowid JOIN sessions AS s ON s.id = m.session_id
-         WHERE {table} MATCH ?1 AND (m.active = 1 OR m.compacted = 1)
-         ORDER BY {table}.rank LIMIT ?2"
+         WHERE {table} MATCH ? AND (m.active = 1 OR m.compacted = 1){also}
+         ORDER BY {order} LIMIT {}",
+        stored(filter.limit)
     ))?
-    .query_map((text, stored(limit)), |row| hit(row, |text| text))?
+    .query_map(params_from_iter(values), |row| hit(row, |text| text))?
     .collect()
+}
+
+impl SearchFilter {
+    /// What else must be true of a message, as SQL.
+    fn condition(&self, values: &mut Vec<String>) -> String {
+        let mut sql = String::new();
+        for (test, value) in [(" AND m.role = ?", &self.role), (" AND s.source = ?", &self.source)] {
+            if let Some(value) = value {
+                sql.push_str(test);
+                values.push(value.clone());
+            }
+        }
+        sql
+    }
+
+    fn order(&self) -> Option<&'static str> {
+        match self.sort {
+            Sort::Rank => None,
+            Sort::Newest => Some("m.timestamp DESC, m.id DESC"),
+            Sort::Oldest => Some("m.timestamp, m.id"),
+        }
+    }
 }
 
 /// `instr` sees what follows the NUL in structured content, `LIKE` does not mind letter case.
 const OCCURS: &str = "(m.content LIKE ? ESCAPE '\\' OR instr(m.content, ?) > 0 \
      OR m.tool_name LIKE ? ESCAPE '\\' OR m.tool_calls LIKE ? ESCAPE '\\')";
 
-fn by_scan(db: &Connection, groups: &[Group], limit: usize) -> rusqlite::Result<Vec<SearchHit>> {
+fn by_scan(db: &Connection, groups: &[Group], filter: &SearchFilter) -> rusqlite::Result<Vec<SearchHit>> {
     let mut values = Vec::new();
     let alternatives: Vec<_> = groups.iter().map(|group| condition(group, &mut values)).collect();
+    let also = filter.condition(&mut values);
     let sql = format!(
         "SELECT m.session_id, m.id, m.role, m.timestamp, s.title,
                 COALESCE(m.content, '') || ' ' || COALESCE(m.tool_name, '') || ' ' || COALESCE(m.tool_calls, '')
          FROM messages AS m JOIN sessions AS s ON s.id = m.session_id
-         WHERE (m.active = 1 OR m.compacted = 1) AND ({}) ORDER BY m.id DESC LIMIT {limit}",
-        alternatives.join(" OR ")
+         WHERE (m.active = 1 OR m.compacted = 1) AND ({}){also} ORDER BY {} LIMIT {}",
+        alternatives.join(" OR "),
+        filter.order().unwrap_or("m.id DESC"),
+        stored(filter.limit)
     );
     let first = groups.first().and_then(|group| group.wanted.first());
     let around = |text: String| snippet(&text, first.map_or("", |term| &term.text));
@@ -135,6 +215,7 @@ fn hit(row: &Row<'_>, shorten: impl Fn(String) -> String) -> rusqlite::Result<Se
         timestamp: row.get(3)?,
         title: decode::text(row, 4)?,
         snippet: shorten(decode::text(row, 5)?.unwrap_or_default()),
+        context: Vec::new(),
     })
 }
 

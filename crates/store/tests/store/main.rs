@@ -3,6 +3,7 @@
 
 mod contention;
 mod desk;
+mod import;
 mod index;
 mod names;
 mod python_rows;
@@ -10,3 +11,5 @@ mod recovery;
 mod round_trip;
 mod schema;
 mod turns;
+mod upgrade;
+mod upkeep;

@@ -1,0 +1,290 @@
+//! Compares what is stored with what must be true of it.
+//!
+//! Reads everything in one view and writes nothing, not even for a damaged file: every finding is
+//! a value. What the other program may rightly do (rows without our notes, notes without a row) is
+//! no finding.
+
+use super::decode;
+use super::numbers::count;
+use super::schema::{self, Found};
+use hermes_conversation::SessionId;
+use rusqlite::{Connection, OpenFlags, Row};
+use std::path::Path;
+use std::time::Duration;
+
+/// What was examined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// The file itself.
+    Integrity,
+    /// Our messages are numbered without a gap.
+    Sequence,
+    /// In a closed turn every tool call has exactly one result.
+    Calls,
+    /// In a closed turn nothing is still running.
+    Intents,
+    /// A session's counters equal its rows.
+    Counters,
+    /// Every message is in the search index or waits for it.
+    Index,
+}
+
+impl Check {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Integrity => "integrity",
+            Self::Sequence => "sequence",
+            Self::Calls => "calls",
+            Self::Intents => "intents",
+            Self::Counters => "counters",
+            Self::Index => "index",
+        }
+    }
+}
+
+/// Something that is not as it must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub check: Check,
+    pub session: Option<SessionId>,
+    pub text: String,
+}
+
+/// What [`verify`] saw.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Verification {
+    pub sessions: u64,
+    pub messages: u64,
+    /// Messages the search index does not know yet.
+    pub outbox: u64,
+    /// Empty for a sound database.
+    pub findings: Vec<Finding>,
+}
+
+/// Examines a database without changing it. Reads all of it, so it takes a while.
+pub fn verify(path: &Path) -> Verification {
+    let mut seen = Verification::default();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let examined = Connection::open_with_flags(path, flags).and_then(|db| examine(&db, &mut seen));
+    if let Err(error) = examined {
+        seen.add(Check::Integrity, None, error.to_string());
+    }
+    seen
+}
+
+impl Verification {
+    fn add(&mut self, check: Check, session: Option<String>, text: String) {
+        self.findings.push(Finding { check, session: session.map(SessionId::new), text });
+    }
+}
+
+type Examination = fn(&Connection, &mut Verification) -> rusqlite::Result<()>;
+
+fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    db.busy_timeout(Duration::from_secs(5))?;
+    db.execute_batch("BEGIN")?;
+    if !is_ours(db, seen)? {
+        return Ok(());
+    }
+    let counted = |sql| db.query_row(sql, [], |row| count(row, 0)).unwrap_or_default();
+    seen.sessions = counted("SELECT COUNT(*) FROM sessions");
+    seen.messages = counted("SELECT COUNT(*) FROM messages");
+    seen.outbox = counted("SELECT COUNT(*) FROM hx_outbox");
+    let examinations: [(Check, Examination); 6] = [
+        (Check::Integrity, integrity),
+        (Check::Sequence, sequence),
+        (Check::Calls, calls),
+        (Check::Intents, intents),
+        (Check::Counters, counters),
+        (Check::Index, index),
+    ];
+    for (check, examination) in examinations {
+        // One that cannot be carried out says so and does not keep the others from it.
+        if let Err(error) = examination(db, seen) {
+            seen.add(check, None, format!("could not be examined: {error}"));
+        }
+    }
+    Ok(())
+}
+
+fn is_ours(db: &Connection, seen: &mut Verification) -> rusqlite::Result<bool> {
+    let text = match schema::inspect(db)? {
+        Found::Nothing => "the file is empty".to_owned(),
+        Found::Foreign => "not a session database".to_owned(),
+        Found::Schema { version, .. } if version != schema::VERSION => {
+            format!("schema {version}, expected {}", schema::VERSION)
+        }
+        Found::Schema { complete: false, .. } => {
+            "tables of ours are missing; any `hermes` command that opens the store makes them".to_owned()
+        }
+        Found::Schema { .. } => return Ok(true),
+    };
+    seen.add(Check::Integrity, None, text);
+    Ok(false)
+}
+
+fn integrity(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    let mut check = db.prepare("PRAGMA integrity_check(100)")?;
+    for finding in check.query_map([], |row| row.get::<_, String>(0))? {
+        match finding?.as_str() {
+            "ok" => {}
+            finding => seen.add(Check::Integrity, None, finding.to_owned()),
+        }
+    }
+    Ok(())
+}
+
+fn sequence(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    let mut gaps = db.prepare(
+        "SELECT session, COUNT(*), MIN(seq), MAX(seq) FROM hx_message_ext
+         WHERE session IN (SELECT id FROM sessions) GROUP BY session
+         HAVING MIN(seq) <> 1 OR MAX(seq) <> COUNT(*) ORDER BY session",
+    )?;
+    let mut rows = gaps.query([])?;
+    while let Some(row) = rows.next()? {
+        let (messages, first, last): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let text = format!("{messages} messages are numbered {first} to {last}");
+        seen.add(Check::Sequence, row.get(0)?, text);
+    }
+    Ok(())
+}
+
+/// The calls of one turn that wait for a result, while its messages go by.
+#[derive(Default)]
+struct Asked {
+    session: String,
+    turn: i64,
+    waiting: Vec<String>,
+    answered: Vec<String>,
+}
+
+impl Asked {
+    fn settle(&mut self, seen: &mut Verification) {
+        for call in self.waiting.drain(..) {
+            let text = format!("call {call} of turn {} has no result", self.turn);
+            seen.add(Check::Calls, Some(self.session.clone()), text);
+        }
+        self.answered.clear();
+    }
+
+    fn answer(&mut self, call: String, seen: &mut Verification) {
+        if let Some(place) = self.waiting.iter().position(|waiting| *waiting == call) {
+            self.answered.push(self.waiting.swap_remove(place));
+            return;
+        }
+        let problem = if self.answered.contains(&call) { "a second result" } else { "a result but no call" };
+        let text = format!("call {call} of turn {} has {problem}", self.turn);
+        seen.add(Check::Calls, Some(self.session.clone()), text);
+    }
+}
+
+fn calls(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    let mut find = db.prepare(
+        "SELECT x.session, x.turn, m.role, m.tool_call_id, m.tool_calls
+         FROM hx_message_ext AS x JOIN hx_turns AS t ON t.id = x.turn JOIN messages AS m ON m.id = x.message_id
+         WHERE t.state = 'closed' AND m.role IN ('assistant', 'tool') ORDER BY x.session, x.seq",
+    )?;
+    let mut rows = find.query([])?;
+    let mut asked = Asked::default();
+    while let Some(row) = rows.next()? {
+        follow(row, &mut asked, seen)?;
+    }
+    asked.settle(seen);
+    Ok(())
+}
+
+fn follow(row: &Row<'_>, asked: &mut Asked, seen: &mut Verification) -> rusqlite::Result<()> {
+    let (session, turn): (String, i64) = (row.get(0)?, row.get(1)?);
+    if (asked.turn, &asked.session) != (turn, &session) {
+        asked.settle(seen);
+        *asked = Asked { session, turn, ..Asked::default() };
+    }
+    if decode::text(row, 2)?.as_deref() == Some("tool") {
+        asked.answer(decode::text(row, 3)?.unwrap_or_default(), seen);
+        return Ok(());
+    }
+    asked.settle(seen);
+    let calls = decode::text(row, 4)?.map(|stored| decode::calls(&stored)).unwrap_or_default();
+    asked.waiting = calls.iter().map(|call| call.id.as_str().to_owned()).collect();
+    Ok(())
+}
+
+fn intents(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    let mut find = db.prepare(
+        "SELECT i.session, i.call_id, i.turn FROM hx_intents AS i JOIN hx_turns AS t ON t.id = i.turn
+         WHERE t.state = 'closed' AND i.state = 'started' ORDER BY i.id",
+    )?;
+    let mut rows = find.query([])?;
+    while let Some(row) = rows.next()? {
+        let (call, turn): (String, i64) = (row.get(1)?, row.get(2)?);
+        seen.add(Check::Intents, row.get(0)?, format!("call {call} never ended, but turn {turn} did"));
+    }
+    Ok(())
+}
+
+/// The other program counts either all rows or those that are active.
+fn counters(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    let mut find = db.prepare(
+        "SELECT s.id, COALESCE(s.message_count, 0), COALESCE(s.tool_call_count, 0),
+                COUNT(m.id), COALESCE(SUM(m.active = 1), 0), COALESCE(SUM(m.calls), 0),
+                COALESCE(SUM(CASE WHEN m.active = 1 THEN m.calls ELSE 0 END), 0)
+         FROM sessions AS s LEFT JOIN (
+             SELECT id, session_id, active,
+                    CASE WHEN COALESCE(tool_calls, '') = '' THEN 0
+                         WHEN json_valid(tool_calls) AND json_type(tool_calls) = 'array'
+                             THEN json_array_length(tool_calls)
+                         ELSE 1 END AS calls
+             FROM messages) AS m ON m.session_id = s.id
+         GROUP BY s.id ORDER BY s.id",
+    )?;
+    let mut rows = find.query([])?;
+    while let Some(row) = rows.next()? {
+        for (what, counted, all, active) in [
+            ("messages", row.get(1)?, row.get(3)?, row.get(4)?),
+            ("tool calls", row.get(2)?, row.get(5)?, row.get(6)?),
+        ] {
+            let (counted, all, active): (i64, i64, i64) = (counted, all, active);
+            if counted != all && counted != active {
+                let text = format!("the counter says {counted} {what}, there are {all}");
+                seen.add(Check::Counters, row.get(0)?, text);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn index(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        if let Err(error) = index_table(db, table, seen) {
+            let text = format!("{table} cannot be read: {error}; `hermes sessions reindex` makes it anew");
+            seen.add(Check::Index, None, text);
+        }
+    }
+    Ok(())
+}
+
+/// The row counts of an index are in its `docsize` part.
+fn index_table(db: &Connection, table: &str, seen: &mut Verification) -> rusqlite::Result<()> {
+    db.query_row(&format!("SELECT COUNT(*) FROM {table} WHERE {table} MATCH '\"a\"'"), [], |_| Ok(()))?;
+    let mut missing = db.prepare(&format!(
+        "SELECT session_id, COUNT(*) FROM messages WHERE id NOT IN (SELECT id FROM {table}_docsize)
+             AND id NOT IN (SELECT message_id FROM hx_outbox) GROUP BY session_id ORDER BY session_id"
+    ))?;
+    let mut rows = missing.query([])?;
+    while let Some(row) = rows.next()? {
+        let text = format!("{} messages are not in {table}", row.get::<_, i64>(1)?);
+        seen.add(Check::Index, row.get(0)?, text);
+    }
+    let extra: i64 = db.query_row(
+        &format!(
+            "SELECT COUNT(*) FROM {table}_docsize WHERE id NOT IN (SELECT id FROM messages)
+                 AND id NOT IN (SELECT message_id FROM hx_outbox)"
+        ),
+        [],
+        |row| row.get(0),
+    )?;
+    if extra > 0 {
+        seen.add(Check::Index, None, format!("{table} has {extra} entries for messages that do not exist"));
+    }
+    Ok(())
+}

@@ -1,0 +1,315 @@
+//! The same file in both programs: made by a real Python release, read and continued here, and
+//! read there again.
+//!
+//! `HERMES_PYTHON` names a Python that has release 0.19; `.ci/python` installs it. Without it
+//! these tests say so and do nothing, except in CI.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use hermes_conversation::{
+    AssistantMessage, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, Opening, Owner,
+    SessionId, Settled, Settlement, SpentCall, ToolCall, ToolMessage, Transcript, Usage, UserMessage,
+};
+use hermes_store::{ListFilter, NewSession, SessionDb, check};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+const PEER: &str = include_str!("python/peer.py");
+const CURRENT: &str = "HERMES_PYTHON";
+
+/// One Python release, working on one file.
+struct Peer<'a> {
+    python: PathBuf,
+    path: &'a Path,
+}
+
+impl Peer<'_> {
+    fn ask(&self, command: &str, arguments: &[&str]) -> Value {
+        let home = self.path.parent().unwrap();
+        let output = Command::new(&self.python)
+            .args(["-c", PEER, command])
+            .arg(self.path)
+            .args(arguments)
+            .env("HERMES_HOME", home)
+            .env("PYTHONIOENCODING", "utf-8")
+            .current_dir(home)
+            .output()
+            .unwrap_or_else(|error| panic!("{}: {error}", self.python.display()));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command} {arguments:?}: {errors}");
+        let answer = String::from_utf8(output.stdout).unwrap();
+        serde_json::from_str(answer.lines().last().unwrap_or_default())
+            .unwrap_or_else(|error| panic!("{command}: {error}\n{answer}\n{errors}"))
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+fn python(variable: &str) -> Option<PathBuf> {
+    match std::env::var_os(variable).filter(|path| !path.is_empty()) {
+        Some(path) => Some(path.into()),
+        None if variable == CURRENT && std::env::var("CI").is_ok_and(|ci| ci == "true") => {
+            panic!("{variable} must be set in CI; `.ci/python` prints it")
+        }
+        None => {
+            println!("skipped: {variable} is not set; `.ci/python` prints it");
+            None
+        }
+    }
+}
+
+fn open(path: &Path) -> SessionDb {
+    let clock = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
+    SessionDb::open(path, Arc::new(clock)).unwrap()
+}
+
+#[tokio::test]
+async fn a_database_of_0_19_goes_back_and_forth() {
+    back_and_forth(CURRENT, 22).await;
+}
+
+#[tokio::test]
+async fn a_database_of_0_17_is_upgraded_for_both() {
+    back_and_forth("HERMES_PYTHON_OLD_17", 16).await;
+}
+
+#[tokio::test]
+async fn a_database_of_0_13_is_upgraded_for_both() {
+    back_and_forth("HERMES_PYTHON_OLD_13", 11).await;
+}
+
+#[test]
+fn a_new_file_is_made_of_the_same_things_in_both() {
+    let Some(python) = python(CURRENT) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (dir.path().join("ours.db"), dir.path().join("theirs.db"));
+    drop(open(&ours));
+    Peer { python, path: &theirs }.ask("make", &[]);
+    assert_eq!(things(&ours), things(&theirs));
+}
+
+/// Type, name, table and columns of everything in a file, without what only we have.
+fn things(path: &Path) -> Vec<String> {
+    let db = rusqlite::Connection::open(path).unwrap();
+    let mut find = db
+        .prepare(
+            "SELECT concat_ws(' ', m.type, m.name, m.tbl_name,
+                 (SELECT group_concat(concat_ws('|', name, type, \"notnull\", COALESCE(dflt_value, ''), pk), ';')
+                  FROM pragma_table_info(m.name)),
+                 (SELECT group_concat(concat_ws('|', name, \"desc\"), ';') FROM pragma_index_xinfo(m.name) WHERE key))
+             FROM sqlite_master AS m WHERE tbl_name NOT LIKE 'hx\\_%' ESCAPE '\\' ORDER BY 1",
+        )
+        .unwrap();
+    let found = find.query_map([], |row| row.get(0)).unwrap();
+    found.collect::<rusqlite::Result<_>>().unwrap()
+}
+
+async fn back_and_forth(maker: &str, version: i64) {
+    let (Some(maker), Some(current)) = (python(maker), python(CURRENT)) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let maker = Peer { python: maker, path: &path };
+    let current = Peer { python: current, path: &path };
+    let can = maker.ask("make", &[]);
+    assert_eq!(check(&path).schema_version, Some(version));
+
+    let db = open(&path);
+    is_as_python_left_it(&db, &can).await;
+    go_on(&db).await;
+    begin_one(&db).await;
+    assert!(db.drain(Duration::from_secs(10)).await.unwrap().complete);
+    drop(db);
+
+    python_reads_all(&current);
+    current.ask("say", &["py-1", "a trellis from python"]);
+    let db = open(&path);
+    let messages = db.load(&SessionId::new("py-1")).await.unwrap().messages;
+    assert_eq!((messages.len(), messages.last()), (9, Some(&Message::user("a trellis from python"))));
+    assert_eq!(found(&db, "trellis").await, ["py-1 user"]);
+    let health = check(&path);
+    assert!(health.is_sound() && health.schema_version == Some(22), "{health:?}");
+    has_a_backup(dir.path(), version);
+}
+
+async fn is_as_python_left_it(db: &SessionDb, can: &Value) {
+    let mut listed: Vec<_> = db.list(ListFilter::default()).await.unwrap();
+    listed.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
+    let listed: Vec<_> =
+        listed.iter().map(|line| (line.id.as_str(), line.title.as_deref(), &*line.preview)).collect();
+    // `py-2` went on as `py-3`, and `py-4` is archived.
+    let mut want = vec![
+        ("py-1", Some("garden plan"), "where do tomatoes grow?"),
+        ("py-3", Some("roof #2"), "a newer question about slates"),
+    ];
+    if can["compact"] == true {
+        want.push(("py-5", None, "the attic needs insulation"));
+        let five = db.load(&SessionId::new("py-5")).await.unwrap();
+        assert_eq!(five.messages, [Message::user("so far: the attic")]);
+        assert_eq!(found(db, "insulation").await, ["py-5 user"]);
+    }
+    assert_eq!(listed, want);
+    let one = db.load(&SessionId::new("py-1")).await.unwrap();
+    assert_eq!((one.usage.input, one.usage.output, one.system_prompt.as_deref()), (7, 3, Some("be kind")));
+    let [Message::User(asked), Message::Assistant(call), Message::Tool(told), Message::Assistant(said)] =
+        one.messages.as_slice()
+    else {
+        panic!("{:?}", one.messages)
+    };
+    assert_eq!(asked.content, Content::text("where do tomatoes grow?"));
+    assert_eq!(call.calls, [ToolCall::new(CallId::new("c1"), "terminal", r#"{"command": "ls greenhouse"}"#)]);
+    assert!(format!("{:?}", call.reasoning).contains("look first"), "{call:?}");
+    assert_eq!(*told, ToolMessage::new(CallId::new("c1"), "terminal", "seeds.txt"));
+    assert_eq!(said.text, "温室里种番茄");
+    let three = db.load(&SessionId::new("py-3")).await.unwrap();
+    assert_eq!(three.parent, Some(SessionId::new("py-2")));
+    for (query, want) in [
+        ("tomatoes", vec!["py-1 user"]),
+        ("greenhouse", vec!["py-1 assistant"]),
+        ("温室里", vec!["py-1 assistant"]),
+        ("slates", vec!["py-3 user"]),
+        // Taken back, so not found.
+        ("zeppelin", vec![]),
+    ] {
+        assert_eq!(found(db, query).await, want, "{query}");
+    }
+    let drawer = if can["archive"] == true { vec!["py-4 user"] } else { vec![] };
+    assert_eq!(found(db, "drawer").await, drawer);
+    for (title, want) in [("garden plan", "py-1"), ("roof", "py-3"), ("roof #2", "py-3")] {
+        assert_eq!(db.resolve(title).await.unwrap(), SessionId::new(want), "{title}");
+    }
+}
+
+async fn found(db: &SessionDb, query: &str) -> Vec<String> {
+    let report = db.search(query, 9).await.unwrap();
+    assert!(report.complete, "{query}");
+    report.hits.into_iter().map(|hit| format!("{} {}", hit.session, hit.role)).collect()
+}
+
+fn me() -> Owner {
+    Owner { pid: 1, started: 1, boot: "b".into() }
+}
+
+fn opening(text: &str) -> Opening {
+    Opening { message: UserMessage { content: Content::text(text), api_content: None } }
+}
+
+fn closing(text: &str) -> Closing {
+    let message = AssistantMessage { text: text.into(), ..AssistantMessage::default() };
+    Closing { message: Some(message), spent: None, exit_reason: "text_response".into() }
+}
+
+/// A turn with a tool in a session of Python's.
+async fn go_on(db: &SessionDb) {
+    let lease = db.acquire_existing(SessionId::new("py-1"), me()).await.unwrap().lease;
+    let turn = db.open_turn(&lease, opening("and peppers, 辣椒也行吗?")).await.unwrap();
+    let call = ToolCall::new(CallId::new("c2"), "terminal", r#"{"command":"ls conservatory"}"#);
+    let intent = Intent {
+        call_id: call.id.clone(),
+        tool: call.name.clone(),
+        arguments: call.arguments.clone(),
+        effect: Effect::Any,
+        state: IntentState::Started,
+        decision: "allowed",
+    };
+    let reply = AssistantMessage { calls: vec![call.clone()], ..AssistantMessage::default() };
+    let spent = SpentCall {
+        calls: 1,
+        usage: Usage { input: 10, output: 1, ..Usage::default() },
+        model: "m".into(),
+        provider: "p".into(),
+        base_url: "http://localhost".into(),
+    };
+    let permits = db.plan(&lease, &turn, &reply, Some(&spent), &[intent]).await.unwrap();
+    let message = ToolMessage::new(call.id, "terminal", "jalapeno.txt");
+    let results = vec![Settled { intent: permits.ids[0], state: IntentState::Done, message }];
+    db.settle(&lease, &turn, Settlement { results, ..Settlement::default() }).await.unwrap();
+    db.close(&lease, turn, closing("peppers too")).await.unwrap();
+    db.release(&lease).await.unwrap();
+}
+
+/// A session of our own.
+async fn begin_one(db: &SessionDb) -> Lease {
+    let new = NewSession {
+        id: SessionId::new("rs-1"),
+        source: "cli".into(),
+        model: "m".into(),
+        provider: "p".into(),
+        base_url: "http://localhost".into(),
+        system_prompt: "be kind".into(),
+        cwd: None,
+        parent: None,
+    };
+    let lease = db.acquire(new, me()).await.unwrap().lease;
+    let turn = db.open_turn(&lease, opening("hello from rust")).await.unwrap();
+    db.close(&lease, turn, closing("hello yourself")).await.unwrap();
+    db.set_title(&lease.session, "from rust").await.unwrap();
+    lease
+}
+
+fn python_reads_all(current: &Peer<'_>) {
+    let read = current.ask(
+        "read",
+        &[
+            "py-1",
+            "tomatoes",
+            "greenhouse",
+            "peppers",
+            "conservatory",
+            "jalapeno",
+            "辣椒也",
+            "yourself",
+            "zeppelin",
+        ],
+    );
+    let said: Vec<_> =
+        read["messages"].as_array().unwrap().iter().map(|m| json!([m["role"], m["content"]])).collect();
+    assert_eq!(
+        json!(said),
+        json!([
+            ["user", "where do tomatoes grow?"],
+            ["assistant", ""],
+            ["tool", "seeds.txt"],
+            ["assistant", "温室里种番茄"],
+            ["user", "and peppers, 辣椒也行吗?"],
+            ["assistant", ""],
+            ["tool", "jalapeno.txt"],
+            ["assistant", "peppers too"],
+        ])
+    );
+    let called = |place: usize| &read["conversation"][place]["tool_calls"][0];
+    assert_eq!((&called(1)["id"], &called(1)["function"]["name"]), (&json!("c1"), &json!("terminal")));
+    assert_eq!(
+        *called(5),
+        json!({"id": "c2", "type": "function",
+               "function": {"name": "terminal", "arguments": r#"{"command":"ls conservatory"}"#}})
+    );
+    assert_eq!(read["conversation"][6]["tool_call_id"], "c2");
+    let mut found = read["found"].clone();
+    for hits in found.as_object_mut().unwrap().values_mut() {
+        hits.as_array_mut().unwrap().sort_by_key(Value::to_string);
+    }
+    assert_eq!(
+        found,
+        json!({
+            "tomatoes": [["py-1", "user"]],
+            "greenhouse": [["py-1", "assistant"]],
+            "peppers": [["py-1", "assistant"], ["py-1", "user"]],
+            "conservatory": [["py-1", "assistant"]],
+            "jalapeno": [["py-1", "tool"]],
+            "辣椒也": [["py-1", "user"]],
+            "yourself": [["rs-1", "assistant"]],
+            "zeppelin": [],
+        })
+    );
+    assert_eq!(read["titles"], json!({"garden plan": "py-1", "roof": "py-3", "from rust": "rs-1"}));
+    assert_eq!(read["counts"][2], 17);
+    let listed = read["listed"].as_array().unwrap();
+    assert!(listed.contains(&json!("py-1")) && listed.contains(&json!("rs-1")), "{listed:?}");
+}
+
+fn has_a_backup(home: &Path, version: i64) {
+    let names = std::fs::read_dir(home).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let backups = names.filter(|name| name.starts_with(&format!("state.db.bak-v{version}-"))).count();
+    assert_eq!(backups, usize::from(version < 22), "version {version}");
+}

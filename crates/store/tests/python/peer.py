@@ -1,0 +1,71 @@
+"""The other program's side of the tests: writes and reads a database through its own release."""
+
+import json
+import sys
+from pathlib import Path
+
+import hermes_state
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": '{"command": "ls greenhouse"}'}}
+
+
+def make(db):
+    db.create_session("py-1", "cli", model="m", system_prompt="be kind")
+    db.append_message("py-1", "user", "where do tomatoes grow?")
+    db.append_message("py-1", "assistant", "", tool_calls=[CALL], finish_reason="tool_calls",
+                      reasoning="look first", reasoning_details=[{"type": "reasoning.text", "text": "look first"}])
+    db.append_message("py-1", "tool", "seeds.txt", tool_name="terminal", tool_call_id="c1")
+    db.append_message("py-1", "assistant", "温室里种番茄", finish_reason="stop")
+    db.update_token_counts("py-1", input_tokens=7, output_tokens=3, model="m", billing_provider="p")
+    db.set_session_title("py-1", "garden plan")
+    # Went on under a new id after a compression.
+    db.create_session("py-2", "telegram", model="m", user_id="u")
+    db.append_message("py-2", "user", "an old question")
+    db.set_session_title("py-2", "roof")
+    db.end_session("py-2", "compression")
+    db.create_session("py-3", "telegram", model="m", user_id="u", parent_session_id="py-2")
+    db.append_message("py-3", "user", "a newer question about slates")
+    db.set_session_title("py-3", db.get_next_title_in_lineage("roof"))
+    can = {
+        "archive": hasattr(db, "set_session_archived"),
+        "rewind": hasattr(db, "rewind_to_message"),
+        "compact": hasattr(db, "archive_and_compact"),
+    }
+    if can["archive"]:
+        db.create_session("py-4", "cli", model="m")
+        db.append_message("py-4", "user", "put away in a drawer")
+        db.set_session_archived("py-4", True)
+    if can["rewind"]:
+        unsaid = db.append_message("py-1", "user", "never mind the zeppelin")
+        db.append_message("py-1", "assistant", "a zeppelin it is")
+        db.rewind_to_message("py-1", unsaid)
+    if can["compact"]:
+        db.create_session("py-5", "cli", model="m")
+        db.append_message("py-5", "user", "the attic needs insulation")
+        db.archive_and_compact("py-5", [{"role": "user", "content": "so far: the attic"}])
+    return can
+
+
+def read(db, session, *queries):
+    found = {query: [[hit["session_id"], hit["role"]] for hit in db.search_messages(query)] for query in queries}
+    row = db.get_session(session)
+    return {
+        "messages": db.get_messages(session),
+        "conversation": db.get_messages_as_conversation(session),
+        "found": found,
+        "titles": {title: db.resolve_session_by_title(title) for title in ("garden plan", "roof", "from rust")},
+        "listed": sorted(line["id"] for line in db.list_sessions_rich()),
+        "counts": [row["message_count"], row["tool_call_count"], row["input_tokens"]],
+    }
+
+
+def say(db, session, text):
+    return db.append_message(session, "user", text)
+
+
+if __name__ == "__main__":
+    command, path, *rest = sys.argv[1:]
+    database = hermes_state.SessionDB(db_path=Path(path))
+    answer = {"make": make, "read": read, "say": say}[command](database, *rest)
+    database.close()
+    print(json.dumps(answer, default=str))

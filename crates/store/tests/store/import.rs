@@ -1,0 +1,139 @@
+//! What was exported can be imported, and what cannot be read does no harm.
+
+use crate::desk::{Desk, session};
+use hermes_conversation::SessionId;
+use hermes_store::{ExportFilter, ImportError, ImportProblem, NewSession};
+use serde_json::{Value, json};
+
+async fn exported(desk: &Desk) -> Vec<Value> {
+    desk.db.export(ExportFilter::default()).await.unwrap()
+}
+
+fn lines(sessions: &[Value]) -> String {
+    sessions.iter().map(|session| format!("{session}\n")).collect()
+}
+
+/// Ordinary sessions, and rows as strange as the columns allow.
+async fn filled() -> Desk {
+    let desk = Desk::new();
+    let lease = desk.lease("parent").await;
+    desk.say(&lease, "a question", "an answer about walruses").await;
+    desk.db.set_title(&SessionId::new("parent"), "Sea").await.unwrap();
+    let child = NewSession { parent: Some(SessionId::new("parent")), ..session("a-child") };
+    let lease = desk.db.acquire(child, crate::desk::owner(1)).await.unwrap().lease;
+    desk.say(&lease, "\0json:[1]", "\0json:not json").await;
+    let raw = desk.raw();
+    raw.execute("UPDATE sessions SET started_at = 1.0 WHERE id = 'a-child'", []).unwrap();
+    for (content, calls) in [
+        ("\0json:[{\"type\":\"text\",\"text\":\"hi\",\"n\":1.5e300}]", "[{\"id\":\"c\"}]"),
+        ("\0json:\"\\u0000json:[2]\"", "\"123\""),
+        ("\0json:7", "not json"),
+        ("12", "\"[\""),
+        ("\0json:null", "null"),
+        ("lone \\ud800", "[\"\\ud800\"]"),
+    ] {
+        raw.execute(
+            "INSERT INTO messages (session_id, role, content, tool_calls, reasoning_details, timestamp, observed)
+             VALUES ('parent', 'user', ?1, ?2, ?2, 12345.678901, NULL)",
+            [content, calls],
+        )
+        .unwrap();
+    }
+    raw.execute("UPDATE sessions SET message_count = NULL, estimated_cost_usd = 0.1 WHERE id = 'parent'", [])
+        .unwrap();
+    desk
+}
+
+#[tokio::test]
+async fn a_round_trip_changes_nothing() {
+    let desk = filled().await;
+    let before = exported(&desk).await;
+    for text in [
+        lines(&before),
+        json!(before).to_string(),
+        format!("\u{feff}{}", lines(&before).replace('\n', "\r\n\n")),
+    ] {
+        let other = Desk::new();
+        let imported = other.db.import(&text).await.unwrap();
+        assert_eq!((imported.sessions.len(), imported.messages, imported.problems), (2, 10, vec![]));
+        assert_eq!(json!(exported(&other).await), json!(before));
+        assert_eq!(other.db.search("walruses", 9).await.unwrap().hits.len(), 1);
+        let again = other.db.import(&text).await.unwrap();
+        assert_eq!((again.sessions.len(), again.skipped.len(), again.messages), (0, 2, 0));
+        assert_eq!(json!(exported(&other).await), json!(before));
+        let lease = other.lease("parent").await;
+        other.say(&lease, "going on", "yes").await;
+    }
+}
+
+#[tokio::test]
+async fn taken_ids_and_titles_give_way() {
+    let desk = filled().await;
+    let text =
+        lines(&exported(&desk).await).replace("\"parent\"", "\"second\"").replace("\"a-child\"", "\"c\"");
+    let imported = desk.db.import(&text).await.unwrap();
+    assert_eq!((imported.sessions.len(), imported.problems), (2, vec![]));
+    let all = exported(&desk).await;
+    let second = all.iter().find(|session| session["id"] == "second").unwrap();
+    assert_eq!(second["title"], "Sea #2");
+    assert_eq!(second["messages"][0]["content"], "a question");
+    assert!(second["messages"][0]["id"].as_i64().unwrap() > 10);
+    let child = all.iter().find(|session| session["id"] == "c").unwrap();
+    assert_eq!(child["parent_session_id"], "second");
+}
+
+#[tokio::test]
+async fn a_bad_line_is_named_and_leaves_nothing() {
+    let desk = Desk::new();
+    let good = json!({ "id": "good", "source": "cli", "started_at": 1, "unknown": [], "archived": null, "messages": [] });
+    let message = json!({ "role": "user", "content": "x", "timestamp": 2.5 });
+    let text = [
+        "{\"id\": \"cut".to_owned(),
+        "[1]".to_owned(),
+        json!({ "source": "cli", "started_at": 1, "messages": [] }).to_string(),
+        good.to_string(),
+        json!({ "id": "b", "source": "cli", "started_at": 1 }).to_string(),
+        json!({ "id": "c", "source": "cli", "started_at": 1, "messages": [message, { "role": "user" }] })
+            .to_string(),
+        json!({ "id": "d", "source": "cli", "started_at": "soon", "messages": [] }).to_string(),
+    ]
+    .join("\n");
+    let imported = desk.db.import(&text).await.unwrap();
+    assert_eq!(imported.sessions, [SessionId::new("good")]);
+    let problem = |line, text: &str| ImportProblem { line, text: text.to_owned() };
+    assert_eq!(
+        imported.problems,
+        [
+            problem(1, "not valid JSON"),
+            problem(2, "not a session, which is an object"),
+            problem(3, "`id` is missing or not a text"),
+            problem(5, "`messages` is not a list"),
+            problem(6, "message 2: `timestamp` is missing or not a number"),
+            problem(7, "`started_at` is missing or not a number"),
+        ]
+    );
+    assert_eq!(exported(&desk).await.len(), 1);
+    assert!(matches!(desk.db.import("[{}, ").await, Err(ImportError::NotAnArray { .. })));
+}
+
+#[tokio::test]
+async fn too_much_is_refused_before_anything_is_written() {
+    let desk = Desk::new();
+    let one = |id: usize, messages: usize, text: &str| {
+        let message = json!({ "role": "user", "content": text, "timestamp": 1 });
+        json!({ "id": id.to_string(), "source": "s", "started_at": 1, "messages": vec![message; messages] })
+    };
+    let many: Vec<Value> = (0..501).map(|id| one(id, 0, "")).collect();
+    let talkative: Vec<Value> = (0..6).map(|id| one(id, 9_000, "")).collect();
+    for (text, want) in
+        [(lines(&many), "sessions"), (lines(&talkative), "messages"), (" ".repeat((25 << 20) + 1), "bytes")]
+    {
+        let refused = desk.db.import(&text).await;
+        assert!(matches!(refused, Err(ImportError::TooMuch { what, .. }) if what == want), "{want}");
+    }
+    let large = [one(1, 10_001, ""), one(2, 1, &"x".repeat(5 << 20)), one(3, 1, "fine")];
+    let imported = desk.db.import(&lines(&large)).await.unwrap();
+    assert_eq!(imported.sessions, [SessionId::new("3")]);
+    assert_eq!(imported.problems.len(), 2);
+    assert_eq!(exported(&desk).await.len(), 1);
+}
