@@ -71,7 +71,7 @@ pub(crate) enum Command {
     Chat(ChatArgs),
     /// See the agent work without a key or a network: the model is scripted, everything else is real
     Demo(DemoArgs),
-    /// List, read, search, export, rename or delete stored sessions
+    /// List, read, search, export, import, rename, delete, count, check or back up stored sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Read and change settings
@@ -139,12 +139,74 @@ pub(crate) enum SessionsCommand {
         yes: bool,
     },
     /// Find messages: words, "phrases", OR, NOT, prefix*
+    ///
+    /// With --source TAG, only in sessions stored under that tag. With --json, every hit comes
+    /// with the message before and the one after.
     Search {
         #[arg(required = true, num_args = 1..)]
         query: Vec<String>,
         #[arg(long, default_value_t = 20)]
         limit: usize,
+        /// Order of the hits
+        #[arg(long, value_enum, default_value = "rank")]
+        sort: SearchSort,
+        /// Only what this side said
+        #[arg(long, value_parser = ["user", "assistant", "tool", "system"])]
+        role: Option<String>,
     },
+    /// Sessions, messages, tool calls and tokens: in all, by model, by source, by day
+    ///
+    /// A session counts for the day on which it was started.
+    Stats,
+    /// Add sessions from a file that `export` wrote; `-` is standard input
+    ///
+    /// JSONL or a JSON array. Sessions whose id is already stored are skipped. A session that
+    /// cannot be read is named by its line and nothing of it is written. At most 500 sessions,
+    /// 50,000 messages and 25 MiB at once; 10,000 messages and 5 MiB per session.
+    Import { file: String },
+    /// Delete old sessions for good
+    ///
+    /// An ended session goes when it was started longer ago than that. A session that nothing
+    /// ended (leaving `hermes` ends none) goes when nothing was said in it for that long. Sessions
+    /// in use stay. With --source TAG, only those stored under that tag.
+    Prune {
+        /// Age in days
+        #[arg(long, value_name = "DAYS", default_value_t = 90)]
+        older_than: u32,
+        /// Only list what would go
+        #[arg(long)]
+        dry_run: bool,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Build the search index anew, also when it is damaged or missing
+    ///
+    /// Sessions can be used meanwhile. If it is stopped, searching goes on with the rest.
+    Reindex,
+    /// Merge the search index and give unused space back
+    ///
+    /// Refused while another process has a session open.
+    Optimize,
+    /// Copy the session database to a file while it is in use
+    Backup {
+        file: PathBuf,
+        /// Replace a file of that name
+        #[arg(long)]
+        force: bool,
+    },
+    /// Check that everything stored is whole; changes nothing
+    ///
+    /// Ends with 1 when something is wrong.
+    Verify,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchSort {
+    /// The best first
+    Rank,
+    Newest,
+    Oldest,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,4 +1,16 @@
 //! `hermes sessions`: what was said before.
+//!
+//! Reading, renaming and deleting single sessions are here; what looks at all of them, or at the
+//! file they are in, has a file of its own.
+
+mod backup;
+mod import;
+mod progress;
+mod prune;
+mod search;
+mod stats;
+mod upkeep;
+mod verify;
 
 use crate::args::{Common, SessionsCommand};
 use crate::exit::{Exit, Failure};
@@ -13,8 +25,13 @@ const NO_SESSIONS: &str = "No sessions yet; start one with `hermes`.";
 
 pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
-    if !runtime.home().state_db().exists() {
+    let file = runtime.home().state_db();
+    if !file.exists() && !matches!(command, SessionsCommand::Import { .. }) {
         return nothing_yet(&command, common);
+    }
+    if matches!(command, SessionsCommand::Verify) {
+        // Opening the store could already change what is to be examined.
+        return verify::run(file, common).await;
     }
     let store = runtime.store()?;
     let done = match command {
@@ -23,7 +40,19 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         SessionsCommand::Export { file, session_id } => export(store, &file, session_id, common).await,
         SessionsCommand::Rename { session, title } => rename(store, &session, &title.join(" ")).await,
         SessionsCommand::Delete { session, yes } => delete(store, &session, yes).await,
-        SessionsCommand::Search { query, limit } => search(store, &query.join(" "), limit, common).await,
+        SessionsCommand::Search { query, limit, sort, role } => {
+            let wanted = search::Wanted { query: query.join(" "), limit, sort, role };
+            search::run(store, wanted, common).await
+        }
+        SessionsCommand::Stats => stats::run(store, common).await,
+        SessionsCommand::Import { file } => import::run(store, &file, common).await,
+        SessionsCommand::Prune { older_than, dry_run, yes } => {
+            prune::run(store, prune::Wanted { older_than, dry_run, yes }, common).await
+        }
+        SessionsCommand::Reindex => upkeep::reindex(store, common).await,
+        SessionsCommand::Optimize => upkeep::optimize(store, common).await,
+        SessionsCommand::Backup { file, force } => backup::run(store, &file, force, common).await,
+        SessionsCommand::Verify => unreachable!("was carried out before the store was opened"),
     };
     runtime.leave().await;
     done
@@ -193,45 +222,28 @@ fn confirmed(id: &SessionId) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::usage("deleting needs a yes: add --yes"));
     }
-    term::print(&format!("Delete session {id} for good? [y/N] "));
+    agreed(&format!("Delete session {id} for good? [y/N] "))
+}
+
+fn agreed(question: &str) -> Result<bool, Failure> {
+    term::print(question);
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-async fn search(store: &SessionDb, query: &str, limit: usize, common: &Common) -> Result<Exit, Failure> {
-    let report = store.search(query, limit).await?;
-    if common.json {
-        let hits: Vec<Value> = report
-            .hits
-            .iter()
-            .map(|hit| {
-                json!({ "session_id": hit.session, "message_id": hit.message, "role": hit.role,
-                    "snippet": hit.snippet, "timestamp": hit.timestamp, "title": hit.title })
-            })
-            .collect();
-        term::print_line(&json!({ "hits": hits, "complete": report.complete }).to_string());
-        return Ok(Exit::Answered);
+/// A number of things, as a person would say it.
+fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{} KiB", bytes.div_ceil(1_024)),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
     }
-    for hit in &report.hits {
-        let line = format!(
-            "{}  {}  {:<9}  {}",
-            printable(hit.session.as_str()),
-            local_time(hit.timestamp),
-            hit.role,
-            one_line(&hit.snippet, 90)
-        );
-        if !term::print_line(&line) {
-            return Ok(Exit::Answered);
-        }
-    }
-    if report.hits.is_empty() {
-        term::complain(&format!("Nothing was found for: {}", printable(query)));
-    }
-    if !report.complete {
-        term::complain("hermes: the search index is still behind; the newest messages may be missing");
-    }
-    Ok(Exit::Answered)
 }
 
 fn local_time(epoch: f64) -> String {
