@@ -50,7 +50,6 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
             add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
         }
         Remedy::AskForSummary => add(session, vec![texts::summary_request()], ports).await,
-        Remedy::GiveUp => Event::Remedied,
     }
 }
 

@@ -18,4 +18,4 @@ pub use driver::run_turn;
 pub use ports::Ports;
 pub use report::TurnReport;
 pub use session::{Session, UserInput};
-pub use texts::recovery_texts;
+pub use texts::{CrashTexts, crash_texts};

@@ -50,31 +50,29 @@ pub enum Remedy {
     AskToContinue(Box<Reply>),
     /// The budget is spent: ask for a last answer without tools.
     AskForSummary,
-    /// Nothing helps.
-    GiveUp,
 }
 
 /// A provider may ask for patience; past this we do not believe it.
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
-/// Chooses a remedy.
-pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Remedy {
+/// Chooses a remedy, or none when nothing helps.
+pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     use FaultClass::*;
     let base = match fault.class {
         RateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown => limits.backoff,
         Unreachable => limits.backoff / 2,
-        StreamingUnsupported if !spent.streaming_dropped => return Remedy::StopStreaming,
+        StreamingUnsupported if !spent.streaming_dropped => return Some(Remedy::StopStreaming),
         StreamingUnsupported | Auth | Billing | ContextOverflow | PayloadTooLarge | ModelNotFound
-        | ContentPolicy | Format => return Remedy::GiveUp,
+        | ContentPolicy | Format => return None,
     };
     if spent.attempts >= limits.attempts.max(1) {
-        return Remedy::GiveUp;
+        return None;
     }
     let delay = match fault.retry_after {
         Some(asked) => asked.min(LONGEST_WAIT),
         None => backoff(base, spent.attempts),
     };
-    Remedy::Wait { delay, why: fault.detail.clone() }
+    Some(Remedy::Wait { delay, why: fault.detail.clone() })
 }
 
 /// The base doubled for every failure after the first, at most a minute.
@@ -91,8 +89,8 @@ mod tests {
         Fault { class, detail: "x".into(), retry_after: retry_after.map(Duration::from_secs) }
     }
 
-    fn wait(seconds: u64) -> Remedy {
-        Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() }
+    fn wait(seconds: u64) -> Option<Remedy> {
+        Some(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() })
     }
 
     #[test]
@@ -110,16 +108,16 @@ mod tests {
             (Unknown, None, 1, wait(2)),
             (Unreachable, None, 1, wait(1)),
             (Unreachable, None, 2, wait(2)),
-            (Server, None, 3, Remedy::GiveUp),
-            (RateLimited, Some(1), 3, Remedy::GiveUp),
-            (StreamingUnsupported, None, 1, Remedy::StopStreaming),
-            (Auth, None, 1, Remedy::GiveUp),
-            (Billing, None, 1, Remedy::GiveUp),
-            (ContextOverflow, None, 1, Remedy::GiveUp),
-            (PayloadTooLarge, None, 1, Remedy::GiveUp),
-            (ModelNotFound, None, 1, Remedy::GiveUp),
-            (ContentPolicy, None, 1, Remedy::GiveUp),
-            (Format, None, 1, Remedy::GiveUp),
+            (Server, None, 3, None),
+            (RateLimited, Some(1), 3, None),
+            (StreamingUnsupported, None, 1, Some(Remedy::StopStreaming)),
+            (Auth, None, 1, None),
+            (Billing, None, 1, None),
+            (ContextOverflow, None, 1, None),
+            (PayloadTooLarge, None, 1, None),
+            (ModelNotFound, None, 1, None),
+            (ContentPolicy, None, 1, None),
+            (Format, None, 1, None),
         ] {
             let spent = Spent { attempts: failures, streaming_dropped: false };
             assert_eq!(
@@ -130,7 +128,7 @@ mod tests {
         }
         let spent = Spent { attempts: 1, streaming_dropped: true };
         let again = decide(&fault(StreamingUnsupported, None), &spent, &Limits::default());
-        assert_eq!(again, Remedy::GiveUp);
+        assert_eq!(again, None);
     }
 
     #[test]

@@ -38,15 +38,25 @@ pub(crate) fn error_result(text: &str) -> String {
     serde_json::json!({ "error": text }).to_string()
 }
 
-/// What is recorded for a turn whose process died: results for calls that were running, for
-/// calls that never started, and the line that closes the turn.
-pub fn recovery_texts() -> (String, String, String) {
-    (
-        error_result(
+/// What is recorded for a turn whose process died.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CrashTexts {
+    /// The result of a call that was running.
+    pub unknown: String,
+    /// The result of a call that never started.
+    pub not_started: String,
+    /// The line that closes the turn.
+    pub closing: String,
+}
+
+pub fn crash_texts() -> CrashTexts {
+    CrashTexts {
+        unknown: error_result(
             "Hermes was stopped while this call was running. It may or may not have taken effect; check before \
              repeating it.",
         ),
-        error_result("Hermes was stopped before this call began. It was not run."),
-        "[Hermes was stopped during this turn; it was closed when the session was opened again.]".to_owned(),
-    )
+        not_started: error_result("Hermes was stopped before this call began. It was not run."),
+        closing: "[Hermes was stopped during this turn; it was closed when the session was opened again.]"
+            .to_owned(),
+    }
 }

@@ -135,14 +135,14 @@ impl Turn {
     fn failed(&mut self, fault: Fault) -> Step {
         self.spent.attempts += 1;
         match decide(&fault, &self.spent, &self.limits) {
-            Remedy::GiveUp => {
+            None => {
                 let exit_reason = match self.spent.attempts {
                     0 | 1 => format!("api_error({})", fault.class.as_str()),
                     _ => "all_retries_exhausted_no_response".to_owned(),
                 };
                 Step::Finish(Outcome::Failed { fault, exit_reason })
             }
-            remedy => {
+            Some(remedy) => {
                 self.spent.streaming_dropped |= remedy == Remedy::StopStreaming;
                 Step::Apply(remedy)
             }

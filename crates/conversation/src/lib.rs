@@ -6,6 +6,7 @@
 mod event;
 mod history;
 mod ids;
+mod json;
 mod lease;
 mod message;
 mod ports;
@@ -18,6 +19,7 @@ mod transcript;
 pub use event::{EventSink, EventStream, TurnEvent, events};
 pub use history::History;
 pub use ids::{CallId, IntentId, MessageId, SessionId, TurnId};
+pub use json::parse_lenient;
 pub use lease::{Lease, Owner};
 pub use message::{
     AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,

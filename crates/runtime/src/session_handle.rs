@@ -1,7 +1,7 @@
 //! One session, as a front end holds it.
 
 use crate::{Runtime, RuntimeError};
-use hermes_agent::{Ports, Session, TurnReport, UserInput, recovery_texts, run_turn};
+use hermes_agent::{CrashTexts, Ports, Session, TurnReport, UserInput, crash_texts, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{EventSink, History, Lease, NoHooks, NoMail, Quirks, SessionId, Usage};
 use hermes_exec::{Group, reap};
@@ -177,16 +177,18 @@ impl<'a> SessionHandle<'a> {
         };
         let before = session.quirks;
         let report = run_turn(session, input, &ports, cancel).await;
-        if session.quirks != before {
-            store.set_quirks(&session.lease, session.quirks).await?;
-        }
+        self.usage += report.usage;
         self.is_unsure = report.store_failed;
+        // The answer is recorded; failing to note these costs nobody the answer, only a fresh
+        // look at the record before the next turn.
+        if session.quirks != before {
+            self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
+        }
         let cwd = self.tool_context.cwd();
-        if cwd != self.recorded_cwd && !report.store_failed {
-            store.set_cwd(&session.lease, cwd.display().to_string()).await?;
+        if cwd != self.recorded_cwd {
+            self.is_unsure |= store.set_cwd(&session.lease, cwd.display().to_string()).await.is_err();
             self.recorded_cwd = cwd;
         }
-        self.usage += report.usage;
         Ok(report)
     }
 
@@ -287,7 +289,7 @@ async fn recover(runtime: &Runtime, acquired: &Acquired) -> Result<Recovery, Run
         let group = Group { id: mark.group, started: mark.started, boot: mark.boot };
         reap(&group).await;
     }
-    let (unknown, not_started, closing) = recovery_texts();
+    let CrashTexts { unknown, not_started, closing } = crash_texts();
     let texts = RecoveryTexts { unknown, not_started, closing };
     Ok(runtime.store()?.recover(&acquired.lease, texts).await?)
 }

@@ -13,7 +13,6 @@ mod export;
 mod health;
 mod import;
 mod index;
-mod json;
 mod lease;
 mod listing;
 mod load;

@@ -9,7 +9,6 @@ mod classify;
 mod encode;
 mod fault;
 mod formats;
-mod json;
 mod model;
 mod request;
 mod sse;
@@ -19,7 +18,6 @@ pub use classify::classify;
 pub use encode::{Encoder, encode};
 pub use fault::{Failure, Fault, FaultClass, TimeoutPhase};
 pub use formats::{DecodeError, Decoder};
-pub use json::parse_lenient;
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use request::{
     ApiMode, Dialect, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment, SegmentKind,

@@ -4,7 +4,6 @@
 //! a strange value is left out, a strange role is no message, and nothing is an error.
 
 use super::encode::PARTS_MARK;
-use super::json::lenient;
 use hermes_conversation::{
     AssistantMessage, CallId, Content, Disposition, FinishReason, Message, RawJson, Reasoning, ToolCall,
     ToolMessage, UserMessage,
@@ -163,6 +162,11 @@ fn argument_text(raw: &RawValue) -> String {
         "null" => "{}".to_owned(),
         text => lenient::<String>(text).unwrap_or_else(|| text.to_owned()),
     }
+}
+
+/// JSON of a row; nothing in a stored row is ever an error.
+pub(crate) fn lenient<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    hermes_conversation::parse_lenient(text).ok()
 }
 
 #[cfg(test)]

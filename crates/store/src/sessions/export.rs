@@ -1,7 +1,7 @@
 //! Whole sessions as JSON, one value per session, with every column the database has.
 
+use super::decode::lenient;
 use super::encode::PARTS_MARK;
-use super::json::lenient;
 use super::{SessionDb, decode};
 use crate::StoreError;
 use crate::error::Doing;

@@ -4,9 +4,9 @@
 //! that exporting again gives the same JSON. A session is written whole or not at all. Imported
 //! messages look like the other program's: without the notes we keep about our own.
 
+use super::decode::lenient;
 use super::encode::PARTS_MARK;
 use super::export::JSON_COLUMNS;
-use super::json::lenient;
 use super::titles::{numbered, titles_like};
 use super::writer::Level;
 use super::{SessionDb, append};

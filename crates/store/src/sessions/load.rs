@@ -1,6 +1,6 @@
 //! Reads a whole session back.
 
-use super::json::lenient;
+use super::decode::lenient;
 use super::numbers::count;
 use super::{SessionDb, decode};
 use crate::StoreError;

@@ -2,8 +2,10 @@
 
 use super::DecodeError;
 use crate::arguments::{ArgumentsState, mend_arguments};
-use crate::{CallState, ModelEvent, Reply, parse_lenient};
-use hermes_conversation::{AssistantMessage, CallId, FinishReason, RawJson, Reasoning, ToolCall, Usage};
+use crate::{CallState, ModelEvent, Reply};
+use hermes_conversation::{
+    AssistantMessage, CallId, FinishReason, RawJson, Reasoning, ToolCall, Usage, parse_lenient,
+};
 use serde::Deserialize;
 
 /// Folds chunks into one reply.

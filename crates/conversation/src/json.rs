@@ -1,4 +1,4 @@
-//! JSON as it really arrives.
+//! JSON as it really arrives, from providers and in rows that other programs wrote.
 
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -65,6 +65,9 @@ mod tests {
             (r#""\\ud800""#, "\\ud800"),
             (r#""\ud83d""#, "\u{fffd}"),
             (r#""plain""#, "plain"),
+            (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+            (r#""\\ud800 \ud800""#, "\\ud800 \u{fffd}"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
         ] {
             assert_eq!(parse_lenient::<String>(given).unwrap(), want, "{given}");
         }
@@ -72,6 +75,8 @@ mod tests {
 
     #[test]
     fn other_faults_stay_faults() {
-        assert!(parse_lenient::<String>(r#""\u12"#).is_err());
+        for broken in [r#""\u12"#, r#""\ud8"#, r#""é\"#] {
+            assert!(parse_lenient::<String>(broken).is_err(), "{broken}");
+        }
     }
 }
