@@ -140,20 +140,11 @@ pub(crate) enum SessionsCommand {
     },
     /// Find messages: words, "phrases", OR, NOT, prefix*
     ///
-    /// With --source TAG, only in sessions stored under that tag. With --json, every hit comes
-    /// with the message before and the one after.
-    Search {
-        #[arg(required = true, num_args = 1..)]
-        query: Vec<String>,
-        #[arg(long, default_value_t = 20)]
-        limit: usize,
-        /// Order of the hits
-        #[arg(long, value_enum, default_value = "rank")]
-        sort: SearchSort,
-        /// Only what this side said
-        #[arg(long, value_parser = ["user", "assistant", "tool", "system"])]
-        role: Option<String>,
-    },
+    /// Signs inside a word count (`C++`, `user@example.com`, `main.rs`), those around it do not.
+    /// When nothing is exactly so, hits that differ in punctuation are shown. Any part of a word is
+    /// found in scripts without spaces. With --source TAG, only in sessions stored under that tag.
+    /// With --json, every hit comes with the message before and the one after.
+    Search(SearchArgs),
     /// Sessions, messages, tool calls and tokens: in all, by model, by source, by day
     ///
     /// A session counts for the day on which it was started.
@@ -199,6 +190,35 @@ pub(crate) enum SessionsCommand {
     ///
     /// Ends with 1 when something is wrong.
     Verify,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SearchArgs {
+    #[arg(required = true, num_args = 1..)]
+    pub(crate) query: Vec<String>,
+    #[arg(long, default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Hits to pass over first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: usize,
+    /// Order of the hits
+    #[arg(long, value_enum, default_value = "rank")]
+    pub(crate) sort: SearchSort,
+    /// Only what this side said
+    #[arg(long, value_parser = ["user", "assistant", "tool", "system"])]
+    pub(crate) role: Option<String>,
+    /// Only in this session: id, start of an id, title, or `latest`
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Not in sessions stored under this tag; may be repeated
+    #[arg(long, value_name = "TAG")]
+    pub(crate) exclude_source: Vec<String>,
+    /// Only from this time on: 2026-11-15, "2026-11-15 09:30", or 12h, 7d, 2w for so long ago
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only before this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

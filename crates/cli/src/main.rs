@@ -22,6 +22,7 @@ mod term;
 mod tool_line;
 mod usage_file;
 mod welcome;
+mod when;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};

@@ -40,10 +40,7 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         SessionsCommand::Export { file, session_id } => export(store, &file, session_id, common).await,
         SessionsCommand::Rename { session, title } => rename(store, &session, &title.join(" ")).await,
         SessionsCommand::Delete { session, yes } => delete(store, &session, yes).await,
-        SessionsCommand::Search { query, limit, sort, role } => {
-            let wanted = search::Wanted { query: query.join(" "), limit, sort, role };
-            search::run(store, wanted, common).await
-        }
+        SessionsCommand::Search(wanted) => search::run(store, wanted, common).await,
         SessionsCommand::Stats => stats::run(store, common).await,
         SessionsCommand::Import { file } => import::run(store, &file, common).await,
         SessionsCommand::Prune { older_than, dry_run, yes } => {

@@ -19,6 +19,7 @@ mod load;
 mod migrate;
 mod numbers;
 mod owner;
+mod pairs;
 mod patience;
 mod prune;
 mod query;
@@ -26,6 +27,7 @@ mod reader;
 mod recovery;
 mod resolve;
 mod schema;
+mod script;
 mod search;
 mod stats;
 mod titles;
@@ -51,6 +53,7 @@ pub use verify::{Check, Finding, Verification, verify};
 pub use writer::Stats;
 
 use crate::StoreError;
+use pairs::PairIndex;
 use reader::Readers;
 use rusqlite::Connection;
 use std::fmt;
@@ -72,6 +75,7 @@ struct Shared {
     clock: Clock,
     writer: Writer,
     readers: Readers,
+    pairs: PairIndex,
 }
 
 impl SessionDb {
@@ -82,10 +86,8 @@ impl SessionDb {
     pub fn open(path: &Path, clock: Clock) -> Result<Self, StoreError> {
         let db = connect::writer(path)?;
         let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;
-        Ok(Self {
-            shared: Arc::new(Shared { clock, writer, readers: Readers::new(path.to_owned()) }),
-            is_alive: owner::is_alive,
-        })
+        let (readers, pairs) = (Readers::new(path.to_owned()), PairIndex::beside(path));
+        Ok(Self { shared: Arc::new(Shared { clock, writer, readers, pairs }), is_alive: owner::is_alive })
     }
 
     /// The same database, with another judge of whether a lease's owner still lives.

@@ -1,38 +1,48 @@
 //! `hermes sessions search`.
 
 use super::local_time;
-use crate::args::{Common, SearchSort};
+use crate::args::{Common, SearchArgs, SearchSort};
 use crate::exit::{Exit, Failure};
 use crate::term::{self, one_line, printable};
+use crate::when::moment;
 use hermes_store::{ContextMessage, SearchFilter, SearchHit, SearchReport, SessionDb, Sort};
 use serde_json::{Value, json};
 
-pub(super) struct Wanted {
-    pub(super) query: String,
-    pub(super) limit: usize,
-    pub(super) sort: SearchSort,
-    pub(super) role: Option<String>,
-}
-
-pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> Result<Exit, Failure> {
+pub(super) async fn run(store: &SessionDb, args: SearchArgs, common: &Common) -> Result<Exit, Failure> {
+    let query = args.query.join(" ");
+    let session = match &args.session {
+        Some(which) => Some(store.resolve(which).await?),
+        None => None,
+    };
+    let now = jiff::Zoned::now();
+    let time = |text: &Option<String>| {
+        text.as_deref().map(|text| moment(text, &now)).transpose().map_err(Failure::usage)
+    };
     let filter = SearchFilter {
-        limit: wanted.limit,
-        sort: match wanted.sort {
+        limit: args.limit,
+        offset: args.offset,
+        sort: match args.sort {
             SearchSort::Rank => Sort::Rank,
             SearchSort::Newest => Sort::Newest,
             SearchSort::Oldest => Sort::Oldest,
         },
-        role: wanted.role,
+        since: time(&args.since)?,
+        until: time(&args.until)?,
+        role: args.role,
         source: common.source.clone(),
+        excluded_sources: args.exclude_source,
+        session,
         with_context: common.json,
     };
-    let report = store.search_with(&wanted.query, filter).await?;
+    let report = store.search_with(&query, filter).await?;
     if common.json {
         let hits: Vec<Value> = report.hits.iter().map(hit_json).collect();
-        term::print_line(&json!({ "hits": hits, "complete": report.complete }).to_string());
+        term::print_line(
+            &json!({ "hits": hits, "complete": report.complete, "loosened": report.loosened }).to_string(),
+        );
         return Ok(Exit::Answered);
     }
-    print(&report, &wanted.query);
+    print(&report, &query);
     Ok(Exit::Answered)
 }
 
@@ -40,10 +50,14 @@ fn hit_json(hit: &SearchHit) -> Value {
     let around = |message: &ContextMessage| json!({ "role": message.role, "content": message.text });
     let context: Vec<Value> = hit.context.iter().map(around).collect();
     json!({ "session_id": hit.session, "message_id": hit.message, "role": hit.role,
-        "snippet": hit.snippet, "timestamp": hit.timestamp, "title": hit.title, "context": context })
+        "snippet": hit.snippet, "timestamp": hit.timestamp, "tool_name": hit.tool_name, "title": hit.title,
+        "source": hit.source, "model": hit.model, "session_started": hit.session_started, "context": context })
 }
 
 fn print(report: &SearchReport, query: &str) {
+    if report.loosened && !report.hits.is_empty() {
+        term::complain("Nothing is exactly so; these differ in punctuation:");
+    }
     for hit in &report.hits {
         let line = format!(
             "{}  {}  {:<9}  {}",

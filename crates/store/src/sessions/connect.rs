@@ -18,6 +18,8 @@ use std::time::Duration;
 const OLDEST_LIBRARY: i32 = 3_051_003;
 /// Short on purpose: the waiting is done by `patience`.
 const DRIVER_WAIT: Duration = Duration::from_millis(10);
+/// A reader never has to wait for the writer in WAL mode, only for a rare recovery.
+pub(crate) const READER_WAIT: Duration = Duration::from_secs(5);
 const STATEMENTS_KEPT: usize = 64;
 
 /// The connection that writes, on a file that is known to have our tables.
@@ -43,8 +45,7 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, StoreError> {
 pub(crate) fn reader(path: &Path) -> Result<Connection, StoreError> {
     let db = connect(path).map_err(|error| unusable(path, error))?;
     db.pragma_update(None, "query_only", true).doing("prepare a reader")?;
-    // A reader never has to wait for the writer in WAL mode, only for a rare recovery.
-    db.busy_timeout(Duration::from_secs(5)).doing("prepare a reader")?;
+    db.busy_timeout(READER_WAIT).doing("prepare a reader")?;
     Ok(db)
 }
 

@@ -55,7 +55,7 @@ impl SessionDb {
         let deadline = Instant::now() + max;
         let mut drained = Drained::default();
         while !drained.complete {
-            let piece = self.write(Level::Normal, piece).await?;
+            let piece = self.one_piece().await?;
             drained.indexed += piece.indexed;
             drained.complete = piece.complete;
             if Instant::now() >= deadline {
@@ -64,6 +64,22 @@ impl SessionDb {
         }
         Ok(drained)
     }
+
+    /// Works off some notes. Deleted messages also leave the index of pairs.
+    async fn one_piece(&self) -> Result<Drained, StoreError> {
+        let Piece { drained, dropped } = self.write(Level::Normal, piece).await?;
+        if !dropped.is_empty() {
+            let pairs = self.shared.pairs.clone();
+            let forgotten = tokio::task::spawn_blocking(move || pairs.forget(&dropped)).await;
+            forgotten.map_err(|_| StoreError::Stopped)?;
+        }
+        Ok(drained)
+    }
+}
+
+struct Piece {
+    drained: Drained,
+    dropped: Vec<i64>,
 }
 
 fn is_empty(db: &Connection) -> Result<bool, StoreError> {
@@ -78,18 +94,20 @@ struct Note {
     put: bool,
 }
 
-fn piece(db: &Connection) -> Result<Drained, StoreError> {
+fn piece(db: &Connection) -> Result<Piece, StoreError> {
     let notes = oldest_notes(db).doing("read the index queue")?;
     let started = Instant::now();
     let mut indexed = 0;
+    let mut dropped = Vec::new();
     for note in &notes {
         reindex(db, note).doing("update the search index")?;
         indexed += 1;
+        dropped.extend((!note.put).then_some(note.message));
         if started.elapsed() > PIECE_TIME {
             break;
         }
     }
-    Ok(Drained { indexed, complete: is_empty(db)? })
+    Ok(Piece { drained: Drained { indexed, complete: is_empty(db)? }, dropped })
 }
 
 fn oldest_notes(db: &Connection) -> rusqlite::Result<Vec<Note>> {

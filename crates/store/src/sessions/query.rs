@@ -1,26 +1,15 @@
-//! Turns what a person typed into a question for the search index.
+//! Understands what a person typed into a search.
 //!
 //! Words are joined by AND; `"phrases"`, `OR`, `NOT` and a trailing `*` mean what they usually do.
-//! Every term is quoted and every other character is data, so no input is a syntax error.
+//! Every other character is data, so no input is a syntax error.
+
+use super::script::{is_plain, is_punctuation, is_unspaced};
 
 /// What is looked at of a query.
 const LONGEST: usize = 2_048;
 const MOST_TERMS: usize = 64;
-/// The trigram index cannot find anything shorter.
+/// The index of trigrams finds nothing shorter.
 const TRIGRAM: usize = 3;
-
-/// Where and how to look.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Question {
-    /// There is nothing to look for.
-    Nothing,
-    /// For the index of words.
-    Words(String),
-    /// For the index of trigrams, which finds parts of scripts that do not separate words.
-    Trigrams(String),
-    /// Too short for the trigram index: for comparing with every message.
-    Scan(Vec<Group>),
-}
 
 /// Terms that must all occur, and terms that must not. Groups are alternatives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,32 +18,33 @@ pub(crate) struct Group {
     pub unwanted: Vec<Term>,
 }
 
+/// One thing to look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Term {
     pub text: String,
-    prefix: bool,
+    /// Only the beginning of a word is known.
+    pub prefix: bool,
+    pub kind: Kind,
 }
 
-/// Understands a query.
-pub(crate) fn question(query: &str) -> Question {
-    let groups = groups(query);
-    let terms = || groups.iter().flat_map(|group| group.wanted.iter().chain(&group.unwanted));
-    if groups.is_empty() {
-        Question::Nothing
-    } else if !terms().any(|term| term.text.chars().any(is_unspaced)) {
-        Question::Words(match_text(&groups, Term::as_words))
-    } else if terms().all(|term| term.text.chars().count() >= TRIGRAM) {
-        Question::Trigrams(match_text(&groups, Term::as_trigrams))
-    } else {
-        Question::Scan(groups)
-    }
+/// Where a term is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Words, in the index of words.
+    Word,
+    /// Part of an unspaced script, or a word with signs in it, exactly as it stands: in the index
+    /// of trigrams.
+    Part,
+    /// The same, but too short for trigrams: in the index of pairs.
+    Pair,
 }
 
-/// The alternatives of a query, for a search that cannot use an index.
+/// The alternatives of a query; none when there is nothing to look for.
 pub(crate) fn groups(query: &str) -> Vec<Group> {
+    let pieces = without_decoration(pieces(query));
     let mut groups = vec![Group::default()];
     let mut negated = false;
-    for piece in pieces(query).into_iter().take(MOST_TERMS) {
+    for piece in pieces.into_iter().take(MOST_TERMS) {
         let Some(group) = groups.last_mut() else { break };
         match piece {
             Piece::Or => {
@@ -77,6 +67,30 @@ pub(crate) fn groups(query: &str) -> Vec<Group> {
     groups
 }
 
+/// The same question without minding signs: words with signs in them become phrases of their
+/// parts. `None` when that would not change anything.
+pub(crate) fn relaxed(groups: &[Group]) -> Option<Vec<Group>> {
+    let mut changed = false;
+    let mut relax = |term: &Term| {
+        let mut term = term.clone();
+        let has_words = term.text.chars().any(is_plain) && !term.text.chars().any(is_unspaced);
+        if term.kind != Kind::Word && has_words {
+            term.kind = Kind::Word;
+            changed = true;
+        }
+        term
+    };
+    let relaxed = groups
+        .iter()
+        .map(|group| Group {
+            wanted: group.wanted.iter().map(&mut relax).collect(),
+            unwanted: group.unwanted.clone(),
+        })
+        .collect();
+    changed.then_some(relaxed)
+}
+
+#[derive(Debug)]
 enum Piece {
     Term(Term),
     Or,
@@ -95,7 +109,7 @@ fn pieces(query: &str) -> Vec<Piece> {
             rest = after;
             break;
         };
-        found.extend(Term::new(phrase.trim()).map(Piece::Term));
+        found.extend(Term::new(phrase.trim(), false).map(Piece::Term));
         rest = after;
     }
     found.extend(rest.split_whitespace().filter_map(word));
@@ -109,54 +123,54 @@ fn word(word: &str) -> Option<Piece> {
         "NOT" => Some(Piece::Not),
         _ => {
             let stem = word.trim_end_matches('*');
-            let term = Term::new(stem)?;
-            Some(Piece::Term(Term { prefix: stem.len() < word.len(), ..term }))
+            // Stars alone are what someone looks for.
+            let stem = if stem.is_empty() { word } else { stem };
+            Term::new(core(stem), stem.len() < word.len()).map(Piece::Term)
         }
     }
 }
 
+/// A word without the signs that a sentence puts around it. Signs that begin or end a name
+/// (`.env`, `#tag`, `C++`, `/usr/`) stay.
+fn core(word: &str) -> &str {
+    if !word.contains(char::is_alphanumeric) {
+        return word;
+    }
+    let opening =
+        |c| matches!(c, '(' | '[' | '{' | '<' | '\'' | '`' | '“' | '‘' | '«' | '「' | '（' | '¿' | '¡');
+    let closing = |c| {
+        matches!(c, ')' | ']' | '}' | '>' | '(' | '\'' | '`' | ',' | '.' | ';' | ':' | '!' | '?' | '…')
+            || matches!(c, '”' | '’' | '»' | '」' | '）' | '。' | '、' | '，' | '！' | '？' | '：' | '；')
+    };
+    word.trim_start_matches(opening).trim_end_matches(closing)
+}
+
+/// Lone signs are decoration when there is something else to look for.
+fn without_decoration(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let decoration =
+        |piece: &Piece| matches!(piece, Piece::Term(term) if term.text.chars().all(is_punctuation));
+    let has_more = pieces.iter().any(|piece| matches!(piece, Piece::Term(_)) && !decoration(piece));
+    if has_more {
+        pieces.retain(|piece| !decoration(piece));
+    }
+    pieces
+}
+
 impl Term {
-    /// A term must have something the index would keep; pure punctuation finds nothing and would
-    /// make every AND fail.
-    fn new(text: &str) -> Option<Self> {
-        text.chars().any(char::is_alphanumeric).then(|| Self { text: text.to_owned(), prefix: false })
-    }
-
-    fn as_words(&self) -> String {
-        let star = if self.prefix { "*" } else { "" };
-        format!("\"{}\"{star}", self.text)
-    }
-
-    /// Trigrams find parts of words anyway.
-    fn as_trigrams(&self) -> String {
-        format!("\"{}\"", self.text)
+    fn new(text: &str, prefix: bool) -> Option<Self> {
+        let visible = |c: char| !c.is_whitespace() && !c.is_control();
+        text.contains(visible).then(|| Self { text: text.to_owned(), prefix, kind: kind(text) })
     }
 }
 
-fn match_text(groups: &[Group], quoted: fn(&Term) -> String) -> String {
-    let joined = |terms: &[Term], by: &str| terms.iter().map(quoted).collect::<Vec<_>>().join(by);
-    let alternatives: Vec<_> = groups
-        .iter()
-        .map(|group| {
-            let wanted = joined(&group.wanted, " AND ");
-            if group.unwanted.is_empty() {
-                format!("({wanted})")
-            } else {
-                format!("(({wanted}) NOT ({}))", joined(&group.unwanted, " OR "))
-            }
-        })
-        .collect();
-    alternatives.join(" OR ")
-}
-
-/// Scripts written without spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese, and
-/// Korean, whose particles stick to the word.
-fn is_unspaced(c: char) -> bool {
-    matches!(c,
-        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
-        | '\u{3040}'..='\u{30ff}' | '\u{3130}'..='\u{318f}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}'
-        | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+fn kind(text: &str) -> Kind {
+    let has_words = text.contains(is_plain);
+    let spaced = !text.contains(is_unspaced);
+    // In a phrase signs do not matter, only the order of words.
+    if spaced && has_words && (text.contains(char::is_whitespace) || text.chars().all(is_plain)) {
+        return Kind::Word;
+    }
+    if text.chars().count() >= TRIGRAM { Kind::Part } else { Kind::Pair }
 }
 
 #[cfg(test)]

@@ -1,50 +1,30 @@
 //! Finds messages by what was said in them.
 
+mod compare;
 mod context;
+mod filter;
+mod plan;
+mod run;
+mod snippet;
 
 pub use context::ContextMessage;
+pub use filter::{SearchFilter, Sort};
 
-use super::numbers::stored;
-use super::query::{self, Group, Question, Term};
+use super::pairs::{Known, PairIndex};
+use super::query::{self, Group, Kind};
 use super::{SessionDb, decode};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{MessageId, SessionId};
-use rusqlite::{Connection, Row, params_from_iter};
-use std::time::Duration;
+use plan::{Plan, Table};
+use run::{Rows, Search};
+use rusqlite::{Connection, Row};
+use std::time::{Duration, Instant};
 
 /// How long a search may spend on indexing what is new.
 const CATCH_UP: Duration = Duration::from_millis(200);
-const BEFORE_HIT: usize = 40;
-const SNIPPET: usize = 120;
-
-/// In which order hits come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sort {
-    /// The best first, or the newest where the index cannot tell.
-    #[default]
-    Rank,
-    Newest,
-    Oldest,
-}
-
-/// Which messages to look at, and how to show them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchFilter {
-    pub limit: usize,
-    pub sort: Sort,
-    pub role: Option<String>,
-    /// Only sessions stored under this tag.
-    pub source: Option<String>,
-    /// Whether hits come with the messages around them.
-    pub with_context: bool,
-}
-
-impl Default for SearchFilter {
-    fn default() -> Self {
-        Self { limit: 20, sort: Sort::Rank, role: None, source: None, with_context: false }
-    }
-}
+/// So many messages that an index does not know are simply compared.
+const FEW: i64 = 2_000;
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -52,6 +32,8 @@ pub struct SearchReport {
     pub hits: Vec<SearchHit>,
     /// False when there were messages the search could not see.
     pub complete: bool,
+    /// Nothing was exactly as asked for; these hits differ from it in punctuation.
+    pub loosened: bool,
 }
 
 /// One message that was found.
@@ -63,7 +45,11 @@ pub struct SearchHit {
     /// A piece of the message around the hit; words that matched stand between `>>>` and `<<<`.
     pub snippet: String,
     pub timestamp: f64,
+    pub tool_name: Option<String>,
     pub title: Option<String>,
+    pub source: String,
+    pub model: Option<String>,
+    pub session_started: f64,
     /// The message before, the hit itself and the message after, if they were asked for.
     pub context: Vec<ContextMessage>,
 }
@@ -77,10 +63,11 @@ impl SessionDb {
 
     /// Finds messages that a filter lets through.
     pub async fn search_with(&self, query: &str, filter: SearchFilter) -> Result<SearchReport, StoreError> {
-        let question = query::question(query);
-        if question == Question::Nothing {
-            return Ok(SearchReport { hits: Vec::new(), complete: true });
+        let groups = query::groups(query);
+        if groups.is_empty() || filter.limit == 0 {
+            return Ok(SearchReport { complete: true, ..SearchReport::default() });
         }
+        let deadline = Instant::now() + CATCH_UP;
         let caught_up = match self.drain(CATCH_UP).await {
             Ok(drained) => drained.complete,
             Err(error) => {
@@ -88,9 +75,18 @@ impl SessionDb {
                 false
             }
         };
-        let query = query.to_owned();
+        let pairs = self.shared.pairs.clone();
         self.read(move |db| {
-            let mut report = answer(db, question, &query, &filter, caught_up)?;
+            if needs_pairs(&groups) {
+                pairs.catch_up(db, deadline);
+            }
+            let mut report = answer(db, &pairs, &groups, &filter, caught_up)?;
+            if report.hits.is_empty()
+                && let Some(loose) = query::relaxed(&groups)
+            {
+                report = answer(db, &pairs, &loose, &filter, caught_up)?;
+                report.loosened = true;
+            }
             if filter.with_context {
                 context::add(db, &mut report.hits).doing("read the messages around the hits")?;
             }
@@ -100,146 +96,84 @@ impl SessionDb {
     }
 }
 
+/// The shared indexes know words of ASCII letters, whatever form a message is stored in.
+fn needs_pairs(groups: &[Group]) -> bool {
+    let mut terms = groups.iter().flat_map(|group| group.wanted.iter().chain(&group.unwanted));
+    terms.any(|term| term.kind != Kind::Word || !term.text.is_ascii())
+}
+
 fn answer(
     db: &Connection,
-    question: Question,
-    query: &str,
+    pairs: &PairIndex,
+    groups: &[Group],
     filter: &SearchFilter,
     caught_up: bool,
 ) -> Result<SearchReport, StoreError> {
-    let indexed = match question {
-        Question::Nothing => return Ok(SearchReport::default()),
-        Question::Words(text) => by_index(db, "messages_fts", text, filter),
-        Question::Trigrams(text) => by_index(db, "messages_fts_trigram", text, filter),
-        Question::Scan(groups) => return scanned(db, &groups, filter),
+    let search = Search { plan: Plan::new(groups), groups, filter };
+    let found = if needs_pairs(groups) {
+        let with_pairs = pairs.read(|db, known| by_all_indexes(db, &search, known));
+        with_pairs.map_or_else(|| without_pairs(db, &search), Ok)
+    } else {
+        search.by_plan(db, Rows::All).map(|hits| (hits, true))
     };
-    match indexed {
-        Ok(hits) => Ok(SearchReport { hits, complete: caught_up }),
+    let (hits, complete) = match found {
+        Ok((hits, complete)) => (hits, complete && caught_up),
         Err(error) => {
             tracing::warn!(%error, "the search index cannot be read; comparing every message");
-            scanned(db, &query::groups(query), filter)
+            (search.by_comparing(db, Rows::All).doing("search the messages")?, true)
         }
-    }
-}
-
-fn scanned(db: &Connection, groups: &[Group], filter: &SearchFilter) -> Result<SearchReport, StoreError> {
-    Ok(SearchReport { hits: by_scan(db, groups, filter).doing("search the messages")?, complete: true })
-}
-
-fn by_index(
-    db: &Connection,
-    table: &str,
-    text: String,
-    filter: &SearchFilter,
-) -> rusqlite::Result<Vec<SearchHit>> {
-    let mut values = vec![text];
-    let also = filter.condition(&mut values);
-    let order = filter.order().unwrap_or("rank");
-    db.prepare_cached(&format!(
-        "SELECT m.session_id, m.id, m.role, m.timestamp, s.title,
-                snippet({table}, 0, '>>>', '<<<', '...', 40)
-         FROM {table} JOIN messages AS m ON m.id = {table}.rowid JOIN sessions AS s ON s.id = m.session_id
-         WHERE {table} MATCH ? AND (m.active = 1 OR m.compacted = 1){also}
-         ORDER BY {order} LIMIT {}",
-        stored(filter.limit)
-    ))?
-    .query_map(params_from_iter(values), |row| hit(row, |text| text))?
-    .collect()
-}
-
-impl SearchFilter {
-    /// What else must be true of a message, as SQL.
-    fn condition(&self, values: &mut Vec<String>) -> String {
-        let mut sql = String::new();
-        for (test, value) in [(" AND m.role = ?", &self.role), (" AND s.source = ?", &self.source)] {
-            if let Some(value) = value {
-                sql.push_str(test);
-                values.push(value.clone());
-            }
-        }
-        sql
-    }
-
-    fn order(&self) -> Option<&'static str> {
-        match self.sort {
-            Sort::Rank => None,
-            Sort::Newest => Some("m.timestamp DESC, m.id DESC"),
-            Sort::Oldest => Some("m.timestamp, m.id"),
-        }
-    }
-}
-
-/// `instr` sees what follows the NUL in structured content, `LIKE` does not mind letter case.
-const OCCURS: &str = "(m.content LIKE ? ESCAPE '\\' OR instr(m.content, ?) > 0 \
-     OR m.tool_name LIKE ? ESCAPE '\\' OR m.tool_calls LIKE ? ESCAPE '\\')";
-
-fn by_scan(db: &Connection, groups: &[Group], filter: &SearchFilter) -> rusqlite::Result<Vec<SearchHit>> {
-    let mut values = Vec::new();
-    let alternatives: Vec<_> = groups.iter().map(|group| condition(group, &mut values)).collect();
-    let also = filter.condition(&mut values);
-    let sql = format!(
-        "SELECT m.session_id, m.id, m.role, m.timestamp, s.title,
-                COALESCE(m.content, '') || ' ' || COALESCE(m.tool_name, '') || ' ' || COALESCE(m.tool_calls, '')
-         FROM messages AS m JOIN sessions AS s ON s.id = m.session_id
-         WHERE (m.active = 1 OR m.compacted = 1) AND ({}){also} ORDER BY {} LIMIT {}",
-        alternatives.join(" OR "),
-        filter.order().unwrap_or("m.id DESC"),
-        stored(filter.limit)
-    );
-    let first = groups.first().and_then(|group| group.wanted.first());
-    let around = |text: String| snippet(&text, first.map_or("", |term| &term.text));
-    db.prepare(&sql)?.query_map(params_from_iter(values), |row| hit(row, around))?.collect()
-}
-
-/// One group as SQL. A missing column makes a comparison NULL, which must not decide for a NOT.
-fn condition(group: &Group, values: &mut Vec<String>) -> String {
-    let mut occurs = |term: &Term| {
-        let pattern = format!("%{}%", escaped(&term.text));
-        values.extend([pattern.clone(), term.text.clone(), pattern.clone(), pattern]);
-        format!("COALESCE({OCCURS}, 0)")
     };
-    let mut parts: Vec<_> = group.wanted.iter().map(&mut occurs).collect();
-    parts.extend(group.unwanted.iter().map(|term| format!("NOT {}", occurs(term))));
-    format!("({})", parts.join(" AND "))
+    Ok(SearchReport { hits: search.arranged(hits), complete, loosened: false })
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+/// Hits, and whether no message was passed over.
+type Found = rusqlite::Result<(Vec<SearchHit>, bool)>;
+
+/// The index of pairs finds what it must lead to, and what is hidden from the others; messages it
+/// does not know yet are compared.
+fn by_all_indexes(db: &Connection, search: &Search<'_>, known: Known) -> Found {
+    let highest: i64 = db.query_row("SELECT COALESCE(MAX(id), 0) FROM messages", [], |row| row.get(0))?;
+    let unknown = highest - known.last;
+    if search.plan.uses(Table::Pairs) {
+        let mut hits = search.by_comparing(db, Rows::After(known.last))?;
+        if hits.len() < search.filter.needed() || search.filter.sort != Sort::Rank {
+            hits.extend(search.by_plan(db, Rows::UpTo(known.last))?);
+            hits.extend(search.by_hidden(db, known)?);
+        }
+        return Ok((hits, true));
+    }
+    let mut hits = search.by_plan(db, Rows::All)?;
+    hits.extend(search.by_hidden(db, known)?);
+    if unknown <= FEW {
+        hits.extend(search.by_comparing(db, Rows::HiddenAfter(known.last))?);
+    }
+    Ok((hits, unknown <= FEW))
 }
 
-fn hit(row: &Row<'_>, shorten: impl Fn(String) -> String) -> rusqlite::Result<SearchHit> {
+fn without_pairs(db: &Connection, search: &Search<'_>) -> Found {
+    if search.plan.uses(Table::Pairs) {
+        return Ok((search.by_comparing(db, Rows::All)?, true));
+    }
+    Ok((search.by_plan(db, Rows::All)?, true))
+}
+
+/// What [`hit`] needs, in this order.
+const HIT_COLUMNS: &str =
+    "m.session_id, m.id, m.role, m.timestamp, m.tool_name, s.title, s.source, s.model, s.started_at";
+const HIT_WIDTH: usize = 9;
+
+fn hit(row: &Row<'_>, snippet: String) -> rusqlite::Result<SearchHit> {
     Ok(SearchHit {
-        session: SessionId::new(row.get::<_, String>(0)?),
+        session: SessionId::new(decode::text(row, 0)?.unwrap_or_default()),
         message: MessageId(row.get(1)?),
-        role: row.get(2)?,
-        timestamp: row.get(3)?,
-        title: decode::text(row, 4)?,
-        snippet: shorten(decode::text(row, 5)?.unwrap_or_default()),
+        role: decode::text(row, 2)?.unwrap_or_default(),
+        timestamp: row.get::<_, Option<f64>>(3)?.unwrap_or_default(),
+        tool_name: decode::text(row, 4)?,
+        title: decode::text(row, 5)?,
+        source: decode::text(row, 6)?.unwrap_or_default(),
+        model: decode::text(row, 7)?,
+        session_started: row.get::<_, Option<f64>>(8)?.unwrap_or_default(),
+        snippet,
         context: Vec::new(),
     })
-}
-
-/// The text around the first occurrence of `term`.
-fn snippet(text: &str, term: &str) -> String {
-    let at = text.find(term).unwrap_or_default();
-    let before = text[..at].chars().count();
-    let skipped = before.saturating_sub(BEFORE_HIT);
-    let piece: String = text.chars().skip(skipped).take(SNIPPET).collect();
-    let head = if skipped > 0 { "..." } else { "" };
-    let tail = if text.chars().count() > skipped + SNIPPET { "..." } else { "" };
-    format!("{head}{}{tail}", piece.trim())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_snippet_surrounds_the_hit() {
-        let long = format!("{}中文{}", "a".repeat(100), "b".repeat(200));
-        let want = format!("...{}中文{}...", "a".repeat(40), "b".repeat(78));
-        for (text, term, want) in [("short 中文", "中文", "short 中文"), (&long, "中文", &want)] {
-            assert_eq!(snippet(text, term), want);
-        }
-    }
 }

@@ -10,6 +10,7 @@ mod python_rows;
 mod recovery;
 mod round_trip;
 mod schema;
+mod scripts;
 mod turns;
 mod upgrade;
 mod upkeep;

@@ -94,7 +94,7 @@ async fn a_damaged_index_is_built_anew() {
         let mut heard = Vec::new();
         let indexed = desk.db.reindex(|done, total| heard.push((done, total))).await.unwrap();
         assert_eq!(indexed, 8, "{damage}");
-        assert_eq!((heard.first(), heard.last()), (Some(&(0, 8)), Some(&(8, 8))), "{damage}");
+        assert_eq!((heard.first(), heard.last()), (Some(&(0, 16)), Some(&(16, 16))), "{damage}");
         assert_eq!(schema(&desk), schema(&model), "{damage}");
         for (query, want) in [("fox", 4), ("中文搜索", 1)] {
             let report = desk.db.search(query, 20).await.unwrap();

@@ -1,10 +1,9 @@
-//! Makes the full-text index anew, whatever state it is in.
+//! Makes the full-text indexes anew, whatever state they are in.
 //!
 //! One short transaction replaces the tables by empty ones and notes every message in the outbox;
 //! the rest is the indexer's ordinary work, in pieces. A process that dies in between leaves notes,
 //! not gaps.
 
-use super::piece;
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::numbers::stored;
@@ -15,18 +14,42 @@ use rusqlite::{Connection, params_from_iter};
 use std::path::Path;
 
 impl SessionDb {
-    /// Rebuilds both index tables and tells how many messages they hold now. `progress` hears how
-    /// many messages are done, and of how many.
+    /// Rebuilds all indexes and tells how many messages they hold now. `progress` hears how much
+    /// is done, and of how much.
     pub async fn reindex(&self, mut progress: impl FnMut(u64, u64)) -> Result<u64, StoreError> {
-        let total = self.write(Level::Normal, start_anew).await?;
+        let messages = self.write(Level::Normal, start_anew).await?;
+        // Every message goes into the shared indexes, and then into the index of pairs.
+        let total = messages * 2;
         let mut done = 0;
         progress(0, total);
         loop {
-            let worked_off = self.write(Level::Normal, piece).await?;
+            let worked_off = self.one_piece().await?;
             done += u64::try_from(worked_off.indexed).unwrap_or_default();
-            progress(done.min(total), total);
+            progress(done.min(messages), total);
             if worked_off.complete {
-                return Ok(total);
+                break;
+            }
+        }
+        self.rebuild_pairs(|added| progress((messages + added).min(total), total)).await?;
+        progress(total, total);
+        Ok(messages)
+    }
+
+    async fn rebuild_pairs(&self, mut progress: impl FnMut(u64)) -> Result<(), StoreError> {
+        let pairs = self.shared.pairs.clone();
+        let (added, mut news) = tokio::sync::mpsc::unbounded_channel();
+        let rebuilding = self.read(move |db| {
+            // Nobody hears it when the one who asked is gone; the work is worth finishing.
+            pairs.rebuild(db, |count| {
+                let _ = added.send(count);
+            });
+            Ok(())
+        });
+        tokio::pin!(rebuilding);
+        loop {
+            tokio::select! {
+                outcome = &mut rebuilding => return outcome,
+                Some(count) = news.recv() => progress(count),
             }
         }
     }
