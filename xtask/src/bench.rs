@@ -10,6 +10,7 @@ mod hello;
 mod rounds;
 mod row;
 mod rows;
+mod store;
 mod stored;
 mod strace;
 mod table;
@@ -33,6 +34,9 @@ const FULL: Effort = Effort { rounds: 15, callgrind_rounds: 3 };
 const QUICK: Effort = Effort { rounds: 3, callgrind_rounds: 1 };
 
 pub(crate) fn run(mut flags: Flags) -> Result<()> {
+    if flags.has("store") {
+        return store::run(flags);
+    }
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");
     let hermes = crate::hermes::find(&mut flags)?;

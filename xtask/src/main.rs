@@ -10,6 +10,7 @@ mod golden;
 mod hermes;
 mod home;
 mod measure;
+mod random;
 mod serve;
 mod soak;
 mod system;
@@ -26,6 +27,10 @@ Long runs and benchmarks of this workspace.
   cargo xtask bench [--quick] [--json] [--hermes PATH]
       Measures CPU, memory, wall time, fsyncs and bytes, side by side with a hello-world
       program and a bare client. Prints a table; asserts nothing. See bench/README.md.
+
+  cargo xtask bench store [--quick] [--json]
+      The session store beside plain SQLite: append, search, load, open. The full run makes a
+      database of 1,000,000 messages (about 5 GB in the temporary folder) and takes some minutes.
 
   cargo xtask soak kill [--runs N] [--seed N] [--hermes PATH]
       Kills hermes at random points of a turn, resumes it, and checks that nothing was lost,

@@ -8,14 +8,13 @@
 mod attempt;
 mod checks;
 mod processes;
-mod random;
 mod run;
 mod script;
 mod tally;
 
 use crate::flags::Flags;
+use crate::random::{self, Random};
 use anyhow::{Context, Result, ensure};
-use random::Random;
 use run::Run;
 use std::io::Write;
 use std::path::Path;

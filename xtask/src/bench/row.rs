@@ -44,8 +44,11 @@ pub(super) enum Target {
     Open,
     Below(Quantity),
     AtMost(Quantity),
+    AtLeast(Quantity),
     /// At most this many times the comparison.
     Times(f64),
+    /// At least this many times the comparison.
+    AtLeastTimes(f64),
 }
 
 impl fmt::Display for Target {
@@ -54,7 +57,9 @@ impl fmt::Display for Target {
             Self::Open => f.write_str("-"),
             Self::Below(quantity) => write!(f, "< {quantity}"),
             Self::AtMost(quantity) => write!(f, "<= {quantity}"),
+            Self::AtLeast(quantity) => write!(f, ">= {quantity}"),
             Self::Times(times) => write!(f, "<= {times}x"),
+            Self::AtLeastTimes(times) => write!(f, ">= {times}x"),
         }
     }
 }
@@ -107,7 +112,7 @@ impl Row {
         (other.number() > 0.0).then(|| measured.number() / other.number())
     }
 
-    /// `ok`, `over`, or nothing where nothing is asked.
+    /// `ok`, `missed`, or nothing where nothing is asked.
     pub(super) fn verdict(&self) -> &'static str {
         let Ok(measured) = &self.measured else {
             return "skipped";
@@ -116,9 +121,11 @@ impl Row {
             Target::Open => return "",
             Target::Below(limit) => measured.number() < limit.number(),
             Target::AtMost(limit) => measured.number() <= limit.number(),
+            Target::AtLeast(limit) => measured.number() >= limit.number(),
+            Target::AtLeastTimes(times) => self.ratio().is_some_and(|ratio| ratio >= times),
             Target::Times(times) => self.ratio().is_some_and(|ratio| ratio <= times),
         };
-        if within { "ok" } else { "over" }
+        if within { "ok" } else { "missed" }
     }
 }
 
@@ -132,9 +139,11 @@ mod tests {
         for (target, want) in [
             (Target::Open, ""),
             (Target::Times(4.0), "ok"),
-            (Target::Times(3.9), "over"),
-            (Target::Below(Quantity::Millis(8.0)), "over"),
+            (Target::Times(3.9), "missed"),
+            (Target::Below(Quantity::Millis(8.0)), "missed"),
             (Target::AtMost(Quantity::Millis(8.0)), "ok"),
+            (Target::AtLeast(Quantity::Millis(8.1)), "missed"),
+            (Target::AtLeastTimes(4.0), "ok"),
         ] {
             assert_eq!(row().target(target).verdict(), want, "{target:?}");
         }

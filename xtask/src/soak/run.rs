@@ -3,10 +3,10 @@
 use super::attempt::{Attempt, Ended, Request, attempt};
 use super::checks::{self, Said};
 use super::processes::marked;
-use super::random::Random;
 use super::script::Script;
 use super::tally::{Kind, Outcome};
 use crate::home::Home;
+use crate::random::Random;
 use anyhow::{Context, Result};
 use hermes_testkit::FakeProvider;
 use serde_json::Value;

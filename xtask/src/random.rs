@@ -3,24 +3,29 @@
 use std::time::{Duration, SystemTime};
 
 /// A source of numbers.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Any moment up to `most`.
-    pub(super) fn within(&mut self, most: Duration) -> Duration {
+    pub(crate) fn within(&mut self, most: Duration) -> Duration {
         most.mul_f64(self.fraction())
     }
 
     /// True this often, of 1.
-    pub(super) fn chance(&mut self, share: f64) -> bool {
+    pub(crate) fn chance(&mut self, share: f64) -> bool {
         self.fraction() < share
     }
 
-    fn fraction(&mut self) -> f64 {
+    /// Any number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.fraction() * end as f64) as usize
+    }
+
+    pub(crate) fn fraction(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -33,7 +38,7 @@ impl Random {
 }
 
 /// A seed nobody chose.
-pub(super) fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     now.map_or(1, |now| u64::from(now.subsec_nanos()))
 }
