@@ -10,6 +10,7 @@ mod golden;
 mod hermes;
 mod home;
 mod measure;
+mod queries;
 mod random;
 mod serve;
 mod soak;
@@ -36,6 +37,9 @@ Long runs and benchmarks of this workspace.
       Kills hermes at random points of a turn, resumes it, and checks that nothing was lost,
       done twice or left running. N kills (200 unless told); exit 1 on any violation.
 
+  cargo xtask soak queries [--count N] [--seed N]
+      Searches for N random strings (1,000,000 unless told); exit 1 if one is an error.
+
   cargo xtask golden [--accept]
       Runs the byte-level golden and snapshot tests and says what changed; --accept takes the
       new bytes as right.
@@ -57,9 +61,10 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     let command = arguments.next().unwrap_or_default();
-    let flags = Flags::new(arguments.collect());
+    let mut flags = Flags::new(arguments.collect());
     match command.as_str() {
         "bench" => bench::run(flags).map(|()| ExitCode::SUCCESS),
+        "soak" if flags.has("queries") => queries::run(flags),
         "soak" => soak::run(flags),
         "golden" => golden::run(flags),
         "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),

@@ -55,9 +55,10 @@ impl From<RuntimeError> for Failure {
         };
         let line = with_causes(&error);
         match &error {
-            RuntimeError::Store(error) if error.is_damaged() => {
-                Self::new(exit, format!("{line}; `hermes doctor` says what can be done"))
-            }
+            RuntimeError::Store(error) => match error.remedy() {
+                Some(remedy) => Self::new(exit, format!("{line}; {remedy}")),
+                None => Self::new(exit, line),
+            },
             _ => Self::new(exit, line),
         }
     }

@@ -93,6 +93,28 @@ impl StoreError {
         self.has_code(&[rusqlite::ErrorCode::ReadOnly, rusqlite::ErrorCode::PermissionDenied])
     }
 
+    /// There is no space left for the file.
+    pub fn is_full(&self) -> bool {
+        // The log's index could not be made larger: SQLite does not ask why.
+        let no_room =
+            |error: &rusqlite::ffi::Error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+        self.has_code(&[rusqlite::ErrorCode::DiskFull])
+            || self.failure().and_then(|failure| failure.0.sqlite_error()).is_some_and(no_room)
+    }
+
+    /// What a person can do about it, where that is not plain from the error.
+    pub fn remedy(&self) -> Option<&'static str> {
+        if self.is_full() {
+            Some("free some space and try again; what was recorded before is kept")
+        } else if self.is_read_only() {
+            Some("make the home folder and its files writable for you, or set HERMES_HOME to another folder")
+        } else if self.is_damaged() {
+            Some("`hermes doctor` says what can be done")
+        } else {
+            None
+        }
+    }
+
     /// The file is damaged.
     pub fn is_damaged(&self) -> bool {
         matches!(self, Self::Corrupt { .. })
@@ -100,11 +122,17 @@ impl StoreError {
     }
 
     fn has_code(&self, codes: &[rusqlite::ErrorCode]) -> bool {
-        let (Self::Sqlite { source, .. } | Self::Open { source, .. } | Self::Upgrade { source, .. }) = self
-        else {
-            return false;
-        };
-        source.0.sqlite_error_code().is_some_and(|code| codes.contains(&code))
+        let code = self.failure().and_then(|failure| failure.0.sqlite_error_code());
+        code.is_some_and(|code| codes.contains(&code))
+    }
+
+    fn failure(&self) -> Option<&SqliteFailure> {
+        match self {
+            Self::Sqlite { source, .. } | Self::Open { source, .. } | Self::Upgrade { source, .. } => {
+                Some(source)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -129,7 +157,11 @@ impl From<StoreError> for RecordError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Fenced { session } => Self::Fenced { session },
-            other => Self::Store { cause: with_causes(&other) },
+            other => {
+                let cause = with_causes(&other);
+                let cause = other.remedy().map_or(cause.clone(), |remedy| format!("{cause}; {remedy}"));
+                Self::Store { cause }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod contention;
 mod desk;
+mod faults;
 mod import;
 mod index;
 mod names;

@@ -1,0 +1,144 @@
+//! Disks that fill up or cannot be written, files that vanish, bytes that change. Each gives a
+//! clear error, nothing acknowledged is lost, and the process goes on.
+
+use crate::desk::{closing, opening, owner, session, ticking};
+use hermes_conversation::{Lease, Message, SessionId, Transcript};
+use hermes_store::{NewSession, SessionDb, StoreError, verify};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A small disk in memory. Only root may make one.
+struct SmallDisk {
+    folder: tempfile::TempDir,
+}
+
+impl SmallDisk {
+    fn new(size: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"], folder.path());
+        if !mounted {
+            let _ = writeln_stderr("skipped: a small disk cannot be mounted here (needs root)");
+            return None;
+        }
+        Some(Self { folder })
+    }
+
+    fn remount(&self, options: &str) {
+        // A store that was dropped closes its files in its own time.
+        let options = format!("remount,{options}");
+        let done = (0..1_000).any(|_| mount(&["-o", &options], self.folder.path()));
+        assert!(done, "{options}");
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("state.db")
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.folder.path()).status();
+    }
+}
+
+fn mount(options: &[&str], at: &Path) -> bool {
+    let outcome = Command::new("mount").args(options).arg(at).output();
+    outcome.is_ok_and(|output| output.status.success())
+}
+
+fn writeln_stderr(text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    writeln!(std::io::stderr(), "{text}")
+}
+
+fn with_causes(error: &StoreError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+async fn taken(db: &SessionDb, id: &str) -> Lease {
+    db.acquire(session(id), owner(1)).await.unwrap().lease
+}
+
+/// Adds messages until it fails; returns those that were acknowledged, and the failure.
+async fn until_it_fails(db: &SessionDb, lease: &Lease) -> (Vec<Message>, String) {
+    let turn = db.open_turn(lease, opening("begin")).await.unwrap();
+    let mut acknowledged = vec![Message::user("begin")];
+    for number in 0.. {
+        let message = Message::user(format!("{number} {}", "some words ".repeat(500)));
+        let row = std::slice::from_ref(&message);
+        match db.extend(lease, &turn, row, None).await {
+            Ok(()) => acknowledged.push(message),
+            Err(error) => return (acknowledged, error.to_string()),
+        }
+    }
+    unreachable!("a disk of this size is never full")
+}
+
+#[tokio::test]
+async fn a_full_disk_is_an_error_and_loses_nothing() {
+    let Some(disk) = SmallDisk::new("2m") else { return };
+    let db = SessionDb::open(&disk.database(), ticking()).unwrap();
+    let lease = taken(&db, "s").await;
+    let (acknowledged, error) = until_it_fails(&db, &lease).await;
+    assert!(acknowledged.len() > 10, "{}", acknowledged.len());
+    assert_eq!(
+        error,
+        "the session store failed: could not commit: database or disk is full; \
+         free some space and try again; what was recorded before is kept"
+    );
+    // Reading goes on, and so does the process.
+    assert_eq!(db.load(&SessionId::new("s")).await.unwrap().messages, acknowledged);
+    assert!(db.search("words", 3).await.is_ok());
+    // Nothing may be started on a full disk either, and it says so.
+    let other = SessionDb::open(&disk.database(), ticking()).unwrap();
+    let refused = other
+        .acquire(NewSession { system_prompt: "long ".repeat(50_000), ..session("other") }, owner(2))
+        .await;
+    let refused = refused.map(drop).unwrap_err();
+    assert!(refused.is_full(), "{}", with_causes(&refused));
+    drop(other);
+    // With space again, the same handle goes on.
+    disk.remount("size=16m");
+    let lease = db.acquire(session("s"), owner(1)).await.unwrap().lease;
+    db.recover(&lease, crate::desk::texts()).await.unwrap();
+    let turn = db.open_turn(&lease, opening("again")).await.unwrap();
+    db.close(&lease, turn, closing("fine")).await.unwrap();
+    let now = db.load(&SessionId::new("s")).await.unwrap().messages;
+    assert_eq!(now[..acknowledged.len()], acknowledged);
+    assert_eq!(verify(&disk.database()).findings, []);
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_from_the_start_is_named() {
+    let Some(disk) = SmallDisk::new("16k") else { return };
+    let error = SessionDb::open(&disk.database(), ticking()).map(drop).unwrap_err();
+    assert!(error.is_full(), "{}", with_causes(&error));
+}
+
+#[tokio::test]
+async fn a_read_only_home_is_an_error_that_says_so() {
+    let Some(disk) = SmallDisk::new("8m") else { return };
+    let db = SessionDb::open(&disk.database(), ticking()).unwrap();
+    let lease = taken(&db, "s").await;
+    let turn = db.open_turn(&lease, opening("hello")).await.unwrap();
+    db.close(&lease, turn, closing("hi")).await.unwrap();
+    drop(db);
+    disk.remount("ro");
+    match SessionDb::open(&disk.database(), ticking()) {
+        Err(error) => assert!(error.is_read_only(), "{}", with_causes(&error)),
+        Ok(db) => {
+            assert_eq!(db.load(&SessionId::new("s")).await.unwrap().messages.len(), 2);
+            let error = db.acquire(session("s"), owner(1)).await.map(drop).unwrap_err();
+            assert!(error.is_read_only(), "{}", with_causes(&error));
+        }
+    }
+    disk.remount("rw");
+    let db = SessionDb::open(&disk.database(), ticking()).unwrap();
+    assert_eq!(db.load(&SessionId::new("s")).await.unwrap().messages.len(), 2);
+}
