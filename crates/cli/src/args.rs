@@ -71,9 +71,23 @@ pub(crate) enum Command {
     Chat(ChatArgs),
     /// See the agent work without a key or a network: the model is scripted, everything else is real
     Demo(DemoArgs),
-    /// List, read, search, export, import, rename, delete, count, check or back up stored sessions
+    /// List, browse, read, search, export, import, rename, delete, count, check or back up stored sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// What was done in the last days: tokens, costs, models, tools, when, and how it ended
+    ///
+    /// With --source TAG, only in sessions stored under that tag. With --json, all numbers as one JSON
+    /// value.
+    ///
+    /// Days are days of local time, today included. A message counts for the moment it was written.
+    /// Tokens and costs are stored as one sum per session and model: the whole sum counts when the
+    /// model was last asked within these days, or, where there is no such sum, when the session was
+    /// started within them.
+    ///
+    /// Cache hits are cache reads divided by everything the models read (fresh input, cache reads and
+    /// cache writes). Active time is the time between neighbouring messages of a session, without
+    /// pauses over ten minutes; sessions side by side add up.
+    Insights(InsightsArgs),
     /// Read and change settings
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -102,6 +116,13 @@ pub(crate) struct DemoArgs {
     pub(crate) keep: bool,
 }
 
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InsightsArgs {
+    /// How many days to look back, today included
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub(crate) days: u32,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// The newest sessions
@@ -109,6 +130,17 @@ pub(crate) enum SessionsCommand {
     /// With --source TAG, only those stored under that tag.
     List {
         #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// Choose a session to go on with, searching while you type
+    ///
+    /// What you type filters the titles, first words and ids, and is looked for in all messages.
+    /// Enter goes on with the session, Tab shows its last messages, Esc clears the search and then
+    /// leaves. With --source TAG, only those stored under that tag. With --json, the list for
+    /// programs, as `list --json` prints it.
+    Browse {
+        /// How many of the newest sessions to list; the search looks into all
+        #[arg(long, default_value_t = 500)]
         limit: usize,
     },
     /// One session, in full

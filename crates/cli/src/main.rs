@@ -11,6 +11,7 @@ mod doctor;
 mod editor;
 mod exit;
 mod history;
+mod insights;
 mod json_events;
 mod launch;
 mod oneshot;
@@ -23,6 +24,7 @@ mod tool_line;
 mod usage_file;
 mod welcome;
 mod when;
+mod wrap;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -97,6 +99,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {
         Some(Command::Demo(args)) => demo::run(&args).await,
         Some(Command::Sessions(command)) => sessions_command::run(command, &common).await,
+        Some(Command::Insights(args)) => insights::run(&args, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),
         Some(Command::Doctor) => doctor::run(&common).await,
         Some(Command::Chat(chat)) => launch::converse(chat, common).await,

@@ -4,6 +4,7 @@
 //! file they are in, has a file of its own.
 
 mod backup;
+mod browse;
 mod import;
 mod progress;
 mod prune;
@@ -12,7 +13,7 @@ mod stats;
 mod upkeep;
 mod verify;
 
-use crate::args::{Common, SessionsCommand};
+use crate::args::{ChatArgs, Common, SessionsCommand};
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, one_line, printable};
 use crate::{launch, tool_line};
@@ -34,8 +35,17 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         return verify::run(file, common).await;
     }
     let store = runtime.store()?;
+    if let (SessionsCommand::Browse { limit }, false) = (&command, common.json) {
+        let chosen = browse::choose(store, *limit, common).await;
+        runtime.leave().await;
+        // The conversation opens the store for itself.
+        drop(runtime);
+        return go_on(chosen?, common).await;
+    }
     let done = match command {
-        SessionsCommand::List { limit } => list(store, limit, common).await,
+        SessionsCommand::List { limit } | SessionsCommand::Browse { limit } => {
+            list(store, limit, common).await
+        }
         SessionsCommand::Show { session } => show(store, &session, common).await,
         SessionsCommand::Export { file, session_id } => export(store, &file, session_id, common).await,
         SessionsCommand::Rename { session, title } => rename(store, &session, &title.join(" ")).await,
@@ -55,11 +65,29 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
     done
 }
 
+/// Goes on with the session that was chosen, as `hermes --resume ID` does.
+async fn go_on(chosen: browse::Chosen, common: &Common) -> Result<Exit, Failure> {
+    match chosen {
+        browse::Chosen::Nothing(exit) => Ok(exit),
+        browse::Chosen::Session(id) => {
+            // The tag chose what was listed; it is none for a session that is started later.
+            let common = Common { resume: Some(id.to_string()), source: None, ..common.clone() };
+            Box::pin(launch::converse(ChatArgs::default(), common)).await
+        }
+    }
+}
+
 /// Looking for sessions where none were ever stored creates no database.
 fn nothing_yet(command: &SessionsCommand, common: &Common) -> Result<Exit, Failure> {
     match command {
-        SessionsCommand::List { .. } if common.json => term::print_line("[]"),
+        SessionsCommand::List { .. } | SessionsCommand::Browse { .. } if common.json => {
+            term::print_line("[]")
+        }
         SessionsCommand::List { .. } => term::print_line(NO_SESSIONS),
+        SessionsCommand::Browse { .. } => {
+            browse::require_terminal()?;
+            term::print_line(NO_SESSIONS)
+        }
         SessionsCommand::Export { file, .. } if file == "-" => true,
         _ => return Err(Failure::usage("there are no sessions yet; start one with `hermes`")),
     };

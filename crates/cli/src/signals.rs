@@ -1,6 +1,7 @@
 //! Ctrl-C and its relatives.
 
 use crate::exit::Exit;
+use std::task::Poll;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -45,6 +46,17 @@ pub(crate) async fn leave_asked() {
         _ = terminate.recv() => {}
         _ = hangup.recv() => {}
     }
+}
+
+/// Waits until the program is asked to leave in any way that is not a key. It listens from the
+/// call on, not only once it is waited for.
+pub(crate) fn stop_asked() -> impl Future<Output = ()> {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let mut signals: Vec<Signal> = kinds.into_iter().filter_map(listen).collect();
+    std::future::poll_fn(move |cx| {
+        let came = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
+        if came { Poll::Ready(()) } else { Poll::Pending }
+    })
 }
 
 fn listen(kind: SignalKind) -> Option<Signal> {

@@ -1,7 +1,9 @@
 //! What is safe to print: text from models and tools without its control characters.
 
+use rustix::termios::tcgetwinsize;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Text with every control character but newline and tab made visible, so that nothing a
@@ -45,6 +47,18 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
     out
 }
 
+/// Text on one line in at most `width` columns; what just fits is not cut.
+pub(crate) fn fitting(text: &str, width: usize) -> String {
+    use unicode_width::UnicodeWidthStr;
+    // `one_line` keeps a column free.
+    let whole = one_line(text, width + 1);
+    match (whole.width() <= width, width) {
+        (true, _) => whole,
+        (false, 0) => String::new(),
+        (false, _) => one_line(text, width),
+    }
+}
+
 /// Styles, empty when the output is not a terminal or `NO_COLOR` is set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
@@ -62,6 +76,12 @@ impl Style {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         if wanted && stream.is_terminal() { Self::COLOUR } else { Self::PLAIN }
     }
+}
+
+/// How wide a stream is; 80 columns when it is no terminal, or does not say.
+pub(crate) fn columns(stream: &(impl IsTerminal + AsFd)) -> usize {
+    let size = stream.is_terminal().then(|| tcgetwinsize(stream).ok()).flatten();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
 }
 
 /// Set when standard output could not be written for another reason than a closed pipe.
@@ -136,6 +156,15 @@ mod tests {
             ("\u{9b}31m", "\\u{9b}31m"),
         ] {
             assert_eq!(printable(given), want, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn what_just_fits_is_not_cut() {
+        for (given, width, want) in
+            [("abcd", 4, "abcd"), ("abcde", 4, "abc…"), ("中文", 4, "中文"), ("中文", 3, "中…"), ("a", 0, "")]
+        {
+            assert_eq!(fitting(given, width), want, "{given} in {width}");
         }
     }
 

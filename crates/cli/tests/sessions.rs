@@ -1,4 +1,4 @@
-//! `hermes sessions` as people and programs use it, on homes made by real conversations.
+//! `hermes sessions` and `hermes insights` as people and programs use it, on homes made by real conversations.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -162,6 +162,44 @@ async fn searches_are_sorted_and_filtered() {
         { "role": "assistant", "content": "A second answer, no walrus." }]);
     assert_eq!(found["hits"][0]["context"], context);
     assert_eq!(code(&sessions(home, &["search", "walrus", "--sort", "best"]).await), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_days_are_looked_at() {
+    let home = filled().await;
+    let home = home.path();
+    let out = run(home, &["insights", "--days", "7", "--json"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    let found: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let overview = &found["overview"];
+    assert_eq!((&found["days"], &overview["sessions"]), (&json!(7), &json!(2)));
+    let said = json!({ "total": 6, "user": 2, "assistant": 3, "tool": 1, "other": 0 });
+    assert_eq!((&overview["messages"], &overview["api_calls"]), (&said, &json!(3)));
+    assert_eq!(found["tools"], json!([{ "tool": "terminal", "count": 1 }]));
+    assert_eq!(found["turn_exit_reasons"][0]["count"], 2);
+    assert_eq!((&found["models"][0]["model"], &found["models"][0]["sessions"]), (&json!("m"), &json!(2)));
+    let by_day = found["activity"]["by_day"].as_object().unwrap();
+    assert_eq!((by_day.len(), by_day.values().filter_map(Value::as_u64).sum::<u64>()), (7, 6));
+
+    let page = stdout(&run(home, &["insights"]).await);
+    for want in
+        ["Hermes insights", "(30 days)", "Overview", "Models", "Sources", "cron", "terminal", "Activity"]
+    {
+        assert!(page.contains(want), "{want} is missing in\n{page}");
+    }
+    assert!(!page.contains('\x1b') && page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    let cron = stdout(&run(home, &["insights", "--source", "cron"]).await);
+    assert!(cron.contains("source cron") && !cron.contains("terminal"), "{cron}");
+    let none = stdout(&run(home, &["insights", "--source", "nobody"]).await);
+    assert!(none.starts_with("Nothing was said under the source nobody"), "{none}");
+    assert_eq!(code(&run(home, &["insights", "--days", "0"]).await), 2);
+    let help = stdout(&run(home, &["insights", "--help"]).await);
+    assert!(help.contains("Cache hits are") && help.contains("A message counts for"), "{help}");
+
+    let empty = TempHome::new();
+    let out = run(empty.path(), &["insights"]).await;
+    assert!(code(&out) == 0 && stdout(&out).starts_with("Nothing was said in the last 30 days."));
+    assert!(!empty.path().join("state.db").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

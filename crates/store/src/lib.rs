@@ -9,9 +9,10 @@ mod sessions;
 
 pub use error::{SqliteFailure, StoreError};
 pub use sessions::{
-    Acquired, BackupError, Check, Clock, ContextMessage, Drained, Existing, ExportFilter, Finding, Health,
-    ImportError, ImportProblem, Imported, ListFilter, Liveness, MAX_IMPORT, MAX_TITLE, NamedTally,
-    NewSession, Optimized, OrphanIntent, Prunable, PruneFilter, Recovery, RecoveryTexts, SearchFilter,
-    SearchHit, SearchReport, SessionDb, SessionSummary, Sort, Statistics, Stats, StoredSession, Tally,
-    Target, Verification, check, is_alive, sanitize_title, this_process, verify,
+    Acquired, BackupError, Check, Clock, ContextMessage, CostSummary, Count, Drained, Existing, ExportFilter,
+    Finding, Health, ImportError, ImportProblem, Imported, Insights, InsightsFilter, LONGEST_PAUSE,
+    ListFilter, Liveness, MAX_IMPORT, MAX_TITLE, MessageCounts, NamedTally, NewSession, Optimized,
+    OrphanIntent, Prunable, PruneFilter, Quarter, Recovery, RecoveryTexts, SearchFilter, SearchHit,
+    SearchReport, SessionDb, SessionSummary, SessionUse, Share, Sort, Statistics, Stats, StoredSession,
+    Tally, Target, Verification, check, is_alive, sanitize_title, this_process, verify,
 };

@@ -13,6 +13,7 @@ mod export;
 mod health;
 mod import;
 mod index;
+mod insights;
 mod lease;
 mod listing;
 mod load;
@@ -30,6 +31,7 @@ mod schema;
 mod script;
 mod search;
 mod stats;
+mod tail;
 mod titles;
 mod transcript;
 mod verify;
@@ -40,6 +42,9 @@ pub use export::ExportFilter;
 pub use health::{Health, check};
 pub use import::{ImportError, ImportProblem, Imported, MAX_IMPORT};
 pub use index::{Drained, Optimized};
+pub use insights::{
+    CostSummary, Count, Insights, InsightsFilter, LONGEST_PAUSE, MessageCounts, Quarter, SessionUse, Share,
+};
 pub use lease::{Acquired, NewSession, OrphanIntent, Target};
 pub use listing::{ListFilter, SessionSummary};
 pub use load::StoredSession;

@@ -6,6 +6,7 @@ mod desk;
 mod faults;
 mod import;
 mod index;
+mod insights;
 mod names;
 mod python_rows;
 mod recovery;

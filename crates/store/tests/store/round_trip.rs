@@ -118,3 +118,17 @@ async fn a_long_session_is_read_in_one_go() {
     assert_eq!(loaded.len(), 5_001);
     assert_eq!(loaded[1..], many);
 }
+
+#[tokio::test]
+async fn the_end_of_a_session_is_its_last_messages() {
+    let desk = Desk::new();
+    let lease = desk.lease("a").await;
+    desk.say(&lease, "one", "two").await;
+    desk.say(&lease, "three", "four").await;
+    let all = desk.messages("a").await;
+    for (limit, want) in [(0, 4), (1, 3), (3, 1), (9, 0)] {
+        let last = desk.db.last_messages(&SessionId::new("a"), limit).await.unwrap();
+        assert_eq!(last, all[want..], "{limit}");
+    }
+    assert_eq!(desk.db.last_messages(&SessionId::new("b"), 9).await.unwrap(), []);
+}

@@ -1,0 +1,142 @@
+//! The terminal as a screen of our own, and as it was again afterwards.
+//!
+//! Whatever way the program takes, the terminal is given back: leaving and unwinding drop
+//! [`Fullscreen`], and a panic gives it back before it says anything, so that its words are seen.
+
+use crate::term;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use std::io::{stdin, stdout};
+use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
+use tokio::sync::mpsc;
+
+/// The other screen, without line wrapping, with pastes marked as such.
+const ENTER: &str = "\x1b[?1049h\x1b[?7l\x1b[?2004h\x1b[2J";
+const LEAVE: &str = "\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+/// How the terminal was, while it is not.
+static BEFORE: Mutex<Option<(Termios, ThreadId)>> = Mutex::new(None);
+static HOOK: Once = Once::new();
+
+/// Columns and lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) columns: usize,
+    pub(super) lines: usize,
+}
+
+/// The right to draw; gives the terminal back when it is dropped.
+pub(super) struct Fullscreen(());
+
+impl Fullscreen {
+    pub(super) fn enter() -> std::io::Result<Self> {
+        let before = tcgetattr(stdin())?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        HOOK.call_once(restore_before_panics);
+        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some((before, thread::current().id()));
+        let screen = Self(());
+        tcsetattr(stdin(), OptionalActions::Now, &raw)?;
+        term::print(ENTER);
+        Ok(screen)
+    }
+
+    /// `false` when nobody sees it any more.
+    pub(super) fn write(&self, text: &str) -> bool {
+        term::print(text)
+    }
+
+    pub(super) fn size(&self) -> Size {
+        let size = tcgetwinsize(stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        let (columns, lines) = size.map_or((80, 24), |size| (size.ws_col, size.ws_row));
+        Size { columns: columns.into(), lines: lines.into() }
+    }
+}
+
+impl Drop for Fullscreen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Does nothing the second time.
+fn restore() {
+    let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some((before, _)) = before {
+        term::print(LEAVE);
+        // A terminal that is gone needs nothing any more.
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
+    }
+}
+
+/// Only for a panic of the thread that draws: it goes on after one of another thread.
+fn restore_before_panics() {
+    let say = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let drawing = match BEFORE.try_lock() {
+            Ok(before) => before.as_ref().map(|(_, thread)| *thread),
+            Err(_) => None,
+        };
+        if drawing == Some(thread::current().id()) {
+            restore();
+        }
+        say(info);
+    }));
+}
+
+/// Reads the keyboard on a thread of its own, which is gone when this is dropped: what is typed
+/// next belongs to whoever reads next.
+pub(super) struct Keyboard {
+    bytes: mpsc::UnboundedReceiver<Vec<u8>>,
+    stop: Option<UnixStream>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keyboard {
+    pub(super) fn start() -> std::io::Result<Self> {
+        let (stop, stopped) = UnixStream::pair()?;
+        let (into, bytes) = mpsc::unbounded_channel();
+        let reader = move || read_keys(&stopped, &into);
+        let thread = thread::Builder::new().name("keyboard".into()).spawn(reader)?;
+        Ok(Self { bytes, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// What was typed; `None` when the terminal is gone.
+    pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
+        self.bytes.recv().await
+    }
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        // The other end sees this end close, and leaves.
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Waits for keys and for the end, whichever comes first; never reads unless there is something.
+fn read_keys(stopped: &UnixStream, into: &mpsc::UnboundedSender<Vec<u8>>) {
+    let keyboard = stdin();
+    let mut buffer = [0; 1024];
+    loop {
+        let mut sources = [PollFd::new(&keyboard, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
+        match poll(&mut sources, None) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return,
+        }
+        if !sources[1].revents().is_empty() {
+            return;
+        }
+        match rustix::io::read(&keyboard, &mut buffer) {
+            Ok(count @ 1..) if into.send(buffer[..count].to_vec()).is_ok() => {}
+            Err(rustix::io::Errno::INTR) => {}
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The end of a session, for a glance at it.
+
+use super::numbers::stored;
+use super::{SessionDb, decode};
+use crate::StoreError;
+use crate::error::Doing;
+use hermes_conversation::{Message, SessionId};
+use rusqlite::{Connection, params};
+
+impl SessionDb {
+    /// The last active messages of a session, in order. One that does not exist has none.
+    pub async fn last_messages(&self, id: &SessionId, limit: usize) -> Result<Vec<Message>, StoreError> {
+        let id = id.clone();
+        self.read(move |db| last(db, &id, limit).doing("read the end of a session")).await
+    }
+}
+
+/// The ids are found first, so that the rest of a long session is not read.
+fn last(db: &Connection, id: &SessionId, limit: usize) -> rusqlite::Result<Vec<Message>> {
+    let sql = format!(
+        "SELECT {} FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
+         WHERE m.id IN (SELECT id FROM messages WHERE session_id = ?1 AND active = 1 ORDER BY id DESC LIMIT ?2)
+         ORDER BY m.id",
+        decode::COLUMNS
+    );
+    let mut find = db.prepare_cached(&sql)?;
+    let found = find.query_map(params![id.as_str(), stored(limit)], decode::message)?;
+    found.filter_map(Result::transpose).collect()
+}
