@@ -71,7 +71,8 @@ pub(crate) enum Command {
     Chat(ChatArgs),
     /// See the agent work without a key or a network: the model is scripted, everything else is real
     Demo(DemoArgs),
-    /// List, browse, read, search, export, import, rename, delete, count, check or back up stored sessions
+    /// List, browse, read, search, export, import, rename, archive, delete, count, check or back up stored
+    /// sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// What was done in the last days: tokens, costs, models, tools, when, and how it ended
@@ -125,12 +126,26 @@ pub(crate) struct InsightsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
-    /// The newest sessions
+    /// The newest sessions, one line per conversation
     ///
-    /// With --source TAG, only those stored under that tag.
+    /// With --source TAG, only those stored under that tag. A conversation that went on under a new
+    /// id is listed once, under that id. Archived sessions, and those of helpers, are left out.
     List {
-        #[arg(long, default_value_t = 20)]
+        /// Lines to show
+        #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
+        /// Lines to skip
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        offset: usize,
+        /// Leave out sessions stored under this tag; may be given several times
+        #[arg(long, value_name = "TAG")]
+        exclude_source: Vec<String>,
+        /// Only archived sessions
+        #[arg(long)]
+        archived: bool,
+        /// Every session by itself, those of helpers included
+        #[arg(long)]
+        children: bool,
     },
     /// Choose a session to go on with, searching while you type
     ///
@@ -148,20 +163,37 @@ pub(crate) enum SessionsCommand {
         /// Id, start of an id, title, or `latest`
         session: String,
     },
-    /// Sessions as JSONL, one per line with its messages; `-` is standard output
+    /// Sessions with their messages, one per line; `-` is standard output
     ///
-    /// With --source TAG, only those stored under that tag.
+    /// With --source TAG, only those stored under that tag. `import` brings back all of it, on this
+    /// machine or another one.
     Export {
         file: String,
-        /// Only this session
+        /// Only this session: id, start of an id, title, or `latest`
         #[arg(long, value_name = "ID")]
         session_id: Option<String>,
+        /// With --session-id: the sessions it comes from, too
+        #[arg(long, requires = "session_id")]
+        lineage: bool,
+        /// A line per session, or one array
+        #[arg(long, value_enum, default_value = "jsonl")]
+        format: SessionsFormat,
     },
     /// Give a session a title
     Rename {
         session: String,
         #[arg(required = true, num_args = 1..)]
         title: Vec<String>,
+    },
+    /// Hide a session from lists; everything said in it stays
+    ///
+    /// It can still be searched, shown, exported and resumed. `list --archived` shows what is hidden.
+    Archive {
+        /// Id, start of an id, title, or `latest`
+        session: String,
+        /// Show it in lists again
+        #[arg(long)]
+        undo: bool,
     },
     /// Delete a session for good
     Delete {
@@ -189,9 +221,8 @@ pub(crate) enum SessionsCommand {
     Import { file: String },
     /// Delete old sessions for good
     ///
-    /// An ended session goes when it was started longer ago than that. A session that nothing
-    /// ended (leaving `hermes` ends none) goes when nothing was said in it for that long. Sessions
-    /// in use stay. With --source TAG, only those stored under that tag.
+    /// A session goes when nothing was said in it for that long, whether it has ended or not.
+    /// Sessions in use stay. With --source TAG, only those stored under that tag.
     Prune {
         /// Age in days
         #[arg(long, value_name = "DAYS", default_value_t = 90)]
@@ -251,6 +282,12 @@ pub(crate) struct SearchArgs {
     /// Only before this time
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionsFormat {
+    Jsonl,
+    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -10,7 +10,7 @@ use crate::{json_events, launch, oneshot, signals};
 use futures::FutureExt;
 use hermes_conversation::{Message, UserMessage, events};
 use hermes_runtime::commands::{self, Action, Line};
-use hermes_runtime::{Runtime, RuntimeError, SessionHandle, TurnReport};
+use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle, TurnReport};
 use hermes_tools::AskUser;
 use std::io::stdout;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
     chat.greet();
     chat.talk().await?;
     chat.farewell();
-    chat.session.close().await;
+    chat.session.close(Parting::Left).await;
     Ok(Exit::Answered)
 }
 
@@ -193,7 +193,7 @@ impl<'a> Chat<'a> {
     async fn start_new(&mut self, title: Option<String>) {
         match self.runtime.start(self.ask.clone()) {
             Ok(session) => {
-                self.replace(session).await;
+                self.replace(session, Parting::NewSession).await;
                 if let Some(title) = title
                     && let Err(error) = self.session.set_title(&title).await
                 {
@@ -208,15 +208,15 @@ impl<'a> Chat<'a> {
     async fn resume(&mut self, which: &str) {
         match self.runtime.resume(which, self.ask.clone(), true).await {
             Ok(session) => {
-                self.replace(session).await;
+                self.replace(session, Parting::ResumedOther).await;
                 self.recall();
             }
             Err(error) => self.complain(&Failure::from(error).line),
         }
     }
 
-    async fn replace(&mut self, session: SessionHandle<'a>) {
-        std::mem::replace(&mut self.session, session).close().await;
+    async fn replace(&mut self, session: SessionHandle<'a>, parting: Parting) {
+        std::mem::replace(&mut self.session, session).close(parting).await;
     }
 
     fn show_usage(&self) {

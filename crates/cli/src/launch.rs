@@ -4,7 +4,7 @@ use crate::args::{ChatArgs, Common};
 use crate::exit::{Exit, Failure};
 use crate::json_events::About;
 use crate::prompt_text::{self, Prompt};
-use crate::{chat, oneshot, welcome};
+use crate::{chat, oneshot, term, welcome};
 use hermes_runtime::config::shell_variables;
 use hermes_runtime::{Home, Launch, ResolveError, Runtime, RuntimeError, SessionHandle};
 use hermes_tools::AskUser;
@@ -95,12 +95,34 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
         Err(Obstacle::NoModel(home)) => return Err(no_model(&home, &common).await),
         Err(Obstacle::Failure(failure)) => return Err(oneshot::give_up(&common, &About::nothing(), failure)),
     };
+    // Not when an old session is about to be taken up again.
+    if common.resume.is_none() && common.continue_.is_none() {
+        prune(&runtime).await;
+    }
     let exit = match prompt {
         Some(prompt) => oneshot::run(&runtime, &common, prompt).await,
         None => chat::run(&runtime, &common).await,
     };
     runtime.leave().await;
     exit
+}
+
+/// Old sessions go before the conversation begins: giving space back keeps all others waiting.
+/// Whatever comes of it, the conversation begins.
+async fn prune(runtime: &Runtime) {
+    match runtime.prune_if_wanted().await {
+        Ok(None) => {}
+        Ok(Some(done)) if done.old.is_empty() => {}
+        Ok(Some(done)) => {
+            let plural = if done.old.len() == 1 { "" } else { "s" };
+            let count = done.old.len();
+            term::complain(&format!("hermes: deleted {count} old session{plural} (sessions.auto_prune)"));
+        }
+        Err(error) => {
+            let cause = Failure::from(error).line;
+            term::complain(&format!("hermes: old sessions were not deleted: {}", term::printable(&cause)));
+        }
+    }
 }
 
 /// What can keep a conversation from beginning.

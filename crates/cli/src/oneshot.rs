@@ -10,7 +10,7 @@ use crate::screen::{self, Screen};
 use crate::term::{self, Style};
 use crate::{launch, signals, usage_file};
 use hermes_conversation::{EventStream, TurnEvent, UserMessage, events};
-use hermes_runtime::{Runtime, RuntimeError, SessionHandle, TurnReport};
+use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle, TurnReport};
 use hermes_tools::{AskUser, Nobody};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     drop(watch);
     let seen = shown.await.unwrap_or_default();
     let result = conclude(common, prompt.manner, &session, report, seen);
-    session.close().await;
+    session.close(Parting::Left).await;
     result
 }
 

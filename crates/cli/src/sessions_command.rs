@@ -5,6 +5,7 @@
 
 mod backup;
 mod browse;
+mod export;
 mod import;
 mod progress;
 mod prune;
@@ -13,14 +14,16 @@ mod stats;
 mod upkeep;
 mod verify;
 
-use crate::args::{ChatArgs, Common, SessionsCommand};
+use crate::args::{ChatArgs, Common, SessionsCommand, SessionsFormat};
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, one_line, printable};
 use crate::{launch, tool_line};
 use hermes_conversation::{Message, SessionId};
-use hermes_store::{ExportFilter, ListFilter, SessionDb, SessionSummary, StoredSession};
+use hermes_store::{
+    Archived, ExportFilter, ExportFormat, ListFilter, SessionDb, SessionSummary, StoredSession,
+};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 const NO_SESSIONS: &str = "No sessions yet; start one with `hermes`.";
 
@@ -43,12 +46,27 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         return go_on(chosen?, common).await;
     }
     let done = match command {
-        SessionsCommand::List { limit } | SessionsCommand::Browse { limit } => {
-            list(store, limit, common).await
+        SessionsCommand::List { limit, offset, exclude_source, archived, children } => {
+            let filter = ListFilter {
+                source: common.source.clone(),
+                exclude_sources: exclude_source,
+                archived: if archived { Archived::Only } else { Archived::Hidden },
+                include_children: children,
+                limit,
+                offset,
+            };
+            list(store, filter, common).await
+        }
+        SessionsCommand::Browse { limit } => {
+            let filter = ListFilter { source: common.source.clone(), limit, ..ListFilter::default() };
+            list(store, filter, common).await
         }
         SessionsCommand::Show { session } => show(store, &session, common).await,
-        SessionsCommand::Export { file, session_id } => export(store, &file, session_id, common).await,
+        SessionsCommand::Export { file, session_id, lineage, format } => {
+            export::run(store, export::Wanted { file, session_id, lineage, format }, common).await
+        }
         SessionsCommand::Rename { session, title } => rename(store, &session, &title.join(" ")).await,
+        SessionsCommand::Archive { session, undo } => archive(store, &session, undo).await,
         SessionsCommand::Delete { session, yes } => delete(store, &session, yes).await,
         SessionsCommand::Search(wanted) => search::run(store, wanted, common).await,
         SessionsCommand::Stats => stats::run(store, common).await,
@@ -88,14 +106,17 @@ fn nothing_yet(command: &SessionsCommand, common: &Common) -> Result<Exit, Failu
             browse::require_terminal()?;
             term::print_line(NO_SESSIONS)
         }
-        SessionsCommand::Export { file, .. } if file == "-" => true,
+        SessionsCommand::Export { file, format, .. } if file == "-" => match format {
+            SessionsFormat::Jsonl => true,
+            SessionsFormat::Json => term::print_line("[]"),
+        },
         _ => return Err(Failure::usage("there are no sessions yet; start one with `hermes`")),
     };
     Ok(Exit::Answered)
 }
 
-async fn list(store: &SessionDb, limit: usize, common: &Common) -> Result<Exit, Failure> {
-    let filter = ListFilter { source: common.source.clone(), limit, offset: 0 };
+async fn list(store: &SessionDb, filter: ListFilter, common: &Common) -> Result<Exit, Failure> {
+    let is_everything = filter == ListFilter { limit: filter.limit, ..ListFilter::default() };
     let found = store.list(filter).await?;
     if common.json {
         let rows: Vec<Value> = found.iter().map(summary_json).collect();
@@ -103,7 +124,7 @@ async fn list(store: &SessionDb, limit: usize, common: &Common) -> Result<Exit, 
         return Ok(Exit::Answered);
     }
     if found.is_empty() {
-        term::print_line(NO_SESSIONS);
+        term::print_line(if is_everything { NO_SESSIONS } else { "No such sessions." });
         return Ok(Exit::Answered);
     }
     let Style { dim, off, .. } = Style::for_stream(&std::io::stdout());
@@ -132,18 +153,16 @@ fn summary_json(row: &SessionSummary) -> Value {
     json!({
         "id": row.id, "title": row.title, "source": row.source, "model": row.model, "cwd": row.cwd,
         "started_at": row.started_at, "last_active": row.last_active, "message_count": row.message_count,
-        "tool_call_count": row.tool_call_count, "preview": row.preview,
+        "tool_call_count": row.tool_call_count, "preview": row.preview, "end_reason": row.end_reason,
+        "archived": row.archived, "lineage_root": row.root,
     })
 }
 
 async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
     if common.json {
-        let filter = ExportFilter { session: Some(id), source: None };
-        for session in store.export(filter).await? {
-            term::print_line(&session.to_string());
-        }
-        return Ok(Exit::Answered);
+        let filter = ExportFilter { session: Some(id), ..ExportFilter::default() };
+        return export::print(store, filter, ExportFormat::Jsonl).await;
     }
     let stored = store.load(&id).await?;
     print_session(&stored);
@@ -189,46 +208,23 @@ fn message_text(message: &Message, style: Style) -> String {
     }
 }
 
-async fn export(
-    store: &SessionDb,
-    file: &str,
-    session: Option<String>,
-    common: &Common,
-) -> Result<Exit, Failure> {
-    let session = match session {
-        Some(which) => Some(store.resolve(&which).await?),
-        None => None,
-    };
-    let sessions = store.export(ExportFilter { session, source: common.source.clone() }).await?;
-    let lines: String = sessions.iter().map(|session| format!("{session}\n")).collect();
-    if file == "-" {
-        term::print(&lines);
-        return Ok(Exit::Answered);
-    }
-    let path = std::path::Path::new(file);
-    write_private(path, lines.as_bytes())
-        .map_err(|error| Failure::new(Exit::Permission, format!("{file} could not be written: {error}")))?;
-    let plural = if sessions.len() == 1 { "" } else { "s" };
-    term::complain(&format!("Exported {} session{plural} to {file}", sessions.len()));
-    Ok(Exit::Answered)
-}
-
-/// Writes beside the target and renames, so that a half-written export never takes its name.
-fn write_private(path: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(std::path::Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
 async fn rename(store: &SessionDb, which: &str, title: &str) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
     match store.set_title(&id, title).await? {
         Some(title) => term::print_line(&format!("{id} is now “{}”", printable(&title))),
         None => term::print_line(&format!("{id} has no title any more")),
     };
+    Ok(Exit::Answered)
+}
+
+async fn archive(store: &SessionDb, which: &str, undo: bool) -> Result<Exit, Failure> {
+    let id = store.resolve(which).await?;
+    store.archive(&id, !undo).await?;
+    let id = printable(id.as_str()).into_owned();
+    term::print_line(&match undo {
+        true => format!("{id} is in lists again"),
+        false => format!("{id} is archived; `hermes sessions archive --undo {id}` brings it back"),
+    });
     Ok(Exit::Answered)
 }
 

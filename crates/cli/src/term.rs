@@ -93,11 +93,28 @@ pub(crate) fn print(text: &str) -> bool {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => true,
         Err(error) => {
-            let is_closed =
-                error.kind() == std::io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(EBADF);
-            OUTPUT_LOST.fetch_or(!is_closed, Ordering::Relaxed);
+            note_lost(&error);
             false
         }
+    }
+}
+
+fn note_lost(error: &std::io::Error) {
+    let is_closed = error.kind() == std::io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(EBADF);
+    OUTPUT_LOST.fetch_or(!is_closed, Ordering::Relaxed);
+}
+
+/// Standard output for data that comes piece by piece and is meant for a program.
+#[derive(Debug)]
+pub(crate) struct Pieces;
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        std::io::stdout().lock().write(bytes).inspect_err(note_lost)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stdout().lock().flush().inspect_err(note_lost)
     }
 }
 

@@ -214,3 +214,156 @@ async fn every_command_explains_itself_and_an_empty_home_stays_empty() {
         assert!(!home.path().join("state.db").exists(), "{command}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_left_has_ended_until_it_is_resumed() {
+    let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+    let base_url = provider.base_url();
+    home.write_config(&format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n"));
+    let home = home.path();
+    for (args, messages) in [(&["-z", "One"][..], 2), (&["--continue", "-z", "Two"], 4)] {
+        provider.reply(ReplyScript::text("Fine."));
+        assert_eq!(code(&run(home, args).await), 0, "{args:?}");
+        let shown = json_of(home, &["show", "latest"]).await;
+        assert_eq!((&shown["end_reason"], shown["ended_at"].is_number()), (&json!("cli_close"), true));
+        assert_eq!(shown["message_count"], messages);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exports_come_as_lines_or_as_an_array() {
+    let home = filled().await;
+    let home = home.path();
+    let lines = stdout(&sessions(home, &["export", "-"]).await);
+    let array = stdout(&sessions(home, &["export", "-", "--format", "json"]).await);
+    let parsed: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((parsed.len(), serde_json::from_str::<Value>(&array).unwrap()), (2, json!(parsed)));
+    let file = home.join("all.json");
+    let out = sessions(home, &["export", file.to_str().unwrap(), "--format", "json"]).await;
+    assert!(stderr(&out).contains("Exported 2 sessions to"), "{}", stderr(&out));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), array);
+    let other = TempHome::new();
+    let empty = sessions(other.path(), &["export", "-", "--format", "json"]).await;
+    assert_eq!(stdout(&empty), "[]\n");
+    assert_eq!(code(&sessions(other.path(), &["import", file.to_str().unwrap()]).await), 0);
+    assert_eq!(stdout(&sessions(other.path(), &["export", "-"]).await), lines);
+    let nowhere = sessions(home, &["export", "no/such/file"]).await;
+    assert_eq!(code(&nowhere), 77);
+    assert!(stderr(&nowhere).contains("no/such/file could not be written"), "{}", stderr(&nowhere));
+    assert_eq!(code(&sessions(home, &["export", "-", "--lineage"]).await), 2);
+    let id = parsed[1]["id"].as_str().unwrap();
+    let one = sessions(home, &["export", "-", "--session-id", id, "--lineage"]).await;
+    assert_eq!(stdout(&one), format!("{}\n", lines.lines().nth(1).unwrap()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_filtered_and_sessions_archived() {
+    let home = filled().await;
+    let home = home.path();
+    let previews = async |args: &[&str]| -> Vec<String> {
+        let found = json_of(home, &[&["list"], args].concat()).await;
+        let lines = found.as_array().unwrap().clone();
+        lines.iter().map(|line| line["preview"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(previews(&[]).await, ["Again", "Say it"]);
+    assert_eq!(previews(&["--limit", "1", "--offset", "1"]).await, ["Say it"]);
+    assert_eq!(previews(&["--exclude-source", "cron"]).await, ["Say it"]);
+    assert_eq!(
+        previews(&["--exclude-source", "cron", "--exclude-source", "cli"]).await,
+        Vec::<String>::new()
+    );
+    let out = sessions(home, &["archive", "latest"]).await;
+    assert!(stdout(&out).contains("is archived; `hermes sessions archive --undo "), "{}", stdout(&out));
+    assert_eq!(
+        (previews(&[]).await, previews(&["--archived"]).await),
+        (vec!["Say it".into()], vec!["Again".into()])
+    );
+    let id = json_of(home, &["list", "--archived"]).await[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(code(&sessions(home, &["archive", &id, "--undo"]).await), 0);
+    assert_eq!(previews(&["--children"]).await, ["Again", "Say it"]);
+    let none = sessions(home, &["list", "--archived"]).await;
+    assert_eq!(stdout(&none), "No such sessions.\n");
+    assert_eq!(code(&sessions(home, &["archive", "nobody"]).await), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_sessions_are_deleted_at_the_start_only_if_wanted() {
+    let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+    let base_url = provider.base_url();
+    let model = format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n");
+    home.write_config(&model);
+    let old = json!({ "id": "old", "source": "cli", "started_at": 5, "ended_at": 6, "messages": [] });
+    let file = home.path().join("old.jsonl");
+    std::fs::write(&file, format!("{old}\n")).unwrap();
+    let path = home.path();
+    assert_eq!(code(&sessions(path, &["import", file.to_str().unwrap()]).await), 0);
+    let asked = async |args: &[&str]| {
+        provider.reply(ReplyScript::text("Fine."));
+        let out = run(path, args).await;
+        assert_eq!(code(&out), 0, "{}", stderr(&out));
+        stderr(&out)
+    };
+    assert_eq!(asked(&["-z", "One"]).await, "");
+    home.write_config(&format!("{model}sessions:\n  auto_prune: true\n"));
+    asked(&["--resume", "old", "-z", "Still there?"]).await;
+    assert_eq!(json_of(path, &["stats"]).await["total"]["sessions"], 2);
+    std::fs::write(&file, format!("{}\n", old.to_string().replace("\"old\"", "\"older\""))).unwrap();
+    assert_eq!(code(&sessions(path, &["import", file.to_str().unwrap()]).await), 0);
+    assert_eq!(asked(&["-z", "Two"]).await, "hermes: deleted 1 old session (sessions.auto_prune)\n");
+    assert_eq!(asked(&["-z", "Three"]).await, "");
+    let left = json_of(path, &["list"]).await;
+    let mut left: Vec<_> = left.as_array().unwrap().iter().map(|line| &line["preview"]).collect();
+    left.sort_by_key(|preview| preview.to_string());
+    assert_eq!(left, ["One", "Still there?", "Three", "Two"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_imported_session_is_continued_with_the_same_bytes() {
+    let (home, other, provider) = (TempHome::new(), TempHome::new(), FakeProvider::start().await);
+    let base_url = provider.base_url();
+    let config = format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n");
+    for home in [&home, &other] {
+        home.write_config(&config);
+    }
+    provider.reply(ReplyScript::call("terminal", json!({ "command": "echo \"é 1.10\"" })));
+    for text in ["Ready.", "More.", "More."] {
+        provider.reply(ReplyScript::text(text));
+    }
+    assert_eq!(code(&run(home.path(), &["--yolo", "-z", "Say it \u{1f600}"]).await), 0);
+    let file = home.path().join("all.jsonl");
+    let file = file.to_str().unwrap();
+    assert_eq!(code(&sessions(home.path(), &["export", file]).await), 0);
+    assert_eq!(code(&sessions(other.path(), &["import", file]).await), 0);
+    for home in [&home, &other] {
+        let args = ["--no-restore-cwd", "--resume", "latest", "-z", "And on"];
+        assert_eq!(code(&run(home.path(), &args).await), 0);
+    }
+    let requests = provider.requests();
+    assert_eq!(requests.len(), 4);
+    assert_eq!(requests[2].body, requests[3].body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compressed_conversation_is_listed_once_and_resumed_where_it_went_on() {
+    let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+    let base_url = provider.base_url();
+    home.write_config(&format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n"));
+    let said = |text: &str| json!([{ "role": "user", "content": text, "timestamp": 2 }, { "role": "assistant", "content": "yes", "timestamp": 3 }]);
+    let first = json!({ "id": "first", "source": "cli", "started_at": 1, "ended_at": 2, "title": "Sea",
+        "end_reason": "compression", "messages": said("long ago") });
+    let second = json!({ "id": "second", "source": "cli", "started_at": 2, "parent_session_id": "first",
+        "messages": said("so far") });
+    let file = home.path().join("two.json");
+    std::fs::write(&file, json!([second, first]).to_string()).unwrap();
+    let home = home.path();
+    assert_eq!(code(&sessions(home, &["import", file.to_str().unwrap()]).await), 0);
+    let listed = json_of(home, &["list"]).await;
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    assert_eq!((&listed[0]["id"], &listed[0]["lineage_root"]), (&json!("second"), &json!("first")));
+    provider.reply(ReplyScript::text("On it."));
+    assert_eq!(code(&run(home, &["--resume", "Sea", "-z", "Go on"]).await), 0);
+    let request = &provider.requests()[0];
+    let asked: Vec<_> = request.messages().iter().map(|message| message["content"].clone()).collect();
+    assert_eq!(asked[1..], ["so far", "yes", "Go on"]);
+    assert_eq!(json_of(home, &["show", "first"]).await["end_reason"], "compression");
+}

@@ -17,4 +17,4 @@ pub use hermes_providers::{Endpoint, KeySource, LocalServer, ResolveError, find_
 pub use hermes_wire::FaultClass;
 pub use home::Home;
 pub use runtime::{Launch, Runtime};
-pub use session_handle::SessionHandle;
+pub use session_handle::{Parting, SessionHandle};

@@ -7,7 +7,7 @@ use hermes_agent::recovery::Limits;
 use hermes_exec::{Local, child_env};
 use hermes_guard::Secrets;
 use hermes_providers::{Deadlines, Endpoint, HttpClients, HttpModel, HttpSettings, Wanted, resolve};
-use hermes_store::{Clock, SessionDb};
+use hermes_store::{AutoPrune, AutoPruned, Clock, SessionDb};
 use hermes_tools::{ApprovalMode, AskUser, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::{ModelRoute, SingleModel};
 use secrecy::SecretString;
@@ -85,6 +85,25 @@ impl Runtime {
         Ok(self.store.get_or_init(|| store))
     }
 
+    /// Deletes old sessions if the settings want that and it is time to. Off, it costs nothing: not
+    /// even the store is opened.
+    pub async fn prune_if_wanted(&self) -> Result<Option<AutoPruned>, RuntimeError> {
+        if !self.config.boolean("sessions.auto_prune")? || !self.launch.home.state_db().exists() {
+            return Ok(None);
+        }
+        let default = AutoPrune::default();
+        let number = |key: &str, default: u32| -> Result<u32, RuntimeError> {
+            let value = self.config.integer(key)?;
+            Ok(value.and_then(|value| u32::try_from(value).ok()).unwrap_or(default))
+        };
+        let settings = AutoPrune {
+            retention_days: number("sessions.retention_days", default.retention_days)?,
+            min_interval_hours: number("sessions.min_interval_hours", default.min_interval_hours)?,
+            vacuum: self.config.boolean("sessions.vacuum_after_prune")?,
+        };
+        Ok(self.store()?.auto_prune(settings).await?)
+    }
+
     /// Which endpoint and model new requests go to.
     pub fn endpoint(&self) -> Result<Endpoint, RuntimeError> {
         let wanted = self.wanted()?;
@@ -125,7 +144,10 @@ impl Runtime {
         ask: Arc<dyn AskUser>,
         restores_cwd: bool,
     ) -> Result<SessionHandle<'_>, RuntimeError> {
-        let id = self.store()?.resolve(which).await?;
+        let store = self.store()?;
+        let named = store.resolve(which).await?;
+        // A compressed conversation goes on where it was continued, whichever part is named.
+        let id = store.resolve_resume(&named).await?;
         SessionHandle::resumed(self, id, ask, restores_cwd).await
     }
 

@@ -42,6 +42,28 @@ enum State {
     Live(Box<Session>),
 }
 
+/// Why a session is left. Resuming it makes it one that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parting {
+    /// The program is left.
+    Left,
+    /// A new session takes its place.
+    NewSession,
+    /// Another stored session takes its place.
+    ResumedOther,
+}
+
+impl Parting {
+    /// As it is stored; the words of the Python release.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Left => "cli_close",
+            Self::NewSession => "new_session",
+            Self::ResumedOther => "resumed_other",
+        }
+    }
+}
+
 impl<'a> SessionHandle<'a> {
     pub(crate) fn fresh(runtime: &'a Runtime, ask: Arc<dyn AskUser>) -> Result<Self, RuntimeError> {
         let endpoint = runtime.endpoint()?;
@@ -229,11 +251,11 @@ impl<'a> SessionHandle<'a> {
         Ok(self.title.clone())
     }
 
-    /// Lets go of the session so that another process may continue it.
-    pub async fn close(self) {
+    /// Ends the session and lets go of it, so that another process may continue it.
+    pub async fn close(self, parting: Parting) {
         if let (State::Live(session), Ok(store)) = (&self.state, self.runtime.store()) {
             // A lease that was not given back is taken over from the dead process.
-            let _ = store.release(&session.lease).await;
+            let _ = store.release_ending(&session.lease, parting.as_str()).await;
         }
     }
 

@@ -1,6 +1,6 @@
 //! What can go wrong between Hermes and its session database.
 
-use hermes_conversation::{IntentId, RecordError, SessionId, TurnId};
+use hermes_conversation::{IntentId, MessageId, RecordError, SessionId, TurnId};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +72,10 @@ pub enum StoreError {
     IntentNotPlanned { intent: IntentId },
     #[error("call {intent} already has a result")]
     IntentSettled { intent: IntentId },
+    #[error("session {session} cannot go back to message {}: {why}", message.0)]
+    NotRewindable { session: SessionId, message: MessageId, why: &'static str },
+    #[error("session {session} has an unfinished turn; continue it with --resume {session} first")]
+    TurnOpen { session: SessionId },
     #[error("the session store has stopped")]
     Stopped,
     #[error("could not {doing}")]
@@ -121,6 +125,12 @@ impl StoreError {
             || self.has_code(&[rusqlite::ErrorCode::DatabaseCorrupt, rusqlite::ErrorCode::NotADatabase])
     }
 
+    /// The tables do not take a value: the fault of whoever gave it, not of the store.
+    pub(crate) fn is_refused_value(&self) -> bool {
+        use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+        self.has_code(&[ConstraintViolation, TooBig, TypeMismatch])
+    }
+
     fn has_code(&self, codes: &[rusqlite::ErrorCode]) -> bool {
         let code = self.failure().and_then(|failure| failure.0.sqlite_error_code());
         code.is_some_and(|code| codes.contains(&code))
@@ -167,7 +177,7 @@ impl From<StoreError> for RecordError {
 }
 
 /// The error and its causes on one line, for callers that can carry only text.
-fn with_causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(source) = cause {

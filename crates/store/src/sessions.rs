@@ -4,17 +4,24 @@
 //! (`writer`), all reads through their own connections (`reader`); each file below is one subject.
 
 mod append;
+mod archive;
+mod auto_prune;
 mod backup;
 mod connect;
+mod create;
 mod decode;
 mod delete;
 mod encode;
+mod ending;
+mod exchange;
 mod export;
 mod health;
+mod history;
 mod import;
 mod index;
 mod insights;
 mod lease;
+mod lineage;
 mod listing;
 mod load;
 mod migrate;
@@ -27,6 +34,8 @@ mod query;
 mod reader;
 mod recovery;
 mod resolve;
+mod rewind;
+mod rewrite;
 mod schema;
 mod script;
 mod search;
@@ -37,20 +46,24 @@ mod transcript;
 mod verify;
 mod writer;
 
+pub use auto_prune::{AutoPrune, AutoPruned};
 pub use backup::{BackupError, Existing};
-pub use export::ExportFilter;
+pub use create::NewSession;
+pub use export::{ExportError, ExportFilter, ExportFormat};
 pub use health::{Health, check};
+pub use history::{Include, MessageState, StoredMessage};
 pub use import::{ImportError, ImportProblem, Imported, MAX_IMPORT};
 pub use index::{Drained, Optimized};
 pub use insights::{
     CostSummary, Count, Insights, InsightsFilter, LONGEST_PAUSE, MessageCounts, Quarter, SessionUse, Share,
 };
-pub use lease::{Acquired, NewSession, OrphanIntent, Target};
-pub use listing::{ListFilter, SessionSummary};
+pub use lease::{Acquired, OrphanIntent, Target};
+pub use listing::{Archived, ListFilter, SessionSummary};
 pub use load::StoredSession;
 pub use owner::{Liveness, is_alive, this_process};
 pub use prune::{Prunable, PruneFilter};
 pub use recovery::{Recovery, RecoveryTexts};
+pub use rewind::Rewound;
 pub use search::{ContextMessage, SearchFilter, SearchHit, SearchReport, Sort};
 pub use stats::{NamedTally, Statistics, Tally};
 pub use titles::{MAX_TITLE, sanitize_title};

@@ -9,7 +9,9 @@ use hermes_conversation::{
     AssistantMessage, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, Opening, Owner,
     SessionId, Settled, Settlement, SpentCall, ToolCall, ToolMessage, Transcript, Usage, UserMessage,
 };
-use hermes_store::{ListFilter, NewSession, SessionDb, check};
+use hermes_store::{
+    ExportFilter, ExportFormat, Include, ListFilter, MessageState, NewSession, SessionDb, check, verify,
+};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -230,7 +232,15 @@ async fn go_on(db: &SessionDb) {
 
 /// A session of our own.
 async fn begin_one(db: &SessionDb) -> Lease {
-    let new = NewSession {
+    let lease = db.acquire(new_session(), me()).await.unwrap().lease;
+    let turn = db.open_turn(&lease, opening("hello from rust")).await.unwrap();
+    db.close(&lease, turn, closing("hello yourself")).await.unwrap();
+    db.set_title(&lease.session, "from rust").await.unwrap();
+    lease
+}
+
+fn new_session() -> NewSession {
+    NewSession {
         id: SessionId::new("rs-1"),
         source: "cli".into(),
         model: "m".into(),
@@ -239,12 +249,7 @@ async fn begin_one(db: &SessionDb) -> Lease {
         system_prompt: "be kind".into(),
         cwd: None,
         parent: None,
-    };
-    let lease = db.acquire(new, me()).await.unwrap().lease;
-    let turn = db.open_turn(&lease, opening("hello from rust")).await.unwrap();
-    db.close(&lease, turn, closing("hello yourself")).await.unwrap();
-    db.set_title(&lease.session, "from rust").await.unwrap();
-    lease
+    }
 }
 
 fn python_reads_all(current: &Peer<'_>) {
@@ -312,4 +317,140 @@ fn has_a_backup(home: &Path, version: i64) {
     let names = std::fs::read_dir(home).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     let backups = names.filter(|name| name.starts_with(&format!("state.db.bak-v{version}-"))).count();
     assert_eq!(backups, usize::from(version < 22), "version {version}");
+}
+
+/// What we take back, compact, replace, archive and end is so for Python, too.
+#[tokio::test]
+async fn python_sees_what_was_changed_here() {
+    let Some(python) = python(CURRENT) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let peer = Peer { python, path: &path };
+    let db = open(&path);
+    let lease = begin_one(&db).await;
+    for (question, answer) in [("plant the zinnia", "planted"), ("dig up the yarrow", "dug")] {
+        let turn = db.open_turn(&lease, opening(question)).await.unwrap();
+        db.close(&lease, turn, closing(answer)).await.unwrap();
+    }
+    let last = db.messages(&lease.session, Include::Active).await.unwrap()[4].id;
+    assert_eq!(db.rewind(&lease.session, last).await.unwrap().text, "dig up the yarrow");
+    db.archive_and_compact(&lease, &[Message::user("so far: flowers")]).await.unwrap();
+    db.drain(Duration::from_secs(10)).await.unwrap();
+    let seen = peer.ask("see", &["rs-1", "zinnia", "yarrow", "flowers"]);
+    assert_eq!(seen["messages"], json!([["user", "so far: flowers"]]));
+    let all = json!([
+        ["hello from rust", 0, 1],
+        ["hello yourself", 0, 1],
+        ["plant the zinnia", 0, 1],
+        ["planted", 0, 1],
+        ["dig up the yarrow", 0, 0],
+        ["dug", 0, 0],
+        ["so far: flowers", 1, 0],
+    ]);
+    assert_eq!(seen["all"], all);
+    assert_eq!(seen["found"], json!({ "zinnia": 1, "yarrow": 0, "flowers": 1 }));
+    let session = json!({ "message_count": 1, "tool_call_count": 0, "rewind_count": 1, "archived": 0, "end_reason": null });
+    assert_eq!(seen["session"], session);
+
+    db.replace(&lease, &[Message::user("only weeds")]).await.unwrap();
+    db.drain(Duration::from_secs(10)).await.unwrap();
+    db.end(&lease.session, "compression").await.unwrap();
+    db.archive(&lease.session, true).await.unwrap();
+    let next =
+        NewSession { id: SessionId::new("rs-2"), parent: Some(lease.session.clone()), ..new_session() };
+    let next = db.acquire(next, me()).await.unwrap().lease;
+    let turn = db.open_turn(&next, opening("only weeds")).await.unwrap();
+    db.close(&next, turn, closing("pulled")).await.unwrap();
+    let seen = peer.ask("see", &["rs-1", "flowers", "weeds", "yarrow"]);
+    assert_eq!(seen["found"], json!({ "flowers": 0, "weeds": 1, "yarrow": 0 }));
+    assert_eq!((&seen["session"]["end_reason"], &seen["listed"]), (&json!("compression"), &json!([])));
+    assert_eq!(seen["resumed"], "rs-2");
+    assert_eq!(db.resolve_resume(&lease.session).await.unwrap(), next.session);
+    let display = peer.ask("see", &["rs-2"])["display"].clone();
+    assert_eq!(display, json!(["only weeds", "pulled"]));
+    let told = db.whole_conversation(&next.session).await.unwrap();
+    assert_eq!(told, [Message::user("only weeds"), Message::assistant("pulled")]);
+    db.clear(&lease.session).await.unwrap();
+    assert_eq!(peer.ask("see", &["rs-1", "weeds"])["all"], json!([]));
+    assert_eq!(verify(&path).findings, []);
+}
+
+/// And the other way round: what Python took back, put away and archived.
+#[tokio::test]
+async fn what_python_changed_is_seen_here() {
+    let Some(python) = python(CURRENT) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let peer = Peer { python, path: &path };
+    peer.ask("make", &[]);
+    let db = open(&path);
+    let states = async |id: &str| -> Vec<(String, MessageState)> {
+        let rows = db.messages(&SessionId::new(id), Include::All).await.unwrap();
+        let text = |message: &Message| match message {
+            Message::User(said) => said.content.as_text().to_owned(),
+            Message::Assistant(said) => said.text.clone(),
+            Message::Tool(result) => result.content.as_text().to_owned(),
+        };
+        rows.iter().map(|row| (text(&row.message), row.state)).collect()
+    };
+    let one = states("py-1").await;
+    let rewound =
+        [("never mind the zeppelin", MessageState::Rewound), ("a zeppelin it is", MessageState::Rewound)];
+    assert_eq!(one[4..], rewound.map(|(text, state)| (text.to_owned(), state)));
+    let five = [
+        ("the attic needs insulation", MessageState::Compacted),
+        ("so far: the attic", MessageState::Active),
+    ];
+    assert_eq!(states("py-5").await, five.map(|(text, state)| (text.to_owned(), state)));
+    assert_eq!(db.resolve_resume(&SessionId::new("py-2")).await.unwrap(), SessionId::new("py-3"));
+    let taken_back = db.messages(&SessionId::new("py-1"), Include::All).await.unwrap()[4].id;
+    assert_eq!(db.restore_rewound(&SessionId::new("py-1"), taken_back).await.unwrap(), 2);
+    db.archive(&SessionId::new("py-4"), false).await.unwrap();
+    assert_eq!(verify(&path).findings, []);
+    let seen = peer.ask("see", &["py-1", "zeppelin"]);
+    assert_eq!(
+        (&seen["found"]["zeppelin"], &seen["messages"][5][1]),
+        (&json!(2), &json!("a zeppelin it is"))
+    );
+    assert!(seen["listed"].as_array().unwrap().contains(&json!("py-4")));
+    assert!(seen["listed"].as_array().unwrap().contains(&json!("py-3")), "{seen}");
+}
+
+/// Either program imports what the other exported.
+#[tokio::test]
+async fn exports_are_exchanged() {
+    let Some(python) = python(CURRENT) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let file = path("sessions.jsonl");
+    let file = file.to_str().unwrap();
+    let (theirs, ours, back) = (path("theirs.db"), path("ours.db"), path("back.db"));
+    Peer { python: python.clone(), path: &theirs }.ask("make", &[]);
+    Peer { python: python.clone(), path: &theirs }.ask("export", &[file]);
+    let db = open(&ours);
+    let imported = db.import(&std::fs::read_to_string(file).unwrap()).await.unwrap();
+    assert_eq!((imported.sessions.len(), imported.problems), (5, vec![]));
+    let loaded = async |path: &Path, id: &str| open(path).load(&SessionId::new(id)).await.unwrap();
+    assert_eq!(loaded(&ours, "py-1").await, loaded(&theirs, "py-1").await);
+    go_on(&db).await;
+    begin_one(&db).await;
+    db.rewind(
+        &SessionId::new("rs-1"),
+        db.messages(&SessionId::new("rs-1"), Include::All).await.unwrap()[0].id,
+    )
+    .await
+    .unwrap();
+
+    let out = std::fs::File::create(file).unwrap();
+    db.export(ExportFilter::default(), ExportFormat::Jsonl, out).await.unwrap();
+    let peer = Peer { python, path: &back };
+    let taken = peer.ask("import", &[file]);
+    assert_eq!((&taken["ok"], &taken["imported"], &taken["detached"]), (&json!(true), &json!(6), &json!(0)));
+    let seen = peer.ask("see", &["rs-1"]);
+    assert_eq!(
+        seen["all"],
+        json!([]),
+        "what was taken back is not told to a reader that would bring it to life"
+    );
+    assert_eq!(loaded(&back, "py-1").await.messages, loaded(&ours, "py-1").await.messages);
 }

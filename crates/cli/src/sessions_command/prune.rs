@@ -16,7 +16,11 @@ pub(super) struct Wanted {
 }
 
 pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> Result<Exit, Failure> {
-    let filter = PruneFilter { older_than_days: wanted.older_than, source: common.source.clone() };
+    let filter = PruneFilter {
+        older_than_days: wanted.older_than,
+        source: common.source.clone(),
+        ..PruneFilter::default()
+    };
     let found = store.prunable(filter.clone()).await?;
     if !common.json {
         list(&found, wanted.older_than);

@@ -107,7 +107,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 28] = [
+pub static KEYS: [Key; 32] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -153,6 +153,20 @@ pub static KEYS: [Key; 28] = [
     )
     .env(&[Switch("HERMES_YOLO_MODE", "off")]),
     key("display.show_reasoning", Kind::Boolean, Fallback::Boolean(true), "show the model's reasoning"),
+    key(
+        "sessions.auto_prune",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "delete old ended sessions when a conversation is started",
+    ),
+    integer("sessions.retention_days", 90, "days after which an ended session is old"),
+    integer("sessions.min_interval_hours", 24, "hours between two automatic deletions"),
+    key(
+        "sessions.vacuum_after_prune",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "give unused space back after an automatic deletion",
+    ),
     text("network.proxy", "proxy for outgoing requests").env(&[
         Value("HTTPS_PROXY"),
         Value("https_proxy"),

@@ -8,11 +8,11 @@ use crate::error::Doing;
 use hermes_conversation::{MessageId, SessionId, SpentCall, TurnId};
 use rusqlite::{Connection, params};
 
-/// Where and when a message is added.
+/// Where and when a message is added. A summary belongs to no turn when none is open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub session: &'a SessionId,
-    pub turn: TurnId,
+    pub turn: Option<TurnId>,
     pub at: f64,
 }
 
@@ -67,7 +67,7 @@ fn insert_own(db: &Connection, place: Place<'_>, columns: &Columns, id: i64) -> 
     .execute(params![
         id,
         place.session.as_str(),
-        place.turn.0,
+        place.turn.map(|turn| turn.0),
         columns.issuer,
         columns.anthropic_blocks,
         columns.plain,

@@ -3,29 +3,15 @@
 //! Taking it raises the session's generation. Every later commit names its generation and is
 //! refused when it is not the newest, so a process taken for dead can do no harm if it was not.
 
+use super::create::{self, NewSession};
 use super::writer::Level;
-use super::{Liveness, SessionDb};
+use super::{Liveness, SessionDb, ending, owner};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{
     CallId, IntentId, IntentState, Lease, OpenTurn, Owner, ProcessMark, Quirks, SessionId, TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
-
-/// A session that may not exist yet.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewSession {
-    pub id: SessionId,
-    /// Where it was opened: `cli`, `tui`, `cron`, a platform.
-    pub source: String,
-    pub model: String,
-    pub provider: String,
-    pub base_url: String,
-    /// Frozen for the life of the session.
-    pub system_prompt: String,
-    pub cwd: Option<String>,
-    pub parent: Option<SessionId>,
-}
 
 /// The model a session talks to from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +47,7 @@ impl SessionDb {
     pub async fn acquire(&self, session: NewSession, owner: Owner) -> Result<Acquired, StoreError> {
         let (now, is_alive) = (self.now(), self.is_alive);
         self.write(Level::Normal, move |db| {
-            ensure(db, &session, now).doing("create a session")?;
+            create::ensure(db, &session, now).doing("create a session")?;
             take(db, session.id, owner, now, is_alive)
         })
         .await
@@ -71,13 +57,7 @@ impl SessionDb {
     pub async fn acquire_existing(&self, id: SessionId, owner: Owner) -> Result<Acquired, StoreError> {
         let (now, is_alive) = (self.now(), self.is_alive);
         self.write(Level::Normal, move |db| {
-            let reopened = db
-                .prepare_cached("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?1")
-                .and_then(|mut reopen| reopen.execute([id.as_str()]))
-                .doing("reopen a session")?;
-            if reopened == 0 {
-                return Err(StoreError::UnknownSession { wanted: id.to_string() });
-            }
+            ending::reopen(db, &id)?;
             take(db, id, owner, now, is_alive)
         })
         .await
@@ -86,12 +66,17 @@ impl SessionDb {
     /// Gives the lease back. Nothing happens if it was already lost.
     pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         let lease = lease.clone();
+        self.write(Level::Normal, move |db| release(db, &lease).map(drop)).await
+    }
+
+    /// Gives the lease back and ends the session, in one go. Whoever took the lease over meanwhile
+    /// goes on, so nothing happens then.
+    pub async fn release_ending(&self, lease: &Lease, reason: &str) -> Result<(), StoreError> {
+        let (lease, reason, now) = (lease.clone(), reason.to_owned(), self.now());
         self.write(Level::Normal, move |db| {
-            db.execute(
-                "UPDATE hx_leases SET held = 0 WHERE session = ?1 AND generation = ?2",
-                params![lease.session.as_str(), lease.generation],
-            )
-            .doing("give back a lease")?;
+            if release(db, &lease)? {
+                ending::end(db, &lease.session, &reason, now).doing("end a session")?;
+            }
             Ok(())
         })
         .await
@@ -149,6 +134,17 @@ impl SessionDb {
     }
 }
 
+/// Whether the lease was still there to be given back.
+fn release(db: &Connection, lease: &Lease) -> Result<bool, StoreError> {
+    let given = db
+        .execute(
+            "UPDATE hx_leases SET held = 0 WHERE session = ?1 AND generation = ?2",
+            params![lease.session.as_str(), lease.generation],
+        )
+        .doing("give back a lease")?;
+    Ok(given == 1)
+}
+
 /// Refuses a lease that is not the newest one.
 pub(crate) fn fence(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     let current: Option<(i64, bool)> = db
@@ -186,30 +182,17 @@ pub(crate) fn holder(
     Ok(held.filter(is_alive))
 }
 
-/// Adds the session; one that is there keeps what it has and gains what it lacks.
-fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::Result<usize> {
-    db.prepare_cached(
-        "INSERT INTO sessions (id, source, model, system_prompt, parent_session_id, started_at, cwd,
-                               billing_provider, billing_base_url)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-         ON CONFLICT (id) DO UPDATE SET
-             model = COALESCE(model, excluded.model),
-             system_prompt = COALESCE(system_prompt, excluded.system_prompt),
-             cwd = COALESCE(cwd, excluded.cwd),
-             billing_provider = COALESCE(billing_provider, excluded.billing_provider),
-             billing_base_url = COALESCE(billing_base_url, excluded.billing_base_url)",
-    )?
-    .execute(params![
-        new.id.as_str(),
-        new.source,
-        new.model,
-        new.system_prompt,
-        new.parent.as_ref().map(SessionId::as_str),
-        now,
-        new.cwd,
-        new.provider,
-        new.base_url,
-    ])
+/// Refuses to touch a session that another live process holds. This process knows what it does to
+/// the sessions it holds itself.
+pub(crate) fn require_free(
+    db: &Connection,
+    session: &SessionId,
+    is_alive: Liveness,
+) -> Result<(), StoreError> {
+    match holder(db, session, is_alive)?.filter(|owner| *owner != owner::this_process()) {
+        Some(other) => Err(StoreError::Busy { session: session.clone(), pid: other.pid }),
+        None => Ok(()),
+    }
 }
 
 fn take(
@@ -265,7 +248,7 @@ fn orphan(row: &Row<'_>) -> rusqlite::Result<OrphanIntent> {
     })
 }
 
-fn newest_open_turn(db: &Connection, session: &SessionId) -> rusqlite::Result<Option<OpenTurn>> {
+pub(crate) fn newest_open_turn(db: &Connection, session: &SessionId) -> rusqlite::Result<Option<OpenTurn>> {
     db.query_row(
         "SELECT id FROM hx_turns WHERE session = ?1 AND state = 'open' ORDER BY id DESC LIMIT 1",
         [session.as_str()],

@@ -1,26 +1,51 @@
-//! Sessions at a glance, newest activity first.
+//! Sessions at a glance, newest activity first: one line per conversation.
+//!
+//! A conversation that was compressed went through several sessions. It is listed once, as the
+//! session it is continued in, with the start of the first.
 
 use super::encode::PARTS_MARK;
+use super::lineage::{compression_tip, marker, may_continue};
 use super::numbers::{count, stored};
 use super::{SessionDb, decode};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::SessionId;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const PREVIEW: usize = 60;
+
+/// Whether sessions that were put away are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Archived {
+    #[default]
+    Hidden,
+    Only,
+    Shown,
+}
 
 /// Which sessions to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListFilter {
+    /// Only those of this source. Without it, tools' own sessions are left out.
     pub source: Option<String>,
+    pub exclude_sources: Vec<String>,
+    pub archived: Archived,
+    /// Every session by itself: those of helpers, and each part of a compressed conversation.
+    pub include_children: bool,
     pub limit: usize,
     pub offset: usize,
 }
 
 impl Default for ListFilter {
     fn default() -> Self {
-        Self { source: None, limit: 20, offset: 0 }
+        Self {
+            source: None,
+            exclude_sources: Vec::new(),
+            archived: Archived::Hidden,
+            include_children: false,
+            limit: 20,
+            offset: 0,
+        }
     }
 }
 
@@ -28,12 +53,16 @@ impl Default for ListFilter {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSummary {
     pub id: SessionId,
+    /// The session in which the conversation began, if it went on in another one.
+    pub root: Option<SessionId>,
     pub title: Option<String>,
     pub source: String,
     pub model: Option<String>,
     pub cwd: Option<String>,
     pub started_at: f64,
     pub last_active: f64,
+    pub end_reason: Option<String>,
+    pub archived: bool,
     pub message_count: u64,
     pub tool_call_count: u64,
     /// The beginning of the first thing the user said.
@@ -41,46 +70,114 @@ pub struct SessionSummary {
 }
 
 impl SessionDb {
-    /// Lists sessions. Tools' own sessions, delegated ones, archived ones and those that went on
-    /// under a new id after a compression are left out.
+    /// Lists sessions. Of sessions that come from another one only branches have a line of their
+    /// own, unless the filter wants them all.
     pub async fn list(&self, filter: ListFilter) -> Result<Vec<SessionSummary>, StoreError> {
         self.read(move |db| list(db, &filter).doing("list the sessions")).await
     }
 }
 
 fn list(db: &Connection, filter: &ListFilter) -> rusqlite::Result<Vec<SessionSummary>> {
-    db.prepare_cached(
-        "SELECT s.id, s.title, s.source, s.model, s.cwd, s.started_at,
-                COALESCE((SELECT MAX(m.timestamp) FROM messages AS m WHERE m.session_id = s.id), s.started_at)
-                    AS last_active,
-                COALESCE(s.message_count, 0), COALESCE(s.tool_call_count, 0),
-                (SELECT m.content FROM messages AS m
-                 WHERE m.session_id = s.id AND m.role = 'user' AND m.content IS NOT NULL ORDER BY m.id LIMIT 1)
-         FROM sessions AS s
-         WHERE s.archived = 0
-           AND ((?1 IS NULL AND s.source <> 'tool') OR s.source = ?1)
-           AND instr(COALESCE(s.model_config, ''), '\"_delegate_from\"') = 0
-           AND NOT (s.end_reason IS 'compression'
-                    AND EXISTS (SELECT 1 FROM sessions AS c WHERE c.parent_session_id = s.id
-                                AND instr(COALESCE(c.model_config, ''), '\"_delegate_from\"') = 0))
-         ORDER BY last_active DESC, s.id DESC LIMIT ?2 OFFSET ?3",
-    )?
-    .query_map(params![filter.source, stored(filter.limit), stored(filter.offset)], summary)?
-    .collect()
+    let mut lines = Vec::new();
+    for id in chosen(db, filter)? {
+        let Some(line) = summary(db, &id)? else { continue };
+        let is_compressed = line.end_reason.as_deref() == Some("compression");
+        lines.push(match is_compressed && !filter.include_children {
+            true => continued(db, line)?,
+            false => line,
+        });
+    }
+    Ok(lines)
 }
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
+/// The sessions that have a line, in order. Only their ids: previews are made for few of them.
+fn chosen(db: &Connection, filter: &ListFilter) -> rusqlite::Result<Vec<SessionId>> {
+    // Branches that are older than their mark are known by how their parent ended.
+    let sql = format!(
+        "WITH RECURSIVE
+             listed(id) AS (
+                 SELECT s.id FROM sessions AS s LEFT JOIN sessions AS p ON p.id = s.parent_session_id
+                 WHERE ((?1 IS NULL AND s.source IS NOT 'tool') OR s.source = ?1)
+                   AND s.source NOT IN (SELECT value FROM json_each(?2))
+                   AND (?3 IS NULL OR s.archived = ?3)
+                   AND (?4 OR ({is_helper} IS NULL AND (p.id IS NULL OR {is_branch} IS NOT NULL
+                        OR (p.end_reason = 'branched' AND s.started_at >= p.ended_at))))),
+             line(first, id) AS (
+                 SELECT s.id, s.id FROM listed JOIN sessions AS s ON s.id = listed.id
+                 WHERE s.end_reason = 'compression' AND NOT ?4
+                 UNION
+                 SELECT line.first, c.id FROM line JOIN sessions AS p ON p.id = line.id
+                     JOIN sessions AS c ON c.parent_session_id = p.id
+                 WHERE p.end_reason = 'compression' AND {may_continue}),
+             active(id, at) AS (
+                 SELECT line.first, {last_active} FROM line JOIN sessions AS s ON s.id = line.id
+                 UNION ALL
+                 SELECT s.id, {last_active} FROM listed JOIN sessions AS s ON s.id = listed.id)
+         SELECT id FROM active GROUP BY id ORDER BY MAX(at) DESC, id DESC LIMIT ?5 OFFSET ?6",
+        is_helper = marker("s", "_delegate_from"),
+        is_branch = marker("s", "_branched_from"),
+        may_continue = may_continue("c"),
+        last_active = LAST_ACTIVE,
+    );
+    let excluded = serde_json::json!(filter.exclude_sources).to_string();
+    let archived = match filter.archived {
+        Archived::Hidden => Some(false),
+        Archived::Only => Some(true),
+        Archived::Shown => None,
+    };
+    let (limit, offset) = (stored(filter.limit), stored(filter.offset));
+    db.prepare_cached(&sql)?
+        .query_map(
+            params![filter.source, excluded, archived, filter.include_children, limit, offset],
+            |row| row.get(0).map(|id: String| SessionId::new(id)),
+        )?
+        .collect()
+}
+
+const LAST_ACTIVE: &str =
+    "COALESCE((SELECT MAX(m.timestamp) FROM messages AS m WHERE m.session_id = s.id), s.started_at)";
+
+fn summary(db: &Connection, id: &SessionId) -> rusqlite::Result<Option<SessionSummary>> {
+    db.prepare_cached(&format!(
+        "SELECT s.id, s.title, s.source, s.model, s.cwd, s.started_at, {LAST_ACTIVE}, s.end_reason,
+                s.archived, s.message_count, s.tool_call_count,
+                (SELECT m.content FROM messages AS m
+                 WHERE m.session_id = s.id AND m.role = 'user' AND m.content IS NOT NULL ORDER BY m.id LIMIT 1)
+         FROM sessions AS s WHERE s.id = ?1"
+    ))?
+    .query_row([id.as_str()], from_row)
+    .optional()
+}
+
+/// The line of a compressed session, told as the session it is continued in.
+fn continued(db: &Connection, first: SessionSummary) -> rusqlite::Result<SessionSummary> {
+    let tip = compression_tip(db, first.id.clone())?;
+    if tip == first.id {
+        return Ok(first);
+    }
+    Ok(match summary(db, &tip)? {
+        Some(tip) => {
+            SessionSummary { root: Some(first.id), source: first.source, started_at: first.started_at, ..tip }
+        }
+        None => first,
+    })
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
     Ok(SessionSummary {
         id: SessionId::new(row.get::<_, String>(0)?),
+        root: None,
         title: decode::text(row, 1)?,
         source: decode::text(row, 2)?.unwrap_or_default(),
         model: decode::text(row, 3)?,
         cwd: decode::text(row, 4)?,
         started_at: row.get(5)?,
         last_active: row.get(6)?,
-        message_count: count(row, 7)?,
-        tool_call_count: count(row, 8)?,
-        preview: preview(&decode::text(row, 9)?.unwrap_or_default()),
+        end_reason: decode::text(row, 7)?,
+        archived: row.get(8)?,
+        message_count: count(row, 9)?,
+        tool_call_count: count(row, 10)?,
+        preview: preview(&decode::text(row, 11)?.unwrap_or_default()),
     })
 }
 

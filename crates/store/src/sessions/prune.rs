@@ -1,7 +1,8 @@
 //! Finds sessions that nobody needs any more, and removes them.
 //!
-//! As in the Python release an ended session goes by its start. A session that nothing ever ended
-//! goes by its last sign of life, because command-line sessions are left rather than ended.
+//! A session goes by its last sign of life, whether it has ended or not. The Python release goes by
+//! the start and takes only ended ones; but a session that is left ends, also one that was resumed
+//! every day since it was started, and one whose process died never ends.
 
 use super::listing::preview;
 use super::numbers::count;
@@ -18,11 +19,13 @@ const DAY: f64 = 86_400.0;
 pub struct PruneFilter {
     pub older_than_days: u32,
     pub source: Option<String>,
+    /// Leave alone what has not ended.
+    pub ended_only: bool,
 }
 
 impl Default for PruneFilter {
     fn default() -> Self {
-        Self { older_than_days: 90, source: None }
+        Self { older_than_days: 90, source: None, ended_only: false }
     }
 }
 
@@ -84,9 +87,9 @@ fn old_enough(db: &Connection, filter: &PruneFilter, before: f64) -> rusqlite::R
                     (SELECT m.content FROM messages AS m
                      WHERE m.session_id = s.id AND m.role = 'user' AND m.content IS NOT NULL ORDER BY m.id LIMIT 1)
              FROM sessions AS s WHERE s.started_at < ?1 AND (?2 IS NULL OR s.source = ?2))
-         WHERE ended OR last_active < ?1 ORDER BY started_at, id",
+         WHERE last_active < ?1 AND (ended OR NOT ?3) ORDER BY started_at, id",
     )?
-    .query_map(params![before, filter.source], prunable)?
+    .query_map(params![before, filter.source, filter.ended_only], prunable)?
     .collect()
 }
 

@@ -57,9 +57,9 @@ fn recover(
     let turns = open_turns(db, session).doing("look for unfinished turns")?;
     let mut found = Recovery { turns: turns.len(), ..Recovery::default() };
     for &turn in &turns {
-        let place = Place { session, turn, at: now };
+        let place = Place { session, turn: Some(turn), at: now };
         for call in unanswered(db, session, turn).doing("look for unfinished calls")? {
-            match answer(db, place, &call, texts)? {
+            match answer(db, place, turn, &call, texts)? {
                 Disposition::Unknown => found.unknown += 1,
                 Disposition::None => found.not_started += 1,
             }
@@ -68,7 +68,7 @@ fn recover(
     }
     if let Some(&turn) = turns.last() {
         let closing = AssistantMessage { text: texts.closing.clone(), ..AssistantMessage::default() };
-        let place = Place { session, turn, at: now };
+        let place = Place { session, turn: Some(turn), at: now };
         append::message(db, place, &encode::assistant(&closing))?;
     }
     Ok(found)
@@ -77,10 +77,11 @@ fn recover(
 fn answer(
     db: &Connection,
     place: Place<'_>,
+    turn: TurnId,
     call: &ToolCall,
     texts: &RecoveryTexts,
 ) -> Result<Disposition, StoreError> {
-    let fate = fate(db, place.turn, call).doing("read an unfinished call")?;
+    let fate = fate(db, turn, call).doing("read an unfinished call")?;
     let text = match fate {
         Disposition::Unknown => &texts.unknown,
         Disposition::None => &texts.not_started,

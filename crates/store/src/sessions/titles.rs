@@ -47,16 +47,26 @@ impl SessionDb {
         let title = sanitize_title(title)?;
         let id = id.clone();
         self.write(Level::Normal, move |db| {
-            if let Some(title) = &title {
-                free_title(db, &id, title)?;
-            }
-            let changed = db
-                .execute("UPDATE sessions SET title = ?2 WHERE id = ?1", params![id.as_str(), title])
-                .doing("set a title")?;
-            if changed == 0 {
-                return Err(StoreError::UnknownSession { wanted: id.to_string() });
-            }
+            set(db, &id, title.as_deref())?;
             Ok(title)
+        })
+        .await
+    }
+
+    /// Gives a session a title unless it has one; tells whether it did. For titles that nobody
+    /// asked for: a person's own is never overwritten.
+    pub async fn set_title_if_none(&self, id: &SessionId, title: &str) -> Result<bool, StoreError> {
+        let Some(title) = sanitize_title(title)? else { return Ok(false) };
+        let id = id.clone();
+        self.write(Level::Normal, move |db| {
+            let is_untitled = db
+                .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1 AND COALESCE(title, '') = ''")
+                .and_then(|mut find| find.exists([id.as_str()]))
+                .doing("look for a title")?;
+            if is_untitled {
+                set(db, &id, Some(&title))?;
+            }
+            Ok(is_untitled)
         })
         .await
     }
@@ -73,6 +83,19 @@ impl SessionDb {
             })
         })
         .await
+    }
+}
+
+fn set(db: &Connection, id: &SessionId, title: Option<&str>) -> Result<(), StoreError> {
+    if let Some(title) = title {
+        free_title(db, id, title)?;
+    }
+    let changed = db
+        .execute("UPDATE sessions SET title = ?2 WHERE id = ?1", params![id.as_str(), title])
+        .doing("set a title")?;
+    match changed {
+        0 => Err(StoreError::UnknownSession { wanted: id.to_string() }),
+        _ => Ok(()),
     }
 }
 

@@ -26,7 +26,7 @@ impl Transcript for SessionDb {
         let now = self.now();
         self.record(lease, move |db, lease| {
             let turn = insert_turn(db, lease, now).doing("open a turn")?;
-            let place = Place { session: &lease.session, turn, at: now };
+            let place = Place { session: &lease.session, turn: Some(turn), at: now };
             append::message(db, place, &columns)?;
             Ok(OpenTurn { id: turn, session: lease.session.clone() })
         })
@@ -160,7 +160,7 @@ struct Entry {
 impl Entry {
     fn write(&self, db: &Connection, lease: &Lease) -> Result<(), StoreError> {
         require_open(db, &lease.session, self.turn)?;
-        let place = Place { session: &lease.session, turn: self.turn, at: self.at };
+        let place = Place { session: &lease.session, turn: Some(self.turn), at: self.at };
         for columns in &self.messages {
             append::message(db, place, columns)?;
         }

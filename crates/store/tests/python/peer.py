@@ -63,9 +63,32 @@ def say(db, session, text):
     return db.append_message(session, "user", text)
 
 
+def see(db, session, *queries):
+    row = db.get_session(session)
+    return {
+        "messages": [[m["role"], m["content"]] for m in db.get_messages(session)],
+        "all": [[m["content"], m["active"], m["compacted"]] for m in db.get_messages(session, include_inactive=True)],
+        "found": {query: len(db.search_messages(query)) for query in queries},
+        "session": {key: row[key] for key in ("message_count", "tool_call_count", "rewind_count", "archived", "end_reason")},
+        "listed": sorted(line["id"] for line in db.list_sessions_rich()),
+        "resumed": db.resolve_resume_session_id(session),
+        "display": [m["content"] for m in db.get_messages_as_conversation(session, include_ancestors=True)],
+    }
+
+
+def export(db, file):
+    Path(file).write_text("".join(json.dumps(session) + "\n" for session in db.export_all()), encoding="utf-8")
+    return True
+
+
+def take(db, file):
+    lines = Path(file).read_text(encoding="utf-8").splitlines()
+    return db.import_sessions([json.loads(line) for line in lines])
+
+
 if __name__ == "__main__":
     command, path, *rest = sys.argv[1:]
     database = hermes_state.SessionDB(db_path=Path(path))
-    answer = {"make": make, "read": read, "say": say}[command](database, *rest)
+    answer = {"make": make, "read": read, "say": say, "see": see, "export": export, "import": take}[command](database, *rest)
     database.close()
     print(json.dumps(answer, default=str))

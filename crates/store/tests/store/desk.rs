@@ -4,7 +4,8 @@ use hermes_conversation::{
     AssistantMessage, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, OpenTurn,
     Opening, Owner, SessionId, SpentCall, ToolCall, Transcript, Usage, UserMessage,
 };
-use hermes_store::{Clock, NewSession, RecoveryTexts, SessionDb};
+use hermes_store::{Clock, ExportFilter, ExportFormat, NewSession, RecoveryTexts, SessionDb};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -128,5 +129,17 @@ impl Desk {
 
     pub(crate) async fn messages(&self, id: &str) -> Vec<Message> {
         self.db.load(&SessionId::new(id)).await.unwrap().messages
+    }
+
+    /// What an export writes.
+    pub(crate) async fn export(&self, filter: ExportFilter, format: ExportFormat) -> String {
+        let (_, bytes) = self.db.export(filter, format, Vec::new()).await.unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// All sessions, as an export writes them.
+    pub(crate) async fn exported(&self) -> Vec<Value> {
+        let text = self.export(ExportFilter::default(), ExportFormat::Json).await;
+        serde_json::from_str(&text).unwrap()
     }
 }

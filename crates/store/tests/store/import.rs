@@ -2,12 +2,8 @@
 
 use crate::desk::{Desk, session};
 use hermes_conversation::SessionId;
-use hermes_store::{ExportFilter, ImportError, ImportProblem, NewSession};
+use hermes_store::{ImportError, ImportProblem, NewSession};
 use serde_json::{Value, json};
-
-async fn exported(desk: &Desk) -> Vec<Value> {
-    desk.db.export(ExportFilter::default()).await.unwrap()
-}
 
 fn lines(sessions: &[Value]) -> String {
     sessions.iter().map(|session| format!("{session}\n")).collect()
@@ -47,7 +43,7 @@ async fn filled() -> Desk {
 #[tokio::test]
 async fn a_round_trip_changes_nothing() {
     let desk = filled().await;
-    let before = exported(&desk).await;
+    let before = desk.exported().await;
     for text in [
         lines(&before),
         json!(before).to_string(),
@@ -56,11 +52,11 @@ async fn a_round_trip_changes_nothing() {
         let other = Desk::new();
         let imported = other.db.import(&text).await.unwrap();
         assert_eq!((imported.sessions.len(), imported.messages, imported.problems), (2, 10, vec![]));
-        assert_eq!(json!(exported(&other).await), json!(before));
+        assert_eq!(json!(other.exported().await), json!(before));
         assert_eq!(other.db.search("walruses", 9).await.unwrap().hits.len(), 1);
         let again = other.db.import(&text).await.unwrap();
         assert_eq!((again.sessions.len(), again.skipped.len(), again.messages), (0, 2, 0));
-        assert_eq!(json!(exported(&other).await), json!(before));
+        assert_eq!(json!(other.exported().await), json!(before));
         let lease = other.lease("parent").await;
         other.say(&lease, "going on", "yes").await;
     }
@@ -70,10 +66,10 @@ async fn a_round_trip_changes_nothing() {
 async fn taken_ids_and_titles_give_way() {
     let desk = filled().await;
     let text =
-        lines(&exported(&desk).await).replace("\"parent\"", "\"second\"").replace("\"a-child\"", "\"c\"");
+        lines(&desk.exported().await).replace("\"parent\"", "\"second\"").replace("\"a-child\"", "\"c\"");
     let imported = desk.db.import(&text).await.unwrap();
     assert_eq!((imported.sessions.len(), imported.problems), (2, vec![]));
-    let all = exported(&desk).await;
+    let all = desk.exported().await;
     let second = all.iter().find(|session| session["id"] == "second").unwrap();
     assert_eq!(second["title"], "Sea #2");
     assert_eq!(second["messages"][0]["content"], "a question");
@@ -112,7 +108,7 @@ async fn a_bad_line_is_named_and_leaves_nothing() {
             problem(7, "`started_at` is missing or not a number"),
         ]
     );
-    assert_eq!(exported(&desk).await.len(), 1);
+    assert_eq!(desk.exported().await.len(), 1);
     assert!(matches!(desk.db.import("[{}, ").await, Err(ImportError::NotAnArray { .. })));
 }
 
@@ -135,5 +131,5 @@ async fn too_much_is_refused_before_anything_is_written() {
     let imported = desk.db.import(&lines(&large)).await.unwrap();
     assert_eq!(imported.sessions, [SessionId::new("3")]);
     assert_eq!(imported.problems.len(), 2);
-    assert_eq!(exported(&desk).await.len(), 1);
+    assert_eq!(desk.exported().await.len(), 1);
 }

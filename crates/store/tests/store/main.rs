@@ -3,13 +3,16 @@
 
 mod contention;
 mod desk;
+mod exchange;
 mod faults;
 mod import;
 mod index;
 mod insights;
+mod lineage;
 mod names;
 mod python_rows;
 mod recovery;
+mod rewrite;
 mod round_trip;
 mod schema;
 mod scripts;

@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, owner, session};
 use hermes_conversation::{Message, SessionId, Transcript};
-use hermes_store::{ExportFilter, ListFilter, NewSession, StoreError};
+use hermes_store::{ExportFilter, ExportFormat, ListFilter, NewSession, StoreError};
 
 async fn three() -> Desk {
     let desk = Desk::new();
@@ -66,6 +66,46 @@ async fn titles_are_unique_and_numbered() {
 }
 
 #[tokio::test]
+async fn a_title_means_the_newest_of_its_kind_and_is_counted_on() {
+    // Titles in the order in which their sessions were started.
+    for (titles, wanted, newest, next) in [
+        (&["plan"][..], "plan", Some("plan"), "plan #2"),
+        (&["plan", "plan #2", "plan #10"], "plan", Some("plan #10"), "plan #11"),
+        (&["plan #3", "plan"], "plan", Some("plan"), "plan #4"),
+        (&["plan", "plan #2", "plan #20"], "plan #2", Some("plan #2"), "plan #21"),
+        (&["plan #2"], "plan", Some("plan #2"), "plan #3"),
+        (&["planet", "plan b", "plan #x"], "plan", None, "plan"),
+        (&["100% done", "100 done"], "100% done", Some("100% done"), "100% done #2"),
+        (&["a_b", "aXb #4"], "a_b", Some("a_b"), "a_b #2"),
+        (&["plan #2 #3"], "plan #2", Some("plan #2 #3"), "plan"),
+        (&["Größe", "Größe #2"], "Größe", Some("Größe #2"), "Größe #3"),
+    ] {
+        let desk = Desk::new();
+        for (place, title) in titles.iter().enumerate() {
+            let lease = desk.lease(&format!("s{place}")).await;
+            desk.db.set_title(&lease.session, title).await.unwrap();
+        }
+        let found = desk.db.resolve(wanted).await.ok();
+        let place = newest.map(|newest| titles.iter().position(|title| *title == newest).unwrap());
+        assert_eq!(found, place.map(|place| SessionId::new(format!("s{place}"))), "{titles:?} {wanted}");
+        assert_eq!(desk.db.next_title(wanted).await.unwrap(), next, "{titles:?} {wanted}");
+    }
+}
+
+#[tokio::test]
+async fn a_title_nobody_asked_for_gives_way() {
+    let desk = three().await;
+    let id = SessionId::new("20260101_a");
+    assert!(!desk.db.set_title_if_none(&id, " \u{200b} ").await.unwrap());
+    assert!(desk.db.set_title_if_none(&id, "guessed").await.unwrap());
+    assert!(!desk.db.set_title_if_none(&id, "guessed again").await.unwrap());
+    assert_eq!(desk.db.load(&id).await.unwrap().title.as_deref(), Some("guessed"));
+    let taken = desk.db.set_title_if_none(&SessionId::new("20260102_b"), "guessed").await;
+    assert!(matches!(taken, Err(StoreError::TitleTaken { .. })), "{taken:?}");
+    assert!(!desk.db.set_title_if_none(&SessionId::new("x"), "t").await.unwrap());
+}
+
+#[tokio::test]
 async fn a_title_moves_to_the_session_that_goes_on() {
     let desk = three().await;
     let old = SessionId::new("20260101_a");
@@ -105,12 +145,13 @@ async fn an_export_has_every_column_and_parsed_json() {
     let reply = Message::Assistant(crate::desk::reply(&["a"]));
     desk.db.extend(&lease, &turn, &[reply], None).await.unwrap();
     let filter = ExportFilter { session: Some(lease.session.clone()), ..ExportFilter::default() };
-    let exported = desk.db.export(filter).await.unwrap();
-    assert_eq!(exported.len(), 1);
-    assert_eq!(exported[0].as_object().unwrap().len(), 46 + 1);
-    let messages = exported[0]["messages"].as_array().unwrap();
+    let line = desk.export(filter, ExportFormat::Jsonl).await;
+    assert_eq!(line.lines().count(), 1);
+    let exported: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(exported.as_object().unwrap().len(), 46 + 2, "the columns, `messages` and `hx_turns`");
+    let messages = exported["messages"].as_array().unwrap();
     assert_eq!(messages[0]["content"], "go");
-    assert_eq!(messages[0].as_object().unwrap().len(), 21);
+    assert_eq!(messages[0].as_object().unwrap().len(), 21 + 1, "the columns and `hx`");
     assert_eq!(messages[1]["tool_calls"][0]["function"]["name"], "terminal");
-    assert_eq!(desk.db.export(ExportFilter::default()).await.unwrap().len(), 4);
+    assert_eq!(desk.exported().await.len(), 4);
 }

@@ -11,7 +11,7 @@ fn json(text: &str) -> RawJson {
     RawJson::parse(text).unwrap()
 }
 
-fn every_shape() -> Vec<Message> {
+pub(crate) fn every_shape() -> Vec<Message> {
     let parts = json(r#"[{"type":"text","text":"é 😀"}, {"type":"image_url","image_url":{"url":"data:,"}}]"#);
     vec![
         Message::user(""),

@@ -162,6 +162,23 @@ async fn deleted_messages_leave_the_index() {
 }
 
 #[tokio::test]
+async fn a_session_that_comes_back_is_found_again() {
+    let desk = filled().await;
+    let lease = desk.lease("other").await;
+    desk.say(&lease, "蓝鲸", "是").await;
+    let lease = desk.lease("later").await;
+    desk.say(&lease, "白鹤", "是").await;
+    let session = Some(hermes_conversation::SessionId::new("other"));
+    let filter = hermes_store::ExportFilter { session, ..hermes_store::ExportFilter::default() };
+    let exported = desk.export(filter, hermes_store::ExportFormat::Jsonl).await;
+    let db = desk.db.clone().with_liveness(|_| false);
+    db.delete(&hermes_conversation::SessionId::new("other")).await.unwrap();
+    assert_eq!(search(&desk, "蓝鲸").await.hits.len(), 0);
+    assert_eq!(desk.db.import(&exported).await.unwrap().sessions.len(), 1);
+    assert_eq!(search(&desk, "蓝鲸").await.hits.len(), 1);
+}
+
+#[tokio::test]
 async fn an_older_copy_put_back_is_noticed() {
     let desk = filled().await;
     let copy = desk.path.with_file_name("copy.db");

@@ -3,8 +3,8 @@
 use crate::desk::{Desk, call, closing, intent, owner, reply, session, spent};
 use hermes_conversation::{IntentState, SessionId, Settled, Settlement, ToolMessage, Transcript};
 use hermes_store::{
-    BackupError, Check, Existing, NewSession, PruneFilter, SearchFilter, SessionDb, Sort, StoreError, Tally,
-    check, verify,
+    AutoPrune, AutoPruned, BackupError, Check, Existing, NewSession, PruneFilter, SearchFilter, SessionDb,
+    Sort, StoreError, Tally, check, verify,
 };
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -199,13 +199,15 @@ async fn only_old_sessions_that_nobody_uses_are_pruned() {
         .execute_batch(
             "INSERT INTO sessions (id, source, started_at, ended_at) VALUES ('ended', 'cli', 5.0, 6.0), ('fresh', 'cli', 800000.0, 800001.0);
              INSERT INTO sessions (id, source, started_at) VALUES ('used', 'cli', 5.0), ('active', 'cli', 5.0);
+             INSERT INTO sessions (id, source, started_at, ended_at) VALUES ('resumed', 'cli', 5.0, 800001.0);
+             INSERT INTO messages (session_id, role, content, timestamp) VALUES ('resumed', 'user', 'hi', 800000.0);
              INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('child', 'cli', 900000.0, 'ended');
              INSERT INTO messages (session_id, role, content, timestamp) VALUES ('active', 'user', 'hi', 800000.0);",
         )
         .unwrap();
     let db = SessionDb::open(&desk.path, Arc::new(move || 10.0 * day)).unwrap().with_liveness(|_| true);
     db.acquire_existing(SessionId::new("used"), owner(7)).await.unwrap();
-    let filter = PruneFilter { older_than_days: 5, source: None };
+    let filter = PruneFilter { older_than_days: 5, ..PruneFilter::default() };
     let ids = |found: Vec<hermes_store::Prunable>| {
         found.into_iter().map(|old| old.id.as_str().to_owned()).collect::<Vec<_>>()
     };
@@ -213,7 +215,9 @@ async fn only_old_sessions_that_nobody_uses_are_pruned() {
     assert_eq!(found, ["ended", "a", "b"]);
     let cron = PruneFilter { source: Some("cron".into()), ..filter.clone() };
     assert_eq!(ids(db.prunable(cron).await.unwrap()), ["b"]);
-    let chosen = ["ended", "a", "active", "used"].map(SessionId::new);
+    let ended = PruneFilter { ended_only: true, ..filter.clone() };
+    assert_eq!(ids(db.prunable(ended).await.unwrap()), ["ended"]);
+    let chosen = ["ended", "a", "active", "resumed", "used"].map(SessionId::new);
     let gone = db.prune(filter, &chosen).await.unwrap();
     assert_eq!(gone, ["ended", "a"].map(SessionId::new));
     let parent: Option<String> = desk
@@ -221,7 +225,7 @@ async fn only_old_sessions_that_nobody_uses_are_pruned() {
         .query_row("SELECT parent_session_id FROM sessions WHERE id = 'child'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(parent, None);
-    assert_eq!(check(&desk.path).sessions, Some(5));
+    assert_eq!(check(&desk.path).sessions, Some(6));
 }
 
 #[tokio::test]
@@ -279,4 +283,48 @@ async fn a_rebuild_that_is_stopped_loses_no_message() {
     desk.say(&lease, "one more fox", "yes").await;
     assert_eq!(verify(&desk.path).findings, []);
     assert_eq!(desk.db.search("fox", 20).await.unwrap().hits.len(), 5);
+}
+
+#[tokio::test]
+async fn old_sessions_go_by_themselves_once_in_a_while() {
+    let desk = filled().await;
+    let (hour, day) = (3_600.0, 86_400.0);
+    desk.raw()
+        .execute_batch(
+            "INSERT INTO sessions (id, source, started_at, ended_at) VALUES ('old', 'cli', 5.0, 6.0), ('ghost', 'tui', 86400.0 * 98, 1.0),
+                 ('empty', 'cli', 86400.0 * 98, 1.0), ('new-ghost', 'tui', 86400.0 * 99.5, 1.0);
+             INSERT INTO sessions (id, source, started_at, ended_at, end_reason) VALUES ('split', 'cli', 86400.0 * 80, 1.0, 'compression');
+             INSERT INTO sessions (id, source, started_at, parent_session_id, api_call_count) VALUES
+                 ('orphan', 'cli', 86400.0 * 80, 'split', 0), ('alive', 'cli', 86400.0 * 80, 'split', 1),
+                 ('young', 'cli', 86400.0 * 95, 'split', 0), ('unended', 'cli', 5.0, NULL, 0);",
+        )
+        .unwrap();
+    let at = |time: f64| SessionDb::open(&desk.path, Arc::new(move || time)).unwrap();
+    let settings = AutoPrune::default();
+    let done = at(100.0 * day).auto_prune(settings).await.unwrap().unwrap();
+    assert_eq!(
+        done,
+        AutoPruned {
+            old: vec![SessionId::new("old")],
+            ghosts: vec![SessionId::new("ghost")],
+            vacuumed: true,
+        }
+    );
+    let reason = |id: &str| -> Option<String> {
+        desk.raw().query_row("SELECT end_reason FROM sessions WHERE id = ?1", [id], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(["orphan", "alive", "young"].map(reason), [Some("orphaned_compression".into()), None, None]);
+    for (hours, is_due) in [(1.0, false), (23.9, false), (24.0, true), (47.0, false)] {
+        let done = at(100.0 * day + hours * hour).auto_prune(settings).await.unwrap();
+        assert_eq!(done.is_some(), is_due, "{hours}");
+    }
+    // A second program that looked at the same time finds it done.
+    let (later, at_once) = (at(200.0 * day), at(200.0 * day));
+    let (one, other) = tokio::join!(later.auto_prune(settings), at_once.auto_prune(settings));
+    assert_eq!([one, other].into_iter().filter(|done| matches!(done, Ok(Some(_)))).count(), 1);
+    desk.raw().execute("UPDATE state_meta SET value = 'nonsense' WHERE key = 'last_auto_prune'", []).unwrap();
+    // Nothing is vacuumed when nothing went, or when it is not wanted.
+    let done = at(200.0 * day).auto_prune(settings).await.unwrap().unwrap();
+    assert!(!done.vacuumed, "{done:?}");
+    assert!(reason("unended").is_none());
 }

@@ -49,6 +49,13 @@ impl PairIndex {
         }
     }
 
+    /// For a message that appeared at an id which the index may have passed: then it starts anew.
+    pub(crate) fn forget_if_past(&self, message: i64) {
+        if self.read(|_, known| Ok(known.last)).is_some_and(|last| last >= message) {
+            self.file.discard();
+        }
+    }
+
     /// `goes_on` hears after each piece how many messages were added in all.
     fn advance(&self, database: &Connection, goes_on: impl FnMut(u64) -> bool) {
         let outcome = self.try_advance(database, goes_on);
