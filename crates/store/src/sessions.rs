@@ -40,6 +40,7 @@ mod schema;
 mod script;
 mod search;
 mod stats;
+mod sums;
 mod tail;
 mod titles;
 mod transcript;

@@ -3,6 +3,7 @@
 
 use super::encode::Columns;
 use super::numbers::stored;
+use super::sums;
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{MessageId, SessionId, SpentCall, TurnId};
@@ -61,8 +62,8 @@ fn insert_shared(db: &Connection, place: Place<'_>, columns: &Columns) -> rusqli
 /// second message in the same place.
 fn insert_own(db: &Connection, place: Place<'_>, columns: &Columns, id: i64) -> rusqlite::Result<usize> {
     db.prepare_cached(
-        "INSERT INTO hx_message_ext (message_id, session, seq, turn, issuer, anthropic_blocks, plain)
-         VALUES (?1, ?2, (SELECT COALESCE(MAX(seq), 0) + 1 FROM hx_message_ext WHERE session = ?2), ?3, ?4, ?5, ?6)",
+        "INSERT INTO hx_message_ext (message_id, session, seq, turn, issuer, anthropic_blocks, plain, sum)
+         VALUES (?1, ?2, (SELECT COALESCE(MAX(seq), 0) + 1 FROM hx_message_ext WHERE session = ?2), ?3, ?4, ?5, ?6, ?7)",
     )?
     .execute(params![
         id,
@@ -71,6 +72,7 @@ fn insert_own(db: &Connection, place: Place<'_>, columns: &Columns, id: i64) -> 
         columns.issuer,
         columns.anthropic_blocks,
         columns.plain,
+        sums::of_columns(columns),
     ])
 }
 

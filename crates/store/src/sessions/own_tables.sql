@@ -52,7 +52,8 @@ CREATE TABLE IF NOT EXISTS hx_outbox (
   op TEXT NOT NULL CHECK (op IN ('put', 'drop'))
 );
 
--- `plain` is 1 for text that happens to begin with the marker of structured content.
+-- `plain` is 1 for text that happens to begin with the marker of structured content. `sum` is NULL for
+-- messages from before it was kept.
 CREATE TABLE IF NOT EXISTS hx_message_ext (
   message_id INTEGER PRIMARY KEY,
   session TEXT NOT NULL,
@@ -60,7 +61,8 @@ CREATE TABLE IF NOT EXISTS hx_message_ext (
   turn INTEGER,
   issuer TEXT,
   anthropic_blocks TEXT,
-  plain INTEGER NOT NULL DEFAULT 0
+  plain INTEGER NOT NULL DEFAULT 0,
+  sum INTEGER
 );
 CREATE UNIQUE INDEX IF NOT EXISTS hx_message_ext_seq ON hx_message_ext(session, seq);
 

@@ -31,13 +31,14 @@ pub(crate) enum Found {
 
 /// Looks without writing. Cheap: two small reads.
 pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
-    let (all, marked, core, own): (i64, i64, i64, i64) = db.query_row(
+    let (all, marked, core, own, sums): (i64, i64, i64, i64, i64) = db.query_row(
         "SELECT COUNT(*), COALESCE(SUM(name = 'schema_version'), 0),
                 COALESCE(SUM(type = 'table' AND name IN ('sessions', 'messages')), 0),
-                COALESCE(SUM(substr(name, 1, 3) = 'hx_'), 0)
+                COALESCE(SUM(substr(name, 1, 3) = 'hx_'), 0),
+                COALESCE(SUM(name = 'hx_message_ext' AND instr(sql, 'sum INTEGER') > 0), 0)
          FROM sqlite_master",
         [],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
     )?;
     if all == 0 {
         return Ok(Found::Nothing);
@@ -47,7 +48,7 @@ pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
     }
     let version =
         db.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [], |row| row.get(0))?;
-    let complete = own >= stored(OWN.matches("IF NOT EXISTS").count());
+    let complete = own >= stored(OWN.matches("IF NOT EXISTS").count()) && sums > 0;
     Ok(Found::Schema { version, has_sessions: core == 2, complete })
 }
 
@@ -89,5 +90,16 @@ pub(crate) fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
         }
         db.execute("INSERT INTO schema_version VALUES (?1)", [VERSION]).doing("create the schema")?;
     }
-    db.execute_batch(OWN).doing("create the tables")
+    db.execute_batch(OWN).doing("create the tables")?;
+    add_sums(db).doing("create the tables")
+}
+
+/// Files of earlier builds have the table without this column.
+fn add_sums(db: &Connection) -> rusqlite::Result<()> {
+    let is_there =
+        db.prepare("SELECT 1 FROM pragma_table_info('hx_message_ext') WHERE name = 'sum'")?.exists([])?;
+    if !is_there {
+        db.execute_batch("ALTER TABLE hx_message_ext ADD COLUMN sum INTEGER")?;
+    }
+    Ok(())
 }

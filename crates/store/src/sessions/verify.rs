@@ -4,9 +4,9 @@
 //! a value. What the other program may rightly do (rows without our notes, notes without a row) is
 //! no finding.
 
-use super::decode;
 use super::numbers::count;
 use super::schema::{self, Found};
+use super::{decode, sums};
 use hermes_conversation::SessionId;
 use rusqlite::{Connection, OpenFlags, Row};
 use std::path::Path;
@@ -17,6 +17,8 @@ use std::time::Duration;
 pub enum Check {
     /// The file itself.
     Integrity,
+    /// Our messages are as they were written.
+    Messages,
     /// Our messages are numbered without a gap.
     Sequence,
     /// In a closed turn every tool call has exactly one result.
@@ -33,6 +35,7 @@ impl Check {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Integrity => "integrity",
+            Self::Messages => "messages",
             Self::Sequence => "sequence",
             Self::Calls => "calls",
             Self::Intents => "intents",
@@ -90,8 +93,9 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     seen.sessions = counted("SELECT COUNT(*) FROM sessions");
     seen.messages = counted("SELECT COUNT(*) FROM messages");
     seen.outbox = counted("SELECT COUNT(*) FROM hx_outbox");
-    let examinations: [(Check, Examination); 6] = [
+    let examinations: [(Check, Examination); 7] = [
         (Check::Integrity, integrity),
+        (Check::Messages, messages),
         (Check::Sequence, sequence),
         (Check::Calls, calls),
         (Check::Intents, intents),
@@ -129,6 +133,23 @@ fn integrity(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
         match finding?.as_str() {
             "ok" => {}
             finding => seen.add(Check::Integrity, None, finding.to_owned()),
+        }
+    }
+    Ok(())
+}
+
+/// Each message we wrote is still what we wrote.
+fn messages(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    let mut find = db.prepare(&format!(
+        "SELECT x.session, m.id, x.sum, {} FROM hx_message_ext AS x JOIN messages AS m ON m.id = x.message_id
+         WHERE x.sum IS NOT NULL ORDER BY m.id",
+        sums::COLUMNS
+    ))?;
+    let mut rows = find.query([])?;
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(2)? != sums::of_row(row, 3)? {
+            let text = format!("message {} is not as it was written", row.get::<_, i64>(1)?);
+            seen.add(Check::Messages, row.get(0)?, text);
         }
     }
     Ok(())

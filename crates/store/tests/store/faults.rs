@@ -142,3 +142,95 @@ async fn a_read_only_home_is_an_error_that_says_so() {
     let db = SessionDb::open(&disk.database(), ticking()).unwrap();
     assert_eq!(db.load(&SessionId::new("s")).await.unwrap().messages.len(), 2);
 }
+
+#[tokio::test]
+async fn a_log_that_is_removed_is_noticed_before_the_answer() {
+    let desk = crate::desk::Desk::new();
+    let lease = desk.lease("s").await;
+    desk.say(&lease, "hello", "hi").await;
+    std::fs::remove_file(desk.path.with_extension("db-wal")).unwrap();
+    let error = desk.db.open_turn(&lease, opening("lost?")).await.unwrap_err().to_string();
+    assert!(error.contains("was removed or replaced while open; restart before going on"), "{error}");
+    // Every further write says so too; nothing is quietly written to a file nobody will read.
+    assert!(desk.db.open_turn(&lease, opening("lost?")).await.is_err());
+    drop(desk.db.search("hello", 9).await);
+}
+
+/// Copies of a database with changed bytes: whatever happens is an answer or an error, and what
+/// is answered wrongly does not pass a verification.
+#[tokio::test]
+async fn changed_bytes_are_never_silent() {
+    const COPIES: u64 = 200;
+    let desk = crate::desk::Desk::new();
+    for session in ["a", "b", "c"] {
+        let lease = desk.lease(session).await;
+        for number in 0..12 {
+            let answer = format!("answer {number} 中文 {}", "with many different words ".repeat(60));
+            desk.say(&lease, &format!("question {number} of {session}"), &answer).await;
+        }
+    }
+    desk.db.drain(std::time::Duration::from_secs(60)).await.unwrap();
+    let copy = desk.path.with_file_name("copy.db");
+    desk.db.backup(&copy, hermes_store::Existing::Keep, |_, _| {}).await.unwrap();
+    let original = std::fs::read(&copy).unwrap();
+    let want = everything(&desk.db).await.unwrap();
+    let mut tally = std::collections::BTreeMap::<&str, u32>::new();
+    for number in 0..COPIES {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.db");
+        let bytes = damaged(&original, number);
+        std::fs::write(&path, &bytes).unwrap();
+        let outcome = used(&path, &want).await;
+        if outcome == "answered wrongly" {
+            // Looked at as it was: using it may have changed more.
+            std::fs::write(folder.path().join("again.db"), &bytes).unwrap();
+            let findings = verify(&folder.path().join("again.db")).findings;
+            assert_ne!(findings, [], "copy {number} answered wrongly and passed the verification");
+        }
+        *tally.entry(outcome).or_default() += 1;
+    }
+    let _ = writeln_stderr(&format!("{COPIES} copies: {tally:?}"));
+    assert!(tally.len() > 1, "the damage did not reach anything: {tally:?}");
+}
+
+/// One to eight bytes changed, at places that depend on the number alone.
+fn damaged(original: &[u8], number: u64) -> Vec<u8> {
+    let mut bytes = original.to_vec();
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+    for _ in 0..=number % 8 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let place = usize::try_from(state >> 33).unwrap() % bytes.len();
+        bytes[place] ^= u8::try_from(state >> 20 & 0xff).unwrap() | 1;
+    }
+    bytes
+}
+
+async fn everything(db: &SessionDb) -> Result<Vec<Vec<Message>>, StoreError> {
+    let mut all = Vec::new();
+    for session in ["a", "b", "c"] {
+        all.push(db.load(&SessionId::new(session)).await?.messages);
+    }
+    Ok(all)
+}
+
+/// Reads, searches and writes; what came of it.
+async fn used(path: &Path, want: &[Vec<Message>]) -> &'static str {
+    let Ok(db) = SessionDb::open(path, ticking()) else { return "not opened" };
+    let read = everything(&db).await;
+    let listed = db.list(hermes_store::ListFilter::default()).await.is_ok();
+    let found = db.search("question", 99).await.is_ok() && db.search("中文", 99).await.is_ok();
+    let written = match db.acquire(session("new"), owner(1)).await {
+        Ok(taken) => match db.open_turn(&taken.lease, opening("more")).await {
+            Ok(turn) => db.close(&taken.lease, turn, closing("said")).await.is_ok(),
+            Err(_) => false,
+        },
+        Err(_) => false,
+    };
+    match read {
+        Err(_) => "not read",
+        Ok(read) if read != want => "answered wrongly",
+        Ok(_) if !(listed && found) => "partly read",
+        Ok(_) if !written => "not written",
+        Ok(_) => "unharmed",
+    }
+}

@@ -9,7 +9,7 @@ use super::row::{Own, Table, row_for};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::titles::{numbered, titles_like};
-use crate::sessions::{append, lineage};
+use crate::sessions::{append, lineage, sums};
 use rusqlite::types::Value as Stored;
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
@@ -142,6 +142,7 @@ fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlit
         if let Some(own) = Own::of(message).filter(Own::is_ours) {
             seq += 1;
             insert_own(db, &own, &session.id, (id, seq), turns)?;
+            sums::record(db, id)?;
         }
         append::queue(db, id, "put")?;
     }
