@@ -166,6 +166,12 @@ async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, F
     }
     let stored = store.load(&id).await?;
     print_session(&stored);
+    if !stored.changed.is_empty() {
+        let count = counted(stored.changed.len() as u64, "message");
+        term::complain(&format!(
+            "hermes: {count} differ from what was written; see `hermes sessions verify`"
+        ));
+    }
     Ok(Exit::Answered)
 }
 

@@ -3,7 +3,7 @@
 use crate::{Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, Ports, Session, TurnReport, UserInput, crash_texts, run_turn};
 use hermes_context::NeverCompact;
-use hermes_conversation::{EventSink, History, Lease, NoHooks, NoMail, Quirks, SessionId, Usage};
+use hermes_conversation::{EventSink, History, Lease, MessageId, NoHooks, NoMail, Quirks, SessionId, Usage};
 use hermes_exec::{Group, reap};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::Endpoint;
@@ -102,7 +102,11 @@ impl<'a> SessionHandle<'a> {
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
-        handle.notices = notice.into_iter().chain(recovery_notice(&recovery)).collect();
+        handle.notices = notice
+            .into_iter()
+            .chain(recovery_notice(&recovery))
+            .chain(changed_notice(&stored.changed))
+            .collect();
         Ok(handle)
     }
 
@@ -314,6 +318,19 @@ async fn recover(runtime: &Runtime, acquired: &Acquired) -> Result<Recovery, Run
     let CrashTexts { unknown, not_started, closing } = crash_texts();
     let texts = RecoveryTexts { unknown, not_started, closing };
     Ok(runtime.store()?.recover(&acquired.lease, texts).await?)
+}
+
+/// Said and not refused: one changed byte is no reason to take the whole conversation away.
+fn changed_notice(changed: &[MessageId]) -> Option<String> {
+    let first = changed.first()?;
+    let more = match changed.len() {
+        1 => String::new(),
+        more => format!(" and {} more", more - 1),
+    };
+    Some(format!(
+        "message {first}{more} of this session is not as it was written (a damaged disk?); \
+         `hermes sessions verify` tells more"
+    ))
 }
 
 fn recovery_notice(recovery: &Recovery) -> Option<String> {

@@ -18,6 +18,8 @@ use serde_json::value::RawValue;
 pub(crate) const COLUMNS: &str = "m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name, \
      m.effect_disposition, m.finish_reason, m.reasoning, m.reasoning_content, m.reasoning_details, \
      m.codex_reasoning_items, m.codex_message_items, m.api_content, x.issuer, x.anthropic_blocks, x.plain";
+/// How many those are.
+pub(crate) const WIDTH: usize = 16;
 
 /// The message in a row of [`COLUMNS`]; `None` for a role that is not part of a conversation.
 pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Option<Message>> {

@@ -2,10 +2,10 @@
 
 use super::decode::lenient;
 use super::numbers::count;
-use super::{SessionDb, decode};
+use super::{SessionDb, decode, sums};
 use crate::StoreError;
 use crate::error::Doing;
-use hermes_conversation::{Message, Quirks, SessionId, Usage};
+use hermes_conversation::{Message, MessageId, Quirks, SessionId, Usage};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 /// A session as it is stored.
@@ -26,6 +26,8 @@ pub struct StoredSession {
     pub api_calls: u64,
     /// The active messages in order, as they were written; not yet repaired.
     pub messages: Vec<Message>,
+    /// Those of them that are not as they were written: the disk, or somebody, changed them.
+    pub changed: Vec<MessageId>,
 }
 
 impl SessionDb {
@@ -35,7 +37,7 @@ impl SessionDb {
         self.read(move |db| {
             let stored = session(db, &id).doing("read a session")?;
             let mut stored = stored.ok_or_else(|| StoreError::UnknownSession { wanted: id.to_string() })?;
-            stored.messages = messages(db, &id).doing("read a session's messages")?;
+            messages(db, &mut stored).doing("read a session's messages")?;
             Ok(stored)
         })
         .await
@@ -75,16 +77,26 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         },
         api_calls: count(row, 16)?,
         messages: Vec::new(),
+        changed: Vec::new(),
     })
 }
 
-fn messages(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<Message>> {
+fn messages(db: &Connection, stored: &mut StoredSession) -> rusqlite::Result<()> {
     let sql = format!(
-        "SELECT {} FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
+        "SELECT {}, m.id, x.sum FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
          WHERE m.session_id = ?1 AND m.active = 1 ORDER BY m.id",
         decode::COLUMNS
     );
+    let (id, sum) = (decode::WIDTH, decode::WIDTH + 1);
     let mut find = db.prepare_cached(&sql)?;
-    let found = find.query_map([id.as_str()], decode::message)?;
-    found.filter_map(Result::transpose).collect()
+    let mut rows = find.query([stored.id.as_str()])?;
+    while let Some(row) = rows.next()? {
+        stored.messages.extend(decode::message(row)?);
+        if let Some(sum) = row.get::<_, Option<i64>>(sum)?
+            && sum != sums::of_row(row)?
+        {
+            stored.changed.push(MessageId(row.get(id)?));
+        }
+    }
+    Ok(())
 }

@@ -4,18 +4,16 @@
 //! text. Only columns that nobody has a reason to change later count; `api_content` is not one of
 //! them, the Python program sets it on messages of ours.
 
+use super::decode;
 use super::encode::Columns;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-/// What [`of_row`] needs, in this order, from `messages AS m` joined with `hx_message_ext AS x`.
-pub(crate) const COLUMNS: &str = "m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name, \
-     m.effect_disposition, m.finish_reason, m.reasoning, m.reasoning_content, m.reasoning_details, \
-     m.codex_reasoning_items, m.codex_message_items, x.issuer, x.anthropic_blocks, x.plain";
-const WIDTH: usize = 15;
+/// The one of [`decode::COLUMNS`] that does not count.
+const API_CONTENT: usize = 12;
 
 pub(crate) fn of_columns(columns: &Columns) -> i64 {
-    let fields: [Option<&str>; WIDTH] = [
+    let fields: [Option<&str>; decode::WIDTH - 1] = [
         Some(columns.role),
         Some(&columns.content),
         columns.tool_call_id.as_deref(),
@@ -37,10 +35,10 @@ pub(crate) fn of_columns(columns: &Columns) -> i64 {
     sum.value()
 }
 
-/// The sum of a stored row, its columns beginning at `at`.
-pub(crate) fn of_row(row: &Row<'_>, at: usize) -> rusqlite::Result<i64> {
+/// The sum of a row that begins with [`decode::COLUMNS`].
+pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<i64> {
     let mut sum = Sum::default();
-    for column in at..at + WIDTH {
+    for column in (0..decode::WIDTH).filter(|&column| column != API_CONTENT) {
         match row.get_ref(column)? {
             ValueRef::Null => sum.add(None),
             ValueRef::Integer(number) => sum.add(Some(number.to_string().as_bytes())),
@@ -55,9 +53,10 @@ pub(crate) fn of_row(row: &Row<'_>, at: usize) -> rusqlite::Result<i64> {
 pub(crate) fn record(db: &Connection, message: i64) -> rusqlite::Result<()> {
     let sum = db
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages AS m JOIN hx_message_ext AS x ON x.message_id = m.id WHERE m.id = ?1"
+            "SELECT {} FROM messages AS m JOIN hx_message_ext AS x ON x.message_id = m.id WHERE m.id = ?1",
+            decode::COLUMNS
         ))?
-        .query_row([message], |row| of_row(row, 0))?;
+        .query_row([message], of_row)?;
     db.prepare_cached("UPDATE hx_message_ext SET sum = ?2 WHERE message_id = ?1")?.execute([message, sum])?;
     Ok(())
 }

@@ -141,15 +141,15 @@ fn integrity(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
 /// Each message we wrote is still what we wrote.
 fn messages(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     let mut find = db.prepare(&format!(
-        "SELECT x.session, m.id, x.sum, {} FROM hx_message_ext AS x JOIN messages AS m ON m.id = x.message_id
+        "SELECT {}, x.session, m.id, x.sum FROM hx_message_ext AS x JOIN messages AS m ON m.id = x.message_id
          WHERE x.sum IS NOT NULL ORDER BY m.id",
-        sums::COLUMNS
+        decode::COLUMNS
     ))?;
     let mut rows = find.query([])?;
     while let Some(row) = rows.next()? {
-        if row.get::<_, i64>(2)? != sums::of_row(row, 3)? {
-            let text = format!("message {} is not as it was written", row.get::<_, i64>(1)?);
-            seen.add(Check::Messages, row.get(0)?, text);
+        if row.get::<_, i64>("sum")? != sums::of_row(row)? {
+            let text = format!("message {} is not as it was written", row.get::<_, i64>("id")?);
+            seen.add(Check::Messages, row.get("session")?, text);
         }
     }
     Ok(())

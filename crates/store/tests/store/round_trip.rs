@@ -96,6 +96,7 @@ async fn a_session_comes_back_with_its_costs_and_quirks() {
         usage: Usage { input: 11, output: 4, cache_read: 6, cache_write: 8, reasoning: 10 },
         api_calls: 2,
         messages: vec![Message::user("q"), Message::assistant("a")],
+        changed: Vec::new(),
     };
     assert_eq!(desk.db.load(&lease.session).await.unwrap(), want);
     let by_model: (i64, i64, String) = desk
