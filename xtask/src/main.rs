@@ -40,6 +40,14 @@ Long runs and benchmarks of this workspace.
   cargo xtask soak queries [--count N] [--seed N]
       Searches for N random strings (1,000,000 unless told); exit 1 if one is an error.
 
+  cargo xtask soak store contend [--writers N] [--searchers N] [--seconds N] [--seed N]
+      Lets processes write and search in one database as fast as they can (8 and 2, for 60 s),
+      and says how long they waited and how evenly; exit 1 if anything failed or was lost.
+
+  cargo xtask soak store kill [--kills N] [--writers N] [--seed N]
+      Kills writers of one database at random moments and starts them again (2000 kills, 4
+      writers), and checks that every acknowledged row is there, once; exit 1 on any violation.
+
   cargo xtask golden [--accept]
       Runs the byte-level golden and snapshot tests and says what changed; --accept takes the
       new bytes as right.
@@ -70,6 +78,8 @@ fn run() -> Result<ExitCode> {
         "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),
         "__bare" => bare::run(flags).map(|()| ExitCode::SUCCESS),
         "__measure" => measure::child(flags),
+        "__store-searcher" => soak::store::searcher(flags).map(|()| ExitCode::SUCCESS),
+        "__store-writer" => soak::store::writer(flags).map(|()| ExitCode::SUCCESS),
         "__serve" => serve::child(flags).map(|()| ExitCode::SUCCESS),
         other => bail!("there is no command `{other}`; `cargo xtask --help` lists them"),
     }

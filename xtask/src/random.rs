@@ -39,8 +39,13 @@ impl Random {
 
 /// A seed nobody chose.
 pub(crate) fn seed() -> u64 {
+    seed32().into()
+}
+
+/// A seed nobody chose, small enough to be one number of several.
+pub(crate) fn seed32() -> u32 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(1, |now| u64::from(now.subsec_nanos()))
+    now.map_or(1, |now| now.subsec_nanos())
 }
 
 #[cfg(test)]

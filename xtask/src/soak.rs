@@ -10,11 +10,12 @@ mod checks;
 mod processes;
 mod run;
 mod script;
+pub(crate) mod store;
 mod tally;
 
 use crate::flags::Flags;
 use crate::random::{self, Random};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use run::Run;
 use std::io::Write;
 use std::path::Path;
@@ -22,10 +23,18 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tally::Tally;
 
-const USAGE: &str = "say what to do to hermes: `cargo xtask soak kill [--runs N] [--seed N]`";
+const USAGE: &str = "say what to do: `cargo xtask soak kill`, `cargo xtask soak store contend` or \
+                     `cargo xtask soak store kill`";
 
 pub(crate) fn run(mut flags: Flags) -> Result<ExitCode> {
-    ensure!(flags.next().as_deref() == Some("kill"), USAGE);
+    match flags.next().as_deref() {
+        Some("kill") => kill(flags),
+        Some("store") => store::run(flags),
+        _ => bail!(USAGE),
+    }
+}
+
+fn kill(mut flags: Flags) -> Result<ExitCode> {
     let runs: u32 = flags.value("--runs")?.unwrap_or(200);
     let seed: u64 = flags.value("--seed")?.unwrap_or_else(random::seed);
     let hermes = crate::hermes::find(&mut flags)?;
@@ -66,7 +75,7 @@ async fn undisturbed(hermes: &Path) -> Result<Duration> {
         let (outcome, took) = run.undisturbed().await?;
         if !outcome.violations.is_empty() {
             report(&outcome, number, 0);
-            anyhow::bail!("{}", outcome.violations.join("; "));
+            bail!("{}", outcome.violations.join("; "));
         }
         shortest = shortest.min(took);
     }

@@ -49,7 +49,7 @@ pub enum StoreError {
     Locked {
         path: PathBuf,
         seconds: u64,
-        /// A process that has a session open, and so probably the lock.
+        /// The process that has the lock, if the system tells.
         holder: Option<u32>,
     },
     #[error("{path} was removed or replaced while open; restart before going on")]

@@ -3,7 +3,9 @@
 //! Only SQLite ever opens the database files: closing any other handle of this process on them
 //! would drop SQLite's locks. A new file is therefore made without opening it.
 
-use super::patience::{WRITE_PATIENCE, insist};
+use super::begin::{begin, locked, real_path};
+use super::patience::{WRITE_PATIENCE, insist, is_locked};
+use super::queue::Queue;
 use super::{migrate, schema};
 use crate::StoreError;
 use crate::error::Doing;
@@ -29,9 +31,9 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, StoreError> {
     }
     make_private_file(path)?;
     let db = connect(path).map_err(|error| unusable(path, error))?;
-    let found = insist(WRITE_PATIENCE, || schema::inspect(&db)).map_err(|error| unusable(path, error))?;
+    let found = insist(WRITE_PATIENCE, || schema::inspect(&db)).map_err(|error| refused(&db, path, error))?;
     schema::accept(&found, path)?;
-    prepare_writer(&db).map_err(|error| unusable(path, error))?;
+    prepare_writer(&db).map_err(|error| refused(&db, path, error))?;
     if schema::is_old(&found) {
         migrate::upgrade(&db, path)?;
     }
@@ -77,7 +79,7 @@ pub(crate) fn prepare_writer(db: &Connection) -> rusqlite::Result<()> {
 }
 
 fn make_tables(db: &Connection, path: &Path) -> Result<(), StoreError> {
-    insist(WRITE_PATIENCE, || db.execute_batch("BEGIN IMMEDIATE")).doing("create the tables")?;
+    let _turn = begin(db, &mut Queue::to_write(&real_path(db, path)), path, WRITE_PATIENCE)?;
     match schema::complete(db, path) {
         Ok(()) => insist(WRITE_PATIENCE, || db.execute_batch("COMMIT")).doing("create the tables"),
         Err(error) => {
@@ -86,6 +88,10 @@ fn make_tables(db: &Connection, path: &Path) -> Result<(), StoreError> {
             Err(error)
         }
     }
+}
+
+fn refused(db: &Connection, path: &Path, error: rusqlite::Error) -> StoreError {
+    if is_locked(&error) { locked(db, path, WRITE_PATIENCE) } else { unusable(path, error) }
 }
 
 /// SQLite gives `-wal` and `-shm` the mode of the main file, so it is set before they exist.

@@ -13,7 +13,9 @@ mod steps;
 mod titles;
 mod usage;
 
-use super::patience::{WRITE_PATIENCE, insist, is_locked};
+use super::begin::{begin, real_path};
+use super::patience::{WRITE_PATIENCE, insist};
+use super::queue::Queue;
 use super::schema::{self, Found};
 use crate::StoreError;
 use crate::error::Doing;
@@ -33,17 +35,21 @@ fn upgrade_watched(db: &Connection, path: &Path, watch: Watch<'_>) -> Result<(),
     // Old files may hold rows that break a reference; copying them must not fail. Has to be said
     // outside a transaction.
     db.pragma_update(None, "foreign_keys", false).doing("prepare an upgrade")?;
-    let outcome = in_one_transaction(db, path, watch);
-    if outcome.is_err() && !db.is_autocommit() {
-        // The error that matters is the first one; an open transaction ends with `db`.
-        let _ = db.execute_batch("ROLLBACK");
-    }
+    let turn = begin(db, &mut Queue::to_write(&real_path(db, path)), path, WRITE_PATIENCE);
+    let outcome = turn.and_then(|turn| {
+        let outcome = in_one_transaction(db, path, watch);
+        if outcome.is_err() && !db.is_autocommit() {
+            // The error that matters is the first one; an open transaction ends with `db`.
+            let _ = db.execute_batch("ROLLBACK");
+        }
+        drop(turn);
+        outcome
+    });
     db.pragma_update(None, "foreign_keys", true).doing("end an upgrade")?;
     outcome
 }
 
 fn in_one_transaction(db: &Connection, path: &Path, watch: Watch<'_>) -> Result<(), StoreError> {
-    begin(db, path)?;
     // Another process may have been quicker.
     let found = schema::inspect(db).doing("read the schema")?;
     schema::accept(&found, path)?;
@@ -63,16 +69,6 @@ fn in_one_transaction(db: &Connection, path: &Path, watch: Watch<'_>) -> Result<
     tracing::info!(path = %path.display(), from, to = schema::VERSION, backup = %copy.display(), "upgrading");
     let old = Old { db, version: from, home: path.parent().unwrap_or(Path::new("")) };
     run_steps(&old, watch).map_err(|(doing, error)| failed(doing, Some(&copy), error))
-}
-
-fn begin(db: &Connection, path: &Path) -> Result<(), StoreError> {
-    match insist(WRITE_PATIENCE, || db.execute_batch("BEGIN IMMEDIATE")) {
-        Err(error) if is_locked(&error) => {
-            let seconds = WRITE_PATIENCE.as_secs();
-            Err(StoreError::Locked { path: path.to_owned(), seconds, holder: None })
-        }
-        outcome => outcome.doing("begin an upgrade"),
-    }
 }
 
 /// Runs all steps and commits; a failure comes with what failed.

@@ -1,4 +1,4 @@
-//! Waits out a database that another process has locked.
+//! Waits out a database that a program outside of our queue has locked.
 //!
 //! Waits are random, so that two writers do not back off in step, and end by the clock rather
 //! than after a number of tries.

@@ -5,29 +5,23 @@
 //! commit. In WAL mode a `Full` commit is one sync and a `Normal` commit none; what a normal commit
 //! wrote becomes durable with the next full one.
 
+use super::begin::{begin, locked, real_path};
+use super::checkpoint::Log;
 use super::patience::{insist, is_locked};
+use super::queue::{Queue, Turn};
 use crate::StoreError;
 use crate::error::Doing;
 use rusqlite::Connection;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Commits after which a checkpoint is due. It waits for a pause, so that no turn waits for it.
-const CHECKPOINT_EVERY: u32 = 50;
-/// Commits after which it waits no longer.
-const CHECKPOINT_OVERDUE: u32 = 150;
+/// A quiet moment, in which a checkpoint disturbs nobody.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The first process to open a database reads its whole log, so a log larger than this is cut
-/// once all of it is checkpointed.
-const LARGE_LOG: u64 = 1 << 20;
-/// A log larger than this is checkpointed by a program that leaves: runs that are too short for
-/// a pause would let it grow without end.
-const LOG_TO_LEAVE: u64 = 4 << 20;
 
 /// How durable a job must be when it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,23 +168,22 @@ struct Bench {
     path: PathBuf,
     patience: Duration,
     counts: Arc<Counts>,
+    queue: Queue,
     files: Vec<FileMark>,
-    log: Option<PathBuf>,
+    log: Log,
     level: Level,
-    since_checkpoint: u32,
 }
 
 /// A file as it was when it was opened.
 struct FileMark {
     path: PathBuf,
     inode: u64,
-    length: u64,
 }
 
 impl FileMark {
     fn take(path: PathBuf) -> Option<Self> {
         let file = std::fs::metadata(&path).ok()?;
-        Some(Self { path, inode: file.ino(), length: file.len() })
+        Some(Self { path, inode: file.ino() })
     }
 
     fn is_current(&self) -> bool {
@@ -200,22 +193,18 @@ impl FileMark {
 
 impl Bench {
     fn new(db: Connection, path: PathBuf, patience: Duration, counts: Arc<Counts>) -> Self {
-        // SQLite follows links, so its own idea of the path is the one to watch.
-        let main = db.path().map_or_else(|| path.clone(), PathBuf::from);
-        let mut log = main.clone().into_os_string();
-        log.push("-wal");
-        // Without a write-ahead log (some network filesystems) there is only the main file to watch.
-        let log = FileMark::take(log.into());
-        let leftover = log.as_ref().is_some_and(|log| log.length > LARGE_LOG);
+        let main = real_path(&db, &path);
+        let log = Log::of(&main);
+        let watched = std::iter::once(main.as_path()).chain(log.path());
         Self {
+            files: watched.map(Path::to_owned).filter_map(FileMark::take).collect(),
+            queue: Queue::to_write(&main),
+            log,
             db,
             path,
             patience,
             counts,
-            log: log.as_ref().map(|log| log.path.clone()),
-            files: FileMark::take(main).into_iter().chain(log).collect(),
             level: Level::Normal,
-            since_checkpoint: if leftover { CHECKPOINT_EVERY } else { 0 },
         }
     }
 
@@ -232,7 +221,7 @@ impl Bench {
             while !waiting.is_empty() {
                 waiting = self.commit_group(waiting);
             }
-            if !tidied.is_empty() && self.log_length() > LOG_TO_LEAVE {
+            if !tidied.is_empty() && self.log.is_too_large_to_leave() {
                 self.checkpoint();
             }
             for done in tidied {
@@ -243,10 +232,10 @@ impl Bench {
 
     /// The next job. A checkpoint that is due uses the pause before it.
     fn next(&mut self, requests: &Receiver<Request>) -> Option<Request> {
-        if self.since_checkpoint >= CHECKPOINT_OVERDUE {
+        if self.log.is_overdue() {
             self.checkpoint();
         }
-        if self.since_checkpoint >= CHECKPOINT_EVERY {
+        if self.log.is_due() {
             match requests.recv_timeout(PAUSE) {
                 Ok(request) => return Some(request),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => self.checkpoint(),
@@ -259,10 +248,13 @@ impl Bench {
     /// threw the transaction away under an earlier one.
     fn commit_group(&mut self, group: Vec<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
         let level = group.iter().map(|job| job.level()).max().unwrap_or(Level::Normal);
-        if let Err(error) = self.begin(level) {
-            answer(group, Some(error));
-            return Vec::new();
-        }
+        let turn = match self.begin(level) {
+            Ok(turn) => turn,
+            Err(error) => {
+                answer(group, Some(error));
+                return Vec::new();
+            }
+        };
         let mut rest = group.into_iter();
         let mut ran = Vec::new();
         let mut worth_it = false;
@@ -281,19 +273,18 @@ impl Bench {
             // If even this fails, the next `begin` does too and says so.
             let _ = self.db.execute_batch("ROLLBACK");
         }
+        // The next process need not wait until everybody here is told.
+        drop(turn);
         answer(ran, outcome.err());
         rest.collect()
     }
 
-    fn begin(&mut self, level: Level) -> Result<(), StoreError> {
+    fn begin(&mut self, level: Level) -> Result<Turn, StoreError> {
         if level != self.level {
             self.db.pragma_update(None, "synchronous", level.pragma()).doing("set the sync level")?;
             self.level = level;
         }
-        match insist(self.patience, || self.db.execute_batch("BEGIN IMMEDIATE")) {
-            Err(error) if is_locked(&error) => Err(self.locked()),
-            outcome => outcome.doing("begin a write"),
-        }
+        begin(&self.db, &mut self.queue, &self.path, self.patience)
     }
 
     /// Whether the job's work stays in the transaction; an error when there is no transaction left.
@@ -310,10 +301,12 @@ impl Bench {
             return self.db.execute_batch("ROLLBACK").doing("end a write");
         }
         match insist(self.patience, || self.db.execute_batch("COMMIT")) {
-            Err(error) if is_locked(&error) => return Err(self.locked()),
+            Err(error) if is_locked(&error) => {
+                return Err(locked(&self.db, &self.path, self.patience));
+            }
             outcome => outcome.doing("commit")?,
         }
-        self.since_checkpoint += 1;
+        self.log.grew();
         self.counts.all.fetch_add(1, Ordering::Relaxed);
         if level == Level::Full {
             self.counts.full.fetch_add(1, Ordering::Relaxed);
@@ -325,37 +318,7 @@ impl Bench {
     }
 
     fn checkpoint(&mut self) {
-        self.since_checkpoint = 0;
-        match self.checkpoint_and_cut() {
-            Ok(()) => {}
-            // Someone else reads or writes: there will be another pause.
-            Err(error) if is_locked(&error) => {}
-            Err(error) => tracing::warn!(%error, "the write-ahead log could not be checkpointed"),
-        }
-    }
-
-    fn checkpoint_and_cut(&self) -> rusqlite::Result<()> {
-        let is_whole = self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
-            let (pages, done): (i64, i64) = (row.get(1)?, row.get(2)?);
-            Ok(pages == done)
-        })?;
-        if is_whole && self.log_length() > LARGE_LOG {
-            self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        }
-        Ok(())
-    }
-
-    fn log_length(&self) -> u64 {
-        self.log.as_ref().and_then(|log| FileMark::take(log.clone())).map_or(0, |log| log.length)
-    }
-
-    fn locked(&self) -> StoreError {
-        let holder = self.db.query_row(
-            "SELECT pid FROM hx_leases WHERE held = 1 AND pid <> ?1 ORDER BY taken_at DESC LIMIT 1",
-            [std::process::id()],
-            |row| row.get(0),
-        );
-        StoreError::Locked { path: self.path.clone(), seconds: self.patience.as_secs(), holder: holder.ok() }
+        self.log.checkpoint(&self.db, &mut self.queue);
     }
 }
 
@@ -368,3 +331,7 @@ fn answer(jobs: Vec<Box<dyn Job>>, undone: Option<StoreError>) {
 #[cfg(test)]
 #[path = "writer_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "writer_crowd_tests.rs"]
+mod crowd;

@@ -1,0 +1,35 @@
+//! A process that searches while others write.
+
+use super::lifeline::Lifeline;
+use super::writer::clock;
+use crate::flags::Flags;
+use anyhow::{Context, Result};
+use hermes_store::{SearchFilter, SessionDb};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// One for each way a search is carried out: words, a phrase, a prefix, parts of words, too short
+/// for the index.
+const QUERIES: [&str; 5] = ["configuration error", "\"returns an\"", "pars*", "日本語", "本"];
+
+/// The `__store-searcher DATABASE` side.
+pub(crate) fn child(mut flags: Flags) -> Result<()> {
+    let lifeline = Lifeline::watch();
+    let path: PathBuf = flags.next().context("a searcher needs a database")?.into();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let db = SessionDb::open(&path, clock())?;
+        crate::say("ready\n")?;
+        lifeline.wait_to_begin()?;
+        for query in QUERIES.iter().cycle() {
+            if lifeline.is_stopping() {
+                break;
+            }
+            let start = Instant::now();
+            let report = db.search_with(query, SearchFilter::default()).await?;
+            let took = start.elapsed().as_micros();
+            crate::say(&format!("found {} {} {took}\n", report.hits.len(), u8::from(report.complete)))?;
+        }
+        Ok(())
+    })
+}
