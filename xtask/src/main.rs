@@ -29,7 +29,7 @@ Long runs and benchmarks of this workspace.
       Measures CPU, memory, wall time, fsyncs and bytes, side by side with a hello-world
       program and a bare client. Prints a table; asserts nothing. See bench/README.md.
 
-  cargo xtask bench store [--quick] [--json]
+  cargo xtask bench store [--quick] [--append-only] [--json]
       The session store beside plain SQLite: append, search, load, open. The full run makes a
       database of 1,000,000 messages (about 5 GB in the temporary folder) and takes some minutes.
 

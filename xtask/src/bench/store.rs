@@ -33,12 +33,13 @@ struct Effort {
 pub(super) fn run(mut flags: Flags) -> Result<()> {
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");
+    let sizes = if flags.has("--append-only") { &[] } else { effort.sizes };
     flags.finish()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let mut rows = Vec::new();
     note("appending");
     rows.extend(append::rows(&runtime, effort)?);
-    for &size in effort.sizes {
+    for &size in sizes {
         note(&format!("making {size} messages"));
         let home = tempfile::tempdir()?;
         let path = home.path().join("state.db");

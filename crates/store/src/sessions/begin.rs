@@ -6,6 +6,7 @@
 use super::holder;
 use super::patience::{insist, is_locked};
 use super::queue::{Queue, Turn};
+use super::writer::step;
 use crate::StoreError;
 use crate::error::Doing;
 use rusqlite::Connection;
@@ -26,7 +27,7 @@ pub(crate) fn begin(
     let mut tries = 0;
     let begun = insist(deadline.saturating_duration_since(Instant::now()), || {
         tries += 1;
-        db.execute_batch("BEGIN IMMEDIATE")
+        step(db, "BEGIN IMMEDIATE")
     });
     if tries > 1 {
         // Perhaps it was one of ours after all, queueing on a file that was removed and made anew.

@@ -2,7 +2,9 @@
 //!
 //! A checkpoint copies what is in the log to the main file. It disturbs nobody and waits for a
 //! pause; only when that does not come, or other processes fill the log too, it is done at once.
-//! Cutting the log keeps everybody waiting, so one process at a time does it, in its turn.
+//! Cutting the log keeps everybody waiting, so one process at a time does it, in its turn. And it
+//! makes the next commits slower: a log that is written over from its beginning is synced faster
+//! than one that grows. So it is not cut while there is work, unless it is huge.
 
 use super::patience::is_locked;
 use super::queue::Queue;
@@ -15,7 +17,7 @@ pub(super) const DUE: u32 = 50;
 /// Commits after which it waits no longer.
 pub(super) const OVERDUE: u32 = 150;
 /// The first process to open a database reads its whole log, so a log larger than this is cut
-/// once all of it is checkpointed.
+/// in a pause, once all of it is checkpointed.
 pub(super) const LARGE: u64 = 1 << 20;
 /// A log larger than this is checkpointed by a program that leaves, because runs that are too
 /// short for a pause would let it grow without end. It is also cut at the cost of other writers,
@@ -25,6 +27,15 @@ pub(super) const TOO_LARGE_TO_LEAVE: u64 = 4 << 20;
 const HUGE: u64 = 8 << 20;
 /// How long cutting it waits for its turn.
 const CUT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What else is going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// The next job is there, or will be at once.
+    Busy,
+    /// Nobody waits.
+    Idle,
+}
 
 /// The write-ahead log of a database that is being written to.
 pub(crate) struct Log {
@@ -70,9 +81,9 @@ impl Log {
     }
 
     /// Checkpoints what can be, and cuts the log if it is time for it. `queue` is that of writers.
-    pub(crate) fn checkpoint(&mut self, db: &Connection, queue: &mut Queue) {
+    pub(crate) fn checkpoint(&mut self, db: &Connection, queue: &mut Queue, moment: Moment) {
         self.commits = 0;
-        match self.checkpoint_and_cut(db, queue) {
+        match self.checkpoint_and_cut(db, queue, moment) {
             Ok(()) => {}
             // Someone else reads or writes: there will be another pause.
             Err(error) if is_locked(&error) => {}
@@ -80,9 +91,19 @@ impl Log {
         }
     }
 
-    fn checkpoint_and_cut(&mut self, db: &Connection, queue: &mut Queue) -> rusqlite::Result<()> {
+    fn checkpoint_and_cut(
+        &mut self,
+        db: &Connection,
+        queue: &mut Queue,
+        moment: Moment,
+    ) -> rusqlite::Result<()> {
         let Some(is_whole) = checkpoint_what_is_free(db)? else { return Ok(()) };
-        if !self.is_longer_than(if is_whole { LARGE } else { TOO_LARGE_TO_LEAVE }) {
+        let most = match moment {
+            Moment::Busy => HUGE,
+            Moment::Idle if is_whole => LARGE,
+            Moment::Idle => TOO_LARGE_TO_LEAVE,
+        };
+        if !self.is_longer_than(most) {
             return Ok(());
         }
         let Some(_cutter) = self.cutters.try_enter() else { return Ok(()) };
@@ -126,7 +147,10 @@ mod tests {
         let (_dir, path, db) = with_a_log(2 * LARGE);
         let mut log = Log::of(&path);
         assert!(log.is_due() && !log.is_overdue());
-        log.checkpoint(&db, &mut Queue::to_write(&path));
+        let mut queue = Queue::to_write(&path);
+        log.checkpoint(&db, &mut queue, Moment::Busy);
+        assert!(log.is_longer_than(LARGE), "not while there is work");
+        log.checkpoint(&db, &mut queue, Moment::Idle);
         assert_eq!((log.length(), log.is_due()), (Some(0), false));
         let kept: u32 = db.query_row("SELECT length(value) FROM state_meta", [], |row| row.get(0)).unwrap();
         assert_eq!(u64::from(kept), 2 * LARGE);
@@ -153,12 +177,12 @@ mod tests {
         let (mut log, mut queue) = (Log::of(&path), Queue::to_write(&path));
         let length = log.length();
         let cutter = Queue::to_cut(&path).try_enter().unwrap();
-        log.checkpoint(&db, &mut queue);
+        log.checkpoint(&db, &mut queue, Moment::Idle);
         assert_eq!(log.length(), length, "someone else cuts it");
         let main = std::fs::metadata(&path).unwrap().len();
         assert!(main > TOO_LARGE_TO_LEAVE, "it is checkpointed all the same");
         drop(cutter);
-        log.checkpoint(&db, &mut queue);
+        log.checkpoint(&db, &mut queue, Moment::Idle);
         assert_eq!(log.length(), Some(0));
         assert!(queue.try_enter().is_some(), "the turn was given back");
     }

@@ -56,6 +56,8 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(DRIVER_WAIT)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    // Otherwise statements with bound values are parsed anew for every other value.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Checkpoints happen in the writer's idle moments, not when someone leaves.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(db)

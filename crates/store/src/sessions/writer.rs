@@ -6,7 +6,7 @@
 //! wrote becomes durable with the next full one.
 
 use super::begin::{begin, locked, real_path};
-use super::checkpoint::Log;
+use super::checkpoint::{Log, Moment};
 use super::patience::{insist, is_locked};
 use super::queue::{Queue, Turn};
 use crate::StoreError;
@@ -222,7 +222,7 @@ impl Bench {
                 waiting = self.commit_group(waiting);
             }
             if !tidied.is_empty() && self.log.is_too_large_to_leave() {
-                self.checkpoint();
+                self.checkpoint(Moment::Idle);
             }
             for done in tidied {
                 let _ = done.send(());
@@ -233,12 +233,14 @@ impl Bench {
     /// The next job. A checkpoint that is due uses the pause before it.
     fn next(&mut self, requests: &Receiver<Request>) -> Option<Request> {
         if self.log.is_overdue() {
-            self.checkpoint();
+            self.checkpoint(Moment::Busy);
         }
         if self.log.is_due() {
             match requests.recv_timeout(PAUSE) {
                 Ok(request) => return Some(request),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => self.checkpoint(),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    self.checkpoint(Moment::Idle)
+                }
             }
         }
         requests.recv().ok()
@@ -255,12 +257,14 @@ impl Bench {
                 return Vec::new();
             }
         };
+        // Undoing the only job of a transaction is undoing the transaction.
+        let is_alone = group.len() == 1;
         let mut rest = group.into_iter();
         let mut ran = Vec::new();
         let mut worth_it = false;
         let mut outcome = Ok(());
         for mut job in rest.by_ref() {
-            let kept = self.run_in_savepoint(job.as_mut());
+            let kept = if is_alone { Ok(job.run(&self.db)) } else { self.run_in_savepoint(job.as_mut()) };
             ran.push(job);
             worth_it |= matches!(kept, Ok(true));
             if let Err(error) = kept {
@@ -271,7 +275,7 @@ impl Bench {
         let outcome = outcome.and_then(|()| self.finish(level, worth_it));
         if outcome.is_err() && !self.db.is_autocommit() {
             // If even this fails, the next `begin` does too and says so.
-            let _ = self.db.execute_batch("ROLLBACK");
+            let _ = step(&self.db, "ROLLBACK");
         }
         // The next process need not wait until everybody here is told.
         drop(turn);
@@ -289,18 +293,20 @@ impl Bench {
 
     /// Whether the job's work stays in the transaction; an error when there is no transaction left.
     fn run_in_savepoint(&self, job: &mut dyn Job) -> Result<bool, StoreError> {
-        self.db.execute_batch("SAVEPOINT job").doing("begin a write")?;
+        step(&self.db, "SAVEPOINT job").doing("begin a write")?;
         let kept = job.run(&self.db);
-        let end = if kept { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" };
-        self.db.execute_batch(end).doing("keep the transaction")?;
+        if !kept {
+            step(&self.db, "ROLLBACK TO job").doing("keep the transaction")?;
+        }
+        step(&self.db, "RELEASE job").doing("keep the transaction")?;
         Ok(kept)
     }
 
     fn finish(&mut self, level: Level, worth_it: bool) -> Result<(), StoreError> {
         if !worth_it {
-            return self.db.execute_batch("ROLLBACK").doing("end a write");
+            return step(&self.db, "ROLLBACK").doing("end a write");
         }
-        match insist(self.patience, || self.db.execute_batch("COMMIT")) {
+        match insist(self.patience, || step(&self.db, "COMMIT")) {
             Err(error) if is_locked(&error) => {
                 return Err(locked(&self.db, &self.path, self.patience));
             }
@@ -317,9 +323,14 @@ impl Bench {
         }
     }
 
-    fn checkpoint(&mut self) {
-        self.log.checkpoint(&self.db, &mut self.queue);
+    fn checkpoint(&mut self, moment: Moment) {
+        self.log.checkpoint(&self.db, &mut self.queue, moment);
     }
+}
+
+/// A statement that gives no rows, parsed once.
+pub(super) fn step(db: &Connection, sql: &str) -> rusqlite::Result<()> {
+    db.prepare_cached(sql)?.execute([]).map(drop)
 }
 
 fn answer(jobs: Vec<Box<dyn Job>>, undone: Option<StoreError>) {
