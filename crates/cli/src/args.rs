@@ -165,8 +165,9 @@ pub(crate) enum SessionsCommand {
     },
     /// Sessions with their messages, one per line; `-` is standard output
     ///
-    /// With --source TAG, only those stored under that tag. `import` brings back all of it, on this
-    /// machine or another one.
+    /// `import` brings back all of it, on this machine or another one. Long tool results are in files of
+    /// their own: with --files they are copied to FILE.files/, where `import` looks for them. With
+    /// --source TAG, only sessions stored under that tag.
     Export {
         file: String,
         /// Only this session: id, start of an id, title, or `latest`
@@ -178,6 +179,9 @@ pub(crate) enum SessionsCommand {
         /// A line per session, or one array
         #[arg(long, value_enum, default_value = "jsonl")]
         format: SessionsFormat,
+        /// Copy the files of long tool results to FILE.files/
+        #[arg(long)]
+        files: bool,
     },
     /// Give a session a title
     Rename {
@@ -217,7 +221,8 @@ pub(crate) enum SessionsCommand {
     ///
     /// JSONL or a JSON array. Sessions whose id is already stored are skipped. A session that
     /// cannot be read is named by its line and nothing of it is written. At most 500 sessions,
-    /// 50,000 messages and 25 MiB at once; 10,000 messages and 5 MiB per session.
+    /// 50,000 messages and 25 MiB at once; 10,000 messages and 5 MiB per session. Files of long
+    /// tool results are taken from FILE.files/, if it is there.
     Import { file: String },
     /// Delete old sessions for good
     ///
@@ -233,6 +238,14 @@ pub(crate) enum SessionsCommand {
         /// Do not ask
         #[arg(short, long)]
         yes: bool,
+    },
+    /// The files that long tool results are kept in: list them, or remove old ones
+    ///
+    /// A file is named after its bytes and kept once. It goes with the last session that mentions
+    /// it. Without a subcommand, the list.
+    Files {
+        #[command(subcommand)]
+        command: Option<FilesCommand>,
     },
     /// Build the search index anew, also when it is damaged or missing
     ///
@@ -253,6 +266,37 @@ pub(crate) enum SessionsCommand {
     ///
     /// Ends with 1 when something is wrong.
     Verify,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum FilesCommand {
+    /// Every file: its size, when it was last written, the sessions that mention it
+    List,
+    /// Remove files for good
+    ///
+    /// Without --older-than, --max-mb and --orphans, by the settings `sessions.files_retention_days`
+    /// and `sessions.files_max_mb`; that is also done by itself, once a day. What a session at work
+    /// may need stays. A message that mentions a removed file stays as it is.
+    Prune(FilesPruneArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FilesPruneArgs {
+    /// Those last written more days ago than this
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) older_than: Option<u32>,
+    /// The oldest, until the rest has at most so many MiB
+    #[arg(long, value_name = "N")]
+    pub(crate) max_mb: Option<u32>,
+    /// Those that no stored message mentions
+    #[arg(long)]
+    pub(crate) orphans: bool,
+    /// Only list what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -1,12 +1,14 @@
 //! `hermes doctor`: what works, what does not, and what to do about it.
 
+mod sizes;
+
 use crate::args::Common;
 use crate::exit::{Exit, Failure, with_causes};
 use crate::{launch, term};
 use hermes_runtime::config::{self, Config};
 use hermes_runtime::{Home, KeySource, Launch, Runtime};
 use hermes_store::Health;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// One line of the report.
@@ -14,6 +16,8 @@ struct Finding {
     ok: bool,
     subject: &'static str,
     text: String,
+    /// The same in numbers, for programs.
+    details: Option<Value>,
 }
 
 pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
@@ -25,6 +29,7 @@ pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
         Err(error) => findings.push(bad("settings", with_causes(error))),
     }
     findings.push(store_finding(&home).await);
+    findings.extend(sizes::findings(&home).await);
     if settings.is_ok() {
         findings.extend(model_findings(common).await);
     }
@@ -33,11 +38,11 @@ pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
 }
 
 fn good(subject: &'static str, text: impl Into<String>) -> Finding {
-    Finding { ok: true, subject, text: text.into() }
+    Finding { ok: true, subject, text: text.into(), details: None }
 }
 
 fn bad(subject: &'static str, text: impl Into<String>) -> Finding {
-    Finding { ok: false, subject, text: text.into() }
+    Finding { ok: false, ..good(subject, text) }
 }
 
 fn home_finding(home: &Home) -> Finding {
@@ -151,15 +156,20 @@ fn in_scratch_home(common: &Common) -> Result<Runtime, Failure> {
 
 fn print(findings: &[Finding], common: &Common) {
     if common.json {
-        let rows: Vec<_> = findings
-            .iter()
-            .map(|finding| json!({ "ok": finding.ok, "subject": finding.subject, "text": finding.text }))
-            .collect();
+        let rows: Vec<_> = findings.iter().map(finding_json).collect();
         term::print_line(&json!(rows).to_string());
         return;
     }
-    for Finding { ok, subject, text } in findings {
+    for Finding { ok, subject, text, .. } in findings {
         let mark = if *ok { "✓" } else { "✗" };
         term::print_line(&format!("{mark} {subject:<9} {}", term::printable(text)));
     }
+}
+
+fn finding_json(finding: &Finding) -> Value {
+    let mut row = json!({ "ok": finding.ok, "subject": finding.subject, "text": finding.text });
+    if let Some(details) = &finding.details {
+        row["details"] = details.clone();
+    }
+    row
 }

@@ -103,6 +103,7 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
         Some(prompt) => oneshot::run(&runtime, &common, prompt).await,
         None => chat::run(&runtime, &common).await,
     };
+    runtime.tidy_files().await;
     runtime.leave().await;
     exit
 }

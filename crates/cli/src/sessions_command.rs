@@ -6,6 +6,7 @@
 mod backup;
 mod browse;
 mod export;
+mod files;
 mod import;
 mod progress;
 mod prune;
@@ -14,7 +15,7 @@ mod stats;
 mod upkeep;
 mod verify;
 
-use crate::args::{ChatArgs, Common, SessionsCommand, SessionsFormat};
+use crate::args::{ChatArgs, Common, FilesCommand, SessionsCommand, SessionsFormat};
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, one_line, printable};
 use crate::{launch, tool_line};
@@ -62,8 +63,11 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
             list(store, filter, common).await
         }
         SessionsCommand::Show { session } => show(store, &session, common).await,
-        SessionsCommand::Export { file, session_id, lineage, format } => {
-            export::run(store, export::Wanted { file, session_id, lineage, format }, common).await
+        SessionsCommand::Export { file, session_id, lineage, format, files } => {
+            export::run(store, export::Wanted { file, session_id, lineage, format, files }, common).await
+        }
+        SessionsCommand::Files { command } => {
+            files::run(store, command, runtime.file_limits()?, common).await
         }
         SessionsCommand::Rename { session, title } => rename(store, &session, &title.join(" ")).await,
         SessionsCommand::Archive { session, undo } => archive(store, &session, undo).await,
@@ -110,6 +114,7 @@ fn nothing_yet(command: &SessionsCommand, common: &Common) -> Result<Exit, Failu
             SessionsFormat::Jsonl => true,
             SessionsFormat::Json => term::print_line("[]"),
         },
+        SessionsCommand::Files { command: None | Some(FilesCommand::List) } => files::print(&[], common),
         _ => return Err(Failure::usage("there are no sessions yet; start one with `hermes`")),
     };
     Ok(Exit::Answered)
@@ -260,12 +265,12 @@ fn agreed(question: &str) -> Result<bool, Failure> {
 }
 
 /// A number of things, as a person would say it.
-fn counted(count: u64, thing: &str) -> String {
+pub(crate) fn counted(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
 }
 
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1_024 => format!("{bytes} B"),
         1_024..1_048_576 => format!("{} KiB", bytes.div_ceil(1_024)),

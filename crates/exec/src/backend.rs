@@ -1,6 +1,6 @@
 //! What a backend is asked and what it answers.
 
-use crate::Group;
+use crate::{Group, SpillLimits};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
@@ -39,15 +39,14 @@ pub struct Command {
 pub struct OutputLimits {
     /// Characters kept in memory: the first 40 % and the last 60 %.
     pub chars: usize,
-    /// The file that gets everything once `chars` is exceeded; not created before.
+    /// The directory for a file that gets everything once `chars` is exceeded; not made before.
     pub spill: Option<PathBuf>,
-    /// Bytes after which the spill file stops growing.
-    pub spill_bytes: u64,
+    pub spill_limits: SpillLimits,
 }
 
 impl Default for OutputLimits {
     fn default() -> Self {
-        Self { chars: 50_000, spill: None, spill_bytes: 256 * 1024 * 1024 }
+        Self { chars: 50_000, spill: None, spill_limits: SpillLimits::default() }
     }
 }
 

@@ -2,13 +2,12 @@
 //!
 //! The first and the last characters stay in memory. The moment something falls out between
 //! them, a spill file is opened and given everything, including what is still remembered.
-//! Writing to it does not wait: it goes to the page cache, and its length is bounded.
+//! Writing to it does not wait: it goes to the page cache, and its length is bounded. Its name is
+//! known only at the end, and giving it that name waits for the disk.
 
 use crate::backend::{OutputLimits, Spill};
 use crate::decode::Decoder;
-use crate::spill::create_spill;
-use std::fs::File;
-use std::io::Write;
+use crate::spill::{SpillFile, SpillLimits};
 use std::path::Path;
 
 /// Collects what a command writes.
@@ -42,7 +41,7 @@ enum SpillState {
     /// Everything is still in memory.
     Unneeded,
     Open {
-        file: File,
+        file: SpillFile,
         bytes: u64,
         cut: bool,
     },
@@ -67,6 +66,11 @@ impl Capture {
         self.push(&text);
     }
 
+    /// Whether [`finish`](Self::finish) has to wait for the disk.
+    pub(crate) fn has_spilled(&self) -> bool {
+        matches!(self.spill, SpillState::Open { .. })
+    }
+
     /// Ends the capture and renders it.
     pub(crate) fn finish(mut self) -> Captured {
         let rest = self.decoder.finish();
@@ -74,9 +78,7 @@ impl Capture {
         self.tail.keep_last(self.tail_share());
         let omitted = self.seen - (self.head.chars + self.tail.chars) as u64;
         let spill = match self.spill {
-            SpillState::Open { bytes, cut, .. } => {
-                self.limits.spill.take().map(|path| Spill { path, bytes, cut })
-            }
+            SpillState::Open { file, bytes, cut } => finished(file, bytes, cut),
             SpillState::Unneeded | SpillState::Unavailable => None,
         };
         let text = match omitted {
@@ -114,9 +116,8 @@ impl Capture {
 
     fn spill(&mut self, text: &str) {
         if matches!(self.spill, SpillState::Unneeded) {
-            let bytes = self.limits.spill_bytes;
-            let path = self.limits.spill.as_deref();
-            self.spill = path.map_or(SpillState::Unavailable, |path| open(path, bytes));
+            let (dir, limits) = (self.limits.spill.as_deref(), self.limits.spill_limits);
+            self.spill = dir.map_or(SpillState::Unavailable, |dir| open(dir, limits));
             let remembered = [std::mem::take(&mut self.head.text), std::mem::take(&mut self.tail.text)];
             for piece in &remembered {
                 self.write(piece);
@@ -131,7 +132,7 @@ impl Capture {
         let SpillState::Open { file, bytes, cut } = &mut self.spill else {
             return;
         };
-        let room = usize::try_from(self.limits.spill_bytes - *bytes).unwrap_or(usize::MAX);
+        let room = usize::try_from(self.limits.spill_limits.per_file() - *bytes).unwrap_or(usize::MAX);
         let fits = text.floor_char_boundary(room.min(text.len()));
         // Once something is missing, nothing follows: a file with a hole would mislead.
         if *cut {
@@ -141,7 +142,7 @@ impl Capture {
         if fits == 0 {
             return;
         }
-        match file.write_all(&text.as_bytes()[..fits]) {
+        match file.write(&text.as_bytes()[..fits]) {
             Ok(()) => *bytes += fits as u64,
             Err(error) => {
                 tracing::warn!(%error, "the spill file could not be written");
@@ -182,12 +183,22 @@ fn byte_of_char(text: &str, index: usize) -> usize {
     text.char_indices().nth(index).map_or(text.len(), |(byte, _)| byte)
 }
 
-fn open(path: &Path, bytes: u64) -> SpillState {
-    match create_spill(path, bytes) {
+fn open(dir: &Path, limits: SpillLimits) -> SpillState {
+    match SpillFile::create(dir, limits) {
         Ok(file) => SpillState::Open { file, bytes: 0, cut: false },
         Err(error) => {
-            tracing::warn!(%error, path = %path.display(), "no spill file for long output");
+            tracing::warn!(%error, dir = %dir.display(), "no spill file for long output");
             SpillState::Unavailable
+        }
+    }
+}
+
+fn finished(file: SpillFile, bytes: u64, cut: bool) -> Option<Spill> {
+    match file.finish() {
+        Ok(path) => Some(Spill { path, bytes, cut }),
+        Err(error) => {
+            tracing::warn!(%error, "the spill file could not be finished");
+            None
         }
     }
 }
@@ -197,33 +208,35 @@ mod tests {
     use super::*;
 
     fn limits(chars: usize, spill: Option<&Path>) -> OutputLimits {
-        OutputLimits { chars, spill: spill.map(Path::to_owned), spill_bytes: 64 }
+        let spill_limits = SpillLimits { bytes: 64, ..SpillLimits::default() };
+        OutputLimits { chars, spill: spill.map(Path::to_owned), spill_limits }
     }
 
     #[test]
     fn short_output_is_kept_whole_and_makes_no_file() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("deep/spill.txt");
-        let mut capture = Capture::new(limits(10, Some(&path)));
+        let deep = dir.path().join("deep");
+        let mut capture = Capture::new(limits(10, Some(&deep)));
         for piece in ["01234", "5678", "9"] {
             capture.feed(piece.as_bytes());
         }
         let done = capture.finish();
         assert_eq!((done.text.as_str(), done.omitted, done.spill), ("0123456789", 0, None));
-        assert!(!path.exists());
+        assert!(!deep.exists());
     }
 
     #[test]
     fn long_output_keeps_both_ends_and_spills_everything() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("deep/spill.txt");
-        let mut capture = Capture::new(limits(10, Some(&path)));
+        let mut capture = Capture::new(limits(10, Some(&dir.path().join("deep"))));
         for _ in 0..3 {
             capture.feed("abcdefgh中".as_bytes());
         }
         let done = capture.finish();
         assert_eq!(done.omitted, 17);
-        assert!(done.text.starts_with("abcd\n\n[17 characters left out; all of it is in "), "{}", done.text);
+        let path = done.spill.unwrap().path;
+        let notice = format!("abcd\n\n[17 characters left out; all of it is in {}]", path.display());
+        assert!(done.text.starts_with(&notice), "{}", done.text);
         assert!(done.text.ends_with("]\n\ndefgh中"), "{}", done.text);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "abcdefgh中".repeat(3));
     }
@@ -231,14 +244,14 @@ mod tests {
     #[test]
     fn endless_output_stays_small_in_memory_and_on_disk() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("spill.txt");
-        let mut capture = Capture::new(limits(100, Some(&path)));
+        let mut capture = Capture::new(limits(100, Some(dir.path())));
         for _ in 0..10_000 {
             capture.feed(b"0123456789abcdef");
         }
         assert!(capture.tail.text.len() < 200);
         let done = capture.finish();
-        assert_eq!(done.spill, Some(Spill { path: path.clone(), bytes: 64, cut: true }));
-        assert_eq!(std::fs::metadata(&path).unwrap().len(), 64);
+        let spill = done.spill.unwrap();
+        assert_eq!((spill.bytes, spill.cut), (64, true));
+        assert_eq!(std::fs::metadata(&spill.path).unwrap().len(), 64);
     }
 }

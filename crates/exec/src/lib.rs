@@ -22,4 +22,4 @@ pub use environment::child_env;
 pub use group::{Group, reap, this_boot};
 pub use live::kill_all;
 pub use local::Local;
-pub use spill::create_spill;
+pub use spill::{SpillFile, SpillLimits};

@@ -5,7 +5,7 @@
 //! left of the group. A guard kills the group if the future is dropped on the way.
 
 use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Output, Watch};
-use crate::capture::Capture;
+use crate::capture::{Capture, Captured};
 use crate::cwd_file::CwdFile;
 use crate::{Group, live, script};
 use rustix::process::{Resource, Rlimit, Signal, setrlimit, setsid};
@@ -52,13 +52,13 @@ async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
     }
     if watch.cancel.is_cancelled() {
         running.end_now().await;
-        return Ok(running.into_output(Ended::Cancelled, None));
+        return Ok(running.into_output(Ended::Cancelled, None).await);
     }
     let cwd_file = CwdFile::create(command.cwd_file);
     running.open_gate().await?;
     let ended = running.attend(Instant::now() + command.timeout, watch).await;
     running.clean_up(ended).await;
-    Ok(running.into_output(ended, cwd_file.read()))
+    Ok(running.into_output(ended, cwd_file.read()).await)
 }
 
 /// A shell under way, and everything it has said so far.
@@ -203,14 +203,14 @@ impl Running {
         }
     }
 
-    fn into_output(self, ended: Ended, cwd: Option<PathBuf>) -> Output {
+    async fn into_output(self, ended: Ended, cwd: Option<PathBuf>) -> Output {
         let exit_code = match (ended, self.status) {
             (Ended::TimedOut, _) => 124,
             (Ended::Cancelled, _) => 130,
             (Ended::Exited, Some(status)) => exit_code(status),
             (Ended::Exited, None) => -1,
         };
-        let captured = self.capture.finish();
+        let captured = finished(self.capture).await;
         Output {
             text: captured.text,
             exit_code,
@@ -235,6 +235,19 @@ async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
             0
         }
     }
+}
+
+/// Waits for the disk where nothing else has to wait with it.
+async fn finished(capture: Capture) -> Captured {
+    if !capture.has_spilled() {
+        return capture.finish();
+    }
+    let done = tokio::task::spawn_blocking(move || capture.finish()).await;
+    done.unwrap_or_else(|error| Captured {
+        text: format!("[the output was lost: {error}]"),
+        omitted: 0,
+        spill: None,
+    })
 }
 
 fn exit_code(status: ExitStatus) -> i32 {

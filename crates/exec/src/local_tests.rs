@@ -29,7 +29,7 @@ impl Case {
             cwd_file: Some(self.dir.path().join(".cwd")),
             output: OutputLimits {
                 chars: 1000,
-                spill: Some(self.dir.path().join("spill.txt")),
+                spill: Some(self.dir.path().join("spill")),
                 ..Default::default()
             },
         }
@@ -163,7 +163,7 @@ async fn background_processes_do_not_outlive_the_command() {
 async fn endless_output_is_bounded() {
     let case = Case { timeout: Duration::from_millis(300), ..Case::new() };
     let mut command = case.command("yes 中文");
-    command.output.spill_bytes = 5000;
+    command.output.spill_limits.bytes = 5000;
     let cancel = &case.cancel;
     let output = Local.run(command, Watch { started: &Unwatched, cancel }).await.unwrap();
     assert_eq!(output.exit_code, 124);

@@ -133,6 +133,16 @@ impl Home {
         self.0.join("cache")
     }
 
+    /// Working files of commands.
+    pub fn scratch_dir(&self) -> PathBuf {
+        self.cache_dir().join("terminal")
+    }
+
+    /// Long tool results, which messages name by their place in here.
+    pub fn results_dir(&self) -> PathBuf {
+        self.scratch_dir().join("hermes-results")
+    }
+
     pub fn memories_dir(&self) -> PathBuf {
         self.0.join("memories")
     }

@@ -7,6 +7,7 @@ pub mod commands;
 pub mod config;
 mod error;
 pub mod home;
+mod retention;
 mod runtime;
 mod session_handle;
 

@@ -37,7 +37,7 @@ pub struct Runtime {
     clients: HttpClients,
     registry: Arc<Registry>,
     locks: Arc<PathLocks>,
-    store: OnceLock<SessionDb>,
+    pub(crate) store: OnceLock<SessionDb>,
 }
 
 impl Runtime {
@@ -81,7 +81,8 @@ impl Runtime {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
-        let store = SessionDb::open(&self.launch.home.state_db(), clock())?;
+        let store = SessionDb::open(&self.launch.home.state_db(), clock())?
+            .with_files(self.launch.home.results_dir());
         Ok(self.store.get_or_init(|| store))
     }
 
@@ -187,7 +188,7 @@ impl Runtime {
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),
-            scratch: self.launch.home.cache_dir().join("terminal"),
+            scratch: self.launch.home.scratch_dir(),
             backend: Arc::new(Local),
             child_env: child_env(shell, &passthrough),
             secrets: self.secrets.clone(),
@@ -211,6 +212,7 @@ impl Runtime {
             max_lines: number("tool_output.max_lines", default.max_lines)?,
             max_line_length: number("tool_output.max_line_length", default.max_line_length)?,
             file_read_max_chars: number("file_read_max_chars", default.file_read_max_chars)?,
+            files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
             approvals: ApprovalMode::from_config(&mode),
             ..default
         })

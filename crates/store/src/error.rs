@@ -76,6 +76,8 @@ pub enum StoreError {
     NotRewindable { session: SessionId, message: MessageId, why: &'static str },
     #[error("session {session} has an unfinished turn; continue it with --resume {session} first")]
     TurnOpen { session: SessionId },
+    #[error("could not read the files in {path}: {cause}")]
+    Files { path: PathBuf, cause: String },
     #[error("the session store has stopped")]
     Stopped,
     #[error("could not {doing}")]

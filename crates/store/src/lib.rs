@@ -9,11 +9,12 @@ mod sessions;
 
 pub use error::{SqliteFailure, StoreError};
 pub use sessions::{
-    Acquired, Archived, AutoPrune, AutoPruned, BackupError, Check, Clock, ContextMessage, CostSummary, Count,
-    Drained, Existing, ExportError, ExportFilter, ExportFormat, Finding, Health, ImportError, ImportProblem,
-    Imported, Include, Insights, InsightsFilter, LONGEST_PAUSE, ListFilter, Liveness, MAX_IMPORT, MAX_TITLE,
-    MessageCounts, MessageState, NamedTally, NewSession, Optimized, OrphanIntent, Prunable, PruneFilter,
-    Quarter, Recovery, RecoveryTexts, Rewound, SearchFilter, SearchHit, SearchReport, SessionDb,
-    SessionSummary, SessionUse, Share, Sort, Statistics, Stats, StoredMessage, StoredSession, Tally, Target,
-    Verification, check, is_alive, sanitize_title, this_process, verify,
+    Acquired, Archived, AutoPrune, AutoPruned, BackupError, Check, Clock, ContextMessage, CopiedFiles,
+    CostSummary, Count, Drained, Existing, ExportError, ExportFilter, ExportFormat, FileKind, FileRule,
+    FilesHealth, Finding, Health, ImportError, ImportProblem, Imported, Include, Insights, InsightsFilter,
+    LONGEST_PAUSE, ListFilter, Liveness, MAX_IMPORT, MAX_TITLE, MessageCounts, MessageState, NamedTally,
+    NewSession, Optimized, OrphanIntent, Prunable, PrunableFile, PruneFilter, Quarter, Reason, Recovery,
+    RecoveryTexts, Rewound, SearchFilter, SearchHit, SearchReport, SessionDb, SessionSummary, SessionUse,
+    Share, Sort, Statistics, Stats, StoredFile, StoredMessage, StoredSession, Tally, Target, Verification,
+    check, check_files, is_alive, sanitize_title, this_process, verify,
 };

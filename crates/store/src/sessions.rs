@@ -5,6 +5,7 @@
 
 mod append;
 mod archive;
+mod artifacts;
 mod auto_prune;
 mod backup;
 mod begin;
@@ -51,6 +52,9 @@ mod transcript;
 mod verify;
 mod writer;
 
+pub use artifacts::{
+    CopiedFiles, FileKind, FileRule, FilesHealth, PrunableFile, Reason, StoredFile, check_files,
+};
 pub use auto_prune::{AutoPrune, AutoPruned};
 pub use backup::{BackupError, Existing};
 pub use create::NewSession;
@@ -80,7 +84,7 @@ use pairs::PairIndex;
 use reader::Readers;
 use rusqlite::Connection;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use writer::{Level, Writer};
 
@@ -92,6 +96,8 @@ pub type Clock = Arc<dyn Fn() -> f64 + Send + Sync>;
 pub struct SessionDb {
     shared: Arc<Shared>,
     is_alive: Liveness,
+    /// The directory of the files that messages mention.
+    files: Option<Arc<PathBuf>>,
 }
 
 struct Shared {
@@ -110,7 +116,8 @@ impl SessionDb {
         let db = connect::writer(path)?;
         let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;
         let (readers, pairs) = (Readers::new(path.to_owned()), PairIndex::beside(path));
-        Ok(Self { shared: Arc::new(Shared { clock, writer, readers, pairs }), is_alive: owner::is_alive })
+        let shared = Arc::new(Shared { clock, writer, readers, pairs });
+        Ok(Self { shared, is_alive: owner::is_alive, files: None })
     }
 
     /// The same database, with another judge of whether a lease's owner still lives.

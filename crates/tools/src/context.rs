@@ -4,13 +4,16 @@ use crate::builtin::todo::{self, Todo};
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
-use crate::{CallScope, ToolSettings, user_home};
+use crate::{ToolSettings, user_home};
 use hermes_conversation::Message;
-use hermes_exec::Backend;
+use hermes_exec::{Backend, SpillLimits};
 use hermes_guard::{Secrets, redact};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The directory of long outputs. Stored messages are searched for this name, so it stays.
+const RESULTS: &str = "hermes-results";
 
 /// Everything a context is made of.
 pub struct ToolSetup {
@@ -129,18 +132,13 @@ impl ToolContext {
         self.setup.secrets.clone()
     }
 
-    /// The file for output of this call that is too long for the model.
-    pub(crate) fn spill_path(&self, scope: &CallScope) -> PathBuf {
-        let plain = |character: char| {
-            if character.is_ascii_alphanumeric() { character } else { '_' }
-        };
-        let id: String = scope.call_id.as_str().chars().take(60).map(plain).collect();
-        // Providers reuse call ids from turn to turn; intents are numbered once.
-        self.results_dir().join(format!("{}-{id}.txt", scope.intent))
+    /// The directory for output that is too long for the model.
+    pub(crate) fn results_dir(&self) -> PathBuf {
+        self.setup.scratch.join(RESULTS)
     }
 
-    pub(crate) fn results_dir(&self) -> PathBuf {
-        self.setup.scratch.join("hermes-results")
+    pub(crate) fn spill_limits(&self) -> SpillLimits {
+        SpillLimits { total: self.setup.settings.files_total, ..SpillLimits::default() }
     }
 }
 

@@ -4,11 +4,10 @@
 //! to the rest. What leaves here is always well-formed JSON.
 
 use crate::text::head;
-use crate::{CallScope, ToolContext, ToolOutput};
-use hermes_exec::create_spill;
+use crate::{ToolContext, ToolOutput};
+use hermes_exec::SpillFile;
 use serde_json::{Value, json};
-use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Characters one result may have.
 const MOST: usize = 100_000;
@@ -16,7 +15,7 @@ const MOST: usize = 100_000;
 const PREVIEW: usize = 1500;
 
 /// The text of `output` for the model.
-pub(crate) fn fitted(output: ToolOutput, cx: &ToolContext, scope: &CallScope) -> String {
+pub(crate) fn fitted(output: ToolOutput, cx: &ToolContext) -> String {
     let output = ToolOutput { value: cleaned(output.value, cx), ..output };
     let text = output.value.to_string();
     // Bytes bound characters, so most results need no counting.
@@ -29,16 +28,14 @@ pub(crate) fn fitted(output: ToolOutput, cx: &ToolContext, scope: &CallScope) ->
     }
     // Pretty-printed, because a reader pages by lines.
     let readable = serde_json::to_string_pretty(&output.value).unwrap_or_else(|_| text.clone());
-    let path = cx.spill_path(scope);
-    let saved = save(&path, &readable);
-    if let Err(error) = &saved {
-        tracing::warn!(%error, path = %path.display(), "a long result could not be saved");
-    }
-    let where_to = match saved {
-        Ok(()) => {
+    let where_to = match save(cx, &readable) {
+        Ok(path) => {
             format!("Saved whole to: {}\nRead it in pages with read_file (offset, limit).", path.display())
         }
-        Err(_) => "It could not be saved; ask for less at a time.".to_owned(),
+        Err(error) => {
+            tracing::warn!(%error, dir = %cx.results_dir().display(), "a long result could not be saved");
+            "It could not be saved; ask for less at a time.".to_owned()
+        }
     };
     let block = format!(
         "<persisted-output>\nThe result has {chars} characters, too many to show.\n{where_to}\n\nIt begins:\n{}\n</persisted-output>",
@@ -68,8 +65,10 @@ fn preview(text: &str) -> &str {
     }
 }
 
-fn save(path: &Path, text: &str) -> std::io::Result<()> {
-    create_spill(path, text.len() as u64)?.write_all(text.as_bytes())
+fn save(cx: &ToolContext, text: &str) -> std::io::Result<PathBuf> {
+    let mut file = SpillFile::create(&cx.results_dir(), cx.spill_limits())?;
+    file.write(text.as_bytes())?;
+    file.finish()
 }
 
 #[cfg(test)]
@@ -80,21 +79,20 @@ mod tests {
     #[test]
     fn short_results_pass_and_long_ones_are_saved() {
         let bench = Bench::new();
-        let scope = bench.scope();
         let small = ToolOutput::json(json!({"output": "x"}));
-        assert_eq!(fitted(small, &bench.cx, &scope), r#"{"output":"x"}"#);
+        assert_eq!(fitted(small, &bench.cx), r#"{"output":"x"}"#);
 
         let large = ToolOutput::json(json!({"output": "中\"\n".repeat(60_000)}));
-        let text = fitted(large.clone(), &bench.cx, &scope);
+        let text = fitted(large.clone(), &bench.cx);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let block = value["output"].as_str().unwrap();
-        let path = bench.cx.spill_path(&scope);
+        let path = bench.result_file();
         assert!(block.starts_with("<persisted-output>") && block.contains(path.to_str().unwrap()));
         assert!(block.chars().count() < 2200);
         let saved: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         assert_eq!(saved, large.value);
 
         let paging = large.clone().paging_itself();
-        assert_eq!(fitted(paging, &bench.cx, &scope), large.value.to_string());
+        assert_eq!(fitted(paging, &bench.cx), large.value.to_string());
     }
 }

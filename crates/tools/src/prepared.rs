@@ -122,11 +122,9 @@ impl Prepared {
         let (text, failed, state, disposition) = match result {
             Ok(Ok(output)) => {
                 let failed = output.failed;
-                (limits::fitted(output, cx, &scope), failed, IntentState::Done, None)
+                (limits::fitted(output, cx), failed, IntentState::Done, None)
             }
-            Ok(Err(error)) => {
-                (limits::fitted(error_output(error), cx, &scope), true, IntentState::Failed, None)
-            }
+            Ok(Err(error)) => (limits::fitted(error_output(error), cx), true, IntentState::Failed, None),
             Err(_) => (crashed(&self.call.name), true, IntentState::Failed, Some(Disposition::Unknown)),
         };
         let mut message = ToolMessage::new(self.call.id, self.call.name, text);

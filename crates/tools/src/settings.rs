@@ -1,6 +1,7 @@
 //! What can be set about tools.
 
 use crate::ApprovalMode;
+use hermes_exec::SpillLimits;
 use serde::Deserialize;
 
 /// Limits and habits of the tools of one session.
@@ -19,6 +20,8 @@ pub struct ToolSettings {
     pub max_line_length: usize,
     /// Characters one `read_file` returns at most.
     pub file_read_max_chars: usize,
+    /// Bytes that long results, kept in files, may have together.
+    pub files_total: u64,
     pub approvals: ApprovalMode,
 }
 
@@ -31,6 +34,7 @@ impl Default for ToolSettings {
             max_lines: 2000,
             max_line_length: 2000,
             file_read_max_chars: 100_000,
+            files_total: SpillLimits::default().total,
             approvals: ApprovalMode::Manual,
         }
     }

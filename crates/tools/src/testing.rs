@@ -57,6 +57,14 @@ impl Bench {
         self.dir.path().canonicalize().unwrap()
     }
 
+    /// The one long result that was kept.
+    pub(crate) fn result_file(&self) -> PathBuf {
+        let mut files = std::fs::read_dir(self.cx.results_dir()).unwrap();
+        let path = files.next().unwrap().unwrap().path();
+        assert!(files.next().is_none(), "more than one");
+        path
+    }
+
     /// A path in the working directory the session starts in.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root().join("work").join(name)

@@ -1,6 +1,6 @@
 //! `hermes sessions export`.
 
-use super::counted;
+use super::{counted, files};
 use crate::args::{Common, SessionsFormat};
 use crate::exit::{Exit, Failure};
 use crate::term;
@@ -14,9 +14,12 @@ pub(super) struct Wanted {
     pub(super) session_id: Option<String>,
     pub(super) lineage: bool,
     pub(super) format: SessionsFormat,
+    /// Whether the files of long tool results go along.
+    pub(super) files: bool,
 }
 
 pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> Result<Exit, Failure> {
+    files::require_folder(&wanted.file, wanted.files)?;
     let session = match &wanted.session_id {
         Some(which) => Some(store.resolve(which).await?),
         None => None,
@@ -26,10 +29,12 @@ pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> R
         SessionsFormat::Jsonl => ExportFormat::Jsonl,
         SessionsFormat::Json => ExportFormat::Json,
     };
-    if wanted.file == "-" {
-        return print(store, filter, format).await;
-    }
     let file = &wanted.file;
+    let exported = store.export_ids(filter.clone()).await?;
+    if file == "-" {
+        print(store, filter, format).await?;
+        return files::after_export(store, file, &exported, wanted.files).await;
+    }
     let failed =
         |error: io::Error| Failure::new(Exit::Permission, format!("{file} could not be written: {error}"));
     let beside = unfinished(Path::new(file)).map_err(failed)?;
@@ -40,7 +45,7 @@ pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> R
     })?;
     finish(beside, Path::new(file)).map_err(failed)?;
     term::complain(&format!("Exported {} to {file}", counted(count, "session")));
-    Ok(Exit::Answered)
+    files::after_export(store, file, &exported, wanted.files).await
 }
 
 /// Sessions on standard output. A reader that has seen enough is no failure.

@@ -1,6 +1,6 @@
 //! `hermes sessions import`.
 
-use super::counted;
+use super::{counted, files};
 use crate::args::Common;
 use crate::exit::{Exit, Failure};
 use crate::term::{self, printable};
@@ -17,7 +17,8 @@ pub(super) async fn run(store: &SessionDb, file: &str, common: &Common) -> Resul
     } else {
         print(&imported);
     }
-    Ok(if imported.problems.is_empty() { Exit::Answered } else { Exit::FailedTurn })
+    let is_whole = files::after_import(store, file, &imported, common).await?;
+    Ok(if imported.problems.is_empty() && is_whole { Exit::Answered } else { Exit::FailedTurn })
 }
 
 /// One byte more than is allowed is enough to tell that it is too much.

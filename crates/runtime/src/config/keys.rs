@@ -107,7 +107,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 32] = [
+pub static KEYS: [Key; 34] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -152,6 +152,16 @@ pub static KEYS: [Key; 32] = [
         "when a person is asked before a command: manual always, smart as manual for now, off never",
     )
     .env(&[Switch("HERMES_YOLO_MODE", "off")]),
+    integer(
+        "sessions.files_retention_days",
+        30,
+        "days for which a long tool result is kept in its file, from when it was last written; 0 keeps it",
+    ),
+    integer(
+        "sessions.files_max_mb",
+        2048,
+        "MiB that long tool results may have together, the oldest going first; 0 means any number",
+    ),
     key("display.show_reasoning", Kind::Boolean, Fallback::Boolean(true), "show the model's reasoning"),
     key(
         "sessions.auto_prune",

@@ -1,6 +1,7 @@
 //! Adds messages to a session, with everything that must change in the same transaction: the
 //! order, the counters, the outbox of the search index.
 
+use super::artifacts;
 use super::encode::Columns;
 use super::numbers::stored;
 use super::sums;
@@ -23,6 +24,7 @@ pub(crate) fn message(db: &Connection, place: Place<'_>, columns: &Columns) -> R
     let id = db.last_insert_rowid();
     insert_own(db, place, columns, id).doing("record a message")?;
     queue(db, id, "put").doing("queue a message for the index")?;
+    artifacts::note(db, place.session, columns).doing("note the files of a message")?;
     db.prepare_cached(
         "UPDATE sessions SET message_count = COALESCE(message_count, 0) + 1,
                              tool_call_count = COALESCE(tool_call_count, 0) + ?2 WHERE id = ?1",

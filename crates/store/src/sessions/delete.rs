@@ -1,11 +1,12 @@
 //! Removes a session for good.
 
 use super::writer::Level;
-use super::{Liveness, SessionDb, append, lease, lineage};
+use super::{Liveness, SessionDb, append, artifacts, lease, lineage};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::SessionId;
 use rusqlite::Connection;
+use std::collections::BTreeSet;
 
 /// What is known about a session only through its id. Other children stay, without a parent.
 const TRACES: [&str; 9] = [
@@ -21,27 +22,32 @@ const TRACES: [&str; 9] = [
 ];
 
 impl SessionDb {
-    /// Removes a session and its messages, and the sessions of helpers that worked for it. Refused
-    /// while a live process holds one of them.
+    /// Removes a session, its messages, the files that only they mention, and the sessions of helpers
+    /// that worked for it. Refused while a live process holds one of them.
     pub async fn delete(&self, id: &SessionId) -> Result<(), StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
-        self.write(Level::Full, move |db| delete(db, &id, is_alive)).await
+        let released = self.write(Level::Full, move |db| delete(db, &id, is_alive)).await?;
+        self.remove_unmentioned(released).await;
+        Ok(())
     }
 }
 
-fn delete(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<(), StoreError> {
+/// The names of the files that the removed sessions mentioned.
+fn delete(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<BTreeSet<String>, StoreError> {
     let helpers = helpers(db, id).doing("look for a session's helpers")?;
     for session in helpers.iter().chain([id]) {
         if let Some(owner) = lease::holder(db, session, is_alive)? {
             return Err(StoreError::Busy { session: session.clone(), pid: owner.pid });
         }
     }
+    let mut files = artifacts::release(db, id)?;
     for helper in &helpers {
+        files.extend(artifacts::release(db, helper)?);
         remove(db, helper)?;
     }
     match remove(db, id)? {
         0 => Err(StoreError::UnknownSession { wanted: id.to_string() }),
-        _ => Ok(()),
+        _ => Ok(files),
     }
 }
 

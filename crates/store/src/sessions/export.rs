@@ -50,6 +50,12 @@ impl From<serde_json::Error> for ExportError {
 }
 
 impl SessionDb {
+    /// The sessions that [`export`](Self::export) would write.
+    pub async fn export_ids(&self, filter: ExportFilter) -> Result<Vec<SessionId>, StoreError> {
+        let ids = self.read(move |db| chosen(db, &filter).doing("read the sessions")).await?;
+        Ok(ids.into_iter().map(SessionId::new).collect())
+    }
+
     /// Writes the sessions, oldest first, and tells how many there were. `out` comes back so that
     /// the caller can finish it.
     pub async fn export<W: Write + Send + 'static>(

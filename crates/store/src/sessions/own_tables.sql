@@ -70,3 +70,17 @@ CREATE TABLE IF NOT EXISTS hx_session_ext (
   session TEXT PRIMARY KEY,
   quirks TEXT
 );
+
+-- Which session mentions which kept file.
+CREATE TABLE IF NOT EXISTS hx_artifacts (
+  session TEXT NOT NULL,
+  name TEXT NOT NULL,
+  PRIMARY KEY (session, name)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS hx_artifacts_name ON hx_artifacts(name);
+
+-- How far something has come; `artifacts` is the last message that was searched for files.
+CREATE TABLE IF NOT EXISTS hx_marks (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) WITHOUT ROWID;

@@ -6,7 +6,7 @@
 use super::append::{self, Place};
 use super::encode::{self, Columns};
 use super::writer::Level;
-use super::{SessionDb, lease};
+use super::{SessionDb, artifacts, lease};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{Lease, Message, SessionId};
@@ -28,7 +28,8 @@ impl SessionDb {
     }
 
     /// Removes the active messages for good and goes on with `messages`. What was taken back or
-    /// put away stays as it is.
+    /// put away stays as it is, and so do the files that the removed messages mention: they go with
+    /// the session.
     pub async fn replace(&self, lease: &Lease, messages: &[Message]) -> Result<(), StoreError> {
         self.rewrite(lease, messages, |db, session| {
             remove(db, session, "m.active = 1")?;
@@ -41,11 +42,12 @@ impl SessionDb {
     /// stays counted. Refused while another live process holds the session.
     pub async fn clear(&self, id: &SessionId) -> Result<(), StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
-        self.write(Level::Full, move |db| {
+        let cleared = self.write(Level::Full, move |db| {
             lease::require_free(db, &id, is_alive)?;
             if reset_counters(db, &id).doing("count the messages")? == 0 {
                 return Err(StoreError::UnknownSession { wanted: id.to_string() });
             }
+            let files = artifacts::release(db, &id)?;
             remove(db, &id, "TRUE")?;
             for trace in [
                 "DELETE FROM hx_message_ext WHERE session = ?1",
@@ -54,9 +56,10 @@ impl SessionDb {
             ] {
                 db.execute(trace, [id.as_str()]).doing("clear a session")?;
             }
-            Ok(())
-        })
-        .await
+            Ok(files)
+        });
+        self.remove_unmentioned(cleared.await?).await;
+        Ok(())
     }
 
     /// One durable, fenced transaction: makes room, then adds the messages. They belong to the

@@ -1,6 +1,7 @@
 //! The session database as its callers see it, on real files in temporary directories.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod artifacts;
 mod contention;
 mod desk;
 mod exchange;

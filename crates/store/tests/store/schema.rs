@@ -101,7 +101,7 @@ fn a_file_of_the_python_release_only_gains_our_tables() {
     let raw = desk.raw();
     raw.execute_batch(
         "DROP TABLE hx_turns; DROP TABLE hx_intents; DROP TABLE hx_leases; DROP TABLE hx_outbox;
-         DROP TABLE hx_message_ext; DROP TABLE hx_session_ext;
+         DROP TABLE hx_message_ext; DROP TABLE hx_session_ext; DROP TABLE hx_artifacts; DROP TABLE hx_marks;
          INSERT INTO sessions (id, source, started_at) VALUES ('theirs', 'cli', 1)",
     )
     .unwrap();

@@ -101,8 +101,8 @@ impl Tool for Terminal {
             cwd_file: args.workdir.is_none().then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
             output: OutputLimits {
                 chars: cx.settings().output,
-                spill: Some(cx.spill_path(scope)),
-                ..OutputLimits::default()
+                spill: Some(cx.results_dir()),
+                spill_limits: cx.spill_limits(),
             },
         };
         let watch = Watch { started: &Recorder(scope), cancel: &scope.cancel };

@@ -83,7 +83,7 @@ async fn long_output_is_cut_and_can_be_read_in_full() {
     let result = bench.call("terminal", json!({"command": "seq 1 2000"})).await;
     let output = result["output"].as_str().unwrap();
     assert!(output.starts_with("1\n2\n") && output.ends_with("1999\n2000\n"));
-    let path = bench.cx.spill_path(&bench.scope());
+    let path = bench.result_file();
     assert!(output.contains(path.to_str().unwrap()), "{output}");
     let page = bench.call("read_file", json!({"path": path, "offset": 1000, "limit": 1})).await;
     assert_eq!(page["content"], "1000|1000");

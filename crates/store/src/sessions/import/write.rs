@@ -9,7 +9,7 @@ use super::row::{Own, Table, row_for};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::titles::{numbered, titles_like};
-use crate::sessions::{append, lineage, sums};
+use crate::sessions::{append, artifacts, lineage, sums};
 use rusqlite::types::Value as Stored;
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
@@ -19,7 +19,8 @@ use std::collections::HashMap;
 const LARGEST_ID: i64 = 1 << 53;
 
 /// What is left of a session that the other program deleted.
-const LEFTOVERS: [&str; 5] = [
+const LEFTOVERS: [&str; 6] = [
+    "DELETE FROM hx_artifacts WHERE session = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_intents WHERE session = ?1",
     "DELETE FROM hx_turns WHERE session = ?1",
@@ -145,6 +146,7 @@ fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlit
             sums::record(db, id)?;
         }
         append::queue(db, id, "put")?;
+        artifacts::note_row(db, id)?;
     }
     Ok(())
 }

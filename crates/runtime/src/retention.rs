@@ -1,0 +1,97 @@
+//! How long the files of long tool results are kept, and the daily look at them.
+
+use crate::home::PRIVATE_FILE;
+use crate::{Runtime, RuntimeError};
+use hermes_store::FileRule;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Nobody should wait for it when they leave; what is left over goes another day.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Runtime {
+    /// What the settings say about files. Orphans go by age like all others.
+    pub fn file_limits(&self) -> Result<FileRule, RuntimeError> {
+        let days = self.config().integer("sessions.files_retention_days")?;
+        let mebibytes = self.config().integer("sessions.files_max_mb")?;
+        Ok(rule(days, mebibytes))
+    }
+
+    /// Removes files that are kept for long enough, at most once a day. Where there are none, or
+    /// when it is not time yet, this costs two looks at the disk.
+    pub async fn tidy_files(&self) {
+        let stamp = self.home().cache_dir().join("results-checked");
+        let (Some(store), true) = (self.store.get(), self.home().results_dir().is_dir()) else { return };
+        if !is_due(last_time(&stamp), SystemTime::now()) {
+            return;
+        }
+        // The stamp comes first, so that of two programs that leave together one does it. Where it
+        // cannot be written nothing can be removed either.
+        if let (Ok(()), Ok(rule)) = (mark(&stamp), self.file_limits()) {
+            store.tidy_files(rule, PATIENCE).await;
+        }
+    }
+}
+
+fn rule(days: Option<i64>, mebibytes: Option<i64>) -> FileRule {
+    // Zero, and what is less, limits nothing.
+    let positive = |number: Option<i64>| number.filter(|number| *number > 0);
+    FileRule {
+        older_than_days: positive(days).map(|days| u32::try_from(days).unwrap_or(u32::MAX)),
+        max_bytes: positive(mebibytes)
+            .and_then(|number| u64::try_from(number).ok())
+            .map(|number| number.saturating_mul(1 << 20)),
+        orphans: false,
+    }
+}
+
+fn mark(stamp: &Path) -> std::io::Result<()> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(PRIVATE_FILE).open(stamp)?;
+    file.set_modified(SystemTime::now())
+}
+
+fn last_time(stamp: &Path) -> Option<SystemTime> {
+    std::fs::metadata(stamp).and_then(|stamp| stamp.modified()).ok()
+}
+
+/// A stamp from the future says nothing: the clock was set back since.
+fn is_due(last: Option<SystemTime>, now: SystemTime) -> bool {
+    last.and_then(|last| now.duration_since(last).ok()).is_none_or(|age| age >= DAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::UNIX_EPOCH;
+
+    #[test]
+    fn settings_become_a_rule() {
+        for (days, mebibytes, want) in [
+            (Some(30), Some(2), (Some(30), Some(2 << 20))),
+            (Some(0), Some(0), (None, None)),
+            (Some(-1), Some(-1), (None, None)),
+            (None, None, (None, None)),
+            (Some(i64::MAX), Some(i64::MAX), (Some(u32::MAX), Some(u64::MAX))),
+        ] {
+            let rule = rule(days, mebibytes);
+            assert_eq!((rule.older_than_days, rule.max_bytes), want, "{days:?} {mebibytes:?}");
+        }
+    }
+
+    #[test]
+    fn once_a_day_is_enough() {
+        let day = |days: f64| UNIX_EPOCH + DAY.mul_f64(days);
+        for (last, want) in [
+            (None, true),
+            (Some(day(9.5)), false),
+            (Some(day(9.0)), true),
+            (Some(day(10.0)), false),
+            (Some(day(11.0)), true),
+        ] {
+            assert_eq!(is_due(last, day(10.0)), want, "{last:?}");
+        }
+    }
+}

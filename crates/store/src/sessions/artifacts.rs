@@ -1,0 +1,236 @@
+//! Files that belong to messages: results too long for a row, kept in a directory beside the store.
+//!
+//! A message names its file in its text, and `hx_artifacts` notes which session mentions what. The
+//! files are named after their bytes, so several sessions can share one; it goes with the last of
+//! them. Tools write the files; here they are counted, copied and removed.
+
+mod folder;
+mod health;
+mod names;
+mod refs;
+mod retention;
+
+pub use health::{FilesHealth, check_files};
+pub use names::FileKind;
+pub(crate) use refs::{note, note_row, release};
+pub use retention::{FileRule, PrunableFile, Reason};
+
+use super::SessionDb;
+use super::writer::Level;
+use crate::StoreError;
+use crate::error::Doing;
+use folder::{Copied, Entry};
+use hermes_conversation::SessionId;
+use refs::Users;
+use retention::Moment;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A kept file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredFile {
+    pub name: String,
+    pub kind: FileKind,
+    pub bytes: u64,
+    /// When it was last written, in seconds since 1970.
+    pub used_at: f64,
+    /// The sessions that mention it.
+    pub sessions: Vec<SessionId>,
+}
+
+impl StoredFile {
+    /// No stored message mentions it. Files with names of other kinds are nobody's orphans.
+    pub fn is_orphan(&self) -> bool {
+        self.kind == FileKind::Content && self.sessions.is_empty()
+    }
+
+    fn new(entry: Entry, users: &Users) -> Self {
+        let Entry { name, kind, bytes, used_at } = entry;
+        let sessions = users.get(&name).into_iter().flatten().cloned().collect();
+        Self { name, kind, bytes, used_at, sessions }
+    }
+
+    fn entry(&self) -> Entry {
+        Entry { name: self.name.clone(), kind: self.kind, bytes: self.bytes, used_at: self.used_at }
+    }
+}
+
+/// What copying files did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CopiedFiles {
+    pub copied: Vec<String>,
+    /// Mentioned, but no longer kept.
+    pub missing: Vec<String>,
+    /// What was not copied, and why.
+    pub problems: Vec<String>,
+}
+
+impl SessionDb {
+    /// The same database, with the directory that its messages' files are in. Without it there are
+    /// no files.
+    pub fn with_files(mut self, dir: PathBuf) -> Self {
+        self.files = Some(Arc::new(dir));
+        self
+    }
+
+    /// The kept files, the least recently used first, each with the sessions that mention it.
+    pub async fn files(&self) -> Result<Vec<StoredFile>, StoreError> {
+        let users = self.users().await?;
+        Ok(self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &users)).collect())
+    }
+
+    /// The files that [`prune_files`](Self::prune_files) would remove. Those that an unfinished
+    /// turn may need are not among them.
+    pub async fn prunable_files(&self, rule: FileRule) -> Result<Vec<PrunableFile>, StoreError> {
+        // Asking who mentions what can mean to read many messages; age and size need none of it.
+        let users = if rule.orphans { self.users().await? } else { Users::new() };
+        let files = self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &users)).collect();
+        Ok(retention::going(files, rule, self.moment().await?))
+    }
+
+    /// Removes those of `chosen` that still may go, and tells which went. What cannot be removed
+    /// stays, with a warning.
+    pub async fn prune_files(&self, rule: FileRule, chosen: &[String]) -> Result<Vec<String>, StoreError> {
+        let still = self.prunable_files(rule).await?;
+        let going = still.iter().filter(|old| chosen.contains(&old.file.name));
+        Ok(self.remove_files(going.map(|old| old.file.entry()).collect()).await)
+    }
+
+    /// For a program that leaves: removes what `rule` lets go, and tells which went. After `max` it
+    /// waits no longer, and a failure is a warning: there will be another time.
+    pub async fn tidy_files(&self, rule: FileRule, max: Duration) -> Vec<String> {
+        let tidied = async {
+            let going = self.prunable_files(rule).await?;
+            Ok::<_, StoreError>(self.remove_files(going.iter().map(|old| old.file.entry()).collect()).await)
+        };
+        match tokio::time::timeout(max, tidied).await {
+            Ok(Ok(gone)) => gone,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "old files stay");
+                Vec::new()
+            }
+            Err(_) => {
+                tracing::warn!("removing old files takes too long");
+                Vec::new()
+            }
+        }
+    }
+
+    /// The names of the files that these sessions mention, whether they are still kept or not.
+    pub async fn files_of(&self, sessions: &[SessionId]) -> Result<BTreeSet<String>, StoreError> {
+        let mut users = self.users().await?;
+        users.retain(|_, users| sessions.iter().any(|session| users.contains(session)));
+        Ok(users.into_keys().collect())
+    }
+
+    /// Copies the files that these sessions mention to the directory `to`, which is made when
+    /// there is something to put into it.
+    pub async fn export_files(&self, sessions: &[SessionId], to: &Path) -> Result<CopiedFiles, StoreError> {
+        let names = self.files_of(sessions).await?;
+        Ok(self.copy_files(names, |dir| (dir, to.to_owned())).await)
+    }
+
+    /// Takes the files that these sessions mention from the directory `from`; those that are kept
+    /// already and those that are not there are passed over.
+    pub async fn import_files(&self, sessions: &[SessionId], from: &Path) -> Result<CopiedFiles, StoreError> {
+        let mut names = self.files_of(sessions).await?;
+        for entry in self.entries().await? {
+            names.remove(&entry.name);
+        }
+        Ok(self.copy_files(names, |dir| (from.to_owned(), dir)).await)
+    }
+
+    /// Removes those of `released` that no session mentions any more. A failure is a warning: the
+    /// session they belonged to is gone all the same.
+    pub(crate) async fn remove_unmentioned(&self, released: BTreeSet<String>) {
+        if released.is_empty() {
+            return;
+        }
+        let removed = async {
+            let mut entries = self.entries().await?;
+            entries.retain(|entry| released.contains(&entry.name));
+            if entries.is_empty() {
+                return Ok(());
+            }
+            let (users, moment) = (self.users().await?, self.moment().await?);
+            entries.retain(|entry| !users.contains_key(&entry.name) && !moment.may_be_in_use(entry.used_at));
+            self.remove_files(entries).await;
+            Ok::<(), StoreError>(())
+        };
+        if let Err(error) = removed.await {
+            tracing::warn!(%error, "files of a deleted session stay");
+        }
+    }
+
+    async fn entries(&self) -> Result<Vec<Entry>, StoreError> {
+        let Some(dir) = self.files.clone() else { return Ok(Vec::new()) };
+        let listed = blocking(move || {
+            folder::list(&dir)
+                .map_err(|error| StoreError::Files { path: dir.to_path_buf(), cause: error.to_string() })
+        });
+        listed.await?
+    }
+
+    async fn remove_files(&self, entries: Vec<Entry>) -> Vec<String> {
+        let Some(dir) = self.files.clone().filter(|_| !entries.is_empty()) else { return Vec::new() };
+        blocking(move || folder::remove(&dir, &entries)).await.unwrap_or_default()
+    }
+
+    async fn copy_files(
+        &self,
+        names: BTreeSet<String>,
+        way: impl FnOnce(PathBuf) -> (PathBuf, PathBuf),
+    ) -> CopiedFiles {
+        let Some(dir) = self.files.clone() else { return CopiedFiles::default() };
+        let (from, to) = way(dir.to_path_buf());
+        blocking(move || copied(&from, &to, names)).await.unwrap_or_default()
+    }
+
+    /// Who mentions what, all messages considered. What is found in messages that nobody has
+    /// looked at yet is noted for the next time.
+    async fn users(&self) -> Result<Users, StoreError> {
+        let read = self.read(|db| {
+            let newer = refs::newer(db).doing("look for mentioned files")?;
+            let mut users = refs::users(db).doing("look for mentioned files")?;
+            newer.add_to(&mut users);
+            Ok((users, newer))
+        });
+        let (users, newer) = read.await?;
+        if !newer.is_nothing() {
+            let noted = self.write(Level::Normal, move |db| refs::keep(db, &newer).doing("note files")).await;
+            // A full disk is no reason not to answer.
+            if let Err(error) = noted {
+                tracing::debug!(%error, "messages will be searched for files again");
+            }
+        }
+        Ok(users)
+    }
+
+    async fn moment(&self) -> Result<Moment, StoreError> {
+        let is_alive = self.is_alive;
+        let in_use_since = self.read(move |db| refs::in_use_since(db, is_alive)).await?;
+        Ok(Moment { now: self.now(), in_use_since })
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| StoreError::Stopped)
+}
+
+fn copied(from: &Path, to: &Path, names: BTreeSet<String>) -> CopiedFiles {
+    let mut done = CopiedFiles::default();
+    for name in names {
+        match folder::copy(from, to, &name) {
+            Ok(Copied::Whole) => done.copied.push(name),
+            Ok(Copied::Missing) => done.missing.push(name),
+            Ok(Copied::Damaged) => {
+                done.problems.push(format!("{name} has not the bytes that its name promises"))
+            }
+            Ok(Copied::TooLong) => done.problems.push(format!("{name} is too long")),
+            Err(error) => done.problems.push(format!("{name}: {error}")),
+        }
+    }
+    done
+}

@@ -1,0 +1,152 @@
+//! Which session mentions which file.
+//!
+//! A message's own transaction notes what it mentions. Messages that came another way (written by
+//! the other program, or before there was this table) are read once, up to a mark, when somebody
+//! asks; so no file that a stored message mentions ever looks unused. What is noted of a session
+//! that no longer exists does not count.
+
+use super::names::{may_mention, mentioned};
+use crate::StoreError;
+use crate::error::Doing;
+use crate::sessions::encode::Columns;
+use crate::sessions::{Liveness, decode, lease};
+use hermes_conversation::SessionId;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The columns of `messages` that can mention a file.
+pub(crate) const COLUMNS: &str = "content, tool_calls, api_content";
+const MARK: &str = "artifacts";
+
+/// Names, each with the sessions that mention it.
+pub(crate) type Users = BTreeMap<String, BTreeSet<SessionId>>;
+
+/// Notes what a message that is being stored mentions.
+pub(crate) fn note(db: &Connection, session: &SessionId, columns: &Columns) -> rusqlite::Result<()> {
+    let texts = [Some(&columns.content), columns.tool_calls.as_ref(), columns.api_content.as_ref()];
+    for text in texts.into_iter().flatten() {
+        insert(db, session.as_str(), &mentioned(text))?;
+    }
+    Ok(())
+}
+
+/// Notes what a message that was stored as a row mentions.
+pub(crate) fn note_row(db: &Connection, message: i64) -> rusqlite::Result<()> {
+    let sql = format!("SELECT session_id, {COLUMNS} FROM messages WHERE id = ?1 AND {}", may_mention());
+    let found = db.prepare_cached(&sql)?.query_row([message], mentions).optional()?;
+    found.map_or(Ok(()), |(session, names)| insert(db, &session, &names))
+}
+
+/// Takes a session's notes away, and tells which files it mentioned. Its messages must still be
+/// there.
+pub(crate) fn release(db: &Connection, session: &SessionId) -> Result<BTreeSet<String>, StoreError> {
+    let mut names = of_messages(db, session).doing("look for a session's files")?;
+    names.extend(noted(db, session).doing("look for a session's files")?);
+    db.execute("DELETE FROM hx_artifacts WHERE session = ?1", [session.as_str()])
+        .doing("forget a session's files")?;
+    Ok(names)
+}
+
+fn of_messages(db: &Connection, session: &SessionId) -> rusqlite::Result<BTreeSet<String>> {
+    let sql =
+        format!("SELECT session_id, {COLUMNS} FROM messages WHERE session_id = ?1 AND {}", may_mention());
+    let mut find = db.prepare(&sql)?;
+    let found = find.query_map([session.as_str()], mentions)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(found.into_iter().flat_map(|(_, names)| names).collect())
+}
+
+fn noted(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<String>> {
+    db.prepare_cached("SELECT name FROM hx_artifacts WHERE session = ?1")?
+        .query_map([session.as_str()], |row| row.get(0))?
+        .collect()
+}
+
+/// Who mentions what, as far as it is noted.
+pub(crate) fn users(db: &Connection) -> rusqlite::Result<Users> {
+    let mut users = Users::new();
+    let mut find = db.prepare(
+        "SELECT name, session FROM hx_artifacts WHERE session IN (SELECT id FROM sessions) ORDER BY name",
+    )?;
+    let mut rows = find.query([])?;
+    while let Some(row) = rows.next()? {
+        users.entry(row.get(0)?).or_default().insert(SessionId::new(row.get::<_, String>(1)?));
+    }
+    Ok(users)
+}
+
+/// What messages after the mark mention.
+#[derive(Debug)]
+pub(crate) struct Newer {
+    mark: i64,
+    last: i64,
+    found: Vec<(String, BTreeSet<String>)>,
+}
+
+impl Newer {
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.last <= self.mark
+    }
+
+    pub(crate) fn add_to(&self, users: &mut Users) {
+        for (session, names) in &self.found {
+            for name in names {
+                users.entry(name.clone()).or_default().insert(SessionId::new(session.clone()));
+            }
+        }
+    }
+}
+
+/// Reads the messages after the mark; all of them when there is none.
+pub(crate) fn newer(db: &Connection) -> rusqlite::Result<Newer> {
+    // A file that was never opened by this version has no such table, and so no mark.
+    let mark = db.query_row("SELECT value FROM hx_marks WHERE name = ?1", [MARK], |row| row.get(0));
+    let mark: i64 = mark.unwrap_or_default();
+    let last: i64 = db.query_row("SELECT COALESCE(MAX(id), 0) FROM messages", [], |row| row.get(0))?;
+    let sql = format!("SELECT session_id, {COLUMNS} FROM messages WHERE id > ?1 AND {}", may_mention());
+    let found = db.prepare(&sql)?.query_map([mark], mentions)?.collect::<rusqlite::Result<_>>()?;
+    Ok(Newer { mark, last, found })
+}
+
+/// Notes what [`newer`] found, and moves the mark. Doing it twice does no harm.
+pub(crate) fn keep(db: &Connection, newer: &Newer) -> rusqlite::Result<()> {
+    for (session, names) in &newer.found {
+        insert(db, session, names)?;
+    }
+    db.execute(
+        "INSERT INTO hx_marks VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)",
+        params![MARK, newer.last],
+    )?;
+    Ok(())
+}
+
+/// When the oldest turn began that a living process still has open. A file that was used since may
+/// belong to a result that is not stored yet.
+pub(crate) fn in_use_since(db: &Connection, is_alive: Liveness) -> Result<Option<f64>, StoreError> {
+    let open: Vec<(SessionId, f64)> = db
+        .prepare("SELECT session, started_at FROM hx_turns WHERE state = 'open' ORDER BY started_at")
+        .and_then(|mut find| {
+            find.query_map([], |row| Ok((SessionId::new(row.get::<_, String>(0)?), row.get(1)?)))?.collect()
+        })
+        .doing("look for open turns")?;
+    for (session, started) in open {
+        if lease::holder(db, &session, is_alive)?.is_some() {
+            return Ok(Some(started));
+        }
+    }
+    Ok(None)
+}
+
+fn mentions(row: &Row<'_>) -> rusqlite::Result<(String, BTreeSet<String>)> {
+    let mut names = BTreeSet::new();
+    for column in 1..=COLUMNS.split(", ").count() {
+        names.extend(decode::text(row, column)?.map(|text| mentioned(&text)).unwrap_or_default());
+    }
+    Ok((decode::text(row, 0)?.unwrap_or_default(), names))
+}
+
+fn insert(db: &Connection, session: &str, names: &BTreeSet<String>) -> rusqlite::Result<()> {
+    for name in names {
+        db.prepare_cached("INSERT OR IGNORE INTO hx_artifacts VALUES (?1, ?2)")?.execute([session, name])?;
+    }
+    Ok(())
+}
