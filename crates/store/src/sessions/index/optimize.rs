@@ -2,13 +2,15 @@
 
 use crate::StoreError;
 use crate::error::Doing;
+use crate::sessions::begin::locked;
 use crate::sessions::patience::{WRITE_PATIENCE, insist};
+use crate::sessions::queue::Queue;
 use crate::sessions::writer::Level;
 use crate::sessions::{Liveness, SessionDb, connect, owner};
 use hermes_conversation::{Owner, SessionId};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Long enough for any outbox; a broken index ends it at once.
 const CATCH_UP: Duration = Duration::from_secs(3_600);
@@ -46,6 +48,12 @@ impl SessionDb {
         let file = path.clone();
         let vacuumed = tokio::task::spawn_blocking(move || vacuum(&file)).await;
         vacuumed.unwrap_or(Err(StoreError::Stopped))?;
+        let pairs = self.shared.pairs.clone();
+        self.read(move |db| {
+            pairs.tidy(db);
+            Ok(())
+        })
+        .await?;
         Ok(Optimized { bytes_before, bytes_after: size(&path) })
     }
 }
@@ -53,6 +61,10 @@ impl SessionDb {
 /// Vacuuming is no part of a transaction, so it has a connection of its own.
 fn vacuum(path: &Path) -> Result<(), StoreError> {
     let db = connect::writer(path)?;
+    let mut queue = Queue::to_write(path);
+    let Ok(_turn) = queue.enter(Instant::now() + WRITE_PATIENCE) else {
+        return Err(locked(&db, path, WRITE_PATIENCE));
+    };
     insist(WRITE_PATIENCE, || db.execute_batch("VACUUM")).doing("compact the database")?;
     // A log that someone still reads is cut at another time.
     let cut = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -4,6 +4,7 @@ use super::readable::{self, Readable};
 use super::{Known, PairIndex, file, grams};
 use crate::sessions::patience::is_locked;
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Messages per transaction.
@@ -47,6 +48,32 @@ impl PairIndex {
             // Searching passes over them, and the next rebuild removes them.
             tracing::warn!(%error, "deleted messages stay in the index of pairs for now");
         }
+    }
+
+    /// Removes what the other program deleted, and merges the index.
+    pub(crate) fn tidy(&self, database: &Connection) {
+        if self.file.inode().is_none() {
+            return;
+        }
+        match self.gone(database) {
+            Ok(gone) => self.forget(&gone),
+            Err(error) => tracing::warn!(%error, "the index of pairs could not be compared"),
+        }
+        let merge = |db: &Connection| db.execute_batch("INSERT INTO pairs(pairs) VALUES ('optimize')");
+        if let Err(error) = self.file.open().and_then(|db| merge(&db)) {
+            tracing::warn!(%error, "the index of pairs could not be merged");
+        }
+    }
+
+    /// What the index knows and the database does not.
+    fn gone(&self, database: &Connection) -> rusqlite::Result<Vec<i64>> {
+        let ids = |db: &Connection, sql| -> rusqlite::Result<Vec<i64>> {
+            db.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+        };
+        let there: HashSet<i64> = ids(database, "SELECT id FROM messages")?.into_iter().collect();
+        let mut known = ids(&self.file.open()?, "SELECT id FROM pairs_docsize")?;
+        known.retain(|id| !there.contains(id));
+        Ok(known)
     }
 
     /// For a message that appeared at an id which the index may have passed: then it starts anew.
