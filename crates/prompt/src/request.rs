@@ -34,6 +34,7 @@ pub fn build_request(
             max_tokens: profile.max_tokens,
             dialect: profile.dialect,
             issuer: (!quirks.no_reasoning_replay).then(|| profile.issuer.clone()),
+            ..RequestSettings::default()
         },
     }
 }

@@ -3,13 +3,19 @@
 //! A request over a long history differs from the one before it by its newest messages, so
 //! the encoder keeps the bytes of every message it has seen, in order, and writes only what is
 //! new. What it remembers never changes the bytes: a fresh encoder gives the same ones.
+//!
+//! Cache marks are no part of what is remembered. They are put into the body when it is put
+//! together, so moving one changes nothing else.
 
-use crate::formats::chat;
-use crate::{ApiMode, EncodedRequest, ModelRequest, Segment, SegmentKind};
+use crate::formats::{Format, format};
+use crate::{ApiMode, CacheTtl, EncodedRequest, ModelRequest, Segment, SegmentKind};
 use bytes::Bytes;
 use hermes_conversation::{Message, ToolDefinition};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+
+/// Marks beside the one for the system prompt.
+const MESSAGE_MARKS: usize = 3;
 
 /// Writes one request.
 pub fn encode(mode: ApiMode, request: &ModelRequest) -> EncodedRequest {
@@ -17,55 +23,75 @@ pub fn encode(mode: ApiMode, request: &ModelRequest) -> EncodedRequest {
 }
 
 /// Writes the requests of one session.
-#[derive(Debug)]
 pub struct Encoder {
     mode: ApiMode,
+    format: &'static dyn Format,
     head: Option<Head>,
-    /// The messages already written, and where each one's bytes end in `written`.
-    messages: Vec<(Arc<Message>, usize)>,
-    /// Their JSON, separated by commas.
+    /// The messages already written.
+    messages: Vec<Arc<Message>>,
+    units: Vec<Unit>,
+    /// Their items, separated by commas.
     written: Vec<u8>,
-    segments: Vec<Segment>,
+}
+
+/// Messages that were written together.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    /// How many messages there are up to its end.
+    messages: usize,
+    /// Where its bytes end in `written`.
+    end: usize,
+    /// Where in `written` a cache mark could be put.
+    mark: Option<usize>,
+    segment: Segment,
 }
 
 /// Everything before the messages, and what it was made from.
-#[derive(Debug)]
 struct Head {
     made_from: (Arc<str>, Arc<str>, Arc<[ToolDefinition]>, crate::RequestSettings),
     bytes: Vec<u8>,
+    mark: Option<usize>,
+    has_items: bool,
     segments: Vec<Segment>,
 }
 
 impl Encoder {
     pub fn new(mode: ApiMode) -> Self {
-        Self { mode, head: None, messages: Vec::new(), written: Vec::new(), segments: Vec::new() }
+        Self {
+            mode,
+            format: format(mode),
+            head: None,
+            messages: Vec::new(),
+            units: Vec::new(),
+            written: Vec::new(),
+        }
     }
 
     pub fn encode(&mut self, request: &ModelRequest) -> EncodedRequest {
-        match self.mode {
-            ApiMode::ChatCompletions => self.write(request),
-        }
-    }
-
-    fn write(&mut self, request: &ModelRequest) -> EncodedRequest {
         self.write_head(request);
         self.write_messages(request);
-        let head = self.head.as_ref().map_or(&[][..], |head| &head.bytes);
-        let head_segments = self.head.as_ref().map_or(&[][..], |head| &head.segments);
-        let has_system = head_segments.iter().any(|segment| segment.kind == SegmentKind::System);
-        let mut body = Vec::with_capacity(head.len() + self.written.len() + 3);
-        body.extend_from_slice(head);
-        if has_system && !self.written.is_empty() {
+        let head = self.head.as_ref();
+        let mut segments = head.map_or_else(Vec::new, |head| head.segments.clone());
+        segments.extend(self.units.iter().map(|unit| unit.segment));
+        let stream = request.settings.stream;
+        EncodedRequest { mode: self.mode, body: self.body(request.settings.cache), segments, stream }
+    }
+
+    /// Puts the pieces together, with cache marks where they belong now.
+    fn body(&self, cache: Option<CacheTtl>) -> Bytes {
+        let Some(head) = &self.head else { return Bytes::new() };
+        let mark = cache.map_or(&b""[..], mark_text);
+        let mut body = Vec::with_capacity(head.bytes.len() + self.written.len() + 4 * mark.len() + 3);
+        write_marked(&mut body, &head.bytes, head.mark.as_slice(), mark);
+        if head.has_items && !self.written.is_empty() {
             body.push(b',');
         }
-        body.extend_from_slice(&self.written);
-        body.extend_from_slice(b"]}");
-        EncodedRequest {
-            mode: self.mode,
-            body: Bytes::from(body),
-            segments: [head_segments, &self.segments].concat(),
-            stream: request.settings.stream,
-        }
+        let mut marks: Vec<usize> =
+            self.units.iter().rev().filter_map(|unit| unit.mark).take(MESSAGE_MARKS).collect();
+        marks.reverse();
+        write_marked(&mut body, &self.written, &marks, mark);
+        body.extend_from_slice(self.format.tail());
+        Bytes::from(body)
     }
 
     fn write_head(&mut self, request: &ModelRequest) {
@@ -81,9 +107,9 @@ impl Encoder {
         }
         // What a message looks like depends on the settings too.
         if self.head.as_ref().is_some_and(|head| head.made_from.3 != request.settings) {
-            self.forget_messages(0);
+            self.keep_units(0);
         }
-        let parts = chat::head(request);
+        let parts = self.format.head(request);
         let mut segments = Vec::new();
         if !request.tools.is_empty() {
             segments.push(segment(SegmentKind::Tools, &parts.bytes[parts.tools.clone()]));
@@ -93,29 +119,68 @@ impl Encoder {
         }
         let made_from =
             (request.model.clone(), request.system.clone(), request.tools.clone(), request.settings.clone());
-        self.head = Some(Head { made_from, bytes: parts.bytes, segments });
+        let (mark, has_items) = (parts.mark, parts.has_items);
+        self.head = Some(Head { made_from, bytes: parts.bytes, mark, has_items, segments });
     }
 
     fn write_messages(&mut self, request: &ModelRequest) {
-        let known = self.messages.iter().zip(request.messages.iter());
-        let shared = known.take_while(|((seen, _), message)| Arc::ptr_eq(seen, message)).count();
-        self.forget_messages(shared);
-        for message in &request.messages[shared..] {
-            if !self.written.is_empty() {
-                self.written.push(b',');
-            }
-            let start = self.written.len();
-            chat::message(message, &request.settings, &mut self.written);
-            self.segments.push(segment(SegmentKind::Message, &self.written[start..]));
-            self.messages.push((message.clone(), self.written.len()));
+        let messages = &request.messages[..];
+        let known = self.messages.iter().zip(messages);
+        let shared = known.take_while(|(seen, message)| Arc::ptr_eq(seen, message)).count();
+        let mut kept = self.units.iter().take_while(|unit| unit.messages <= shared).count();
+        // The last one may have been written before a message came that belongs to it.
+        let start = |kept: usize| if kept == 0 { 0 } else { self.units[kept - 1].messages };
+        if kept > 0 && self.format.unit(&messages[start(kept - 1)..]) != start(kept) - start(kept - 1) {
+            kept -= 1;
+        }
+        self.keep_units(kept);
+        let mut at = self.messages.len();
+        while at < messages.len() {
+            let count = self.format.unit(&messages[at..]).clamp(1, messages.len() - at);
+            self.write_unit(&messages[at..at + count], request);
+            at += count;
         }
     }
 
-    fn forget_messages(&mut self, keep: usize) {
-        self.messages.truncate(keep);
-        self.segments.truncate(keep);
-        self.written.truncate(self.messages.last().map_or(0, |(_, end)| *end));
+    fn write_unit(&mut self, unit: &[Arc<Message>], request: &ModelRequest) {
+        let before = self.written.len();
+        if before > 0 {
+            self.written.push(b',');
+        }
+        let start = self.written.len();
+        let mark = self.format.write(unit, &request.settings, &mut self.written);
+        let segment = segment(SegmentKind::Message, &self.written[start..]);
+        if self.written.len() == start {
+            self.written.truncate(before);
+        }
+        self.messages.extend(unit.iter().cloned());
+        self.units.push(Unit { messages: self.messages.len(), end: self.written.len(), mark, segment });
     }
+
+    fn keep_units(&mut self, keep: usize) {
+        self.units.truncate(keep);
+        let last = self.units.last();
+        self.messages.truncate(last.map_or(0, |unit| unit.messages));
+        self.written.truncate(last.map_or(0, |unit| unit.end));
+    }
+}
+
+fn mark_text(ttl: CacheTtl) -> &'static [u8] {
+    match ttl {
+        CacheTtl::FiveMinutes => br#","cache_control":{"type":"ephemeral"}"#,
+        CacheTtl::OneHour => br#","cache_control":{"type":"ephemeral","ttl":"1h"}"#,
+    }
+}
+
+/// Appends `bytes` with `mark` put in at each of `places`, which ascend.
+fn write_marked(body: &mut Vec<u8>, bytes: &[u8], places: &[usize], mark: &[u8]) {
+    let mut from = 0;
+    for &place in places {
+        body.extend_from_slice(&bytes[from..place]);
+        body.extend_from_slice(mark);
+        from = place;
+    }
+    body.extend_from_slice(&bytes[from..]);
 }
 
 fn segment(kind: SegmentKind, bytes: &[u8]) -> Segment {
@@ -123,6 +188,12 @@ fn segment(kind: SegmentKind, bytes: &[u8]) -> Segment {
     let mut hash = [0; 16];
     hash.copy_from_slice(&digest[..16]);
     Segment { kind, hash, len: bytes.len() }
+}
+
+impl std::fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encoder").field("mode", &self.mode).field("units", &self.units.len()).finish()
+    }
 }
 
 #[cfg(test)]

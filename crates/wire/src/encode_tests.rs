@@ -56,7 +56,7 @@ fn newer_models_get_the_developer_role_and_the_newer_cap() {
         stream: false,
         max_tokens: Some(9),
         dialect: Dialect::of("api.openai.com", "gpt-5-mini"),
-        issuer: None,
+        ..RequestSettings::default()
     };
     let asked = ModelRequest { settings, tools: Arc::from([]), ..request(vec![Message::user("hi")]) };
     insta::assert_snapshot!(text(&encode(ApiMode::ChatCompletions, &asked)), @r#"{"model":"m","max_completion_tokens":9,"messages":[{"role":"developer","content":"Be brief."},{"role":"user","content":"hi"}]}"#);

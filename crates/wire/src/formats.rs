@@ -3,8 +3,59 @@
 pub(crate) mod chat;
 mod chat_decode;
 
-use crate::{ApiMode, Failure, ModelEvent, Reply};
-pub(crate) use chat_decode::ChatDecoder;
+use crate::{ApiMode, Failure, ModelEvent, ModelRequest, Reply, RequestSettings};
+use chat_decode::ChatDecoder;
+use hermes_conversation::Message;
+use serde::Serialize;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How requests are written in one format.
+///
+/// A body is a head, the items of the history separated by commas, and a tail. Settings belong
+/// into the head and the history comes last, so that the bytes of one request begin the next.
+pub(crate) trait Format: Sync {
+    /// Everything before the first item of the history.
+    fn head(&self, request: &ModelRequest) -> HeadParts;
+
+    /// How many of the messages, which are never none, are written together. Formats in which
+    /// several results share one message say so here.
+    fn unit(&self, _messages: &[Arc<Message>]) -> usize {
+        1
+    }
+
+    /// Appends the items of one unit, separated by commas; there may be none. Returns where in
+    /// `bytes` a cache mark could be put, if it can carry one.
+    fn write(&self, unit: &[Arc<Message>], settings: &RequestSettings, bytes: &mut Vec<u8>) -> Option<usize>;
+
+    fn tail(&self) -> &'static [u8] {
+        b"]}"
+    }
+}
+
+/// The beginning of a request.
+pub(crate) struct HeadParts {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) tools: Range<usize>,
+    pub(crate) system: Range<usize>,
+    /// Where a cache mark for the system prompt could be put.
+    pub(crate) mark: Option<usize>,
+    /// The list of items is not empty at the end of `bytes`.
+    pub(crate) has_items: bool,
+}
+
+pub(crate) fn format(mode: ApiMode) -> &'static dyn Format {
+    match mode {
+        ApiMode::ChatCompletions => &chat::Chat,
+    }
+}
+
+fn write_json(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    // Writing these types into memory cannot fail: no map keys, no fallible writer.
+    if let Err(error) = serde_json::to_writer(bytes, value) {
+        unreachable!("writing JSON into memory failed: {error}");
+    }
+}
 
 /// Why a piece of a reply could not be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -32,28 +83,39 @@ impl From<DecodeError> for Failure {
 
 /// Reads one reply. It is fed the data of each event and gives pieces; at the end, the whole.
 #[derive(Debug)]
-pub struct Decoder(ChatDecoder);
+pub struct Decoder(Inner);
+
+#[derive(Debug)]
+enum Inner {
+    Chat(ChatDecoder),
+}
 
 impl Decoder {
     pub fn new(mode: ApiMode) -> Self {
-        match mode {
-            ApiMode::ChatCompletions => Self(ChatDecoder::default()),
-        }
+        Self(match mode {
+            ApiMode::ChatCompletions => Inner::Chat(ChatDecoder::default()),
+        })
     }
 
     /// Takes the data of one event. `each` gets what there is to show.
     pub fn feed(&mut self, data: &str, each: impl FnMut(ModelEvent)) -> Result<(), DecodeError> {
-        self.0.feed(data, each)
+        match &mut self.0 {
+            Inner::Chat(decoder) => decoder.feed(data, each),
+        }
     }
 
     /// Whether the reply's last event has been seen.
     pub fn is_done(&self) -> bool {
-        self.0.is_done()
+        match &self.0 {
+            Inner::Chat(decoder) => decoder.is_done(),
+        }
     }
 
     /// The whole reply of a stream that has ended.
     pub fn finish(self) -> Result<Reply, DecodeError> {
-        self.0.finish()
+        match self.0 {
+            Inner::Chat(decoder) => decoder.finish(),
+        }
     }
 
     /// The reply of a request that was not streamed.

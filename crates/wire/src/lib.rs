@@ -5,6 +5,7 @@
 //! bytes into values; sending and receiving is the work of `providers`.
 
 mod arguments;
+mod calls;
 mod classify;
 mod encode;
 mod fault;
@@ -20,7 +21,7 @@ pub use fault::{Failure, Fault, FaultClass, TimeoutPhase};
 pub use formats::{DecodeError, Decoder};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use request::{
-    ApiMode, Dialect, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment, SegmentKind,
-    SystemRole,
+    ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment,
+    SegmentKind, SystemRole,
 };
 pub use sse::{SseError, SseParser};

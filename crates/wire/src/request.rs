@@ -10,6 +10,56 @@ pub enum ApiMode {
     ChatCompletions,
 }
 
+/// How hard a model is asked to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// Not at all.
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    Xhigh,
+    Max,
+    Ultra,
+}
+
+impl Effort {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
+            Self::Ultra => "ultra",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        let all = [
+            Self::None,
+            Self::Minimal,
+            Self::Low,
+            Self::Medium,
+            Self::High,
+            Self::Xhigh,
+            Self::Max,
+            Self::Ultra,
+        ];
+        all.into_iter().find(|effort| effort.as_str() == text)
+    }
+}
+
+/// How long a marked prefix stays in a provider's cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheTtl {
+    FiveMinutes,
+    OneHour,
+}
+
 /// Everything that determines the bytes of a request, and nothing else.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
@@ -30,6 +80,13 @@ pub struct RequestSettings {
     pub dialect: Dialect,
     /// Who will read it; reasoning is replayed only to the one who wrote it.
     pub issuer: Option<Issuer>,
+    /// `None` leaves it to the endpoint.
+    pub effort: Option<Effort>,
+    /// Whether the request marks what is to be cached, and for how long. The system prompt and the
+    /// last three messages that can carry one get a mark.
+    pub cache: Option<CacheTtl>,
+    /// Names the session to caches that are looked up by a key.
+    pub session: Option<Arc<str>>,
 }
 
 /// How one endpoint spells the things that endpoints spell differently.
@@ -82,7 +139,15 @@ pub enum SegmentKind {
 
 impl Default for RequestSettings {
     fn default() -> Self {
-        Self { stream: true, max_tokens: None, dialect: Dialect::default(), issuer: None }
+        Self {
+            stream: true,
+            max_tokens: None,
+            dialect: Dialect::default(),
+            issuer: None,
+            effort: None,
+            cache: None,
+            session: None,
+        }
     }
 }
 

@@ -3,19 +3,29 @@
 //! Settings come first and messages last, so that even the raw bytes of one request, less the
 //! closing brackets, begin the next one.
 
+use super::{Format, HeadParts, write_json};
 use crate::{ModelRequest, OutputCapKey, RequestSettings, SystemRole};
 use hermes_conversation::{AssistantMessage, Content, Message, RawJson, ToolCall, ToolDefinition};
 use serde::Serialize;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// The bytes before the first message of the history.
-pub(crate) struct HeadParts {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) tools: Range<usize>,
-    pub(crate) system: Range<usize>,
+pub(crate) struct Chat;
+
+impl Format for Chat {
+    fn head(&self, request: &ModelRequest) -> HeadParts {
+        head(request)
+    }
+
+    fn write(&self, unit: &[Arc<Message>], settings: &RequestSettings, bytes: &mut Vec<u8>) -> Option<usize> {
+        for one in unit {
+            message(one, settings, bytes);
+        }
+        None
+    }
 }
 
-pub(crate) fn head(request: &ModelRequest) -> HeadParts {
+fn head(request: &ModelRequest) -> HeadParts {
     let mut bytes = Vec::with_capacity(16 * 1024);
     bytes.extend_from_slice(b"{\"model\":");
     write_json(&mut bytes, &*request.model);
@@ -32,7 +42,7 @@ pub(crate) fn head(request: &ModelRequest) -> HeadParts {
     let tools = write_tools(&mut bytes, &request.tools);
     bytes.extend_from_slice(b",\"messages\":[");
     let system = write_system(&mut bytes, request);
-    HeadParts { bytes, tools, system }
+    HeadParts { has_items: !system.is_empty(), bytes, tools, system, mark: None }
 }
 
 fn write_tools(bytes: &mut Vec<u8>, tools: &[ToolDefinition]) -> Range<usize> {
@@ -60,7 +70,7 @@ fn write_system(bytes: &mut Vec<u8>, request: &ModelRequest) -> Range<usize> {
 }
 
 /// Appends one message of the history.
-pub(crate) fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) {
+fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) {
     match message {
         Message::User(user) => {
             let content = WireContent::of(&user.content, user.api_content.as_deref());
@@ -71,13 +81,6 @@ pub(crate) fn message(message: &Message, settings: &RequestSettings, bytes: &mut
             let content = WireContent::of(&tool.content, tool.api_content.as_deref());
             write_json(bytes, &WireResult { role: "tool", tool_call_id: tool.call_id.as_str(), content });
         }
-    }
-}
-
-fn write_json(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    // Writing these types into memory cannot fail: no map keys, no fallible writer.
-    if let Err(error) = serde_json::to_writer(bytes, value) {
-        unreachable!("writing JSON into memory failed: {error}");
     }
 }
 

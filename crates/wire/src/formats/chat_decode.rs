@@ -1,11 +1,9 @@
 //! Chat completions, inbound: a stream of chunks or one JSON body.
 
 use super::DecodeError;
-use crate::arguments::{ArgumentsState, mend_arguments};
-use crate::{CallState, ModelEvent, Reply};
-use hermes_conversation::{
-    AssistantMessage, CallId, FinishReason, RawJson, Reasoning, ToolCall, Usage, parse_lenient,
-};
+use crate::calls::Assembler;
+use crate::{ModelEvent, Reply};
+use hermes_conversation::{AssistantMessage, FinishReason, RawJson, Reasoning, Usage, parse_lenient};
 use serde::Deserialize;
 
 /// Folds chunks into one reply.
@@ -15,20 +13,10 @@ pub(crate) struct ChatDecoder {
     reasoning: String,
     details: Vec<RawJson>,
     refusal: String,
-    calls: Vec<Slot>,
+    calls: Assembler,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
     done: bool,
-}
-
-/// A tool call that is being written.
-#[derive(Debug, Default)]
-struct Slot {
-    index: Option<u64>,
-    id: String,
-    name: String,
-    arguments: String,
-    extra_content: Option<RawJson>,
 }
 
 impl ChatDecoder {
@@ -88,11 +76,7 @@ impl ChatDecoder {
 
     fn call(&mut self, piece: CallPiece, each: &mut impl FnMut(ModelEvent)) {
         let id = piece.id.map(|id| id.0).unwrap_or_default();
-        let place = self.place_of(piece.index, &id);
-        let slot = &mut self.calls[place];
-        if !id.is_empty() {
-            slot.id = id;
-        }
+        let slot = self.calls.slot(piece.index, &id);
         if piece.extra_content.is_some() {
             slot.extra_content = piece.extra_content;
         }
@@ -110,24 +94,6 @@ impl ChatDecoder {
         }
     }
 
-    /// The slot a piece belongs to. A new id on a used index is a new call: some servers
-    /// number every call 0.
-    fn place_of(&mut self, index: Option<u64>, id: &str) -> usize {
-        let same_index = self.calls.iter().rposition(|slot| match index {
-            Some(index) => slot.index == Some(index),
-            None => id.is_empty() || slot.id == id,
-        });
-        match same_index {
-            Some(place) if id.is_empty() || self.calls[place].id.is_empty() || self.calls[place].id == id => {
-                place
-            }
-            _ => {
-                self.calls.push(Slot { index, ..Slot::default() });
-                self.calls.len() - 1
-            }
-        }
-    }
-
     pub(crate) fn finish(self) -> Result<Reply, DecodeError> {
         if self.finish.is_none() && !self.done {
             return Err(DecodeError::Unfinished);
@@ -139,7 +105,7 @@ impl ChatDecoder {
     }
 
     fn into_reply(self) -> Reply {
-        let (calls, states) = assemble(self.calls);
+        let (calls, states) = self.calls.finish();
         let mut finish = self.finish.unwrap_or(FinishReason::Stop);
         let mut text = self.text;
         if text.is_empty() && calls.is_empty() && !self.refusal.is_empty() {
@@ -160,29 +126,6 @@ impl ChatDecoder {
             usage: self.usage,
         }
     }
-}
-
-/// Gives every call an id of its own and judges its arguments.
-fn assemble(slots: Vec<Slot>) -> (Vec<ToolCall>, Vec<CallState>) {
-    let mut calls: Vec<ToolCall> = Vec::with_capacity(slots.len());
-    let mut states = Vec::with_capacity(slots.len());
-    for (index, slot) in slots.into_iter().enumerate() {
-        let (state, arguments) = mend_arguments(&slot.arguments);
-        let taken = calls.iter().any(|call| call.id.as_str() == slot.id);
-        let id = match slot.id.is_empty() || taken {
-            true => CallId::derived(&slot.name, &slot.arguments, index),
-            false => CallId::new(slot.id),
-        };
-        let name = if slot.name.trim().is_empty() { "invalid_tool_call".to_owned() } else { slot.name };
-        calls.push(ToolCall { extra_content: slot.extra_content, ..ToolCall::new(id, name, arguments) });
-        states.push(match state {
-            ArgumentsState::Complete => CallState::Complete,
-            ArgumentsState::Repaired => CallState::Repaired,
-            ArgumentsState::Truncated => CallState::Truncated,
-            ArgumentsState::Malformed => CallState::Malformed,
-        });
-    }
-    (calls, states)
 }
 
 /// Reads the body of a request that was not streamed.

@@ -1,4 +1,6 @@
 use super::*;
+use crate::CallState;
+use hermes_conversation::CallId;
 
 fn decode(events: &[&str]) -> (Vec<ModelEvent>, Result<Reply, DecodeError>) {
     let mut decoder = ChatDecoder::default();
@@ -54,7 +56,7 @@ fn tool_calls_are_assembled() {
             .to_string()
     };
     let end = r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#.to_owned();
-    use CallState::*;
+    use crate::CallState::*;
     for (name, events, want) in [
         (
             "in pieces",
