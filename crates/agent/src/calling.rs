@@ -5,7 +5,7 @@ use crate::{Ports, Session};
 use futures::StreamExt;
 use hermes_conversation::{SpentCall, TurnEvent};
 use hermes_prompt::{Offer, build_request};
-use hermes_wire::{Failure, Model, ModelEvent, Reply, classify};
+use hermes_wire::{EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in};
 use tokio_util::sync::CancellationToken;
 
 /// Asks the model once. Nothing of a reply that did not finish enters the history.
@@ -22,6 +22,7 @@ pub(crate) async fn call_model(
     };
     let request = build_request(model.profile(), &session.system, &session.history, &offer, session.quirks);
     let encoded = session.encoder.encode(&request);
+    let situation = situation(model.profile(), &encoded, request.messages.len());
     let mut heard = Heard::default();
     let listening = async {
         let events = model.reply(encoded).await?;
@@ -34,7 +35,7 @@ pub(crate) async fn call_model(
         }
         Some(Err(failure)) => {
             retract(&heard, ports).await;
-            Event::Failed(classify(&failure))
+            Event::Failed(classify_in(&failure, &situation))
         }
         Some(Ok(mut reply)) => {
             ports.events.send(TurnEvent::StepFinished { usage: reply.usage }).await;
@@ -42,6 +43,19 @@ pub(crate) async fn call_model(
             session.count(spent_call(model.as_ref(), &reply));
             Event::Replied(reply)
         }
+    }
+}
+
+/// What the call was about, for faults that only its size explains.
+fn situation(profile: &ModelProfile, request: &EncodedRequest, messages: usize) -> Situation {
+    /// Bytes of a request per token, roughly.
+    const BYTES: u64 = 4;
+    Situation {
+        tokens: request.body.len() as u64 / BYTES,
+        window: profile.context_length,
+        messages,
+        thinks_long: false,
+        is_aggregator: profile.issuer.provider == "openrouter",
     }
 }
 

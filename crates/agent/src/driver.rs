@@ -46,6 +46,10 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
             session.quirks.no_streaming = true;
             Event::Remedied
         }
+        Remedy::StopReplay => {
+            session.quirks.no_reasoning_replay = true;
+            Event::Remedied
+        }
         Remedy::AskToContinue(reply) => {
             add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
         }

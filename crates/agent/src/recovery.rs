@@ -37,6 +37,7 @@ pub struct Spent {
     /// Failed attempts at the current model call.
     pub attempts: u32,
     pub streaming_dropped: bool,
+    pub replay_dropped: bool,
 }
 
 /// Something that may turn a failure into another try.
@@ -46,6 +47,8 @@ pub enum Remedy {
     Wait { delay: Duration, why: String },
     /// Ask for whole replies from now on; kept with the session.
     StopStreaming,
+    /// Send no earlier reasoning back from now on; kept with the session.
+    StopReplay,
     /// Keep the cut reply and ask for the rest.
     AskToContinue(Box<Reply>),
     /// The budget is spent: ask for a last answer without tools.
@@ -59,11 +62,17 @@ const LONGEST_WAIT: Duration = Duration::from_secs(600);
 pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     use FaultClass::*;
     let base = match fault.class {
-        RateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown => limits.backoff,
+        RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown => {
+            limits.backoff
+        }
         Unreachable => limits.backoff / 2,
         StreamingUnsupported if !spent.streaming_dropped => return Some(Remedy::StopStreaming),
-        StreamingUnsupported | Auth | Billing | ContextOverflow | PayloadTooLarge | ModelNotFound
-        | ContentPolicy | Format => return None,
+        ThinkingSignature | EncryptedContent if !spent.replay_dropped => return Some(Remedy::StopReplay),
+        StreamingUnsupported | ThinkingSignature | EncryptedContent | Auth | Billing | Certificate
+        | ContextOverflow | PayloadTooLarge | LongContextTier | LongContextBeta | ImageTooLarge
+        | ToolImages | SchemaKeywords | ModelNotFound | ContentPolicy | ProviderPolicy | Format => {
+            return None;
+        }
     };
     if spent.attempts >= limits.attempts.max(1) {
         return None;
@@ -86,7 +95,7 @@ mod tests {
     use super::*;
 
     fn fault(class: FaultClass, retry_after: Option<u64>) -> Fault {
-        Fault { class, detail: "x".into(), retry_after: retry_after.map(Duration::from_secs) }
+        Fault { retry_after: retry_after.map(Duration::from_secs), ..Fault::new(class, "x") }
     }
 
     fn wait(seconds: u64) -> Option<Remedy> {
@@ -110,7 +119,12 @@ mod tests {
             (Unreachable, None, 2, wait(2)),
             (Server, None, 3, None),
             (RateLimited, Some(1), 3, None),
+            (UpstreamRateLimited, None, 1, wait(2)),
             (StreamingUnsupported, None, 1, Some(Remedy::StopStreaming)),
+            (ThinkingSignature, None, 1, Some(Remedy::StopReplay)),
+            (EncryptedContent, None, 1, Some(Remedy::StopReplay)),
+            (Certificate, None, 1, None),
+            (ProviderPolicy, None, 1, None),
             (Auth, None, 1, None),
             (Billing, None, 1, None),
             (ContextOverflow, None, 1, None),
@@ -119,16 +133,17 @@ mod tests {
             (ContentPolicy, None, 1, None),
             (Format, None, 1, None),
         ] {
-            let spent = Spent { attempts: failures, streaming_dropped: false };
+            let spent = Spent { attempts: failures, ..Spent::default() };
             assert_eq!(
                 decide(&fault(class, asked), &spent, &Limits::default()),
                 want,
                 "{class:?} {failures}"
             );
         }
-        let spent = Spent { attempts: 1, streaming_dropped: true };
-        let again = decide(&fault(StreamingUnsupported, None), &spent, &Limits::default());
-        assert_eq!(again, None);
+        let spent = Spent { attempts: 1, streaming_dropped: true, replay_dropped: true };
+        for class in [StreamingUnsupported, ThinkingSignature, EncryptedContent] {
+            assert_eq!(decide(&fault(class, None), &spent, &Limits::default()), None, "{class:?}");
+        }
     }
 
     #[test]

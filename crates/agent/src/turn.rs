@@ -144,6 +144,7 @@ impl Turn {
             }
             Some(remedy) => {
                 self.spent.streaming_dropped |= remedy == Remedy::StopStreaming;
+                self.spent.replay_dropped |= remedy == Remedy::StopReplay;
                 Step::Apply(remedy)
             }
         }
@@ -246,7 +247,7 @@ impl Turn {
 fn refused(reply: &Reply) -> Outcome {
     let said = reply.message.text.trim();
     let detail = if said.is_empty() { "the model refused to answer".to_owned() } else { said.to_owned() };
-    let fault = Fault { class: FaultClass::ContentPolicy, detail, retry_after: None };
+    let fault = Fault::new(FaultClass::ContentPolicy, detail);
     Outcome::Failed { fault, exit_reason: "content_filter".to_owned() }
 }
 

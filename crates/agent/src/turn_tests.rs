@@ -15,7 +15,7 @@ fn calling(state: CallState, finish: FinishReason) -> Box<Reply> {
 }
 
 fn fault(class: FaultClass) -> Fault {
-    Fault { class, detail: "x".into(), retry_after: None }
+    Fault::new(class, "x")
 }
 
 fn turn() -> Turn {
@@ -154,11 +154,7 @@ fn other_ends() {
         (
             Event::Replied(refusal),
             Outcome::Failed {
-                fault: Fault {
-                    class: FaultClass::ContentPolicy,
-                    detail: "I cannot.".into(),
-                    retry_after: None,
-                },
+                fault: Fault::new(FaultClass::ContentPolicy, "I cannot."),
                 exit_reason: "content_filter".into(),
             },
         ),

@@ -195,14 +195,24 @@ pub(crate) fn explain(report: &TurnReport, error: &str) -> String {
         Some(Auth) => "check the key with `hermes doctor`",
         Some(ModelNotFound) => "choose a model that the provider has: `hermes config set model.default NAME`",
         Some(Billing) => "the account needs credit, or choose another provider",
-        Some(RateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown) => {
-            "the provider did not recover; try again later with --continue"
+        Some(
+            RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown,
+        ) => "the provider did not recover; try again later with --continue",
+        Some(Certificate) => {
+            "the server's certificate is not trusted here; check the address, the clock and the CA certificates"
         }
-        Some(ContextOverflow | PayloadTooLarge) => {
+        Some(ContextOverflow | PayloadTooLarge | LongContextTier | LongContextBeta) => {
             "the conversation is too long for this model; start a new one"
         }
         Some(ContentPolicy) => "the provider refused; rephrase the request",
-        Some(StreamingUnsupported | Format) => "the provider refused the request as it is; try another model",
+        Some(ProviderPolicy) => {
+            "the provider's account settings allow no endpoint for this model; change them, or the model"
+        }
+        Some(ImageTooLarge) => "an image is too large for this model; send a smaller one in a new session",
+        Some(
+            StreamingUnsupported | ThinkingSignature | EncryptedContent | ToolImages | SchemaKeywords
+            | Format,
+        ) => "the provider refused the request as it is; try another model",
         None if report.store_failed => {
             return format!("{}; see `hermes doctor`", term::printable(error));
         }

@@ -8,12 +8,12 @@ use hermes_conversation::{BoxFuture, Issuer};
 use hermes_guard::{Secrets, redact};
 use hermes_wire::{
     ApiMode, Decoder, Dialect, EncodedRequest, Failure, Model, ModelEvent, ModelEvents, ModelProfile,
-    TimeoutPhase,
+    TimeoutPhase, retry_after_header,
 };
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 use url::Url;
 
@@ -109,7 +109,7 @@ impl HttpModel {
     /// Reads what a refusing server says, without any secret it may have echoed.
     async fn refusal(&self, response: reqwest::Response) -> Failure {
         let status = response.status().as_u16();
-        let retry_after = retry_after(response.headers());
+        let retry_after = retry_after(status, response.headers());
         let location = response.headers().get("location").is_some();
         let mut text = Vec::new();
         let mut body = response.bytes_stream();
@@ -158,9 +158,15 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.trim_start().starts_with("application/json")
 }
 
-/// `Retry-After` in seconds, or its millisecond cousin.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let millis = number("retry-after-ms").map(|millis| millis / 1000.0);
-    Duration::try_from_secs_f64(millis.or_else(|| number("retry-after"))?).ok()
+/// What a refusal says about when to come back. What is left of a quota tells only about a refusal
+/// that is about quotas.
+fn retry_after(status: u16, headers: &HeaderMap) -> Option<Duration> {
+    const WAITS: [&str; 2] = ["retry-after-ms", "retry-after"];
+    const QUOTAS: [&str; 3] = ["x-ratelimit-reset-requests", "x-ratelimit-reset-tokens", "x-ratelimit-reset"];
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
+    let quotas = if status == 429 { &QUOTAS[..] } else { &[] };
+    WAITS
+        .iter()
+        .chain(quotas)
+        .find_map(|name| retry_after_header(name, headers.get(*name)?.to_str().ok()?, now))
 }

@@ -1,99 +1,126 @@
 //! Gives a failure its name.
+//!
+//! The rules are a table (`rules`): the first one that fits wins. Here is only what they are
+//! compared with: a status, an error code, and everything the provider said, in lower case.
+
+mod hints;
+mod rules;
+
+pub use hints::retry_after_header;
 
 use crate::fault::first_line;
 use crate::{Failure, Fault, FaultClass};
-use std::time::Duration;
+use rules::RULES;
+use serde_json::Value;
 
-/// Wordings of "the conversation is too long", lower case.
-const OVERFLOW_WORDS: &[&str] = &[
-    "context length",
-    "context_length",
-    "context window",
-    "maximum context",
-    "too many tokens",
-    "prompt is too long",
-    "input is too long",
-    "max_model_len",
-    "n_ctx",
-    "reduce the length",
-];
-const BILLING_WORDS: &[&str] = &[
-    "insufficient_quota",
-    "insufficient credits",
-    "billing",
-    "payment_required",
-    "insufficient_credits",
-    "balance",
-];
-const POLICY_WORDS: &[&str] = &["content_filter", "usage policy", "flagged", "responsible ai"];
-const MODEL_WORDS: &[&str] =
-    &["model_not_found", "model not found", "does not exist", "no such model", "unknown model"];
-const OVERLOAD_WORDS: &[&str] = &["overloaded", "at capacity", "server is busy"];
+/// What a failed call was about. A provider that cannot take a long conversation often only hangs
+/// up, or answers with one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Situation {
+    /// Size of the request, estimated.
+    pub tokens: u64,
+    /// What the model can take, if that is known.
+    pub window: Option<u64>,
+    pub messages: usize,
+    /// Models that think for long before they say a word are cut off for that, not for length.
+    pub thinks_long: bool,
+    /// The endpoint passes requests on to others, and so does its errors.
+    pub is_aggregator: bool,
+}
 
-/// Names a failure. Pure: the answer depends on status and wording alone.
+/// Windows up to this size count as small.
+const SMALL_WINDOW: u64 = 256_000;
+
+impl Situation {
+    /// Whether a bad request without an explanation means that it is too long.
+    fn is_large(&self) -> bool {
+        self.exceeds(0.4, 80_000, 80)
+    }
+
+    /// Whether a connection that was cut means so.
+    fn is_very_large(&self) -> bool {
+        !self.thinks_long && self.exceeds(0.6, 120_000, 200)
+    }
+
+    fn exceeds(&self, share: f64, tokens: u64, messages: usize) -> bool {
+        let window = self.window.unwrap_or(SMALL_WINDOW);
+        self.tokens as f64 > window as f64 * share
+            || (window <= SMALL_WINDOW && (self.tokens > tokens || self.messages > messages))
+    }
+}
+
+/// Names a failure of which nothing else is known.
 pub fn classify(failure: &Failure) -> Fault {
-    let (class, retry_after) = match failure {
+    classify_in(failure, &Situation::default())
+}
+
+/// Names a failure. Pure: the answer depends on the failure and the situation alone.
+pub fn classify_in(failure: &Failure, situation: &Situation) -> Fault {
+    let (class, status, retry_after) = match failure {
         Failure::Http { status, retry_after, body } => {
-            (of_response(*status, body), retry_hint(*retry_after, body))
+            let said = Said::new(Some(*status), body);
+            (of_report(&said, situation), Some(*status), retry_after.or_else(|| hints::in_body(body)))
         }
-        Failure::Reported { body } => (of_report(body), retry_hint(None, body)),
-        Failure::Unreachable { .. } => (FaultClass::Unreachable, None),
-        Failure::TimedOut { .. } => (FaultClass::Timeout, None),
-        Failure::Cut { .. } => (FaultClass::StreamCut, None),
-        Failure::Garbled { .. } => (FaultClass::Garbled, None),
-        Failure::TooLarge { .. } => (FaultClass::Format, None),
+        Failure::Reported { body } => {
+            let said = Said::new(None, body);
+            (of_report(&said, situation), said.status, hints::in_body(body))
+        }
+        Failure::Unreachable { cause, .. } if rules::is_certificate(&cause.to_lowercase()) => {
+            (FaultClass::Certificate, None, None)
+        }
+        Failure::Unreachable { .. } => (FaultClass::Unreachable, None, None),
+        Failure::TimedOut { .. } => (FaultClass::Timeout, None, None),
+        Failure::Cut { .. } if situation.is_very_large() => (FaultClass::ContextOverflow, None, None),
+        Failure::Cut { .. } => (FaultClass::StreamCut, None, None),
+        Failure::Garbled { .. } => (FaultClass::Garbled, None, None),
+        Failure::TooLarge { .. } => (FaultClass::Format, None, None),
     };
-    Fault { class, detail: detail(failure), retry_after }
+    let mut flags = class.flags();
+    // A 403 says that this key may not, not that the key is bad.
+    flags.rotate &= !(class == FaultClass::Auth && status == Some(403));
+    Fault { class, flags, detail: detail(failure), retry_after }
 }
 
-fn of_response(status: u16, body: &str) -> FaultClass {
-    let text = body.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    match status {
-        400 | 404 | 422 if says(MODEL_WORDS) && says(&["model"]) => FaultClass::ModelNotFound,
-        400 | 422 if says(OVERFLOW_WORDS) => FaultClass::ContextOverflow,
-        400 | 422 if says(&["stream"]) && says(&["not supported", "unsupported"]) => {
-            FaultClass::StreamingUnsupported
+/// What the provider said about it.
+pub(crate) struct Said {
+    pub(crate) status: Option<u16>,
+    /// `error.code` or `error.type`, lower case.
+    pub(crate) code: String,
+    /// Everything, lower case.
+    pub(crate) text: String,
+    /// The provider's own sentence, lower case.
+    message: String,
+}
+
+impl Said {
+    fn new(status: Option<u16>, body: &str) -> Self {
+        let value = serde_json::from_str::<Value>(body).unwrap_or_default();
+        let error = &value["error"];
+        let code = [&error["code"], &error["type"], &value["code"], &error["status"]];
+        let code = code.into_iter().filter_map(Value::as_str).find(|code| *code != "400");
+        let number = [&error["code"], &error["status"], &value["status"]];
+        let number = number.into_iter().filter_map(Value::as_u64).find_map(|code| u16::try_from(code).ok());
+        // An aggregator wraps what the provider behind it said.
+        let inner = error["metadata"]["raw"].as_str().unwrap_or_default();
+        Self {
+            status: status.or(number.filter(|code| (400..600).contains(code))),
+            code: code.unwrap_or_default().to_lowercase(),
+            text: format!("{body} {inner}").to_lowercase(),
+            message: message_in(body).to_lowercase(),
         }
-        400 | 403 if says(POLICY_WORDS) => FaultClass::ContentPolicy,
-        400 | 403 | 404 if says(BILLING_WORDS) => FaultClass::Billing,
-        401 | 403 => FaultClass::Auth,
-        402 => FaultClass::Billing,
-        404 => FaultClass::ModelNotFound,
-        408 => FaultClass::Timeout,
-        413 => FaultClass::PayloadTooLarge,
-        429 if says(BILLING_WORDS) && !says(&["rate limit"]) => FaultClass::Billing,
-        429 if says(OVERLOAD_WORDS) => FaultClass::Overloaded,
-        429 => FaultClass::RateLimited,
-        503 | 529 => FaultClass::Overloaded,
-        500..=599 if says(OVERFLOW_WORDS) => FaultClass::ContextOverflow,
-        500..=599 => FaultClass::Server,
-        400..=499 => FaultClass::Format,
-        // Redirects are not followed: a key must not travel to another host.
-        _ => FaultClass::Format,
     }
 }
 
-/// An error object that came inside a stream carries no status; its code often is one.
-fn of_report(body: &str) -> FaultClass {
-    let code = serde_json::from_str::<serde_json::Value>(body)
-        .ok()
-        .and_then(|value| value["error"]["code"].as_u64().or_else(|| value["error"]["status"].as_u64()))
-        .and_then(|code| u16::try_from(code).ok());
-    match code {
-        Some(status @ 400..=599) => of_response(status, body),
-        _ => of_response(500, body),
+fn of_report(said: &Said, situation: &Situation) -> FaultClass {
+    let large = said.status == Some(400) && said.message.chars().count() < 30 && situation.is_large();
+    let found = RULES.iter().find(|rule| rule.fits(said, situation)).map(|rule| rule.class);
+    match found {
+        Some(FaultClass::Format) | None if large => FaultClass::ContextOverflow,
+        Some(class) => class,
+        // A stream that was under way when it broke.
+        None if said.status.is_none() => FaultClass::Server,
+        None => FaultClass::Unknown,
     }
-}
-
-/// The provider's wish, from the header or, failing that, from the body.
-fn retry_hint(header: Option<Duration>, body: &str) -> Option<Duration> {
-    if header.is_some() {
-        return header;
-    }
-    let value: serde_json::Value = serde_json::from_str(body).ok()?;
-    let seconds = value["error"]["retry_after"].as_f64().or_else(|| value["retry_after"].as_f64())?;
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// What a person should read: the provider's own sentence where there is one.
@@ -106,71 +133,16 @@ fn detail(failure: &Failure) -> String {
 }
 
 fn message_in(body: &str) -> String {
-    let message = serde_json::from_str::<serde_json::Value>(body).ok().and_then(|value| {
+    let message = serde_json::from_str::<Value>(body).ok().and_then(|value| {
         let error = &value["error"];
-        error["message"].as_str().or(error.as_str()).or(value["message"].as_str()).map(str::to_owned)
+        let inner = error["metadata"]["raw"].as_str().and_then(|raw| serde_json::from_str::<Value>(raw).ok());
+        let inner = inner.as_ref().and_then(|value| value["error"]["message"].as_str());
+        let outer = error["message"].as_str().or(error.as_str()).or(value["message"].as_str());
+        inner.or(outer).map(str::to_owned)
     });
     first_line(message.as_deref().unwrap_or(body))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use FaultClass::*;
-
-    fn response(status: u16, message: &str) -> Failure {
-        let body = serde_json::json!({"error": {"message": message}}).to_string();
-        Failure::Http { status, retry_after: None, body }
-    }
-
-    #[test]
-    fn responses_are_named() {
-        for (status, message, want) in [
-            (400, "x", Format),
-            (400, "prompt is too long: 210000 tokens > 200000 maximum", ContextOverflow),
-            (400, "Input is too long for requested model.", ContextOverflow),
-            (400, "Unsupported parameter: 'temperature'", Format),
-            (400, "stream is not supported for this model", StreamingUnsupported),
-            (401, "bad key", Auth),
-            (402, "x", Billing),
-            (403, "Your account has insufficient credits", Billing),
-            (404, "The model `x` does not exist", ModelNotFound),
-            (408, "x", Timeout),
-            (413, "x", PayloadTooLarge),
-            (418, "x", Format),
-            (429, "slow down", RateLimited),
-            (429, "the engine is overloaded", Overloaded),
-            (500, "x", Server),
-            (502, "x", Server),
-            (503, "x", Overloaded),
-            (529, "x", Overloaded),
-            (302, "", Format),
-        ] {
-            assert_eq!(classify(&response(status, message)).class, want, "{status} {message}");
-        }
-    }
-
-    #[test]
-    fn an_error_inside_a_stream_is_named_by_its_code() {
-        for (body, want) in [
-            (r#"{"error":{"code":429,"message":"slow"}}"#, RateLimited),
-            (r#"{"error":{"message":"boom"}}"#, Server),
-            (r#"{"error":"boom"}"#, Server),
-        ] {
-            assert_eq!(classify(&Failure::Reported { body: body.into() }).class, want, "{body}");
-        }
-    }
-
-    #[test]
-    fn the_wait_that_was_asked_for_is_found() {
-        let header =
-            Failure::Http { status: 429, retry_after: Some(Duration::from_secs(7)), body: String::new() };
-        assert_eq!(classify(&header).retry_after, Some(Duration::from_secs(7)));
-        let body = Failure::Http {
-            status: 429,
-            retry_after: None,
-            body: r#"{"error":{"message":"x","retry_after":2.5}}"#.into(),
-        };
-        assert_eq!(classify(&body).retry_after, Some(Duration::from_millis(2500)));
-    }
-}
+#[path = "classify_tests.rs"]
+mod tests;

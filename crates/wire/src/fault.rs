@@ -46,55 +46,100 @@ impl std::fmt::Display for TimeoutPhase {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     pub class: FaultClass,
+    pub flags: Flags,
     /// What the provider said, in one line.
     pub detail: String,
     /// How long the provider asks us to wait.
     pub retry_after: Option<Duration>,
 }
 
-/// The kinds of fault that are answered differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FaultClass {
-    Auth,
-    Billing,
-    RateLimited,
-    Overloaded,
-    Server,
-    Timeout,
-    Unreachable,
-    StreamCut,
-    Garbled,
-    ContextOverflow,
-    PayloadTooLarge,
-    ModelNotFound,
-    ContentPolicy,
-    StreamingUnsupported,
-    Format,
-    Unknown,
+impl Fault {
+    /// A fault that nobody but us has named.
+    pub fn new(class: FaultClass, detail: impl Into<String>) -> Self {
+        Self { class, flags: class.flags(), detail: detail.into(), retry_after: None }
+    }
 }
 
-impl FaultClass {
-    /// The spelling used in events and reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auth => "auth",
-            Self::Billing => "billing",
-            Self::RateLimited => "rate_limit",
-            Self::Overloaded => "overloaded",
-            Self::Server => "server_error",
-            Self::Timeout => "timeout",
-            Self::Unreachable => "unreachable",
-            Self::StreamCut => "stream_cut",
-            Self::Garbled => "garbled",
-            Self::ContextOverflow => "context_overflow",
-            Self::PayloadTooLarge => "payload_too_large",
-            Self::ModelNotFound => "model_not_found",
-            Self::ContentPolicy => "content_policy_blocked",
-            Self::StreamingUnsupported => "streaming_unsupported",
-            Self::Format => "format_error",
-            Self::Unknown => "unknown",
+/// What may help against a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags {
+    /// The same request again, perhaps changed a little.
+    pub retry: bool,
+    /// A shorter conversation.
+    pub compress: bool,
+    /// Another key of the same provider.
+    pub rotate: bool,
+    /// Another provider.
+    pub fallback: bool,
+}
+
+/// Each kind of fault that is answered differently, its spelling in events and reports, and what
+/// may help: r(etry), c(ompress), (rotate) k(ey), f(allback).
+macro_rules! fault_classes {
+    ($($(#[$doc:meta])* $class:ident $name:literal $flags:literal,)*) => {
+        /// The kinds of fault that are answered differently.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum FaultClass {
+            $($(#[$doc])* $class,)*
         }
-    }
+
+        impl FaultClass {
+            /// All of them, for tables.
+            pub const ALL: &[Self] = &[$(Self::$class,)*];
+
+            /// The spelling used in events and reports.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$class => $name,)*
+                }
+            }
+
+            /// What may help.
+            pub fn flags(self) -> Flags {
+                let letters = match self {
+                    $(Self::$class => $flags,)*
+                };
+                let has = |letter| letters.contains(letter);
+                Flags { retry: has('r'), compress: has('c'), rotate: has('k'), fallback: has('f') }
+            }
+        }
+    };
+}
+
+fault_classes! {
+    Auth "auth" "kf",
+    Billing "billing" "kf",
+    RateLimited "rate_limit" "rkf",
+    /// A provider behind an aggregator is at its limit; another key would not help.
+    UpstreamRateLimited "upstream_rate_limit" "rf",
+    Overloaded "overloaded" "r",
+    Server "server_error" "r",
+    Timeout "timeout" "r",
+    Unreachable "unreachable" "r",
+    StreamCut "stream_cut" "r",
+    Garbled "garbled" "r",
+    /// The other side's certificate cannot be trusted.
+    Certificate "ssl_cert_verification" "",
+    ContextOverflow "context_overflow" "rc",
+    PayloadTooLarge "payload_too_large" "rc",
+    /// Long conversations cost extra, which this account has not agreed to.
+    LongContextTier "long_context_tier" "rc",
+    LongContextBeta "oauth_long_context_beta_forbidden" "r",
+    ImageTooLarge "image_too_large" "r",
+    /// Results of tools must be text here.
+    ToolImages "multimodal_tool_content_unsupported" "r",
+    /// Replayed reasoning was refused.
+    ThinkingSignature "thinking_signature" "r",
+    EncryptedContent "invalid_encrypted_content" "r",
+    /// A tool's schema has keywords that the server cannot use.
+    SchemaKeywords "llama_cpp_grammar_pattern" "r",
+    StreamingUnsupported "streaming_unsupported" "r",
+    ModelNotFound "model_not_found" "f",
+    ContentPolicy "content_policy_blocked" "f",
+    /// The account's own rules leave no provider for the request.
+    ProviderPolicy "provider_policy_blocked" "",
+    Format "format_error" "f",
+    Unknown "unknown" "r",
 }
 
 /// The first line of a body, short enough to be shown.

@@ -15,9 +15,9 @@ mod request;
 mod sse;
 
 pub use arguments::{ArgumentsState, mend_arguments};
-pub use classify::classify;
+pub use classify::{Situation, classify, classify_in, retry_after_header};
 pub use encode::{Encoder, encode};
-pub use fault::{Failure, Fault, FaultClass, TimeoutPhase};
+pub use fault::{Failure, Fault, FaultClass, Flags, TimeoutPhase};
 pub use formats::{DecodeError, Decoder};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use request::{
