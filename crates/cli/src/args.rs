@@ -27,6 +27,9 @@ pub(crate) struct Common {
     /// Answer one prompt and print only the final text; `-` reads it from standard input
     #[arg(short = 'z', long = "oneshot", value_name = "PROMPT", global = true)]
     pub(crate) oneshot: Option<String>,
+    /// An image to go along with the prompt (PNG, JPEG, GIF, WebP); may be repeated
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) image: Vec<PathBuf>,
     /// Model to use in this run
     #[arg(short, long, global = true)]
     pub(crate) model: Option<String>,

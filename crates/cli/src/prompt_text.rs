@@ -2,6 +2,7 @@
 
 use crate::args::{ChatArgs, Common};
 use crate::exit::{Exit, Failure};
+use hermes_runtime::Image;
 use std::io::Read;
 
 /// The largest prompt that is read from standard input.
@@ -11,6 +12,7 @@ const MOST: u64 = 10 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prompt {
     pub(crate) text: String,
+    pub(crate) images: Vec<Image>,
     pub(crate) manner: Manner,
 }
 
@@ -47,13 +49,18 @@ pub(crate) fn wanted(
         None if stdin_is_terminal && common.json => {
             return Err(Failure::usage("--json needs a prompt: -z PROMPT, -q PROMPT or standard input"));
         }
+        None if stdin_is_terminal && !common.image.is_empty() => {
+            return Err(Failure::usage("--image needs a prompt: -z PROMPT, -q PROMPT or standard input"));
+        }
         None if stdin_is_terminal => return Ok(None),
         None => (standard_input()?, manner(if args.quiet { Manner::Quiet } else { Manner::Human })),
     };
     if text.trim().is_empty() {
         return Err(Failure::usage("the prompt is empty"));
     }
-    Ok(Some(Prompt { text, manner }))
+    let images: Result<_, _> = common.image.iter().map(|path| Image::read(path)).collect();
+    let images = images.map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(Some(Prompt { text, images, manner }))
 }
 
 fn standard_input() -> Result<String, Failure> {
