@@ -110,6 +110,27 @@ async fn a_quiet_question_names_its_session_on_standard_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_image_goes_along_and_stays_the_same_on_resume() {
+    let world = World::new().await;
+    world.provider.replies([ReplyScript::text("A dot."), ReplyScript::text("Yes.")]);
+    std::fs::write(world.file("dot.png"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+    let out = world.run(&["-z", "What is it?", "--image", "dot.png"]).await;
+    assert_eq!((code(&out), stdout(&out).as_str()), (0, "A dot.\n"), "{}", stderr(&out));
+    let out = world.run(&["--continue", "-z", "Sure?"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    let bodies = world.provider.bodies();
+    let asked = &bodies[0]["messages"][1];
+    assert_eq!(asked["content"][0], json!({"type": "text", "text": "What is it?"}));
+    assert_eq!(asked["content"][1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgpyZXN0");
+    assert_eq!(&bodies[1]["messages"][1], asked);
+    for args in [["-z", "x", "--image", "none.png"], ["-z", "x", "--image", "."]] {
+        let out = world.run(&args).await;
+        assert_eq!(code(&out), 2);
+        assert!(stderr(&out).contains("could not be read"), "{}", stderr(&out));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_prompt_can_come_from_standard_input() {
     for args in [vec!["-z", "-"], vec!["chat", "-q", "-", "-Q"], vec!["chat", "-Q"]] {
         let world = World::new().await;
