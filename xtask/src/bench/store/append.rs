@@ -11,6 +11,8 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const SESSIONS: u32 = 8;
+/// Rows that one side writes before it is the other's turn.
+const BATCH: usize = 20;
 
 pub(super) fn rows(runtime: &Runtime, effort: Effort) -> Rows {
     // Not the system's temporary folder: that may be in memory, where a sync costs nothing.
@@ -44,16 +46,17 @@ fn one_session(runtime: &Runtime, home: &Path, effort: Effort) -> Result<Row> {
     let store = open_store(&home.join("state.db"))?;
     let (lease, turn) = runtime.block_on(begun(&store, "one"))?;
     let mut plain = Plain::open(&home.join("plain.db"))?;
-    let ours = |number| {
+    let ours = |number| -> Result<()> {
         let row = [Message::user(text(number))];
-        wall_of(|| Ok(runtime.block_on(store.extend(&lease, &turn, &row, None))?))
+        Ok(runtime.block_on(store.extend(&lease, &turn, &row, None))?)
     };
     let (mut our_time, mut their_time) = (Duration::ZERO, Duration::ZERO);
     let rows = u32::try_from(effort.rounds)? * effort.appends;
-    // In turns by the row: the disk's mood changes from one moment to the next.
-    for number in 0..rows {
-        our_time += ours(number)?.0;
-        their_time += wall_of(|| plain.append(&text(number)))?.0;
+    // In turns, a few rows each: the disk's mood changes from one moment to the next.
+    for start in (0..rows).step_by(BATCH) {
+        let numbers = start..start + BATCH as u32;
+        our_time += wall_of(|| numbers.clone().try_for_each(ours))?.0;
+        their_time += wall_of(|| numbers.clone().try_for_each(|number| plain.append(&text(number))))?.0;
     }
     // Nothing is written for a session that does not exist: what is left is the way there and back.
     let nobody = SessionId::new("nobody");
