@@ -18,6 +18,7 @@ mod recorded;
 mod rules;
 mod scripted_model;
 mod temp_home;
+mod transcripts;
 
 pub use clock::FixedClock;
 pub use fake_provider::FakeProvider;
@@ -28,3 +29,4 @@ pub use recorded::Recorded;
 pub use rules::{Rejection, Rule, check};
 pub use scripted_model::{ModelStep, ScriptedModel};
 pub use temp_home::TempHome;
+pub use transcripts::{ISSUERS, issuer, stored_transcript, transcript};
