@@ -15,7 +15,8 @@ pub fn parse_lenient<T: for<'de> Deserialize<'de>>(text: &str) -> serde_json::Re
     }
 }
 
-fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
+/// JSON text in which every lone surrogate escape is the escape of U+FFFD.
+pub fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     if !text.contains("\\u") {
         return Cow::Borrowed(text);
     }

@@ -19,7 +19,7 @@ mod transcript;
 pub use event::{EventSink, EventStream, TurnEvent, events};
 pub use history::History;
 pub use ids::{CallId, IntentId, MessageId, SessionId, TurnId};
-pub use json::parse_lenient;
+pub use json::{parse_lenient, without_lone_surrogates};
 pub use lease::{Lease, Owner};
 pub use message::{
     AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,

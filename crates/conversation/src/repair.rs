@@ -4,7 +4,11 @@
 //! version of this one, may. The rules are applied once, when a history is restored, and give
 //! the same answer every time, so that the bytes of a resumed session do not wander.
 
-use crate::{AssistantMessage, CallId, Content, Message, RawJson, ToolCall, ToolMessage, UserMessage};
+use crate::{
+    AssistantMessage, CallId, Content, Message, RawJson, ToolCall, ToolMessage, UserMessage,
+    without_lone_surrogates,
+};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// What stands in for a result that was never recorded.
@@ -114,6 +118,9 @@ fn normalise_calls(calls: &mut Vec<ToolCall>) -> Vec<OpenCall> {
         .map(|call| {
             if call.name.trim().is_empty() {
                 call.name = NAMELESS_CALL.to_owned();
+            }
+            if let Cow::Owned(mended) = without_lone_surrogates(&call.arguments) {
+                call.arguments = mended;
             }
             let damaged = serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_err();
             if damaged {

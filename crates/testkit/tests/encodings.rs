@@ -18,7 +18,8 @@ fn request(history: &History, seed: u64) -> ModelRequest {
     let tools: Arc<[ToolDefinition]> = Arc::from([ToolDefinition {
         name: "terminal".into(),
         description: "Run a command.".into(),
-        parameters: RawJson::parse(r#"{"type":"object","properties":{"command":{"type":"string"}}}"#).unwrap(),
+        parameters: RawJson::parse(r#"{"type":"object","properties":{"command":{"type":"string"}}}"#)
+            .unwrap(),
     }]);
     ModelRequest {
         model: "m".into(),

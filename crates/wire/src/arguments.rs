@@ -4,7 +4,9 @@
 //! characters in strings, nothing at all). Arguments that were cut are never completed by
 //! guessing: a half path or half command is worse than an error.
 
+use hermes_conversation::without_lone_surrogates;
 use serde::de::IgnoredAny;
+use std::borrow::Cow;
 
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +21,18 @@ pub enum ArgumentsState {
 /// that was possible, `{}` when the call must not run.
 pub fn mend_arguments(text: &str) -> (ArgumentsState, String) {
     if is_json(text) {
-        return (ArgumentsState::Complete, text.to_owned());
+        return match without_lone_surrogates(text) {
+            Cow::Borrowed(_) => (ArgumentsState::Complete, text.to_owned()),
+            Cow::Owned(mended) => (ArgumentsState::Repaired, mended),
+        };
     }
     if matches!(text.trim(), "" | "None") {
         return (ArgumentsState::Repaired, "{}".to_owned());
     }
     match cleaned(text) {
-        Ok(mended) if is_json(&mended) => (ArgumentsState::Repaired, mended),
+        Ok(mended) if is_json(&mended) => {
+            (ArgumentsState::Repaired, without_lone_surrogates(&mended).into_owned())
+        }
         Ok(_) => (ArgumentsState::Malformed, "{}".to_owned()),
         Err(state) => (state, "{}".to_owned()),
     }
@@ -100,6 +107,8 @@ mod tests {
             ("null", Complete, "null"),
             ("", Repaired, "{}"),
             ("None", Repaired, "{}"),
+            (r#"{"a":"\ud800"}"#, Repaired, r#"{"a":"\ufffd"}"#),
+            (r#"{"a":"\ud83d\ude00"}"#, Complete, r#"{"a":"\ud83d\ude00"}"#),
             (r#"{"a":1,}"#, Repaired, r#"{"a":1}"#),
             (r#"{"a":1}}"#, Repaired, r#"{"a":1}"#),
             ("[1,2,]", Repaired, "[1,2]"),
