@@ -6,12 +6,14 @@
 pub mod http;
 mod listening;
 mod render;
+mod render_messages;
 mod reply;
 mod script;
 mod server;
 
 pub use listening::Listening;
 pub use render::{Rendering, chunks, json_body, models_body, sse, sse_frames};
+pub use render_messages::{messages_body, messages_events};
 pub use reply::{CallScript, ReplyScript};
 pub use script::{Script, ScriptError};
 pub use server::Server;

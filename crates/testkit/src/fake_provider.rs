@@ -17,7 +17,8 @@ use std::time::Duration;
 /// How long a test may wait for something to reach the provider.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A strict chat-completions server for one test.
+/// A strict server for one test. It speaks chat completions and the Messages format, whichever it
+/// is asked in, and answers both from the same scripts.
 #[derive(Debug)]
 pub struct FakeProvider {
     listening: Listening,

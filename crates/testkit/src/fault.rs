@@ -5,6 +5,7 @@
 
 mod outgoing;
 mod spoil;
+mod spoil_messages;
 
 pub(crate) use outgoing::{Ending, Outgoing};
 

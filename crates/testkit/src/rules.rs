@@ -1,12 +1,16 @@
-//! What a provider refuses in a chat-completions request.
+//! What a provider refuses in a request.
 //!
-//! The rules of OpenAI and Anthropic taken together, so that a request which passes here is
-//! accepted by both. Each broken rule has a name, which is the `code` of the error body.
+//! For chat completions, the rules of OpenAI and Anthropic taken together, so that a request
+//! which passes here is accepted by both; the Messages format has its own. Each broken rule has
+//! a name, which is the `code` of the error body.
 
+mod anthropic;
 mod messages;
 mod request;
 mod sequence;
 mod tools;
+
+pub use anthropic::check_anthropic;
 
 use serde_json::{Value, json};
 
@@ -38,6 +42,11 @@ impl Rejection {
         let kind = "invalid_request_error";
         let (message, code) = (self.to_string(), self.rule.name());
         json!({"error": {"message": message, "type": kind, "param": self.at, "code": code}})
+    }
+
+    /// The error as Anthropic words it.
+    pub fn anthropic_body(&self) -> Value {
+        json!({"type": "error", "error": {"type": "invalid_request_error", "message": self.to_string()}})
     }
 }
 
@@ -98,6 +107,27 @@ rules! {
     UnknownCallId "unknown_call_id" "the tool message answers a call that was not made",
     AnsweredTwice "answered_twice" "the call has been answered before",
     UnansweredCall "unanswered_call" "every call must be answered before the conversation goes on",
+
+    MissingMaxTokens "missing_max_tokens" "`max_tokens` must be a positive number",
+    InvalidSystem "invalid_system" "`system` must be text or a non-empty list of text blocks",
+    InvalidThinking "invalid_thinking" "`thinking` must be adaptive, disabled, or enabled with a budget of at least 1024 that is below `max_tokens`",
+    InvalidEffort "invalid_effort" "the effort must be low, medium, high, xhigh or max",
+    InvalidToolChoice "invalid_tool_choice" "`tool_choice` must be auto, any, none or a tool that is offered",
+    InvalidSchema "invalid_schema" "a schema must be of type object and combine nothing at the top",
+    LastNotUser "last_not_user" "the conversation must end with a user message",
+    UnknownBlock "unknown_block" "this role has no such block",
+    EmptyText "empty_text" "text must not be blank",
+    InvalidSource "invalid_source" "a source must be base64 data of a known type or a web address",
+    InvalidCallId "invalid_call_id" "a call id must match ^[a-zA-Z0-9_-]+$",
+    InvalidInput "invalid_input" "`input` must be an object",
+    ResultNotFirst "result_not_first" "results must come before anything else in a message",
+    UnsignedThinking "unsigned_thinking" "thinking must carry the signature or the data it was issued with",
+    ThinkingLast "thinking_last" "a message must not end with thinking",
+    ThinkingMissing "thinking_missing" "with a thinking budget, calls that are being answered must begin with thinking",
+    InvalidMark "invalid_mark" "a cache mark must be ephemeral, for 5m or 1h",
+    MisplacedMark "misplaced_mark" "thinking carries no cache mark",
+    TooManyMarks "too_many_marks" "at most four cache marks are taken",
+    MarkOrder "mark_order" "marks for 1h must come before those for 5m",
 }
 
 /// Whether a function name is one that every provider takes.

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use hermes_conversation::{History, RawJson, ToolDefinition};
-use hermes_testkit::{check, issuer, transcript};
+use hermes_conversation::{History, Message, RawJson, ToolDefinition};
+use hermes_testkit::{Rejection, check, check_anthropic, issuer, transcript};
 use hermes_wire::{ApiMode, ModelRequest, RequestSettings, encode};
 use serde_json::Value;
 use std::sync::Arc;
@@ -35,17 +35,29 @@ fn request(history: &History, seed: u64) -> ModelRequest {
     }
 }
 
+type Check = fn(&Value) -> Result<(), Rejection>;
+const FORMATS: &[(ApiMode, Check)] =
+    &[(ApiMode::ChatCompletions, check), (ApiMode::AnthropicMessages, check_anthropic)];
+
+/// A conversation in which it is the model's turn.
+fn waiting(seed: u64) -> History {
+    let mut history = transcript(seed);
+    if !matches!(history.last(), Some(Message::User(_) | Message::Tool(_))) {
+        history.push(Message::user("Go on."));
+    }
+    history
+}
+
 #[test]
 fn every_conversation_is_accepted_in_every_format() {
     for seed in 0..count() {
-        let history = transcript(seed);
-        if history.messages().is_empty() {
-            continue;
-        }
-        let body = encode(ApiMode::ChatCompletions, &request(&history, seed)).body;
-        let body: Value = serde_json::from_slice(&body).unwrap();
-        if let Err(rejection) = check(&body) {
-            panic!("seed {seed}: {rejection}\n{body:#}");
+        let history = waiting(seed);
+        for (mode, check) in FORMATS {
+            let body = encode(*mode, &request(&history, seed)).body;
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            if let Err(rejection) = check(&body) {
+                panic!("seed {seed}, {mode:?}: {rejection}\n{body:#}");
+            }
         }
     }
 }

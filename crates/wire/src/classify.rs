@@ -100,15 +100,33 @@ impl Said {
         let code = code.into_iter().filter_map(Value::as_str).find(|code| *code != "400");
         let number = [&error["code"], &error["status"], &value["status"]];
         let number = number.into_iter().filter_map(Value::as_u64).find_map(|code| u16::try_from(code).ok());
+        let number = number.filter(|code| (400..600).contains(code));
         // An aggregator wraps what the provider behind it said.
         let inner = error["metadata"]["raw"].as_str().unwrap_or_default();
         Self {
-            status: status.or(number.filter(|code| (400..600).contains(code))),
+            status: status.or(number).or_else(|| status_of(error["type"].as_str().unwrap_or_default())),
             code: code.unwrap_or_default().to_lowercase(),
             text: format!("{body} {inner}").to_lowercase(),
             message: message_in(body).to_lowercase(),
         }
     }
+}
+
+/// The status that an error has by its type, where it comes inside a stream and so without one.
+fn status_of(kind: &str) -> Option<u16> {
+    Some(match kind {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "api_error" | "server_error" => 500,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        _ => return None,
+    })
 }
 
 fn of_report(said: &Said, situation: &Situation) -> FaultClass {

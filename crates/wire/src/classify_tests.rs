@@ -54,6 +54,12 @@ fn an_error_inside_a_stream_is_named_by_its_code_or_words() {
     for (body, want) in [
         (r#"{"error":{"code":429,"message":"slow"}}"#, RateLimited),
         (r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, Overloaded),
+        (r#"{"type":"error","error":{"type":"authentication_error","message":"x"}}"#, Auth),
+        (
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}"#,
+            ContextOverflow,
+        ),
+        (r#"{"type":"error","error":{"type":"api_error","message":"x"}}"#, Server),
         (r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#, ContextOverflow),
         (r#"{"error":{"message":"boom"}}"#, Server),
         (r#"{"error":"boom"}"#, Server),

@@ -1,9 +1,12 @@
 //! The formats in which models are asked and answer.
 
+pub(crate) mod anthropic;
+mod anthropic_decode;
 pub(crate) mod chat;
 mod chat_decode;
 
 use crate::{ApiMode, Failure, ModelEvent, ModelRequest, Reply, RequestSettings};
+use anthropic_decode::AnthropicDecoder;
 use chat_decode::ChatDecoder;
 use hermes_conversation::Message;
 use serde::Serialize;
@@ -47,6 +50,7 @@ pub(crate) struct HeadParts {
 pub(crate) fn format(mode: ApiMode) -> &'static dyn Format {
     match mode {
         ApiMode::ChatCompletions => &chat::Chat,
+        ApiMode::AnthropicMessages => &anthropic::Anthropic,
     }
 }
 
@@ -88,12 +92,14 @@ pub struct Decoder(Inner);
 #[derive(Debug)]
 enum Inner {
     Chat(ChatDecoder),
+    Anthropic(AnthropicDecoder),
 }
 
 impl Decoder {
     pub fn new(mode: ApiMode) -> Self {
         Self(match mode {
             ApiMode::ChatCompletions => Inner::Chat(ChatDecoder::default()),
+            ApiMode::AnthropicMessages => Inner::Anthropic(AnthropicDecoder::default()),
         })
     }
 
@@ -101,6 +107,7 @@ impl Decoder {
     pub fn feed(&mut self, data: &str, each: impl FnMut(ModelEvent)) -> Result<(), DecodeError> {
         match &mut self.0 {
             Inner::Chat(decoder) => decoder.feed(data, each),
+            Inner::Anthropic(decoder) => decoder.feed(data, each),
         }
     }
 
@@ -108,6 +115,7 @@ impl Decoder {
     pub fn is_done(&self) -> bool {
         match &self.0 {
             Inner::Chat(decoder) => decoder.is_done(),
+            Inner::Anthropic(decoder) => decoder.is_done(),
         }
     }
 
@@ -115,6 +123,7 @@ impl Decoder {
     pub fn finish(self) -> Result<Reply, DecodeError> {
         match self.0 {
             Inner::Chat(decoder) => decoder.finish(),
+            Inner::Anthropic(decoder) => decoder.finish(),
         }
     }
 
@@ -122,6 +131,7 @@ impl Decoder {
     pub fn plain(mode: ApiMode, body: &str) -> Result<Reply, DecodeError> {
         match mode {
             ApiMode::ChatCompletions => chat_decode::plain(body),
+            ApiMode::AnthropicMessages => anthropic_decode::plain(body),
         }
     }
 }

@@ -18,6 +18,7 @@ pub use arguments::{ArgumentsState, mend_arguments};
 pub use classify::{Situation, classify, classify_in, retry_after_header};
 pub use encode::{Encoder, encode};
 pub use fault::{Failure, Fault, FaultClass, Flags, TimeoutPhase};
+pub use formats::anthropic::{AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle, max_output};
 pub use formats::{DecodeError, Decoder};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use request::{

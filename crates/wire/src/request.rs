@@ -1,5 +1,6 @@
 //! A request to a model, before and after it is written down.
 
+use crate::AnthropicDialect;
 use bytes::Bytes;
 use hermes_conversation::{Issuer, Message, ToolDefinition};
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApiMode {
     ChatCompletions,
+    AnthropicMessages,
 }
 
 /// How hard a model is asked to think.
@@ -83,7 +85,7 @@ pub struct RequestSettings {
     /// `None` leaves it to the endpoint.
     pub effort: Option<Effort>,
     /// Whether the request marks what is to be cached, and for how long. The system prompt and the
-    /// last three messages that can carry one get a mark.
+    /// ends of the last three groups of messages that are written together get a mark.
     pub cache: Option<CacheTtl>,
     /// Names the session to caches that are looked up by a key.
     pub session: Option<Arc<str>>,
@@ -96,6 +98,7 @@ pub struct Dialect {
     pub output_cap: OutputCapKey,
     /// Send each call's provider extras back.
     pub keep_extra_content: bool,
+    pub anthropic: AnthropicDialect,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,12 +160,13 @@ impl Default for Dialect {
             system_role: SystemRole::System,
             output_cap: OutputCapKey::MaxTokens,
             keep_extra_content: false,
+            anthropic: AnthropicDialect::default(),
         }
     }
 }
 
 impl Dialect {
-    /// The dialect of a chat-completions endpoint, by its host and the model's name.
+    /// The dialect of an endpoint, by its host and the model's name.
     pub fn of(host: &str, model: &str) -> Self {
         let model = model.to_ascii_lowercase();
         let any = |words: &[&str]| words.iter().any(|word| model.contains(word));
@@ -173,6 +177,7 @@ impl Dialect {
                 _ => OutputCapKey::MaxTokens,
             },
             keep_extra_content: any(&["gemini", "gemma"]),
+            anthropic: AnthropicDialect::of(host, "", &model),
         }
     }
 }

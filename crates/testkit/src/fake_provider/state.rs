@@ -1,9 +1,10 @@
 //! What the fake provider was told to do and what it has seen.
 
 use crate::fault::Outgoing;
-use crate::{Fault, Recorded, Rejection, check};
+use crate::{Fault, Recorded, Rejection, check, check_anthropic};
 use hermes_scripted::http::Request;
 use hermes_scripted::{Rendering, ReplyScript, models_body};
+use hermes_wire::ApiMode;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::fmt;
@@ -77,7 +78,8 @@ impl Shared {
         let body = recorded.json.clone();
         self.with(|state| state.requests.push(recorded));
         let outgoing = match (request.method.as_str(), request.path.as_str()) {
-            ("POST", "/v1/chat/completions") => self.complete(&body),
+            ("POST", "/v1/chat/completions") => self.complete(ApiMode::ChatCompletions, &body),
+            ("POST", "/v1/messages") => self.complete(ApiMode::AnthropicMessages, &body),
             ("GET", "/v1/models") => Outgoing::json(200, &models_body("fake")),
             _ => error(404, &json!({"error": {"message": format!("no such path: {}", request.path)}})),
         };
@@ -85,25 +87,25 @@ impl Shared {
         outgoing
     }
 
-    fn complete(&self, body: &Value) -> Outgoing {
-        if let Err(rejection) = check(body) {
-            let answer = error(400, &rejection.body());
+    fn complete(&self, mode: ApiMode, body: &Value) -> Outgoing {
+        if let Err((rejection, words)) = checked(mode, body) {
+            let answer = error(400, &words);
             self.with(|state| state.rejections.push(rejection));
             return answer;
         }
         match self.with(|state| (state.queue.pop_front(), state.answer.clone())) {
             (Some(Answer::Fault(fault)), _) => Outgoing::of_fault(&fault),
-            (Some(Answer::Reply(reply, faults)), _) => self.render(&reply, &faults, body),
+            (Some(Answer::Reply(reply, faults)), _) => self.render(mode, &reply, &faults, body),
             // A failed assertion in the closure must reach the test, not die with this task.
             (None, Some(answer)) => match catch_unwind(AssertUnwindSafe(|| answer(body))) {
-                Ok(reply) => self.render(&reply, &[], body),
+                Ok(reply) => self.render(mode, &reply, &[], body),
                 Err(panic) => self.mishap(format!("`answer_with` panicked: {}", words(&*panic))),
             },
             (None, None) => self.mishap(format!("request {} was not scripted", self.seen().requests + 1)),
         }
     }
 
-    fn render(&self, reply: &ReplyScript, faults: &[Fault], body: &Value) -> Outgoing {
+    fn render(&self, mode: ApiMode, reply: &ReplyScript, faults: &[Fault], body: &Value) -> Outgoing {
         let number = self.with(|state| {
             state.replies += 1;
             state.replies
@@ -111,7 +113,7 @@ impl Shared {
         let model = body["model"].as_str().unwrap_or_default();
         let include_usage = body["stream_options"]["include_usage"] == true;
         let rendering = Rendering { number, model, include_usage };
-        Outgoing::of_reply(reply, faults, &rendering, body["stream"] == true)
+        Outgoing::of_reply(mode, reply, faults, &rendering, body["stream"] == true)
     }
 
     /// Notes something the test must hear about. The client hears a `400`, which it should not
@@ -157,6 +159,16 @@ impl State {
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("State").field("requests", &self.requests.len()).finish_non_exhaustive()
+    }
+}
+
+/// A refusal, and the body in which the format words it.
+fn checked(mode: ApiMode, body: &Value) -> Result<(), (Rejection, Value)> {
+    match mode {
+        ApiMode::ChatCompletions => check(body).map_err(|refused| (refused.clone(), refused.body())),
+        ApiMode::AnthropicMessages => {
+            check_anthropic(body).map_err(|refused| (refused.clone(), refused.anthropic_body()))
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! A response as a list of writes, good or spoiled, decided before anything is sent.
 
-use super::{Fault, spoil};
+use super::{Fault, spoil, spoil_messages};
 use hermes_scripted::http::{LAST_CHUNK, chunked_head, put_chunk, whole};
 use hermes_scripted::{Rendering, ReplyScript};
+use hermes_wire::ApiMode;
 use std::time::Duration;
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
@@ -52,12 +53,16 @@ impl Outgoing {
 
     /// A reply with everything done to it that the faults ask for.
     pub(crate) fn of_reply(
+        mode: ApiMode,
         reply: &ReplyScript,
         faults: &[Fault],
         rendering: &Rendering<'_>,
         stream: bool,
     ) -> Self {
-        let mut pieces = spoil::pieces(reply, faults, rendering, stream);
+        let mut pieces = match mode {
+            ApiMode::ChatCompletions => spoil::pieces(reply, faults, rendering, stream),
+            ApiMode::AnthropicMessages => spoil_messages::pieces(reply, faults, rendering, stream),
+        };
         let mut ending = Ending::KeepAlive;
         for fault in faults {
             match fault {

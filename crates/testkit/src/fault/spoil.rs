@@ -37,7 +37,7 @@ fn events(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> V
     }
     let mut texts: Vec<String> = values.iter().map(Value::to_string).collect();
     texts.extend(done.then(|| "[DONE]".to_owned()));
-    texts.iter().map(|text| event(text, faults).into_bytes()).collect()
+    texts.iter().map(|text| event("", text, faults).into_bytes()).collect()
 }
 
 fn plain(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Vec<u8> {
@@ -53,20 +53,21 @@ fn plain(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Ve
     body[0].to_string().into_bytes()
 }
 
-/// One event of a stream. JSON text has no line ends of its own, so all of them are framing.
-fn event(data: &str, faults: &[Fault]) -> String {
+/// One event of a stream, with the lines before its data. JSON text has no line ends of its own,
+/// so all of them are framing.
+pub(super) fn event(lines: &str, data: &str, faults: &[Fault]) -> String {
     let extras = match faults.contains(&Fault::Comments) {
         true => ": keep-alive\n\nevent: message\nid: 7\nretry: 3000\n",
         false => "",
     };
-    let text = format!("{extras}data: {data}\n\n");
+    let text = format!("{extras}{lines}data: {data}\n\n");
     match faults.contains(&Fault::Crlf) {
         true => text.replace('\n', "\r\n"),
         false => text,
     }
 }
 
-fn cut_arguments(reply: &ReplyScript, faults: &[Fault]) -> ReplyScript {
+pub(super) fn cut_arguments(reply: &ReplyScript, faults: &[Fault]) -> ReplyScript {
     let mut reply = reply.clone();
     for fault in faults {
         if let (Fault::CutArguments(bytes), Some(call)) = (fault, reply.calls.last_mut()) {

@@ -101,7 +101,7 @@ fn check_id(id: Option<&Value>, at: &str) -> Result<(), Rejection> {
     }
 }
 
-fn only_keys(object: &Map<String, Value>, known: &[&str], at: &str) -> Result<(), Rejection> {
+pub(super) fn only_keys(object: &Map<String, Value>, known: &[&str], at: &str) -> Result<(), Rejection> {
     match object.keys().find(|key| !known.contains(&key.as_str())) {
         Some(key) => Err(Rejection::new(Rule::UnknownKey, format!("{at}.{key}"))),
         None => Ok(()),

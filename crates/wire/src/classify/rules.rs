@@ -48,6 +48,7 @@ const OVERFLOW: &[&str] = &[
     "context size",
     "maximum context",
     "exceeds the context",
+    "exceed context limit",
     "too many tokens",
     "token limit",
     "maximum number of tokens",

@@ -142,7 +142,7 @@ pub(crate) fn plain(body: &str) -> Result<Reply, DecodeError> {
     Ok(decoder.into_reply())
 }
 
-fn parse<T: for<'de> Deserialize<'de>>(data: &str) -> Result<T, DecodeError> {
+pub(super) fn parse<T: for<'de> Deserialize<'de>>(data: &str) -> Result<T, DecodeError> {
     parse_lenient(data).map_err(|error| DecodeError::Json {
         cause: error.to_string(),
         excerpt: data.chars().take(120).collect(),

@@ -1,0 +1,55 @@
+//! How much each model can write; the Messages format demands a number.
+
+/// Models without a row.
+const DEFAULT: u64 = 128_000;
+
+/// Parts of model names, dots as dashes, and the most tokens such a model writes.
+const LIMITS: &[(&str, u64)] = &[
+    ("fable", 128_000),
+    ("sonnet-5", 128_000),
+    ("opus-4-8", 128_000),
+    ("opus-4-7", 128_000),
+    ("opus-4-6", 128_000),
+    ("opus-4-5", 64_000),
+    ("opus-4", 32_000),
+    ("sonnet-4", 64_000),
+    ("haiku-4-5", 64_000),
+    ("claude-3-7-sonnet", 128_000),
+    ("claude-3-5", 8_192),
+    ("claude-3", 4_096),
+    ("minimax", 131_072),
+    ("qwen3", 65_536),
+];
+
+/// The most tokens a model writes in one reply, by the longest part of its name that is known.
+pub fn max_output(model: &str) -> u64 {
+    let model = model.to_ascii_lowercase().replace('.', "-");
+    let known = LIMITS.iter().filter(|(part, _)| model.contains(part));
+    known.max_by_key(|(part, _)| part.len()).map_or(DEFAULT, |(_, limit)| *limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_known_part_decides() {
+        for (model, want) in [
+            ("claude-opus-4-8", 128_000),
+            ("anthropic/claude-opus-4.6", 128_000),
+            ("claude-opus-4-5-20251101", 64_000),
+            ("claude-opus-4-1", 32_000),
+            ("claude-sonnet-4-5", 64_000),
+            ("claude-sonnet-5", 128_000),
+            ("claude-haiku-4-5", 64_000),
+            ("claude-3-7-sonnet-20250219", 128_000),
+            ("claude-3-5-haiku-20241022", 8_192),
+            ("claude-3-opus-20240229", 4_096),
+            ("MiniMax-M2", 131_072),
+            ("qwen3-coder", 65_536),
+            ("something-else", 128_000),
+        ] {
+            assert_eq!(max_output(model), want, "{model}");
+        }
+    }
+}
