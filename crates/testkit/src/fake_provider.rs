@@ -17,8 +17,8 @@ use std::time::Duration;
 /// How long a test may wait for something to reach the provider.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A strict server for one test. It speaks chat completions and the Messages format, whichever it
-/// is asked in, and answers both from the same scripts.
+/// A strict server for one test. It speaks chat completions, the Messages and the Responses format,
+/// whichever it is asked in, and answers all from the same scripts.
 #[derive(Debug)]
 pub struct FakeProvider {
     listening: Listening,
@@ -80,7 +80,7 @@ impl FakeProvider {
         self.shared.with(|state| state.requests.clone())
     }
 
-    /// The bodies of the chat requests so far.
+    /// The bodies of the requests for a reply so far.
     pub fn bodies(&self) -> Vec<Value> {
         let requests = self.requests().into_iter();
         requests.filter(|request| request.method == "POST").map(|request| request.json).collect()

@@ -6,8 +6,9 @@
 mod outgoing;
 mod spoil;
 mod spoil_messages;
+mod spoil_responses;
 
-pub(crate) use outgoing::{Ending, Outgoing};
+pub(crate) use outgoing::{Ending, Outgoing, Speech};
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -38,9 +39,9 @@ pub enum Fault {
     Crlf,
     /// Puts comments and `event:`, `id:` and `retry:` lines between the data lines.
     Comments,
-    /// Leaves out the finish reason.
+    /// Leaves out the finish reason, or the event that ends a Responses stream.
     NoFinishReason,
-    /// Leaves out `[DONE]`.
+    /// Leaves out `[DONE]`, which a Responses stream does not have anyway.
     NoDone,
     /// Gives every call the first call's id.
     DuplicateToolIds,

@@ -26,7 +26,7 @@ pub use fault::{Fault, refused_base_url};
 pub use hermes_scripted::{CallScript, ReplyScript};
 pub use memory_transcript::{MemoryTranscript, Operation, lease};
 pub use recorded::Recorded;
-pub use rules::{Rejection, Rule, check, check_anthropic};
+pub use rules::{Rejection, Rule, check, check_anthropic, check_responses};
 pub use scripted_model::{ModelStep, ScriptedModel};
 pub use temp_home::TempHome;
 pub use transcripts::{ISSUERS, issuer, stored_transcript, transcript};

@@ -36,8 +36,13 @@ impl Recorded {
         self.headers.iter().find(same).map(|(_, value)| value.as_str())
     }
 
-    /// The messages of the body.
+    /// The messages of a chat request.
     pub fn messages(&self) -> &[Value] {
         self.json["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// The items of a Responses request.
+    pub fn input(&self) -> &[Value] {
+        self.json["input"].as_array().map_or(&[], Vec::as_slice)
     }
 }

@@ -7,10 +7,12 @@
 mod anthropic;
 mod messages;
 mod request;
+mod responses;
 mod sequence;
 mod tools;
 
 pub use anthropic::check_anthropic;
+pub use responses::check_responses;
 
 use serde_json::{Value, json};
 
@@ -128,6 +130,19 @@ rules! {
     MisplacedMark "misplaced_mark" "thinking carries no cache mark",
     TooManyMarks "too_many_marks" "at most four cache marks are taken",
     MarkOrder "mark_order" "marks for 1h must come before those for 5m",
+
+    MissingInput "missing_input" "`input` must be a non-empty array",
+    StoredResponse "stored_response" "`store` must be false",
+    InvalidInclude "invalid_include" "`include` must be an array of known names",
+    InvalidReasoning "invalid_reasoning" "`reasoning` takes a known effort and a known kind of summary",
+    SmallOutputCap "small_output_cap" "`max_output_tokens` must be an integer of at least 16",
+    LongCacheKey "long_cache_key" "`prompt_cache_key` must be a string of 1 to 64 characters",
+    InvalidItem "invalid_item" "an item must be a message, reasoning, a function call or its output",
+    WrongPart "wrong_part" "the part's type does not fit who says it",
+    LongCallId "long_call_id" "a call id has at most 64 characters",
+    UnencryptedReasoning "unencrypted_reasoning" "reasoning needs its `encrypted_content`: nothing is stored",
+    StaleItemId "stale_item_id" "the item's `id` names something that was never stored",
+    LoneReasoning "lone_reasoning" "reasoning must be followed by the words or calls it led to",
 }
 
 /// Whether a function name is one that every provider takes.

@@ -148,7 +148,7 @@ fn every_rule_is_enforced() {
     }
     let anthropic = super::anthropic::tests::broken().into_iter().map(|(rule, _, _)| rule);
     let covered: HashSet<Rule> = rows.into_iter().map(|(rule, _)| rule).chain(anthropic).collect();
-    for rule in Rule::ALL {
+    for rule in Rule::ALL.iter().filter(|rule| !responses::RULES.contains(rule)) {
         assert!(covered.contains(rule), "no row for {rule:?}");
     }
 }

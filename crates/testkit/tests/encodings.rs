@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use hermes_conversation::{History, Message, RawJson, ToolDefinition};
-use hermes_testkit::{Rejection, check, check_anthropic, issuer, transcript};
+use hermes_testkit::{Rejection, check, check_anthropic, check_responses, issuer, transcript};
 use hermes_wire::{ApiMode, ModelRequest, RequestSettings, encode};
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,8 +36,11 @@ fn request(history: &History, seed: u64) -> ModelRequest {
 }
 
 type Check = fn(&Value) -> Result<(), Rejection>;
-const FORMATS: &[(ApiMode, Check)] =
-    &[(ApiMode::ChatCompletions, check), (ApiMode::AnthropicMessages, check_anthropic)];
+const FORMATS: &[(ApiMode, Check)] = &[
+    (ApiMode::ChatCompletions, check),
+    (ApiMode::AnthropicMessages, check_anthropic),
+    (ApiMode::CodexResponses, check_responses),
+];
 
 /// A conversation in which it is the model's turn.
 fn waiting(seed: u64) -> History {

@@ -29,6 +29,12 @@ impl Assembler {
         self.slots.is_empty()
     }
 
+    /// Whether the call of that id was cut, as far as is known; `None` means no such call.
+    pub(crate) fn is_cut(&self, id: &str) -> Option<bool> {
+        let slot = self.slots.iter().find(|slot| !id.is_empty() && slot.id == id)?;
+        Some(slot.is_cut)
+    }
+
     /// The slot a piece belongs to, made when it is the first. A new id on a used index is a new
     /// call: some servers number every call 0.
     pub(crate) fn slot(&mut self, index: Option<u64>, id: &str) -> &mut Slot {

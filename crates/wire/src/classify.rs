@@ -104,7 +104,7 @@ impl Said {
         // An aggregator wraps what the provider behind it said.
         let inner = error["metadata"]["raw"].as_str().unwrap_or_default();
         Self {
-            status: status.or(number).or_else(|| status_of(error["type"].as_str().unwrap_or_default())),
+            status: status.or(number).or_else(|| status_of(error)),
             code: code.unwrap_or_default().to_lowercase(),
             text: format!("{body} {inner}").to_lowercase(),
             message: message_in(body).to_lowercase(),
@@ -112,18 +112,23 @@ impl Said {
     }
 }
 
-/// The status that an error has by its type, where it comes inside a stream and so without one.
-fn status_of(kind: &str) -> Option<u16> {
-    Some(match kind {
-        "invalid_request_error" => 400,
+/// The status that an error has by its name, where it comes inside a stream and so without one.
+fn status_of(error: &Value) -> Option<u16> {
+    [&error["code"], &error["type"]].into_iter().filter_map(Value::as_str).find_map(status_of_name)
+}
+
+fn status_of_name(name: &str) -> Option<u16> {
+    Some(match name {
+        "invalid_request_error" | "invalid_prompt" => 400,
         "authentication_error" => 401,
         "billing_error" => 402,
         "permission_error" => 403,
         "not_found_error" => 404,
         "request_too_large" => 413,
-        "rate_limit_error" => 429,
+        "rate_limit_error" | "rate_limit_exceeded" | "usage_limit_reached" => 429,
         "api_error" | "server_error" => 500,
         "timeout_error" => 504,
+        "server_is_overloaded" | "slow_down" => 503,
         "overloaded_error" => 529,
         _ => return None,
     })

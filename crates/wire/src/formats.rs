@@ -4,11 +4,15 @@ pub(crate) mod anthropic;
 mod anthropic_decode;
 pub(crate) mod chat;
 mod chat_decode;
+mod responses;
+mod responses_decode;
 
 use crate::{ApiMode, Failure, ModelEvent, ModelRequest, Reply, RequestSettings};
 use anthropic_decode::AnthropicDecoder;
 use chat_decode::ChatDecoder;
 use hermes_conversation::Message;
+pub use responses::{ReasoningDial, ResponsesBackend, ResponsesDialect};
+use responses_decode::ResponsesDecoder;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,6 +55,7 @@ pub(crate) fn format(mode: ApiMode) -> &'static dyn Format {
     match mode {
         ApiMode::ChatCompletions => &chat::Chat,
         ApiMode::AnthropicMessages => &anthropic::Anthropic,
+        ApiMode::CodexResponses => &responses::Responses,
     }
 }
 
@@ -93,6 +98,7 @@ pub struct Decoder(Inner);
 enum Inner {
     Chat(ChatDecoder),
     Anthropic(AnthropicDecoder),
+    Responses(ResponsesDecoder),
 }
 
 impl Decoder {
@@ -100,6 +106,7 @@ impl Decoder {
         Self(match mode {
             ApiMode::ChatCompletions => Inner::Chat(ChatDecoder::default()),
             ApiMode::AnthropicMessages => Inner::Anthropic(AnthropicDecoder::default()),
+            ApiMode::CodexResponses => Inner::Responses(ResponsesDecoder::default()),
         })
     }
 
@@ -108,6 +115,7 @@ impl Decoder {
         match &mut self.0 {
             Inner::Chat(decoder) => decoder.feed(data, each),
             Inner::Anthropic(decoder) => decoder.feed(data, each),
+            Inner::Responses(decoder) => decoder.feed(data, each),
         }
     }
 
@@ -116,6 +124,7 @@ impl Decoder {
         match &self.0 {
             Inner::Chat(decoder) => decoder.is_done(),
             Inner::Anthropic(decoder) => decoder.is_done(),
+            Inner::Responses(decoder) => decoder.is_done(),
         }
     }
 
@@ -124,6 +133,7 @@ impl Decoder {
         match self.0 {
             Inner::Chat(decoder) => decoder.finish(),
             Inner::Anthropic(decoder) => decoder.finish(),
+            Inner::Responses(decoder) => decoder.finish(),
         }
     }
 
@@ -132,6 +142,7 @@ impl Decoder {
         match mode {
             ApiMode::ChatCompletions => chat_decode::plain(body),
             ApiMode::AnthropicMessages => anthropic_decode::plain(body),
+            ApiMode::CodexResponses => responses_decode::plain(body),
         }
     }
 }

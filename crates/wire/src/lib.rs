@@ -19,7 +19,7 @@ pub use classify::{Situation, classify, classify_in, retry_after_header};
 pub use encode::{Encoder, encode};
 pub use fault::{Failure, Fault, FaultClass, Flags, TimeoutPhase};
 pub use formats::anthropic::{AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle, max_output};
-pub use formats::{DecodeError, Decoder};
+pub use formats::{DecodeError, Decoder, ReasoningDial, ResponsesBackend, ResponsesDialect};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use request::{
     ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment,

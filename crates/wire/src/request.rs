@@ -1,6 +1,6 @@
 //! A request to a model, before and after it is written down.
 
-use crate::AnthropicDialect;
+use crate::{AnthropicDialect, ResponsesDialect};
 use bytes::Bytes;
 use hermes_conversation::{Issuer, Message, ToolDefinition};
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub enum ApiMode {
     ChatCompletions,
     AnthropicMessages,
+    CodexResponses,
 }
 
 /// How hard a model is asked to think.
@@ -99,6 +100,7 @@ pub struct Dialect {
     /// Send each call's provider extras back.
     pub keep_extra_content: bool,
     pub anthropic: AnthropicDialect,
+    pub responses: ResponsesDialect,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,6 +163,7 @@ impl Default for Dialect {
             output_cap: OutputCapKey::MaxTokens,
             keep_extra_content: false,
             anthropic: AnthropicDialect::default(),
+            responses: ResponsesDialect::default(),
         }
     }
 }
@@ -178,6 +181,7 @@ impl Dialect {
             },
             keep_extra_content: any(&["gemini", "gemma"]),
             anthropic: AnthropicDialect::of(host, "", &model),
+            responses: ResponsesDialect::default(),
         }
     }
 }

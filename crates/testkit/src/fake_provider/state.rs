@@ -1,9 +1,9 @@
 //! What the fake provider was told to do and what it has seen.
 
-use crate::fault::Outgoing;
-use crate::{Fault, Recorded, Rejection, check, check_anthropic};
+use crate::fault::{Outgoing, Speech};
+use crate::{Fault, Recorded, Rejection, check, check_anthropic, check_responses};
 use hermes_scripted::http::Request;
-use hermes_scripted::{Rendering, ReplyScript, models_body};
+use hermes_scripted::{Rendering, ReplyScript, ResponsesRendering, models_body};
 use hermes_wire::ApiMode;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -80,6 +80,7 @@ impl Shared {
         let outgoing = match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/v1/chat/completions") => self.complete(ApiMode::ChatCompletions, &body),
             ("POST", "/v1/messages") => self.complete(ApiMode::AnthropicMessages, &body),
+            ("POST", "/v1/responses") => self.complete(ApiMode::CodexResponses, &body),
             ("GET", "/v1/models") => Outgoing::json(200, &models_body("fake")),
             _ => error(404, &json!({"error": {"message": format!("no such path: {}", request.path)}})),
         };
@@ -113,7 +114,13 @@ impl Shared {
         let model = body["model"].as_str().unwrap_or_default();
         let include_usage = body["stream_options"]["include_usage"] == true;
         let rendering = Rendering { number, model, include_usage };
-        Outgoing::of_reply(mode, reply, faults, &rendering, body["stream"] == true)
+        let encrypted = body["include"].as_array().is_some_and(|names| !names.is_empty());
+        let speech = match mode {
+            ApiMode::ChatCompletions => Speech::Chat(rendering),
+            ApiMode::AnthropicMessages => Speech::Messages(rendering),
+            ApiMode::CodexResponses => Speech::Responses(ResponsesRendering { number, model, encrypted }),
+        };
+        Outgoing::of_reply(reply, faults, &speech, body["stream"] == true)
     }
 
     /// Notes something the test must hear about. The client hears a `400`, which it should not
@@ -166,6 +173,7 @@ impl fmt::Debug for State {
 fn checked(mode: ApiMode, body: &Value) -> Result<(), (Rejection, Value)> {
     match mode {
         ApiMode::ChatCompletions => check(body).map_err(|refused| (refused.clone(), refused.body())),
+        ApiMode::CodexResponses => check_responses(body).map_err(|refused| (refused.clone(), refused.body())),
         ApiMode::AnthropicMessages => {
             check_anthropic(body).map_err(|refused| (refused.clone(), refused.anthropic_body()))
         }

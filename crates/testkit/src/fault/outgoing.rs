@@ -1,13 +1,20 @@
 //! A response as a list of writes, good or spoiled, decided before anything is sent.
 
-use super::{Fault, spoil, spoil_messages};
+use super::{Fault, spoil};
 use hermes_scripted::http::{LAST_CHUNK, chunked_head, put_chunk, whole};
-use hermes_scripted::{Rendering, ReplyScript};
-use hermes_wire::ApiMode;
+use hermes_scripted::{Rendering, ReplyScript, ResponsesRendering};
 use std::time::Duration;
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 const EVENTS: &[(&str, &str)] = &[("content-type", "text/event-stream")];
+
+/// In which format a reply is given, and what its bytes depend on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Speech<'a> {
+    Chat(Rendering<'a>),
+    Messages(Rendering<'a>),
+    Responses(ResponsesRendering<'a>),
+}
 
 /// What is written, in which pieces, and what happens after the last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,17 +59,8 @@ impl Outgoing {
     }
 
     /// A reply with everything done to it that the faults ask for.
-    pub(crate) fn of_reply(
-        mode: ApiMode,
-        reply: &ReplyScript,
-        faults: &[Fault],
-        rendering: &Rendering<'_>,
-        stream: bool,
-    ) -> Self {
-        let mut pieces = match mode {
-            ApiMode::ChatCompletions => spoil::pieces(reply, faults, rendering, stream),
-            ApiMode::AnthropicMessages => spoil_messages::pieces(reply, faults, rendering, stream),
-        };
+    pub(crate) fn of_reply(reply: &ReplyScript, faults: &[Fault], speech: &Speech<'_>, stream: bool) -> Self {
+        let mut pieces = spoil::pieces(reply, faults, speech, stream);
         let mut ending = Ending::KeepAlive;
         for fault in faults {
             match fault {

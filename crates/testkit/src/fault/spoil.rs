@@ -1,6 +1,6 @@
 //! Spoiling a reply before it is framed.
 
-use super::Fault;
+use super::{Fault, Speech, spoil_messages, spoil_responses};
 use hermes_conversation::FinishReason;
 use hermes_scripted::{Rendering, ReplyScript, chunks, json_body};
 use serde_json::Value;
@@ -9,13 +9,25 @@ use serde_json::Value;
 pub(super) fn pieces(
     reply: &ReplyScript,
     faults: &[Fault],
-    rendering: &Rendering<'_>,
+    speech: &Speech<'_>,
     stream: bool,
 ) -> Vec<Vec<u8>> {
     let reply = cut_arguments(reply, faults);
-    match stream && !faults.contains(&Fault::JsonInsteadOfStream) {
-        true => events(&reply, faults, rendering),
-        false => vec![plain(&reply, faults, rendering)],
+    let stream = stream && !faults.contains(&Fault::JsonInsteadOfStream);
+    match (speech, stream) {
+        (Speech::Chat(rendering), true) => events(&reply, faults, rendering),
+        (Speech::Chat(rendering), false) => vec![plain(&reply, faults, rendering)],
+        (Speech::Messages(rendering), true) => spoil_messages::events(&reply, faults, rendering),
+        (Speech::Messages(rendering), false) => {
+            vec![spoil_messages::plain(&reply, faults, rendering).to_string().into_bytes()]
+        }
+        (Speech::Responses(rendering), true) => {
+            let values = spoil_responses::events(&reply, faults, rendering);
+            values.iter().map(|value| event("", &value.to_string(), faults).into_bytes()).collect()
+        }
+        (Speech::Responses(rendering), false) => {
+            vec![spoil_responses::plain(&reply, faults, rendering).to_string().into_bytes()]
+        }
     }
 }
 

@@ -1,25 +1,12 @@
 //! Spoiling a reply of the Messages format before it is framed.
 
 use super::Fault;
-use super::spoil::{cut_arguments, event};
+use super::spoil::event;
 use hermes_scripted::{Rendering, ReplyScript, messages_body, messages_events};
 use serde_json::{Value, json};
 
-/// The body of a reply in the pieces in which it is sent.
-pub(super) fn pieces(
-    reply: &ReplyScript,
-    faults: &[Fault],
-    rendering: &Rendering<'_>,
-    stream: bool,
-) -> Vec<Vec<u8>> {
-    let reply = cut_arguments(reply, faults);
-    match stream && !faults.contains(&Fault::JsonInsteadOfStream) {
-        true => events(&reply, faults, rendering),
-        false => vec![plain(&reply, faults, rendering).to_string().into_bytes()],
-    }
-}
-
-fn events(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Vec<Vec<u8>> {
+/// The events of a stream, framed, with everything done to them that the faults ask for.
+pub(super) fn events(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Vec<Vec<u8>> {
     let mut events = messages_events(reply, rendering);
     for fault in faults {
         spoil_calls(events.iter_mut().filter_map(|event| event.get_mut("content_block")), fault);
@@ -39,7 +26,8 @@ fn events(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> V
     events.iter().map(|value| event(&name(value), &value.to_string(), faults).into_bytes()).collect()
 }
 
-fn plain(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Value {
+/// The body of a reply that is not streamed, spoiled.
+pub(super) fn plain(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Value {
     let mut body = messages_body(reply, rendering);
     for fault in faults {
         spoil_calls(body["content"].as_array_mut().into_iter().flatten(), fault);

@@ -94,7 +94,7 @@ fn check_call(call: &Value, at: &str) -> Result<(), Rejection> {
     }
 }
 
-fn check_id(id: Option<&Value>, at: &str) -> Result<(), Rejection> {
+pub(super) fn check_id(id: Option<&Value>, at: &str) -> Result<(), Rejection> {
     match id.and_then(Value::as_str) {
         Some(id) if !id.is_empty() => Ok(()),
         Some(_) | None => Err(Rejection::new(Rule::MissingCallId, at)),
@@ -108,7 +108,7 @@ pub(super) fn only_keys(object: &Map<String, Value>, known: &[&str], at: &str) -
     }
 }
 
-fn no_internal_keys(value: &Value, at: &str) -> Result<(), Rejection> {
+pub(super) fn no_internal_keys(value: &Value, at: &str) -> Result<(), Rejection> {
     match value {
         Value::Object(object) => object.iter().try_for_each(|(key, value)| {
             let at = format!("{at}.{key}");

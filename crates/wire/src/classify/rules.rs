@@ -139,6 +139,7 @@ pub(super) static RULES: &[Rule] = &[
             "content_filter",
             "usage policy",
             "usage policies",
+            "flagged as",
             "was flagged",
             "responsible ai",
             "safety system",

@@ -251,7 +251,7 @@ struct FunctionPiece {
 }
 
 /// Argument text; some servers send the object itself.
-enum Arguments {
+pub(super) enum Arguments {
     Text(String),
     Value(RawJson),
 }

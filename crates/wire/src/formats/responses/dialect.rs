@@ -1,0 +1,261 @@
+//! What the servers that speak the Responses format take and what they refuse.
+
+use super::short_id;
+use crate::{Effort, RequestSettings};
+use hermes_conversation::Issuer;
+
+/// How one Responses endpoint with one model differs from the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponsesDialect {
+    pub backend: ResponsesBackend,
+    pub reasoning: ReasoningDial,
+}
+
+/// The kinds of servers that are spoken to differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResponsesBackend {
+    OpenAi,
+    /// What a ChatGPT subscription pays for.
+    CodexBackend,
+    Xai,
+    GitHub,
+    Other,
+}
+
+/// What a model lets us say about its reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasoningDial {
+    /// It takes an effort.
+    Adjustable,
+    /// It reasons, but refuses to be told how hard.
+    Fixed,
+    /// It does not reason, and refuses requests that ask for any of it.
+    Never,
+}
+
+impl Default for ResponsesDialect {
+    fn default() -> Self {
+        Self { backend: ResponsesBackend::Other, reasoning: ReasoningDial::Adjustable }
+    }
+}
+
+impl ResponsesDialect {
+    /// The dialect of an endpoint, by the parts of its base URL, the provider's id and the model.
+    pub fn of(host: &str, path: &str, provider: &str, model: &str) -> Self {
+        let backend = ResponsesBackend::of(&host.to_ascii_lowercase(), path, provider);
+        Self { backend, reasoning: ReasoningDial::of(backend, model) }
+    }
+
+    /// The headers that tie the requests of one session together.
+    pub fn session_headers(self, session: &str) -> Vec<(&'static str, String)> {
+        let names: &[&'static str] = match self.backend {
+            ResponsesBackend::CodexBackend => &["session_id", "x-client-request-id"],
+            ResponsesBackend::Xai => &["x-grok-conv-id"],
+            ResponsesBackend::OpenAi | ResponsesBackend::GitHub | ResponsesBackend::Other => &[],
+        };
+        names.iter().map(|name| (*name, short_id("pcs_", session).into_owned())).collect()
+    }
+
+    pub(super) fn takes_output_cap(self) -> bool {
+        self.backend != ResponsesBackend::CodexBackend
+    }
+
+    pub(super) fn takes_cache_key(self) -> bool {
+        self.backend != ResponsesBackend::GitHub
+    }
+
+    /// Whether a message may be sent back under the name it came with.
+    pub(super) fn takes_item_ids(self) -> bool {
+        matches!(self.backend, ResponsesBackend::OpenAi | ResponsesBackend::CodexBackend)
+    }
+
+    pub(super) fn needs_instructions(self) -> bool {
+        self.backend == ResponsesBackend::CodexBackend
+    }
+
+    /// Whether the model is to hand out its reasoning in a form that can be sent back.
+    pub(super) fn wants_encrypted(self, settings: &RequestSettings) -> bool {
+        settings.issuer.is_some()
+            && settings.effort != Some(Effort::None)
+            && self.reasoning != ReasoningDial::Never
+    }
+
+    /// The members of `reasoning`; `None` leaves it out.
+    pub(super) fn reasoning_wish(self, wanted: Option<Effort>) -> Option<ReasoningWish> {
+        let is_openai = matches!(self.backend, ResponsesBackend::OpenAi | ResponsesBackend::CodexBackend);
+        match (self.reasoning, wanted) {
+            (ReasoningDial::Never | ReasoningDial::Fixed, _) | (_, Some(Effort::None)) => None,
+            (ReasoningDial::Adjustable, None) => is_openai.then_some(ReasoningWish { effort: None }),
+            (ReasoningDial::Adjustable, Some(wanted)) => {
+                Some(ReasoningWish { effort: Some(self.spelled(wanted)) })
+            }
+        }
+    }
+
+    fn spelled(self, wanted: Effort) -> Effort {
+        let effort = match wanted {
+            Effort::Minimal => Effort::Low,
+            Effort::Ultra => Effort::Max,
+            other => other,
+        };
+        match self.backend {
+            ResponsesBackend::Xai => effort.min(Effort::High),
+            _ => effort,
+        }
+    }
+
+    /// Whether an item that says who issued it, and nothing else is known, came from `issuer`.
+    /// Other programs record that as a kind of server, or as `other:` and a base URL.
+    pub(super) fn is_kind(self, kind: &str, issuer: &Issuer) -> bool {
+        match self.backend {
+            ResponsesBackend::CodexBackend => kind == "codex_backend",
+            ResponsesBackend::Xai => kind == "xai_responses",
+            ResponsesBackend::GitHub => kind == "github_responses",
+            ResponsesBackend::OpenAi | ResponsesBackend::Other => kind
+                .strip_prefix("other:")
+                .and_then(|url| url.strip_prefix(issuer.origin.as_str()))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        }
+    }
+}
+
+/// What a request says about reasoning. A summary is always asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ReasoningWish {
+    pub(super) effort: Option<Effort>,
+}
+
+impl ResponsesBackend {
+    fn of(host: &str, path: &str, provider: &str) -> Self {
+        let within = |domain: &str| {
+            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        match provider {
+            _ if within("chatgpt.com") && path.starts_with("/backend-api/codex") => Self::CodexBackend,
+            _ if within("x.ai") => Self::Xai,
+            _ if within("githubcopilot.com") || within("models.github.ai") => Self::GitHub,
+            _ if within("api.openai.com") => Self::OpenAi,
+            "openai-codex" => Self::CodexBackend,
+            "xai" | "xai-oauth" => Self::Xai,
+            "copilot" | "github-copilot" => Self::GitHub,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl ReasoningDial {
+    fn of(backend: ResponsesBackend, model: &str) -> Self {
+        let model = model.to_ascii_lowercase();
+        let name = model.rsplit('/').next().unwrap_or_default();
+        let any = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+        if backend == ResponsesBackend::Xai {
+            return match () {
+                () if any(&["non-reasoning"]) => Self::Never,
+                () if any(&["grok-3-mini", "grok-4.3", "multi-agent"]) => Self::Adjustable,
+                () if begins(&["grok-2", "grok-3"]) => Self::Never,
+                () => Self::Fixed,
+            };
+        }
+        // OpenAI answers 400 when these are asked for encrypted reasoning or given an effort.
+        match begins(&["gpt-3", "gpt-4", "chatgpt-"]) || (begins(&["gpt-"]) && any(&["-chat"])) {
+            true => Self::Never,
+            false => Self::Adjustable,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ResponsesBackend::*;
+
+    #[test]
+    fn backends_are_told_apart() {
+        for (host, path, provider, want) in [
+            ("api.openai.com", "/v1", "openai", OpenAi),
+            ("eu.api.openai.com", "/v1", "custom", OpenAi),
+            ("notapi.openai.com.evil.example", "/v1", "custom", Other),
+            ("chatgpt.com", "/backend-api/codex", "openai-codex", CodexBackend),
+            ("chatgpt.com", "/v1", "custom", Other),
+            ("127.0.0.1", "/backend-api/codex", "openai-codex", CodexBackend),
+            ("API.X.AI", "/v1", "custom", Xai),
+            ("max.ai", "/v1", "custom", Other),
+            ("localhost", "/v1", "xai-oauth", Xai),
+            ("api.githubcopilot.com", "", "copilot", GitHub),
+            ("models.github.ai", "/inference", "custom", GitHub),
+            ("proxy.example", "/v1", "custom", Other),
+        ] {
+            let found = ResponsesDialect::of(host, path, provider, "gpt-5").backend;
+            assert_eq!(found, want, "{host} {path} {provider}");
+        }
+    }
+
+    #[test]
+    fn models_think_as_they_can() {
+        for (host, model, want) in [
+            ("api.openai.com", "gpt-5.2", ReasoningDial::Adjustable),
+            ("api.openai.com", "o4-mini", ReasoningDial::Adjustable),
+            ("api.openai.com", "gpt-4o-mini", ReasoningDial::Never),
+            ("api.openai.com", "gpt-5-chat-latest", ReasoningDial::Never),
+            ("proxy.example", "openai/gpt-4.1", ReasoningDial::Never),
+            ("proxy.example", "qwen3-coder", ReasoningDial::Adjustable),
+            ("api.x.ai", "grok-4.3", ReasoningDial::Adjustable),
+            ("api.x.ai", "grok-3-mini", ReasoningDial::Adjustable),
+            ("api.x.ai", "grok-4", ReasoningDial::Fixed),
+            ("api.x.ai", "grok-3", ReasoningDial::Never),
+            ("api.x.ai", "grok-4-1-fast-non-reasoning", ReasoningDial::Never),
+        ] {
+            assert_eq!(ResponsesDialect::of(host, "/v1", "custom", model).reasoning, want, "{model}");
+        }
+    }
+
+    #[test]
+    fn an_effort_is_put_as_the_endpoint_takes_it() {
+        let wish = |effort| Some(ReasoningWish { effort });
+        for (host, model, wanted, want) in [
+            ("api.openai.com", "gpt-5", None, wish(None)),
+            ("api.openai.com", "gpt-5", Some(Effort::None), None),
+            ("api.openai.com", "gpt-5", Some(Effort::Minimal), wish(Some(Effort::Low))),
+            ("api.openai.com", "gpt-5", Some(Effort::Xhigh), wish(Some(Effort::Xhigh))),
+            ("api.openai.com", "gpt-5.6", Some(Effort::Ultra), wish(Some(Effort::Max))),
+            ("api.openai.com", "gpt-4o", Some(Effort::High), None),
+            ("api.x.ai", "grok-4.3", Some(Effort::Ultra), wish(Some(Effort::High))),
+            ("api.x.ai", "grok-4.3", Some(Effort::Medium), wish(Some(Effort::Medium))),
+            ("api.x.ai", "grok-4", Some(Effort::High), None),
+            ("proxy.example", "m", None, None),
+            ("proxy.example", "m", Some(Effort::High), wish(Some(Effort::High))),
+        ] {
+            let dialect = ResponsesDialect::of(host, "/v1", "custom", model);
+            assert_eq!(dialect.reasoning_wish(wanted), want, "{host} {model} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn a_recorded_kind_names_its_endpoint() {
+        let issuer = |origin: &str| Issuer { provider: "p".into(), origin: origin.into(), model: "m".into() };
+        for (host, kind, want) in [
+            ("chatgpt.com", "codex_backend", true),
+            ("chatgpt.com", "xai_responses", false),
+            ("api.x.ai", "xai_responses", true),
+            ("api.githubcopilot.com", "github_responses", true),
+            ("api.openai.com", "other:https://api.openai.com/v1", true),
+            ("api.openai.com", "other:https://api.openai.com.evil.example/v1", false),
+            ("api.openai.com", "codex_backend", false),
+            ("api.openai.com", "", false),
+        ] {
+            let dialect = ResponsesDialect::of(host, "/backend-api/codex", "custom", "m");
+            let found = dialect.is_kind(kind, &issuer(&format!("https://{host}")));
+            assert_eq!(found, want, "{host} {kind}");
+        }
+    }
+
+    #[test]
+    fn session_headers_are_bounded() {
+        let codex = ResponsesDialect::of("chatgpt.com", "/backend-api/codex", "openai-codex", "gpt-5");
+        let names: Vec<_> = codex.session_headers("s").into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["session_id", "x-client-request-id"]);
+        assert!(codex.session_headers(&"s".repeat(80)).iter().all(|(_, value)| value.len() <= 64));
+        assert_eq!(ResponsesDialect::default().session_headers("s"), []);
+    }
+}
