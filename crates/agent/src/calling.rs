@@ -20,8 +20,15 @@ pub(crate) async fn call_model(
         Asking::WithTools => Offer::Tools(ports.tools.definitions()),
         Asking::InWords => Offer::Nothing,
     };
-    let request = build_request(model.profile(), &session.system, &session.history, &offer, session.quirks);
-    let encoded = session.encoder.encode(&request);
+    let request = build_request(
+        model.profile(),
+        &session.system,
+        &session.history,
+        &offer,
+        session.quirks,
+        &session.lease.session,
+    );
+    let encoded = session.encoder(model.profile().mode).encode(&request);
     let situation = situation(model.profile(), &encoded, request.messages.len());
     let mut heard = Heard::default();
     let listening = async {

@@ -40,6 +40,14 @@ impl Session {
         }
     }
 
+    /// Writes the session's requests. Another format begins anew: none of its bytes are there yet.
+    pub(crate) fn encoder(&mut self, mode: ApiMode) -> &mut Encoder {
+        if self.encoder.mode() != mode {
+            self.encoder = Encoder::new(mode);
+        }
+        &mut self.encoder
+    }
+
     /// Forgets what earlier turns cost: a report speaks of its own turn.
     pub(crate) fn start_counting(&mut self) {
         self.usage = Usage::default();

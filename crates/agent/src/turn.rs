@@ -162,8 +162,8 @@ impl Turn {
         match (reply.finish, reply.message.text.trim().is_empty()) {
             (FinishReason::ContentFilter, _) => Step::Finish(refused(&reply)),
             (_, true) => self.empty(reply),
-            (FinishReason::Length, false) => self.cut(reply),
-            (FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Incomplete, false) => {
+            (FinishReason::Length | FinishReason::Incomplete, false) => self.cut(reply),
+            (FinishReason::Stop | FinishReason::ToolCalls, false) => {
                 reply.message.finish = Some(reply.finish);
                 let exit_reason = format!("text_response(finish_reason={})", reply.finish.as_str());
                 Step::Finish(Outcome::Answered { text: self.with_earlier(&reply), reply, exit_reason })
@@ -173,7 +173,7 @@ impl Turn {
 
     /// A reply that ended for want of room may hold half a call: none of its calls may run.
     fn calls_tools(&mut self, mut reply: Box<Reply>) -> Step {
-        if reply.finish == FinishReason::Length {
+        if matches!(reply.finish, FinishReason::Length | FinishReason::Incomplete) {
             reply.calls.fill(CallState::Truncated);
         }
         self.cut_calls = match reply.calls.contains(&CallState::Truncated) {

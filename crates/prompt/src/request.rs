@@ -1,6 +1,6 @@
 //! One request, from the session as it stands.
 
-use hermes_conversation::{History, Quirks, ToolDefinition};
+use hermes_conversation::{History, Quirks, SessionId, ToolDefinition};
 use hermes_wire::{ModelProfile, ModelRequest, RequestSettings};
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub fn build_request(
     history: &History,
     offer: &Offer,
     quirks: Quirks,
+    session: &SessionId,
 ) -> ModelRequest {
     ModelRequest {
         model: profile.model.clone(),
@@ -34,7 +35,9 @@ pub fn build_request(
             max_tokens: profile.max_tokens,
             dialect: profile.dialect,
             issuer: (!quirks.no_reasoning_replay).then(|| profile.issuer.clone()),
-            ..RequestSettings::default()
+            effort: profile.effort,
+            cache: profile.cache,
+            session: Some(session.as_str().into()),
         },
     }
 }

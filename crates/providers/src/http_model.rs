@@ -51,6 +51,8 @@ impl HttpModel {
             dialect: Dialect::of(host, &endpoint.model),
             max_tokens: endpoint.max_tokens,
             context_length: endpoint.context_length,
+            effort: None,
+            cache: None,
         };
         Self {
             profile,

@@ -184,6 +184,8 @@ fn profile() -> ModelProfile {
         dialect: Dialect::default(),
         max_tokens: None,
         context_length: None,
+        effort: None,
+        cache: None,
     }
 }
 

@@ -67,6 +67,10 @@ impl Encoder {
         }
     }
 
+    pub fn mode(&self) -> ApiMode {
+        self.mode
+    }
+
     pub fn encode(&mut self, request: &ModelRequest) -> EncodedRequest {
         self.write_head(request);
         self.write_messages(request);

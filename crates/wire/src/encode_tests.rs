@@ -84,3 +84,29 @@ fn remembering_changes_no_byte_and_segments_grow_at_the_end() {
     let shorter = ModelRequest { messages: Arc::new(all[..1].to_vec()), ..whole };
     assert_eq!(encoder.encode(&shorter).body, encode(ApiMode::ChatCompletions, &shorter).body);
 }
+
+#[test]
+fn cache_marks_in_the_envelope_move_and_change_nothing_else() {
+    use crate::CacheTtl;
+    let settings = RequestSettings { cache: Some(CacheTtl::FiveMinutes), ..RequestSettings::default() };
+    let mut asked = ModelRequest { settings, tools: Arc::from([]), ..request(talk()) };
+    insta::assert_snapshot!(text(&encode(ApiMode::ChatCompletions, &asked)), @r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"system","content":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":[{"type":"text","text":"hi \"you\"","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"terminal","arguments":"{ \"command\" : \"ls\" }"}}]},{"role":"tool","tool_call_id":"c1","content":"{}"},{"role":"assistant","content":[{"type":"text","text":"done","cache_control":{"type":"ephemeral"}}]}]}"#);
+    let mark = r#","cache_control":{"type":"ephemeral"}"#;
+    let bare = |encoded: &EncodedRequest| text(encoded).replace(mark, "");
+    let first = encode(ApiMode::ChatCompletions, &asked);
+    assert_eq!(text(&first).matches(mark).count(), 3);
+    let mut longer = asked.messages.to_vec();
+    longer.extend([Message::user("again"), Message::assistant("yes"), Message::user("more")].map(Arc::new));
+    asked.messages = Arc::new(longer);
+    let second = encode(ApiMode::ChatCompletions, &asked);
+    assert_eq!(text(&second).matches(mark).count(), 4);
+    let (first_bare, second_bare) = (bare(&first), bare(&second));
+    assert!(second_bare.starts_with(first_bare.strip_suffix("]}").unwrap()));
+    assert!(second.segments.starts_with(&first.segments));
+    serde_json::from_str::<serde_json::Value>(&text(&second)).unwrap();
+    asked.settings.cache = Some(CacheTtl::OneHour);
+    assert!(
+        text(&encode(ApiMode::ChatCompletions, &asked))
+            .contains(r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#)
+    );
+}

@@ -1,6 +1,6 @@
 //! A model that can be asked, and what it answers.
 
-use crate::{ApiMode, Dialect, EncodedRequest, Failure};
+use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, Failure};
 use futures::stream::BoxStream;
 use hermes_conversation::{AssistantMessage, BoxFuture, FinishReason, Issuer, Usage};
 use std::sync::Arc;
@@ -45,6 +45,10 @@ pub struct ModelProfile {
     pub dialect: Dialect,
     pub max_tokens: Option<u64>,
     pub context_length: Option<u64>,
+    /// How hard to think; `None` leaves it to the endpoint.
+    pub effort: Option<Effort>,
+    /// Whether requests mark what is to be cached.
+    pub cache: Option<CacheTtl>,
 }
 
 /// A piece of a reply.

@@ -18,10 +18,8 @@ impl Format for Chat {
     }
 
     fn write(&self, unit: &[Arc<Message>], settings: &RequestSettings, bytes: &mut Vec<u8>) -> Option<usize> {
-        for one in unit {
-            message(one, settings, bytes);
-        }
-        None
+        // One message is one unit here.
+        unit.first().and_then(|one| message(one, settings, bytes))
     }
 }
 
@@ -41,8 +39,8 @@ fn head(request: &ModelRequest) -> HeadParts {
     }
     let tools = write_tools(&mut bytes, &request.tools);
     bytes.extend_from_slice(b",\"messages\":[");
-    let system = write_system(&mut bytes, request);
-    HeadParts { has_items: !system.is_empty(), bytes, tools, system, mark: None }
+    let (system, mark) = write_system(&mut bytes, request);
+    HeadParts { has_items: !system.is_empty(), bytes, tools, system, mark }
 }
 
 fn write_tools(bytes: &mut Vec<u8>, tools: &[ToolDefinition]) -> Range<usize> {
@@ -57,30 +55,59 @@ fn write_tools(bytes: &mut Vec<u8>, tools: &[ToolDefinition]) -> Range<usize> {
     start..bytes.len()
 }
 
-fn write_system(bytes: &mut Vec<u8>, request: &ModelRequest) -> Range<usize> {
+fn write_system(bytes: &mut Vec<u8>, request: &ModelRequest) -> (Range<usize>, Option<usize>) {
     let start = bytes.len();
-    if !request.system.is_empty() {
-        let role = match request.settings.dialect.system_role {
-            SystemRole::System => "system",
-            SystemRole::Developer => "developer",
-        };
-        write_json(bytes, &WireSystem { role, content: &request.system });
+    if request.system.is_empty() {
+        return (start..start, None);
     }
-    start..bytes.len()
+    let role = match request.settings.dialect.system_role {
+        SystemRole::System => "system",
+        SystemRole::Developer => "developer",
+    };
+    let content = WireContent::Text(&request.system).for_marks(&request.settings);
+    write_json(bytes, &WireSpoken { role, content });
+    let mark = mark_in(content, content_start(start, role));
+    (start..bytes.len(), mark)
 }
 
-/// Appends one message of the history.
-fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) {
+/// Appends one message of the history, and says where a cache mark can be put.
+fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) -> Option<usize> {
+    let start = bytes.len();
     match message {
         Message::User(user) => {
-            let content = WireContent::of(&user.content, user.api_content.as_deref());
-            write_json(bytes, &WireUser { role: "user", content });
+            let content = WireContent::of(&user.content, user.api_content.as_deref()).for_marks(settings);
+            write_json(bytes, &WireSpoken { role: "user", content });
+            mark_in(content, content_start(start, "user"))
         }
-        Message::Assistant(assistant) => write_json(bytes, &WireAssistant::of(assistant, settings)),
+        Message::Assistant(assistant) => {
+            let wire = WireAssistant::of(assistant, settings);
+            write_json(bytes, &wire);
+            mark_in(wire.content?, content_start(start, "assistant"))
+        }
+        // Results carry no marks in this format.
         Message::Tool(tool) => {
             let content = WireContent::of(&tool.content, tool.api_content.as_deref());
             write_json(bytes, &WireResult { role: "tool", tool_call_id: tool.call_id.as_str(), content });
+            None
         }
+    }
+}
+
+/// Where the content of a message begins that itself begins at `start`.
+fn content_start(start: usize, role: &str) -> usize {
+    start + r#"{"role":"","content":"#.len() + role.len()
+}
+
+/// The place just before the end of the last part.
+fn mark_in(content: WireContent<'_>, start: usize) -> Option<usize> {
+    match content {
+        WireContent::Text(_) => None,
+        WireContent::Marked([_]) => {
+            let mut written = Vec::new();
+            write_json(&mut written, &content);
+            Some(start + written.len() - "}]".len())
+        }
+        WireContent::Parts(parts) => parts.as_str().rfind('}').map(|end| start + end),
     }
 }
 
@@ -105,13 +132,7 @@ impl<'a> From<&'a ToolDefinition> for WireFunctionSpec<'a> {
 }
 
 #[derive(Serialize)]
-struct WireSystem<'a> {
-    role: &'static str,
-    content: &'a str,
-}
-
-#[derive(Serialize)]
-struct WireUser<'a> {
+struct WireSpoken<'a> {
     role: &'static str,
     content: WireContent<'a>,
 }
@@ -123,11 +144,20 @@ struct WireResult<'a> {
     content: WireContent<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Clone, Copy)]
 #[serde(untagged)]
 enum WireContent<'a> {
     Text(&'a str),
+    /// Text as a list of one part, which can carry a cache mark.
+    Marked([TextPart<'a>; 1]),
     Parts(&'a RawJson),
+}
+
+#[derive(Serialize, Clone, Copy)]
+struct TextPart<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
 }
 
 impl<'a> WireContent<'a> {
@@ -139,12 +169,23 @@ impl<'a> WireContent<'a> {
             (None, Content::Parts(parts)) => Self::Parts(parts),
         }
     }
+
+    /// In a shape that can carry a mark, whether it does now or not: moving a mark must change
+    /// nothing else. Blank text cannot.
+    fn for_marks(self, settings: &RequestSettings) -> Self {
+        match self {
+            Self::Text(text) if settings.cache.is_some() && !text.trim().is_empty() => {
+                Self::Marked([TextPart { kind: "text", text }])
+            }
+            other => other,
+        }
+    }
 }
 
 #[derive(Serialize)]
 struct WireAssistant<'a> {
     role: &'static str,
-    content: Option<&'a str>,
+    content: Option<WireContent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_details: Option<&'a RawJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -158,7 +199,7 @@ impl<'a> WireAssistant<'a> {
         let wordless = message.text.is_empty() && !message.calls.is_empty();
         Self {
             role: "assistant",
-            content: (!wordless).then_some(message.text.as_str()),
+            content: (!wordless).then(|| WireContent::Text(&message.text).for_marks(settings)),
             reasoning_details: message.reasoning.details.as_ref().filter(|_| same_issuer),
             tool_calls: message
                 .calls
