@@ -10,8 +10,7 @@ use std::path::PathBuf;
     version,
     disable_version_flag = true,
     after_help = "Start with `hermes demo` (no key, no network), or connect a model:\n  \
-        hermes config set model.base_url http://127.0.0.1:11434/v1\n  \
-        hermes config set model.default NAME\n  \
+        hermes model\n  \
         hermes"
 )]
 pub(crate) struct Cli {
@@ -33,7 +32,7 @@ pub(crate) struct Common {
     /// Model to use in this run
     #[arg(short, long, global = true)]
     pub(crate) model: Option<String>,
-    /// Provider to use in this run: openrouter, openai, custom
+    /// Provider to use in this run; `hermes model list` names them
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) provider: Option<String>,
     /// Tools to offer, by toolset: terminal,file,todo (`all` = everything)
@@ -92,6 +91,13 @@ pub(crate) enum Command {
     /// cache writes). Active time is the time between neighbouring messages of a session, without
     /// pauses over ten minutes; sessions side by side add up.
     Insights(InsightsArgs),
+    /// Which model is used: choose one, list providers and models, see what is used and why
+    ///
+    /// Without a subcommand, a list to choose from. Needs a terminal.
+    Model {
+        #[command(subcommand)]
+        command: Option<ModelCommand>,
+    },
     /// Read and change settings
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -343,6 +349,39 @@ pub(crate) enum SearchSort {
     Rank,
     Newest,
     Oldest,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// The providers, their formats and addresses, and whether their key was found
+    ///
+    /// With a PROVIDER (or the name of an entry of `custom_providers`), the models that it has: its
+    /// address is asked, with its own key. AI Gateway's list has only models that can use tools.
+    List {
+        #[arg(value_name = "PROVIDER")]
+        of: Option<String>,
+        /// Also those that cannot be used yet, with the reason
+        #[arg(long)]
+        all: bool,
+    },
+    /// What is configured; a server on this machine is asked for its window
+    Show,
+    /// Save the choice of a provider, a model, or both
+    ///
+    /// `hermes model set openrouter/vendor/name` sets both, `hermes model set deepseek` the provider,
+    /// `hermes model set name` the model. With --provider NAME, the words are the model's name as it
+    /// is. An address and a key that belong to another provider are taken out of config.yaml.
+    Set {
+        #[arg(value_name = "PROVIDER[/MODEL] or MODEL")]
+        choice: String,
+        /// Take a model.api_key that belongs to the old address out without asking
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// What would be used now, and why; no key is shown
+    ///
+    /// Try another choice with --provider NAME and -m NAME. Nothing is connected.
+    Resolve,
 }
 
 #[derive(Debug, Subcommand)]

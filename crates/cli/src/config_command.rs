@@ -29,12 +29,12 @@ pub(crate) fn run(command: ConfigCommand, common: &Common) -> Result<Exit, Failu
 }
 
 /// The settings in force. Unlike opening a session, looking at them creates nothing.
-fn read(common: &Common) -> Result<Config, Failure> {
+pub(crate) fn read(common: &Common) -> Result<Config, Failure> {
     let shell = config::shell_variables(std::env::vars_os());
     Config::load(&launch::home()?, launch::flags(common), shell).map_err(failure)
 }
 
-fn failure(error: ConfigError) -> Failure {
+pub(crate) fn failure(error: ConfigError) -> Failure {
     RuntimeError::from(error).into()
 }
 
@@ -106,7 +106,7 @@ fn show(config: &Config, all: bool, common: &Common) -> Result<Exit, Failure> {
     Ok(Exit::Answered)
 }
 
-fn as_json(found: &Explanation) -> Value {
+pub(crate) fn as_json(found: &Explanation) -> Value {
     json!({
         "key": found.key,
         "value": found.value,

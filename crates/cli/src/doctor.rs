@@ -4,9 +4,10 @@ mod sizes;
 
 use crate::args::Common;
 use crate::exit::{Exit, Failure, with_causes};
+use crate::model_command::show;
 use crate::{launch, term};
 use hermes_runtime::config::{self, Config};
-use hermes_runtime::{Home, KeySource, Launch, Runtime};
+use hermes_runtime::{Home, Launch, Runtime, shown_url};
 use hermes_store::Health;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -120,12 +121,13 @@ async fn model_findings(common: &Common) -> Vec<Finding> {
         Ok(endpoint) => endpoint,
         Err(error) => return vec![bad("model", with_causes(&error))],
     };
-    let key = match &endpoint.key_source {
-        KeySource::None => "no key".to_owned(),
-        KeySource::Variable(name) => format!("key from {name}"),
-        KeySource::Config => "key from model.api_key".to_owned(),
-    };
-    let about = format!("{} at {} ({}, {key})", endpoint.model, endpoint.base_url, endpoint.provider);
+    let about = format!(
+        "{} at {} ({}, {})",
+        endpoint.model,
+        shown_url(&endpoint.base_url),
+        endpoint.label(),
+        endpoint.key_source
+    );
     let host = endpoint.base_url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let port = endpoint.base_url.port_or_known_default().unwrap_or(443);
     let knock = tokio::net::TcpStream::connect((host, port));
@@ -134,7 +136,12 @@ async fn model_findings(common: &Common) -> Vec<Finding> {
         Ok(Err(error)) => bad("network", format!("{} cannot be reached: {error}", endpoint.origin())),
         Err(_) => bad("network", format!("{} does not answer within 5 s", endpoint.origin())),
     };
-    vec![good("model", about), reached]
+    let mut findings = vec![good("model", about), reached];
+    if let Some(server) = show::ask_server(runtime.config(), &endpoint).await {
+        let details = Some(show::server_json(&server));
+        findings.push(Finding { details, ..good("server", show::server_words(&server)) });
+    }
+    findings
 }
 
 /// A runtime for questions about settings alone; looking must not create the home.

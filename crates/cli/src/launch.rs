@@ -24,7 +24,7 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
 }
 
 /// A wrong value that was typed on this command line is a matter of usage, not of settings.
-fn blame_flags(error: RuntimeError, common: &Common) -> Failure {
+pub(crate) fn blame_flags(error: RuntimeError, common: &Common) -> Failure {
     let is_typed = match &error {
         RuntimeError::Toolsets(_) => common.toolsets.is_some(),
         RuntimeError::Resolve(ResolveError::UnknownProvider { .. }) => common.provider.is_some(),

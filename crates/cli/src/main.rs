@@ -14,6 +14,7 @@ mod history;
 mod insights;
 mod json_events;
 mod launch;
+mod model_command;
 mod oneshot;
 mod prompt_text;
 mod screen;
@@ -100,6 +101,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Demo(args)) => demo::run(&args).await,
         Some(Command::Sessions(command)) => sessions_command::run(command, &common).await,
         Some(Command::Insights(args)) => insights::run(&args, &common).await,
+        Some(Command::Model { command }) => model_command::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),
         Some(Command::Doctor) => doctor::run(&common).await,
         Some(Command::Chat(chat)) => launch::converse(chat, common).await,

@@ -1,45 +1,208 @@
 //! The providers this build knows, as data.
+//!
+//! The rows are in files by theme; this file says what a row is and finds one. A row that cannot
+//! be used yet says what it lacks.
+
+mod local;
+mod logins;
+mod routers;
+pub(crate) mod vendor_quirks;
+mod vendors;
+
+use crate::mode::{self, ModeName};
+use url::Url;
 
 /// A place where models are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Provider {
     pub id: &'static str,
+    /// For people.
+    pub name: &'static str,
     pub aliases: &'static [&'static str],
     /// Empty when the user supplies it.
     pub base_url: &'static str,
-    /// Variable that overrides the base URL.
+    /// Other addresses of the same provider, which its key may be sent to as well.
+    pub also_at: &'static [&'static str],
+    /// Variable that overrides the base URL; empty when there is none.
     pub base_url_env: &'static str,
     /// Variables that may hold its key, in order.
     pub key_env: &'static [&'static str],
+    pub auth: Auth,
+    pub mode: ModeRule,
+    /// The key goes to the addresses above and nowhere else, also not to `base_url_env`'s.
+    pub pinned: bool,
+    /// Its models are named `vendor/model`.
+    pub routes: bool,
+    /// A small model for side tasks.
+    pub aux_model: Option<&'static str>,
+    pub models: Models,
+    /// What keeps this build from serving it.
+    pub lacks: Option<&'static str>,
 }
 
-pub const PROVIDERS: &[Provider] = &[
+/// How one proves to be a customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Auth {
+    ApiKey,
+    /// A server that asks for no key, or for one of its own.
+    OptionalKey,
+    DeviceLogin,
+    /// A login in the browser that hands a code back.
+    BrowserLogin,
+    /// A token of another service buys a short-lived one.
+    TokenExchange,
+    /// Another program's file of credentials.
+    CredentialsFile,
+    /// The credentials of a cloud account.
+    Cloud,
+    /// Another program does the talking.
+    ExternalProcess,
+    /// Nobody outside is asked.
+    None,
+}
+
+impl Auth {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ApiKey => "api_key",
+            Self::OptionalKey => "optional_key",
+            Self::DeviceLogin => "oauth_device",
+            Self::BrowserLogin => "oauth_pkce",
+            Self::TokenExchange => "token_exchange",
+            Self::CredentialsFile => "credentials_file",
+            Self::Cloud => "cloud",
+            Self::ExternalProcess => "external_process",
+            Self::None => "none",
+        }
+    }
+}
+
+/// How a provider's format is found, before the address and the model are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModeRule {
+    Always(ModeName),
+    /// The address decides, and then the general rules.
+    ByUrl,
+    /// Chat completions whatever the model is called.
+    NeverUpgraded,
+    /// Names of models begin with these words; anything else is chat completions.
+    ByModel(&'static [(&'static str, ModeName)]),
+}
+
+/// What `/models` of a provider says beyond names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Models {
+    All,
+    /// Each has a `type` and `tags`; only language models that use tools are of use.
+    TaggedTypes,
+}
+
+/// An ordinary row: a key, an address, chat completions unless the address says otherwise.
+const fn provider(id: &'static str, name: &'static str, base_url: &'static str) -> Provider {
     Provider {
-        id: "openrouter",
-        aliases: &["or"],
-        base_url: "https://openrouter.ai/api/v1",
-        base_url_env: "OPENROUTER_BASE_URL",
-        key_env: &["OPENROUTER_API_KEY"],
-    },
-    Provider {
-        id: "openai-api",
-        aliases: &["openai"],
-        base_url: "https://api.openai.com/v1",
-        base_url_env: "OPENAI_BASE_URL",
-        key_env: &["OPENAI_API_KEY"],
-    },
-    Provider {
-        id: "custom",
-        aliases: &["ollama", "local", "vllm", "llamacpp", "llama.cpp", "lmstudio"],
-        base_url: "",
-        base_url_env: "CUSTOM_BASE_URL",
-        // An endpoint the user chose explicitly may have the OpenAI key, as its clients expect.
-        key_env: &["OPENAI_API_KEY"],
-    },
-];
+        id,
+        name,
+        aliases: &[],
+        base_url,
+        also_at: &[],
+        base_url_env: "",
+        key_env: &[],
+        auth: Auth::ApiKey,
+        mode: ModeRule::ByUrl,
+        pinned: false,
+        routes: false,
+        aux_model: None,
+        models: Models::All,
+        lacks: None,
+    }
+}
+
+impl Provider {
+    const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    const fn key(self, key_env: &'static [&'static str]) -> Self {
+        Self { key_env, ..self }
+    }
+
+    const fn url_env(self, base_url_env: &'static str) -> Self {
+        Self { base_url_env, ..self }
+    }
+
+    const fn also_at(self, also_at: &'static [&'static str]) -> Self {
+        Self { also_at, ..self }
+    }
+
+    const fn mode(self, mode: ModeRule) -> Self {
+        Self { mode, ..self }
+    }
+
+    const fn auth(self, auth: Auth) -> Self {
+        Self { auth, ..self }
+    }
+
+    const fn lacks(self, what: &'static str) -> Self {
+        Self { lacks: Some(what), ..self }
+    }
+
+    const fn routes(self) -> Self {
+        Self { routes: true, ..self }
+    }
+
+    const fn pinned(self) -> Self {
+        Self { pinned: true, ..self }
+    }
+
+    /// Whether the user supplies the address.
+    pub fn has_no_address(&self) -> bool {
+        self.base_url.is_empty()
+    }
+
+    pub fn needs_key(&self) -> bool {
+        self.auth == Auth::ApiKey
+    }
+
+    /// The built-in addresses.
+    pub fn addresses(&self) -> impl Iterator<Item = &'static str> {
+        let own = (!self.base_url.is_empty()).then_some(self.base_url);
+        own.into_iter().chain(self.also_at.iter().copied())
+    }
+
+    /// Why this build cannot use it, if it cannot.
+    pub fn not_yet(&self) -> Option<&'static str> {
+        self.lacks
+    }
+
+    /// The format in words, for lists.
+    pub fn mode_label(&self) -> &'static str {
+        match (self.mode, Url::parse(self.base_url)) {
+            (ModeRule::ByModel(_), _) => "by model",
+            (_, Ok(url)) => mode::api_mode(None, self, &url, "").mode.as_str(),
+            (_, Err(_)) => "by address",
+        }
+    }
+}
+
+/// Every provider, in the order in which `auto` looks for keys.
+pub fn providers() -> impl Iterator<Item = &'static Provider> {
+    [routers::ROWS, vendors::ROWS, logins::ROWS, local::ROWS].into_iter().flatten()
+}
 
 /// The provider with this id or alias, in any case.
 pub fn find(name: &str) -> Option<&'static Provider> {
     let name = name.trim().to_ascii_lowercase();
-    PROVIDERS.iter().find(|provider| provider.id == name || provider.aliases.contains(&name.as_str()))
+    providers().find(|provider| provider.id == name || provider.aliases.contains(&name.as_str()))
 }
+
+/// The provider of an id that is written in this crate.
+pub(crate) fn known(id: &'static str) -> &'static Provider {
+    match find(id) {
+        Some(provider) => provider,
+        None => unreachable!("the catalogue has a row `{id}`"),
+    }
+}
+
+#[cfg(test)]
+#[path = "catalogue_tests.rs"]
+mod tests;

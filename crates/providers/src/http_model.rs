@@ -2,16 +2,15 @@
 
 use crate::client::root_cause;
 use crate::receive::{self, Receiving};
-use crate::{Deadlines, Endpoint, HttpClients};
+use crate::{Deadlines, Endpoint, HttpClients, transport};
 use futures::StreamExt;
 use hermes_conversation::{BoxFuture, Issuer};
 use hermes_guard::{Secrets, redact};
 use hermes_wire::{
-    ApiMode, Decoder, Dialect, EncodedRequest, Failure, Model, ModelEvent, ModelEvents, ModelProfile,
-    TimeoutPhase, retry_after_header,
+    ApiMode, CacheTtl, Decoder, Effort, EncodedRequest, Failure, Model, ModelEvent, ModelEvents,
+    ModelProfile, TimeoutPhase, retry_after_header,
 };
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use secrecy::ExposeSecret;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
@@ -36,28 +35,25 @@ pub struct HttpModel {
 impl HttpModel {
     pub fn new(endpoint: &Endpoint, clients: HttpClients, secrets: Secrets) -> Self {
         let origin = endpoint.origin();
-        let host = endpoint.base_url.host_str().unwrap_or_default();
-        let mut url = endpoint.base_url.clone();
-        url.set_path(&format!("{}/chat/completions", endpoint.base_url.path().trim_end_matches('/')));
         let deadlines = match endpoint.is_loopback() {
             true => clients.deadlines().for_local(),
             false => clients.deadlines(),
         };
         let profile = ModelProfile {
-            mode: ApiMode::ChatCompletions,
+            mode: endpoint.api_mode,
             model: endpoint.model.as_str().into(),
-            issuer: Issuer { provider: endpoint.provider.to_owned(), origin, model: endpoint.model.clone() },
+            issuer: Issuer { provider: endpoint.label(), origin, model: endpoint.model.clone() },
             base_url: endpoint.base_url.to_string(),
-            dialect: Dialect::of(host, &endpoint.model),
+            dialect: transport::dialect(endpoint),
             max_tokens: endpoint.max_tokens,
             context_length: endpoint.context_length,
             effort: None,
-            cache: None,
+            cache: transport::cache(endpoint, CacheTtl::FiveMinutes),
         };
         Self {
             profile,
-            url,
-            headers: headers(endpoint),
+            url: transport::url(endpoint),
+            headers: transport::headers(endpoint),
             clients,
             deadlines,
             secrets,
@@ -71,11 +67,39 @@ impl HttpModel {
         self
     }
 
+    /// The same model, asked to think so hard; `None` leaves it to the endpoint.
+    pub fn with_effort(mut self, effort: Option<Effort>) -> Self {
+        self.profile.effort = effort;
+        self
+    }
+
+    /// The same model, with another life time for what its requests mark, if they mark anything.
+    pub fn with_cache_ttl(mut self, ttl: CacheTtl) -> Self {
+        self.profile.cache = self.profile.cache.map(|_| ttl);
+        self
+    }
+
+    /// The headers of one request: some servers want to know which session it belongs to.
+    fn headers_for(&self, session: Option<&str>) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        if self.profile.mode == ApiMode::CodexResponses
+            && let Some(session) = session
+        {
+            for (name, value) in self.profile.dialect.responses.session_headers(session) {
+                if let Ok(value) = HeaderValue::from_str(&value) {
+                    headers.insert(HeaderName::from_static(name), value);
+                }
+            }
+        }
+        headers
+    }
+
     async fn send(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
         drop(self.draining.lock().await);
         let started = Instant::now();
         let client = self.clients.of(&self.url)?;
-        let sent = client.post(self.url.clone()).headers(self.headers.clone()).body(request.body).send();
+        let headers = self.headers_for(request.session.as_deref());
+        let sent = client.post(self.url.clone()).headers(headers).body(request.body).send();
         let limit = self.deadlines.first_byte.min(self.deadlines.total);
         let response = tokio::time::timeout(limit, sent)
             .await
@@ -138,21 +162,6 @@ impl Model for HttpModel {
     fn reply(&self, request: EncodedRequest) -> BoxFuture<'_, Result<ModelEvents, Failure>> {
         Box::pin(self.send(request))
     }
-}
-
-fn headers(endpoint: &Endpoint) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Some(key) = &endpoint.key
-        && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
-    {
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-    }
-    if endpoint.provider == "openrouter" {
-        headers.insert("x-title", HeaderValue::from_static("Hermes"));
-    }
-    headers
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

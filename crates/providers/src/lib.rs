@@ -3,17 +3,33 @@
 //! [`resolve`] decides from values; [`HttpModel`] sends. A key is bound to one origin when it
 //! is resolved and travels nowhere else: clients follow no redirects.
 
+mod address;
 mod catalogue;
 mod client;
+mod custom;
 mod deadlines;
+mod fetch;
 mod http_model;
 mod local;
+mod mode;
+mod models_list;
+mod probe;
 mod receive;
 mod resolve;
+mod transport;
 
-pub use catalogue::{PROVIDERS, Provider, find as find_provider};
+pub use address::{is_loopback, parse_base_url, shown as shown_url};
+pub use catalogue::{Auth, ModeRule, Models, Provider, find as find_provider, providers};
 pub use client::{HttpClients, HttpSettings, install_tls};
+pub use custom::{CustomModel, CustomProvider};
 pub use deadlines::Deadlines;
+pub use fetch::Asker;
 pub use http_model::HttpModel;
 pub use local::{LocalServer, find_local_servers};
-pub use resolve::{Endpoint, KeySource, ResolveError, Wanted, resolve};
+pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
+pub use models_list::{ListedModel, list_models};
+pub use probe::{Basis, ProbedServer, ServerKind, Window, probe};
+pub use resolve::{
+    Around, Endpoint, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted, locate, resolve,
+    resolve_with,
+};

@@ -1,6 +1,22 @@
 //! Decides which endpoint a session talks to. Pure: everything it knows is in its arguments.
+//!
+//! First the provider (`choice`), then the address, then the key that belongs to that address
+//! (`keys`), then the model and its format. Each step says why it chose what it chose.
 
-use crate::catalogue::{self, PROVIDERS, Provider};
+mod choice;
+mod endpoint;
+mod error;
+mod keys;
+
+use crate::address::parse_base_url;
+use crate::catalogue::{self, Provider, vendor_quirks};
+use crate::custom::CustomProvider;
+use crate::mode::{self, ModeName};
+use choice::Chosen;
+use endpoint::chosen_mode;
+pub use endpoint::{Endpoint, Place, Reason};
+pub use error::ResolveError;
+pub use keys::{KeySource, PooledKey};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
@@ -12,211 +28,169 @@ pub struct Wanted {
     pub base_url: Option<String>,
     /// `model.api_key`: belongs to `base_url` and to nothing else.
     pub api_key: Option<SecretString>,
+    /// `model.api_mode`, as it is written.
+    pub api_mode: Option<String>,
     pub context_length: Option<u64>,
     pub max_tokens: Option<u64>,
+    /// Endpoints with a name, from `custom_providers` and `providers`.
+    pub custom: Vec<CustomProvider>,
+    /// Built-in providers that are switched off.
+    pub disabled: Vec<String>,
+    /// Who said what of the above, for the reasons.
+    pub said_by: SaidBy,
 }
 
-/// Where a request goes and with which key.
-#[derive(Clone)]
-pub struct Endpoint {
-    pub provider: &'static str,
-    pub base_url: Url,
-    pub model: String,
-    pub key: Option<SecretString>,
-    pub key_source: KeySource,
-    pub context_length: Option<u64>,
-    pub max_tokens: Option<u64>,
+/// Where settings were found, in words.
+#[derive(Debug, Clone, Default)]
+pub struct SaidBy {
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub base_url: Option<String>,
 }
 
-/// Where a key was found, for people to see; never the key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeySource {
-    None,
-    Variable(&'static str),
-    Config,
+/// What is outside of the settings. Both questions are answered from values.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    /// Looks a name up in `.env` and the shell.
+    pub variable: &'a dyn Fn(&str) -> Option<SecretString>,
+    /// A stored credential of a provider's id, or of `custom:NAME`.
+    pub pooled: &'a dyn Fn(&str) -> Option<PooledKey>,
 }
 
-/// Why no endpoint could be chosen.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ResolveError {
-    #[error("no model provider is configured")]
-    NothingConfigured,
-    #[error("unknown provider `{name}`; this build knows {}", known())]
-    UnknownProvider { name: String },
-    #[error("provider {provider} has no key: set {variable} with `hermes config set {variable} ...`")]
-    NoKey { provider: &'static str, variable: &'static str },
-    #[error("provider {provider} needs an address: `hermes config set model.base_url http://HOST:PORT/v1`")]
-    NoBaseUrl { provider: &'static str },
-    #[error("no model is chosen: `hermes config set model.default NAME` or `-m NAME`")]
-    NoModel,
-    #[error("`{url}` is not an http or https address: {cause}")]
-    BadUrl { url: String, cause: String },
-}
-
-fn known() -> String {
-    let ids: Vec<_> = PROVIDERS.iter().map(|provider| provider.id).collect();
-    ids.join(", ")
-}
-
-/// Chooses the endpoint. `variable` looks a name up in `.env` and the shell.
+/// Chooses the endpoint from settings and variables; see [`resolve_with`].
 pub fn resolve(
     wanted: &Wanted,
     variable: &dyn Fn(&str) -> Option<SecretString>,
 ) -> Result<Endpoint, ResolveError> {
-    let usable = |name: &str| variable(name).filter(|value| is_usable(value.expose_secret()));
-    let provider = choose(wanted, &usable)?;
-    let (base_url, is_own_url) = base_url(provider, wanted, &usable)?;
-    let model = wanted.model.clone().filter(|model| !model.trim().is_empty()).ok_or(ResolveError::NoModel)?;
-    let (key, key_source) = key(provider, wanted, is_own_url, &usable)?;
+    resolve_with(wanted, Around { variable, pooled: &|_| None })
+}
+
+/// Chooses the endpoint.
+pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, ResolveError> {
+    let place = locate(wanted, around)?;
+    let entry = place.entry.as_ref();
+    let configured = wanted.model.clone().filter(|model| !model.trim().is_empty());
+    let of_entry = || entry.and_then(|entry| entry.default_model.clone());
+    let from = match (&configured, &wanted.said_by.model) {
+        (Some(_), Some(source)) => source.clone(),
+        (Some(_), None) => "asked for".to_owned(),
+        (None, _) => "the endpoint's default".to_owned(),
+    };
+    let model = configured.or_else(of_entry).ok_or(ResolveError::NoModel)?;
+    let model = without_prefix(model, place.provider);
+    let explicit = explicit_mode(wanted, entry)?;
+    let chosen = chosen_mode(explicit, entry.is_some(), place.provider, &place.base_url, &model);
+    let mut reasons = place.reasons;
+    reasons.push(Reason { what: "model", why: from });
+    reasons.push(Reason { what: "api_mode", why: mode_words(chosen, explicit) });
     Ok(Endpoint {
-        provider: provider.id,
-        base_url,
-        model: without_prefix(model, provider),
-        key,
-        key_source,
-        context_length: wanted.context_length,
-        max_tokens: wanted.max_tokens,
+        provider: place.provider.id,
+        context_length: wanted.context_length.or_else(|| entry?.context_length(&model)),
+        max_tokens: wanted.max_tokens.or_else(|| entry?.max_tokens),
+        entry: place.entry.map(|entry| entry.name),
+        base_url: place.base_url,
+        model,
+        key: place.key,
+        key_source: place.key_source,
+        mode: chosen.mode,
+        api_mode: chosen.mode.into(),
+        reasons,
+        explicit_mode: explicit,
     })
 }
 
-fn choose(
-    wanted: &Wanted,
-    usable: &dyn Fn(&str) -> Option<SecretString>,
-) -> Result<&'static Provider, ResolveError> {
-    if let Some(name) = named(wanted) {
-        return catalogue::find(name).ok_or_else(|| ResolveError::UnknownProvider { name: name.to_owned() });
-    }
-    let id = if wanted.base_url.as_deref().is_some_and(|url| !url.is_empty()) {
-        provider_of_url(wanted.base_url.as_deref().unwrap_or_default())
-    } else if usable("OPENROUTER_API_KEY").is_some() {
-        "openrouter"
-    } else if usable("OPENAI_API_KEY").is_some() || usable("OPENAI_BASE_URL").is_some() {
-        "openai-api"
-    } else if usable("CUSTOM_BASE_URL").is_some() {
-        "custom"
-    } else {
-        return Err(ResolveError::NothingConfigured);
+/// Chooses the provider, the address and the key.
+pub fn locate(wanted: &Wanted, around: Around<'_>) -> Result<Place, ResolveError> {
+    let (chosen, why) = choice::choose(wanted, around)?;
+    let mut reasons = vec![Reason { what: "provider", why }];
+    let address = base_url(&chosen, wanted, around)?;
+    reasons.push(Reason { what: "base_url", why: address.why });
+    let found = keys::find(&chosen, &address.url, address.is_configured, wanted, around)?;
+    reasons.push(Reason { what: "key", why: found.why });
+    Ok(Place {
+        provider: chosen.provider(),
+        entry: chosen.entry().cloned(),
+        base_url: address.url,
+        key: found.key,
+        key_source: found.source,
+        reasons,
+    })
+}
+
+/// An address, why it is the one, and whether it is `model.base_url`, which trusts it with
+/// `model.api_key`.
+struct Address {
+    url: Url,
+    why: String,
+    is_configured: bool,
+}
+
+fn base_url(chosen: &Chosen<'_>, wanted: &Wanted, around: Around<'_>) -> Result<Address, ResolveError> {
+    let found =
+        |text: &str, why: String| parse_base_url(text).map(|url| Address { url, why, is_configured: false });
+    let provider = match chosen {
+        Chosen::Entry(entry) => {
+            return found(&entry.base_url, format!("the address of `{}` in config.yaml", entry.name));
+        }
+        Chosen::Known(provider) => *provider,
     };
-    catalogue::find(id).ok_or(ResolveError::NothingConfigured)
-}
-
-/// A bare base URL is a custom endpoint unless it is the very origin of a known provider.
-fn provider_of_url(url: &str) -> &'static str {
-    // The whole origin counts: the same host without TLS, or on another port, is another place.
-    let origin = |text: &str| Url::parse(text).ok().map(|url| url.origin().ascii_serialization());
-    let given = origin(url);
-    let same = |provider: &&Provider| given.is_some() && origin(provider.base_url) == given;
-    PROVIDERS.iter().find(same).map_or("custom", |provider| provider.id)
-}
-
-/// The address, and whether the user wrote it in the configuration (which trusts it with
-/// `model.api_key`).
-fn base_url(
-    provider: &'static Provider,
-    wanted: &Wanted,
-    usable: &dyn Fn(&str) -> Option<SecretString>,
-) -> Result<(Url, bool), ResolveError> {
-    let configured = wanted.base_url.clone().filter(|url| !url.trim().is_empty());
-    let is_own = configured.is_some();
-    let from_env = || usable(provider.base_url_env).map(|value| value.expose_secret().to_owned());
-    let built_in = (!provider.base_url.is_empty()).then(|| provider.base_url.to_owned());
-    let text =
-        configured.or_else(from_env).or(built_in).ok_or(ResolveError::NoBaseUrl { provider: provider.id })?;
-    parse_base_url(&text).map(|url| (url, is_own))
-}
-
-fn parse_base_url(text: &str) -> Result<Url, ResolveError> {
-    let bad = |cause: &str| ResolveError::BadUrl { url: text.to_owned(), cause: cause.to_owned() };
-    let mut url = Url::parse(text.trim()).map_err(|error| bad(&error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad("the scheme is neither http nor https"));
+    if let Some(text) = wanted.base_url.as_deref().filter(|url| !url.trim().is_empty()) {
+        let why = wanted.said_by.base_url.clone().unwrap_or_else(|| "model.base_url".to_owned());
+        return Ok(Address { is_configured: true, ..found(text, why)? });
     }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(ResolveError::BadUrl {
-            url: url.host_str().unwrap_or_default().to_owned(),
-            cause: "it carries a user name or password; use model.api_key".to_owned(),
-        });
+    let pooled = (around.pooled)(provider.id).and_then(|pooled| pooled.base_url);
+    if let Some(text) = pooled {
+        return found(&text, "the address of the stored credential".to_owned());
     }
-    let path = url.path().trim_end_matches('/').to_owned();
-    url.set_path(&path);
-    Ok(url)
+    if let Some(text) = keys::usable(around, provider.base_url_env) {
+        return found(text.expose_secret(), provider.base_url_env.to_owned());
+    }
+    if let Some(special) = vendor_quirks::address_for(provider, keys::first_usable(provider, around)) {
+        return found(special, "where keys of this kind belong".to_owned());
+    }
+    match provider.base_url {
+        "" => Err(ResolveError::NoBaseUrl { provider: provider.id }),
+        built_in => found(built_in, "the provider's own address".to_owned()),
+    }
 }
 
-fn key(
-    provider: &'static Provider,
-    wanted: &Wanted,
-    is_own_url: bool,
-    usable: &dyn Fn(&str) -> Option<SecretString>,
-) -> Result<(Option<SecretString>, KeySource), ResolveError> {
-    let configured = wanted.api_key.clone().filter(|key| is_own_url && is_usable(key.expose_secret()));
-    if let Some(key) = configured {
-        return Ok((Some(key), KeySource::Config));
+fn explicit_mode(wanted: &Wanted, entry: Option<&CustomProvider>) -> Result<Option<ModeName>, ResolveError> {
+    if let Some(entry) = entry {
+        return Ok(entry.api_mode);
     }
-    // A variable's key belongs to its provider's own host or to that provider's own URL
-    // variable; an address from the configuration gets it only as an explicit custom endpoint.
-    let is_foreign = match provider.id {
-        "custom" => !is_named(wanted),
-        _ => is_own_url && !same_origin(provider, wanted),
-    };
-    for name in provider.key_env.iter().filter(|_| !is_foreign) {
-        if let Some(key) = usable(name) {
-            return Ok((Some(key), KeySource::Variable(name)));
+    match wanted.api_mode.as_deref().map(str::trim).filter(|text| !text.is_empty() && *text != "auto") {
+        None => Ok(None),
+        Some(text) => {
+            ModeName::parse(text).map(Some).ok_or_else(|| ResolveError::UnknownMode { mode: text.to_owned() })
         }
     }
-    match provider.id {
-        "custom" => Ok((None, KeySource::None)),
-        _ if is_foreign => Ok((None, KeySource::None)),
-        id => Err(ResolveError::NoKey { provider: id, variable: provider.key_env[0] }),
+}
+
+fn mode_words(chosen: mode::ChosenMode, explicit: Option<ModeName>) -> String {
+    let mut words = chosen.why.as_str().to_owned();
+    if explicit.is_some_and(|explicit| explicit != chosen.mode) {
+        words.push_str("; model.api_mode does not fit this address and is left out");
     }
-}
-
-/// The provider that the user asked for by name.
-fn named(wanted: &Wanted) -> Option<&str> {
-    wanted.provider.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != "auto")
-}
-
-fn is_named(wanted: &Wanted) -> bool {
-    named(wanted).is_some()
-}
-
-fn same_origin(provider: &Provider, wanted: &Wanted) -> bool {
-    wanted.base_url.as_deref().is_some_and(|url| provider_of_url(url) == provider.id)
-}
-
-/// Values that are only placeholders are no keys.
-fn is_usable(value: &str) -> bool {
-    let value = value.trim();
-    let lower = value.to_ascii_lowercase();
-    !value.is_empty() && !lower.starts_with("your") && !lower.contains("changeme") && !value.starts_with("${")
+    words
 }
 
 /// `openrouter:vendor/model` names its provider; `model:7b` is an Ollama tag and stays.
 fn without_prefix(model: String, provider: &Provider) -> String {
     match model.split_once(':') {
-        Some((prefix, rest)) if catalogue::find(prefix) == Some(provider) && provider.id != "custom" => {
+        Some((prefix, rest))
+            if catalogue::find(prefix).is_some_and(|found| found.id == provider.id)
+                && provider.id != "custom" =>
+        {
             rest.to_owned()
         }
         _ => model,
     }
 }
 
-impl Endpoint {
-    /// Scheme, host and port: what a key is bound to.
-    pub fn origin(&self) -> String {
-        self.base_url.origin().ascii_serialization()
-    }
-
-    /// Whether it runs on this machine.
-    pub fn is_loopback(&self) -> bool {
-        match self.base_url.host() {
-            Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            Some(url::Host::Ipv4(address)) => address.is_loopback(),
-            Some(url::Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        }
-    }
-}
-
 #[cfg(test)]
 #[path = "resolve_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "resolve_table_tests.rs"]
+mod table_tests;

@@ -7,6 +7,7 @@
 
 mod coerce;
 mod command;
+mod custom_providers;
 mod edit;
 mod env_file;
 mod error;
@@ -15,12 +16,14 @@ mod explain;
 mod file;
 mod keys;
 mod layers;
+mod provider_keys;
 mod secret_names;
 mod suggest;
 mod value;
 mod yaml_text;
 
-pub use command::{SetReport, Target, set, unset};
+pub use command::{SetReport, Target, change, set, unset};
+pub use custom_providers::NamedProviders;
 pub use env_file::{EnvFile, EnvNotice};
 pub use error::{ConfigError, Origin};
 pub use explain::Explanation;

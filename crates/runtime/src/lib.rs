@@ -8,6 +8,7 @@ pub mod config;
 mod error;
 pub mod home;
 mod images;
+pub mod model_choice;
 mod retention;
 mod runtime;
 mod session_handle;
@@ -15,8 +16,12 @@ mod session_handle;
 pub use error::RuntimeError;
 pub use hermes_agent::{TurnReport, UserInput};
 pub use hermes_exec::kill_all as kill_all_commands;
-pub use hermes_providers::{Endpoint, KeySource, LocalServer, ResolveError, find_local_servers, install_tls};
-pub use hermes_wire::FaultClass;
+pub use hermes_providers::{
+    Asker, CustomProvider, Endpoint, KeySource, ListedModel, LocalServer, ModeName, Place, ProbedServer,
+    Provider, Reason, ResolveError, find_local_servers, find_provider, install_tls, is_loopback, list_models,
+    parse_base_url, probe, providers, shown_url,
+};
+pub use hermes_wire::{Failure as CallFailure, FaultClass};
 pub use home::Home;
 pub use images::{Image, ImageError, message_with_images};
 pub use runtime::{Launch, Runtime};

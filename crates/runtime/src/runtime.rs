@@ -1,16 +1,16 @@
 //! A working Hermes: one home, its settings, its store, its tools.
 
-use crate::config::{Config, Source};
+use crate::config::Config;
 use crate::home::Home;
+use crate::model_choice::{self, http_clients};
 use crate::{RuntimeError, SessionHandle};
 use hermes_agent::recovery::Limits;
 use hermes_exec::{Local, child_env};
 use hermes_guard::Secrets;
-use hermes_providers::{Deadlines, Endpoint, HttpClients, HttpModel, HttpSettings, Wanted, resolve};
+use hermes_providers::{Endpoint, HttpClients, HttpModel};
 use hermes_store::{AutoPrune, AutoPruned, Clock, SessionDb};
 use hermes_tools::{ApprovalMode, AskUser, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup};
-use hermes_wire::{ModelRoute, SingleModel};
-use secrecy::SecretString;
+use hermes_wire::{CacheTtl, Effort, ModelRoute, SingleModel};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -48,14 +48,10 @@ impl Runtime {
         let enabled = config.list("toolsets")?;
         let disabled = config.list("agent.disabled_toolsets")?;
         let registry = Registry::builtin().select(Some(&enabled), &disabled)?;
-        let settings = HttpSettings {
-            proxy: config.text("network.proxy")?,
-            no_proxy: config.text("network.no_proxy")?,
-            deadlines: deadlines(&config)?,
-        };
+        let clients = http_clients(&config)?;
         Ok(Self {
             secrets: Arc::new(config.secrets()),
-            clients: HttpClients::new(settings),
+            clients,
             registry: Arc::new(registry),
             locks: Arc::default(),
             store: OnceLock::new(),
@@ -107,30 +103,7 @@ impl Runtime {
 
     /// Which endpoint and model new requests go to.
     pub fn endpoint(&self) -> Result<Endpoint, RuntimeError> {
-        let wanted = self.wanted()?;
-        let lookup = |name: &str| self.config.variable(name).map(SecretString::from);
-        Ok(resolve(&wanted, &lookup)?)
-    }
-
-    fn wanted(&self) -> Result<Wanted, RuntimeError> {
-        let provider = self.config.text("model.provider")?;
-        // An address and a key in config.yaml belong to the provider written beside them, not
-        // to one that a flag put in its place.
-        let is_overridden = self.config.explain("model.provider")?.source == Source::Flag;
-        let keeps_address = !is_overridden
-            || provider
-                .as_deref()
-                .and_then(hermes_providers::find_provider)
-                .is_some_and(|provider| provider.id == "custom");
-        let number = |key: &str| self.config.integer(key).map(|n| n.and_then(|n| u64::try_from(n).ok()));
-        Ok(Wanted {
-            provider,
-            model: self.config.text("model.default")?,
-            base_url: self.config.text("model.base_url")?.filter(|_| keeps_address),
-            api_key: self.config.secret("model.api_key")?.filter(|_| keeps_address),
-            context_length: None,
-            max_tokens: number("model.max_tokens")?,
-        })
+        model_choice::endpoint(&self.config)
     }
 
     /// A session that does not exist yet; it is stored with its first message.
@@ -159,9 +132,16 @@ impl Runtime {
         }
     }
 
-    pub(crate) fn route(&self, endpoint: &Endpoint) -> Arc<dyn ModelRoute> {
-        let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets));
-        Arc::new(SingleModel(Arc::new(model)))
+    pub(crate) fn route(&self, endpoint: &Endpoint) -> Result<Arc<dyn ModelRoute>, RuntimeError> {
+        let effort = self.config.text("agent.reasoning_effort")?;
+        let ttl = match self.config.text("prompt_caching.cache_ttl")?.as_deref() {
+            Some("1h") => CacheTtl::OneHour,
+            _ => CacheTtl::FiveMinutes,
+        };
+        let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
+            .with_effort(effort.as_deref().and_then(Effort::parse))
+            .with_cache_ttl(ttl);
+        Ok(Arc::new(SingleModel(Arc::new(model))))
     }
 
     pub(crate) fn registry(&self) -> Arc<Registry> {
@@ -217,20 +197,6 @@ impl Runtime {
             ..default
         })
     }
-}
-
-fn deadlines(config: &Config) -> Result<Deadlines, RuntimeError> {
-    let default = Deadlines::default();
-    let seconds = |key: &str, default: Duration| -> Result<Duration, RuntimeError> {
-        let value = config.integer(key)?;
-        Ok(value.and_then(|value| u64::try_from(value).ok()).map_or(default, Duration::from_secs))
-    };
-    Ok(Deadlines {
-        first_byte: seconds("agent.first_byte_timeout", default.first_byte)?,
-        gap: seconds("agent.stream_stale_timeout", default.gap)?,
-        total: seconds("agent.request_timeout_seconds", default.total)?,
-        ..default
-    })
 }
 
 fn clock() -> Clock {

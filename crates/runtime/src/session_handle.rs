@@ -72,7 +72,7 @@ impl<'a> SessionHandle<'a> {
         let tool_context = runtime.tool_context(cwd.clone())?;
         let id = new_id();
         let state = State::Fresh { system, cwd };
-        Ok(Self::assemble(runtime, id, endpoint, tool_context, ask, state))
+        Self::assemble(runtime, id, endpoint, tool_context, ask, state)
     }
 
     pub(crate) async fn resumed(
@@ -98,7 +98,7 @@ impl<'a> SessionHandle<'a> {
         };
         let session = Session::new(acquired.lease, system.into(), history, stored.quirks, runtime.limits()?);
         let mut handle =
-            Self::assemble(runtime, id, endpoint, tool_context, ask, State::Live(Box::new(session)));
+            Self::assemble(runtime, id, endpoint, tool_context, ask, State::Live(Box::new(session)))?;
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
@@ -117,10 +117,10 @@ impl<'a> SessionHandle<'a> {
         tool_context: Arc<ToolContext>,
         ask: Arc<dyn AskUser>,
         state: State,
-    ) -> Self {
-        let route = runtime.route(&endpoint);
+    ) -> Result<Self, RuntimeError> {
+        let route = runtime.route(&endpoint)?;
         let recorded_cwd = tool_context.cwd();
-        Self {
+        Ok(Self {
             runtime,
             id,
             endpoint,
@@ -134,7 +134,7 @@ impl<'a> SessionHandle<'a> {
             notices: Vec::new(),
             is_unsure: false,
             recorded_cwd,
-        }
+        })
     }
 
     pub fn id(&self) -> &SessionId {
@@ -235,7 +235,7 @@ impl<'a> SessionHandle<'a> {
     /// Another model answers from now on. Its system prompt is its own, so the provider's
     /// cache begins anew.
     pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
-        let endpoint = Endpoint { model: name.to_owned(), ..self.endpoint.clone() };
+        let endpoint = self.endpoint.with_model(name);
         match &mut self.state {
             State::Fresh { system, cwd } => *system = system_prompt(self.runtime, &endpoint, cwd),
             State::Live(session) => {
@@ -243,7 +243,7 @@ impl<'a> SessionHandle<'a> {
                 session.system = system.into();
             }
         }
-        self.route = self.runtime.route(&endpoint);
+        self.route = self.runtime.route(&endpoint)?;
         self.endpoint = endpoint;
         Ok(())
     }
@@ -271,7 +271,7 @@ impl<'a> SessionHandle<'a> {
             id: self.id.clone(),
             source: self.runtime.launch.source.clone(),
             model: self.endpoint.model.clone(),
-            provider: self.endpoint.provider.to_owned(),
+            provider: self.endpoint.label(),
             base_url: self.endpoint.base_url.to_string(),
             system_prompt: system.clone(),
             cwd: Some(cwd.display().to_string()),
@@ -294,7 +294,7 @@ async fn retarget(
     let system = system_prompt(runtime, endpoint, &tool_context.cwd());
     let target = Target {
         model: endpoint.model.clone(),
-        provider: endpoint.provider.to_owned(),
+        provider: endpoint.label(),
         base_url: endpoint.base_url.to_string(),
         system_prompt: system.clone(),
     };
@@ -388,7 +388,7 @@ fn system_prompt(runtime: &Runtime, endpoint: &Endpoint, cwd: &std::path::Path) 
         platform: "cli".to_owned(),
         date: jiff::Zoned::now().strftime("%A, %B %d, %Y").to_string(),
         model: endpoint.model.clone(),
-        provider: endpoint.provider.to_owned(),
+        provider: endpoint.label(),
         ..Layers::default()
     };
     SystemPrompt::assemble(&layers).into_string()

@@ -12,6 +12,7 @@ fn request(body: &'static str) -> EncodedRequest {
         body: Bytes::from_static(body.as_bytes()),
         segments: Vec::new(),
         stream: true,
+        session: None,
     }
 }
 

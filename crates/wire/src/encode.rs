@@ -77,8 +77,8 @@ impl Encoder {
         let head = self.head.as_ref();
         let mut segments = head.map_or_else(Vec::new, |head| head.segments.clone());
         segments.extend(self.units.iter().map(|unit| unit.segment));
-        let stream = request.settings.stream;
-        EncodedRequest { mode: self.mode, body: self.body(request.settings.cache), segments, stream }
+        let (stream, session) = (request.settings.stream, request.settings.session.clone());
+        EncodedRequest { mode: self.mode, body: self.body(request.settings.cache), segments, stream, session }
     }
 
     /// Puts the pieces together, with cache marks where they belong now.

@@ -125,6 +125,8 @@ pub struct EncodedRequest {
     pub body: Bytes,
     pub segments: Vec<Segment>,
     pub stream: bool,
+    /// The session it belongs to, for servers that keep the requests of one together.
+    pub session: Option<Arc<str>>,
 }
 
 /// One part of the prompt as the provider's cache sees it.

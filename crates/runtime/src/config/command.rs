@@ -63,6 +63,39 @@ pub fn unset(home: &Home, key: &str) -> Result<SetReport, ConfigError> {
     Ok(SetReport { target, path, key, shown: None, changed: left.is_some(), notices: vec![] })
 }
 
+/// Changes several keys of `config.yaml` at once: all of them or none. `None` takes a key out.
+pub fn change(home: &Home, changes: &[(&str, Option<&str>)]) -> Result<Vec<SetReport>, ConfigError> {
+    home.ensure()?;
+    let _lock = home.lock()?;
+    let path = home.config_file();
+    let before = ConfigFile::load(&path)?;
+    let mut now = before.clone();
+    let mut reports = Vec::new();
+    for (key, text) in changes {
+        let value = text.map(|text| coerce(key, text)).transpose()?;
+        let after = match &value {
+            Some(value) => Some(now.with(key, value.clone())?),
+            None => now.without(key)?,
+        };
+        let changed = after.as_ref().is_some_and(|after| after.text() != now.text());
+        let shown = value.map(|value| if is_secret_key(key) { HIDDEN.to_owned() } else { yaml_text(&value) });
+        now = after.unwrap_or(now);
+        let target = Target::ConfigFile;
+        reports.push(SetReport {
+            target,
+            path: path.clone(),
+            key: (*key).to_owned(),
+            shown,
+            changed,
+            notices: vec![],
+        });
+    }
+    if now.text() != before.text() {
+        write_atomically(&path, now.text().as_bytes(), PRIVATE_FILE)?;
+    }
+    Ok(reports)
+}
+
 fn set_variable(home: &Home, name: String, text: &str) -> Result<SetReport, ConfigError> {
     let path = home.env_file();
     let before = EnvFile::load(&path)?;
@@ -165,6 +198,24 @@ mod tests {
             ["`agent.max_turn` is not used by this version; did you mean `agent.max_turns`?"]
         );
         assert_eq!(fs::read_to_string(home.config_file()).unwrap(), "agent:\n  max_turn: 3\n");
+    }
+
+    #[test]
+    fn several_keys_change_together_or_not_at_all() {
+        let (_dir, home) = home();
+        home.ensure().unwrap();
+        let text = "# mine\nmodel:\n  base_url: http://127.0.0.1:1/v1\n  default: a\n";
+        fs::write(home.config_file(), text).unwrap();
+        assert!(change(&home, &[("model.default", Some("b")), ("agent.max_turns", Some("x"))]).is_err());
+        assert_eq!(fs::read_to_string(home.config_file()).unwrap(), text);
+        let done = change(
+            &home,
+            &[("model.provider", Some("openrouter")), ("model.base_url", None), ("model.api_key", None)],
+        );
+        let changed: Vec<_> = done.unwrap().iter().map(|report| report.changed).collect();
+        assert_eq!(changed, [true, true, false]);
+        let after = fs::read_to_string(home.config_file()).unwrap();
+        assert_eq!(after, "# mine\nmodel:\n  default: a\n  provider: openrouter\n");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::error::{ConfigError, Origin};
 use super::keys::{KEYS, Key};
 use super::layers::{Config, Source};
+use super::provider_keys;
 use super::secret_names::{is_secret_key, is_secret_variable};
 use super::value::Setting;
 
@@ -52,9 +53,10 @@ impl Config {
         self.all().into_iter().filter(|found| found.source != Source::Default).collect()
     }
 
-    /// All known settings.
+    /// All known settings; of the providers' variables, those that are set.
     pub fn all(&self) -> Vec<Explanation> {
-        KEYS.iter().filter_map(|key| self.explain(key.name).ok()).collect()
+        let set = provider_keys::all().filter(|key| self.variable(key.name).is_some());
+        KEYS.iter().chain(set).filter_map(|key| self.explain(key.name).ok()).collect()
     }
 }
 

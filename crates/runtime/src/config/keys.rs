@@ -66,10 +66,11 @@ pub enum Order {
 }
 
 impl Key {
-    /// The entry of a known key; `model` is another name for `model.default`.
+    /// The entry of a known key; `model` is another name for `model.default`. Variables of providers
+    /// are known, too.
     pub fn find(name: &str) -> Option<&'static Key> {
         let name = if name == "model" { "model.default" } else { name };
-        KEYS.iter().find(|key| key.name == name)
+        KEYS.iter().chain(super::provider_keys::all()).find(|key| key.name == name)
     }
 }
 
@@ -107,7 +108,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 34] = [
+pub static KEYS: [Key; 38] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -121,6 +122,8 @@ pub static KEYS: [Key; 34] = [
     .file_first(),
     text("model.base_url", "endpoint of a custom provider"),
     secret(text("model.api_key", "key sent to model.base_url only")),
+    text("model.api_mode", "format of model.base_url: chat_completions, codex_responses, anthropic_messages"),
+    key("model.context_length", Kind::Integer, Fallback::None, "tokens that fit into the model's window"),
     key("model.max_tokens", Kind::Integer, Fallback::None, "most tokens in one reply")
         .env(&[Value("HERMES_MAX_TOKENS")]),
     integer("agent.max_turns", 90, "model calls in one turn, before a last one without tools")
@@ -131,6 +134,18 @@ pub static KEYS: [Key; 34] = [
     integer("agent.stream_stale_timeout", 180, "seconds of silence after which a stream counts as dead")
         .env(&[Value("HERMES_STREAM_STALE_TIMEOUT")]),
     integer("agent.first_byte_timeout", 120, "seconds to wait for the first byte of a reply"),
+    key(
+        "agent.reasoning_effort",
+        Kind::Choice(&["", "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]),
+        Fallback::Text(""),
+        "how hard the model thinks: none to ultra; empty leaves it to the provider",
+    ),
+    key(
+        "prompt_caching.cache_ttl",
+        Kind::Choice(&["5m", "1h"]),
+        Fallback::Text("5m"),
+        "how long a provider keeps what requests mark for its cache",
+    ),
     key("agent.disabled_toolsets", Kind::List, Fallback::List(&[]), "toolsets never offered to the model"),
     integer("terminal.timeout", 180, "seconds a command may run").env(&[Value("TERMINAL_TIMEOUT")]),
     key("terminal.cwd", Kind::Text, Fallback::Text("."), "directory commands start in"),

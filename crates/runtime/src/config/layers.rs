@@ -153,14 +153,17 @@ impl Config {
 
     /// Everything that is wrong with known settings.
     pub fn check(&self) -> Vec<ConfigError> {
-        KEYS.iter().filter_map(|key| self.resolve(key.name).err()).collect()
+        let of_keys = KEYS.iter().filter_map(|key| self.resolve(key.name).err());
+        of_keys.chain(self.named_providers().err()).collect()
     }
 
     /// Keys of `config.yaml` that this version does not read.
     pub fn unused_keys(&self) -> Vec<UnusedKey> {
         let file = &self.0.file;
-        let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_');
+        let of_entry = |key: &str| key == "custom_providers" || key.starts_with("providers.");
+        let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_') && !of_entry(key);
         let keys = file.leaves().into_iter().map(|(key, _)| key).filter(unused);
+        let keys = keys.chain(self.unused_entry_fields());
         keys.map(|key| UnusedKey { line: file.line_of(&key), suggestion: suggestion(&key), key }).collect()
     }
 
@@ -176,6 +179,9 @@ impl Config {
             secret_texts(&key, value, &mut |key, text| {
                 all.push((key.to_owned(), expand(text, &lookup).into_owned().into()));
             });
+        }
+        for name in self.key_variables() {
+            all.extend(self.variable(&name).map(|value| (name.clone(), SecretString::from(value))));
         }
         all.extend(
             self.0

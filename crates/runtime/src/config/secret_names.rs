@@ -1,12 +1,14 @@
 //! Which names promise a secret value.
 
 const VARIABLE_ENDINGS: [&str; 5] = ["_API_KEY", "_TOKEN", "_SECRET", "_KEY", "_PASSWORD"];
+/// Names that promise a secret without such an ending.
+const VARIABLES: [&str; 1] = ["AWS_BEARER_TOKEN_BEDROCK"];
 const LEAVES: [&str; 6] = ["api_key", "token", "secret", "password", "access_token", "authorization"];
 const LEAF_ENDINGS: [&str; 4] = ["_api_key", "_token", "_secret", "_password"];
 
 /// Whether an environment variable of this name holds a secret.
 pub(crate) fn is_secret_variable(name: &str) -> bool {
-    VARIABLE_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    VARIABLES.contains(&name) || VARIABLE_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Whether the last part of a dotted key names a secret.

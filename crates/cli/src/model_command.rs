@@ -1,0 +1,85 @@
+//! `hermes model`: which model is used.
+//!
+//! What is used is decided in `providers`; here it is shown, listed and saved. Looking creates no
+//! home, and no key is ever printed: only where it was found.
+
+mod list;
+mod models;
+mod pick;
+mod set;
+pub(crate) mod show;
+mod understand;
+
+use crate::args::{Common, ModelCommand};
+use crate::config_command::read;
+use crate::exit::{Exit, Failure};
+use crate::{launch, term};
+use hermes_runtime::{Endpoint, KeySource, model_choice, shown_url};
+use serde_json::{Value, json};
+
+pub(crate) async fn run(command: Option<ModelCommand>, common: &Common) -> Result<Exit, Failure> {
+    match command {
+        None => pick::run(common).await,
+        Some(ModelCommand::List { of: Some(provider), .. }) => models::run(&provider, common).await,
+        Some(ModelCommand::List { of: None, all }) => list::run(all, common),
+        Some(ModelCommand::Show) => show::run(common).await,
+        Some(ModelCommand::Set { choice, yes }) => set::run(&choice, yes, common),
+        Some(ModelCommand::Resolve) => resolve(common),
+    }
+}
+
+fn resolve(common: &Common) -> Result<Exit, Failure> {
+    let found = model_choice::endpoint(&read(common)?);
+    let endpoint = found.map_err(|error| launch::blame_flags(error, common))?;
+    if common.json {
+        term::print_line(&endpoint_json(&endpoint).to_string());
+        return Ok(Exit::Answered);
+    }
+    let values = [
+        ("provider", endpoint.label()),
+        ("base_url", shown_url(&endpoint.base_url)),
+        ("key", key_words(&endpoint.key_source)),
+        ("model", endpoint.model.clone()),
+        ("api_mode", endpoint.mode.as_str().to_owned()),
+    ];
+    for (what, value) in values {
+        let why = endpoint.reasons.iter().find(|reason| reason.what == what);
+        let why = why.map(|reason| format!("  ({})", reason.why)).unwrap_or_default();
+        term::print_line(&term::printable(&format!("{what:>9}  {value}{why}")));
+    }
+    if let Some(tokens) = endpoint.context_length {
+        term::print_line(&format!("{:>9}  {tokens} tokens", "window"));
+    }
+    Ok(Exit::Answered)
+}
+
+/// Where a key comes from, in a few words.
+fn key_words(source: &KeySource) -> String {
+    match source {
+        KeySource::None => "none".to_owned(),
+        KeySource::Variable(name) => (*name).to_owned(),
+        KeySource::EntryVariable(name) => name.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// An endpoint for programs, without its key.
+fn endpoint_json(endpoint: &Endpoint) -> Value {
+    let reasons: serde_json::Map<String, Value> =
+        endpoint.reasons.iter().map(|reason| (reason.what.to_owned(), json!(reason.why))).collect();
+    json!({
+        "provider": endpoint.label(),
+        "base_url": shown_url(&endpoint.base_url),
+        "origin": endpoint.origin(),
+        "model": endpoint.model,
+        "api_mode": endpoint.mode.as_str(),
+        "key": key_json(&endpoint.key_source),
+        "context_length": endpoint.context_length,
+        "max_tokens": endpoint.max_tokens,
+        "reasons": reasons,
+    })
+}
+
+fn key_json(source: &KeySource) -> Value {
+    json!({ "found": *source != KeySource::None, "source": key_words(source) })
+}

@@ -1,0 +1,53 @@
+//! `hermes model list PROVIDER`: the models that a provider says it has.
+
+use crate::args::Common;
+use crate::config_command::read;
+use crate::exit::{Exit, Failure};
+use crate::{launch, term};
+use hermes_runtime::{CallFailure, ListedModel, RuntimeError, find_provider, list_models, model_choice};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(15);
+
+pub(super) async fn run(provider: &str, common: &Common) -> Result<Exit, Failure> {
+    let config = read(common)?;
+    if let Some(known) = find_provider(provider)
+        && let Some(why) = known.not_yet()
+    {
+        return Err(Failure::new(Exit::Config, format!("{} cannot be used yet: {why}", known.id)));
+    }
+    let unknown_is_usage = |error: RuntimeError| {
+        let flagged = Common { provider: Some(provider.to_owned()), ..common.clone() };
+        launch::blame_flags(error, &flagged)
+    };
+    let place = model_choice::place(&config, Some(provider)).map_err(unknown_is_usage)?;
+    let asker = model_choice::asker(&config, PATIENCE)?;
+    let models = list_models(&place, &asker).await.map_err(|failure| {
+        let exit = match failure {
+            CallFailure::Unreachable { .. } | CallFailure::TimedOut { .. } => Exit::Unreachable,
+            _ => Exit::FailedTurn,
+        };
+        Failure::new(exit, format!("{} did not list its models: {failure}", place.label()))
+    })?;
+    print(&models, &place.label(), common);
+    Ok(Exit::Answered)
+}
+
+fn print(models: &[ListedModel], label: &str, common: &Common) {
+    if common.json {
+        let row = |model: &ListedModel| json!({ "id": model.id, "context_length": model.context_length });
+        let rows: Vec<Value> = models.iter().map(row).collect();
+        term::print_line(&json!(rows).to_string());
+        return;
+    }
+    if models.is_empty() {
+        term::complain(&format!("hermes: {label} lists no models"));
+    }
+    for model in models {
+        let window = model.context_length.map(|tokens| format!("  {tokens} tokens")).unwrap_or_default();
+        if !term::print_line(&term::printable(&format!("{}{window}", model.id))) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `hermes model show`: what is configured, and what the server on this machine says.
+
+use super::{endpoint_json, key_words};
+use crate::args::Common;
+use crate::config_command::{as_json, failure, read};
+use crate::exit::{Exit, Failure};
+use crate::term;
+use hermes_runtime::config::{Config, Explanation, Source};
+use hermes_runtime::{Endpoint, ProbedServer, model_choice, probe, shown_url};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const KEYS: [&str; 7] = [
+    "model.provider",
+    "model.default",
+    "model.base_url",
+    "model.api_key",
+    "model.api_mode",
+    "model.context_length",
+    "model.max_tokens",
+];
+
+/// A server on this machine answers at once or is not asked again.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
+    let config = read(common)?;
+    let settings =
+        KEYS.iter().map(|key| config.explain(key)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
+    let found = model_choice::endpoint(&config);
+    let server = match &found {
+        Ok(endpoint) => ask_server(&config, endpoint).await,
+        Err(_) => None,
+    };
+    if common.json {
+        let settings: Vec<Value> = settings.iter().map(as_json).collect();
+        let (endpoint, problem) = match &found {
+            Ok(endpoint) => (Some(endpoint_json(endpoint)), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let server = server.as_ref().map(server_json);
+        let all = json!({ "settings": settings, "endpoint": endpoint, "problem": problem, "server": server });
+        term::print_line(&all.to_string());
+        return Ok(Exit::Answered);
+    }
+    for setting in settings.iter().filter(|setting| setting.source != Source::Default) {
+        term::print_line(&term::printable(&setting_line(setting)));
+    }
+    match &found {
+        Ok(endpoint) => {
+            let (url, key) = (shown_url(&endpoint.base_url), key_words(&endpoint.key_source));
+            let used =
+                format!("{:<20}  {} at {url} ({}, key: {key})", "used", endpoint.model, endpoint.label());
+            term::print_line(&term::printable(&used));
+        }
+        Err(error) => term::complain(&format!("hermes: {}", term::printable(&error.to_string()))),
+    }
+    if let Some(server) = &server {
+        term::print_line(&format!("{:<20}  {}", "server", server_words(server)));
+    }
+    Ok(Exit::Answered)
+}
+
+fn setting_line(setting: &Explanation) -> String {
+    let value = setting.value.as_deref().unwrap_or("(none)");
+    format!("{:<20}  {value}  ({})", setting.key, setting.origin)
+}
+
+/// What the server at a loopback address says about itself.
+pub(crate) async fn ask_server(config: &Config, endpoint: &Endpoint) -> Option<ProbedServer> {
+    let asker = model_choice::asker(config, PATIENCE).ok()?;
+    probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), &asker).await
+}
+
+pub(crate) fn server_words(server: &ProbedServer) -> String {
+    match server.window {
+        Some(window) => {
+            format!("{}, window {} tokens ({})", server.kind.name(), window.tokens, window.basis.as_str())
+        }
+        None => format!("{}, which does not say how large the model's window is", server.kind.name()),
+    }
+}
+
+pub(crate) fn server_json(server: &ProbedServer) -> Value {
+    json!({
+        "name": server.kind.name(),
+        "context_length": server.window.map(|window| window.tokens),
+        "basis": server.window.map(|window| window.basis.as_str()),
+    })
+}

@@ -1,0 +1,59 @@
+//! Addresses of endpoints: reading them, comparing their origins, showing them.
+
+use crate::resolve::ResolveError;
+use url::{Host, Url};
+
+/// Reads a base URL. Nothing of a text that may hold a password gets into the error.
+pub fn parse_base_url(text: &str) -> Result<Url, ResolveError> {
+    let text = text.trim();
+    let bad = |url: &str, cause: &str| ResolveError::BadUrl { url: url.to_owned(), cause: cause.to_owned() };
+    let shown = if text.contains('@') { "(an address with a user name)" } else { text };
+    let mut url = Url::parse(text).map_err(|error| bad(shown, &error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad(shown, "the scheme is neither http nor https"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        let host = url.host_str().unwrap_or_default();
+        return Err(bad(host, "it carries a user name or password; use model.api_key"));
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&path);
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// Scheme, host and port: what a key is bound to. The same host without TLS, on another port or
+/// with a dot at its end is another place.
+pub(crate) fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// The origin of an address that is still text.
+pub(crate) fn origin_of(text: &str) -> Option<String> {
+    parse_base_url(text).ok().map(|url| origin(&url))
+}
+
+/// Whether an address is on this machine.
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// An address for people and logs: what follows `?` may be a secret.
+pub fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    let has_query = url.query().is_some();
+    url.set_query(None);
+    if has_query { format!("{url}?…") } else { url.to_string() }
+}
+
+/// The address of something below a base URL; its query stays.
+pub(crate) fn below(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));
+    url
+}

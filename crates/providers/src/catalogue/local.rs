@@ -1,0 +1,18 @@
+//! Servers of the user's own.
+
+use super::{Auth, Provider, provider};
+
+pub(super) static ROWS: &[Provider] = &[
+    provider("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1")
+        .aliases(&["lm-studio", "lm_studio"])
+        .also_at(&["http://localhost:1234/v1"])
+        .key(&["LM_API_KEY"])
+        .url_env("LM_BASE_URL")
+        .auth(Auth::OptionalKey),
+    // An endpoint the user chose explicitly may have the OpenAI key, as its clients expect.
+    provider("custom", "Any server with the OpenAI format", "")
+        .aliases(&["ollama", "local", "vllm", "llamacpp", "llama.cpp"])
+        .key(&["OPENAI_API_KEY"])
+        .url_env("CUSTOM_BASE_URL")
+        .auth(Auth::OptionalKey),
+];

@@ -1,0 +1,62 @@
+//! Providers that want more than a key: a login, a cloud account, another program.
+
+use super::{Auth, ModeRule, Provider, provider};
+use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
+
+const NO_LOGIN: &str = "logging in is not built in yet; use a provider with a key (`hermes model list`)";
+
+pub(super) static ROWS: &[Provider] = &[
+    provider("nous", "Nous Portal", "https://inference-api.nousresearch.com/v1")
+        .aliases(&["nous-portal", "nousresearch"])
+        .auth(Auth::DeviceLogin)
+        .mode(ModeRule::NeverUpgraded)
+        .lacks(NO_LOGIN)
+        .routes(),
+    provider("openai-codex", "OpenAI Codex (ChatGPT login)", "https://chatgpt.com/backend-api/codex")
+        .aliases(&["codex", "openai_codex"])
+        .auth(Auth::CredentialsFile)
+        .mode(ModeRule::Always(CodexResponses))
+        .lacks("logging in with ChatGPT is not built in yet; use `openai` with OPENAI_API_KEY"),
+    provider("xai-oauth", "xAI (Grok login)", "https://api.x.ai/v1")
+        .aliases(&["grok-oauth", "x-ai-oauth", "xai-grok-oauth"])
+        .url_env("XAI_BASE_URL")
+        .auth(Auth::BrowserLogin)
+        .mode(ModeRule::Always(CodexResponses))
+        .lacks("logging in with Grok is not built in yet; use `xai` with XAI_API_KEY"),
+    provider("minimax-oauth", "MiniMax (login)", "https://api.minimax.io/anthropic")
+        .aliases(&["minimax-portal", "minimax-global"])
+        .auth(Auth::BrowserLogin)
+        .mode(ModeRule::Always(AnthropicMessages))
+        .lacks(NO_LOGIN),
+    provider("qwen-oauth", "Qwen (login)", "https://portal.qwen.ai/v1")
+        .aliases(&["qwen", "qwen-portal", "qwen-cli"])
+        .url_env("HERMES_QWEN_BASE_URL")
+        .auth(Auth::CredentialsFile)
+        .lacks("logging in with Qwen is not built in yet; use `alibaba` with DASHSCOPE_API_KEY"),
+    provider("copilot", "GitHub Copilot", "https://api.githubcopilot.com")
+        .aliases(&["github", "github-copilot", "github-models"])
+        .key(&["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"])
+        .url_env("COPILOT_API_BASE_URL")
+        .auth(Auth::TokenExchange)
+        .mode(ModeRule::ByModel(&[("claude", AnthropicMessages), ("gpt-5", CodexResponses)]))
+        .lacks("exchanging a GitHub token for a Copilot one is not built in yet; use a provider with a key"),
+    provider("copilot-acp", "GitHub Copilot (ACP)", "acp://copilot")
+        .aliases(&["github-copilot-acp"])
+        .url_env("COPILOT_ACP_BASE_URL")
+        .auth(Auth::ExternalProcess)
+        .mode(ModeRule::NeverUpgraded)
+        .lacks("talking to the Copilot program is not built in yet; use a provider with a key"),
+    provider("vertex", "Google Vertex AI", "https://aiplatform.googleapis.com")
+        .aliases(&["google-vertex", "vertex-ai", "gcp-vertex"])
+        .auth(Auth::Cloud)
+        .lacks("Google Cloud credentials are not built in yet; use `gemini` with GEMINI_API_KEY"),
+    provider("bedrock", "Amazon Bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com")
+        .aliases(&["aws", "aws-bedrock", "amazon", "amazon-bedrock"])
+        .key(&["AWS_BEARER_TOKEN_BEDROCK"])
+        .url_env("BEDROCK_BASE_URL")
+        .auth(Auth::Cloud)
+        .lacks("AWS credentials and Bedrock's format are not built in yet; use a provider with a key"),
+    provider("moa", "Mixture of agents", "moa://local")
+        .auth(Auth::None)
+        .lacks("asking several models at once is not built in yet; choose one provider"),
+];

@@ -1,0 +1,77 @@
+//! Services that pass requests on to models of many vendors.
+
+use super::{ModeRule, Models, Provider, provider};
+use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
+
+pub(super) static ROWS: &[Provider] = &[
+    Provider {
+        aux_model: Some("google/gemini-3-flash-preview"),
+        ..provider("openrouter", "OpenRouter", "https://openrouter.ai/api/v1")
+            .aliases(&["or"])
+            .key(&["OPENROUTER_API_KEY"])
+            .url_env("OPENROUTER_BASE_URL")
+            .pinned()
+            .routes()
+    },
+    Provider {
+        models: Models::TaggedTypes,
+        ..provider("ai-gateway", "AI Gateway (Vercel)", "https://ai-gateway.vercel.sh/v1")
+            .key(&["AI_GATEWAY_API_KEY"])
+            .pinned()
+            .routes()
+    },
+    provider("huggingface", "Hugging Face", "https://router.huggingface.co/v1")
+        .aliases(&["hf", "hugging-face"])
+        .key(&["HF_TOKEN"])
+        .url_env("HF_BASE_URL")
+        .routes(),
+    provider("kilocode", "Kilo Code", "https://api.kilo.ai/api/gateway")
+        .aliases(&["kilo", "kilo-code", "kilo-gateway"])
+        .key(&["KILOCODE_API_KEY"])
+        .url_env("KILOCODE_BASE_URL")
+        .routes(),
+    // Each model is served in its vendor's own format only.
+    provider("opencode-zen", "OpenCode Zen", "https://opencode.ai/zen/v1")
+        .aliases(&["opencode", "zen"])
+        .key(&["OPENCODE_ZEN_API_KEY"])
+        .url_env("OPENCODE_ZEN_BASE_URL")
+        .mode(ModeRule::ByModel(&[("claude-", AnthropicMessages), ("gpt-", CodexResponses)])),
+    provider("opencode-go", "OpenCode Go", "https://opencode.ai/zen/go/v1")
+        .aliases(&["go", "opencode-go-sub"])
+        .key(&["OPENCODE_GO_API_KEY"])
+        .url_env("OPENCODE_GO_BASE_URL")
+        .mode(ModeRule::ByModel(&[("minimax-", AnthropicMessages)])),
+    provider("nvidia", "NVIDIA NIM", "https://integrate.api.nvidia.com/v1")
+        .aliases(&["nim", "nvidia-nim"])
+        .key(&["NVIDIA_API_KEY"])
+        .url_env("NVIDIA_BASE_URL")
+        .routes(),
+    provider("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1")
+        .aliases(&["fireworks-ai", "fw"])
+        .key(&["FIREWORKS_API_KEY"])
+        .routes(),
+    provider("deepinfra", "DeepInfra", "https://api.deepinfra.com/v1/openai")
+        .aliases(&["deep-infra", "deepinfra-ai"])
+        .key(&["DEEPINFRA_API_KEY"])
+        .url_env("DEEPINFRA_BASE_URL")
+        .routes(),
+    provider("novita", "Novita", "https://api.novita.ai/openai/v1")
+        .aliases(&["novita-ai", "novitaai"])
+        .key(&["NOVITA_API_KEY"])
+        .url_env("NOVITA_BASE_URL")
+        .routes(),
+    provider("gmi", "GMI Cloud", "https://api.gmi-serving.com/v1")
+        .aliases(&["gmi-cloud", "gmicloud"])
+        .key(&["GMI_API_KEY"])
+        .url_env("GMI_BASE_URL")
+        .routes(),
+    provider("tencent-tokenhub", "Tencent TokenHub", "https://tokenhub.tencentmaas.com/v1")
+        .aliases(&["tencent", "tokenhub"])
+        .key(&["TOKENHUB_API_KEY"])
+        .url_env("TOKENHUB_BASE_URL"),
+    provider("ollama-cloud", "Ollama Cloud", "https://ollama.com/v1")
+        .aliases(&["ollama_cloud"])
+        .key(&["OLLAMA_API_KEY"])
+        .url_env("OLLAMA_BASE_URL")
+        .pinned(),
+];

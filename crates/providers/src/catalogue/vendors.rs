@@ -1,0 +1,82 @@
+//! Makers of models who serve them for a key.
+
+use super::vendor_quirks::KIMI_CODING_URL;
+use super::{ModeRule, Provider, provider};
+use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
+
+pub(super) static ROWS: &[Provider] = &[
+    // Chat completions are served as well; which of the two is used is `mode`'s matter.
+    provider("openai-api", "OpenAI", "https://api.openai.com/v1")
+        .aliases(&["openai"])
+        .key(&["OPENAI_API_KEY"])
+        .url_env("OPENAI_BASE_URL"),
+    provider("anthropic", "Anthropic", "https://api.anthropic.com")
+        .aliases(&["claude", "claude-code", "claude-oauth"])
+        .key(&["ANTHROPIC_API_KEY", "ANTHROPIC_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"])
+        .url_env("ANTHROPIC_BASE_URL")
+        .mode(ModeRule::Always(AnthropicMessages)),
+    provider("xai", "xAI", "https://api.x.ai/v1")
+        .aliases(&["x-ai", "x.ai", "grok"])
+        .key(&["XAI_API_KEY"])
+        .url_env("XAI_BASE_URL")
+        .mode(ModeRule::Always(CodexResponses)),
+    // The address with chat completions; Google's own format is not built in.
+    provider("gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai")
+        .aliases(&["google", "google-gemini", "google-ai-studio"])
+        .key(&["GOOGLE_API_KEY", "GEMINI_API_KEY"])
+        .url_env("GEMINI_BASE_URL"),
+    provider("deepseek", "DeepSeek", "https://api.deepseek.com/v1")
+        .aliases(&["deepseek-chat"])
+        .key(&["DEEPSEEK_API_KEY"])
+        .url_env("DEEPSEEK_BASE_URL"),
+    provider("zai", "Z.AI", "https://api.z.ai/api/paas/v4")
+        .aliases(&["glm", "z-ai", "z.ai", "zhipu"])
+        .key(&["GLM_API_KEY", "ZAI_API_KEY", "Z_AI_API_KEY"])
+        .url_env("GLM_BASE_URL"),
+    provider("kimi-coding", "Kimi / Moonshot", "https://api.moonshot.ai/v1")
+        .aliases(&["kimi", "moonshot", "kimi-for-coding"])
+        .also_at(&[KIMI_CODING_URL])
+        .key(&["KIMI_API_KEY", "KIMI_CODING_API_KEY"])
+        .url_env("KIMI_BASE_URL"),
+    provider("kimi-coding-cn", "Kimi / Moonshot (China)", "https://api.moonshot.cn/v1")
+        .aliases(&["kimi-cn", "moonshot-cn"])
+        .key(&["KIMI_CN_API_KEY"]),
+    provider("minimax", "MiniMax", "https://api.minimax.io/anthropic")
+        .aliases(&["mini-max"])
+        .key(&["MINIMAX_API_KEY"])
+        .url_env("MINIMAX_BASE_URL"),
+    provider("minimax-cn", "MiniMax (China)", "https://api.minimaxi.com/anthropic")
+        .aliases(&["minimax-china", "minimax_cn"])
+        .key(&["MINIMAX_CN_API_KEY"])
+        .url_env("MINIMAX_CN_BASE_URL"),
+    provider("alibaba", "Alibaba DashScope", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1")
+        .aliases(&["dashscope", "alibaba-cloud", "qwen-dashscope"])
+        .key(&["DASHSCOPE_API_KEY"])
+        .url_env("DASHSCOPE_BASE_URL"),
+    provider("alibaba-coding-plan", "Alibaba Coding Plan", "https://coding-intl.dashscope.aliyuncs.com/v1")
+        .aliases(&["alibaba-coding"])
+        .key(&["ALIBABA_CODING_PLAN_API_KEY", "DASHSCOPE_API_KEY"])
+        .url_env("ALIBABA_CODING_PLAN_BASE_URL"),
+    provider("xiaomi", "Xiaomi MiMo", "https://api.xiaomimimo.com/v1")
+        .aliases(&["mimo", "xiaomi-mimo"])
+        .key(&["XIAOMI_API_KEY"])
+        .url_env("XIAOMI_BASE_URL"),
+    provider("stepfun", "StepFun", "https://api.stepfun.ai/step_plan/v1")
+        .aliases(&["step", "stepfun-coding-plan"])
+        .key(&["STEPFUN_API_KEY"])
+        .url_env("STEPFUN_BASE_URL"),
+    provider("arcee", "Arcee AI", "https://api.arcee.ai/api/v1")
+        .aliases(&["arcee-ai", "arceeai"])
+        .key(&["ARCEEAI_API_KEY"])
+        .url_env("ARCEE_BASE_URL"),
+    provider("upstage", "Upstage", "https://api.upstage.ai/v1")
+        .aliases(&["solar"])
+        .key(&["UPSTAGE_API_KEY"])
+        .url_env("UPSTAGE_BASE_URL"),
+    // A resource of the user's own; names of models are names of deployments.
+    provider("azure-foundry", "Azure AI Foundry", "")
+        .aliases(&["azure", "azure-ai", "azure-ai-foundry"])
+        .key(&["AZURE_FOUNDRY_API_KEY"])
+        .url_env("AZURE_FOUNDRY_BASE_URL")
+        .mode(ModeRule::NeverUpgraded),
+];

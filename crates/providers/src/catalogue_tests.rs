@@ -1,0 +1,129 @@
+use super::*;
+use std::collections::BTreeSet;
+
+/// The table of the specification: id, host, first key variable, format.
+const TABLE: &[(&str, &str, &str, &str)] = &[
+    ("openrouter", "openrouter.ai", "OPENROUTER_API_KEY", "chat_completions"),
+    ("nous", "inference-api.nousresearch.com", "", "chat_completions"),
+    ("openai-codex", "chatgpt.com", "", "codex_responses"),
+    ("openai-api", "api.openai.com", "OPENAI_API_KEY", "codex_responses"),
+    ("anthropic", "api.anthropic.com", "ANTHROPIC_API_KEY", "anthropic_messages"),
+    ("xai", "api.x.ai", "XAI_API_KEY", "codex_responses"),
+    ("xai-oauth", "api.x.ai", "", "codex_responses"),
+    ("gemini", "generativelanguage.googleapis.com", "GOOGLE_API_KEY", "chat_completions"),
+    ("vertex", "aiplatform.googleapis.com", "", "chat_completions"),
+    ("bedrock", "bedrock-runtime.us-east-1.amazonaws.com", "AWS_BEARER_TOKEN_BEDROCK", "chat_completions"),
+    ("azure-foundry", "", "AZURE_FOUNDRY_API_KEY", "by address"),
+    ("copilot", "api.githubcopilot.com", "COPILOT_GITHUB_TOKEN", "by model"),
+    ("copilot-acp", "copilot", "", "chat_completions"),
+    ("zai", "api.z.ai", "GLM_API_KEY", "chat_completions"),
+    ("kimi-coding", "api.moonshot.ai", "KIMI_API_KEY", "chat_completions"),
+    ("kimi-coding-cn", "api.moonshot.cn", "KIMI_CN_API_KEY", "chat_completions"),
+    ("minimax", "api.minimax.io", "MINIMAX_API_KEY", "anthropic_messages"),
+    ("minimax-cn", "api.minimaxi.com", "MINIMAX_CN_API_KEY", "anthropic_messages"),
+    ("minimax-oauth", "api.minimax.io", "", "anthropic_messages"),
+    ("deepseek", "api.deepseek.com", "DEEPSEEK_API_KEY", "chat_completions"),
+    ("alibaba", "dashscope-intl.aliyuncs.com", "DASHSCOPE_API_KEY", "chat_completions"),
+    (
+        "alibaba-coding-plan",
+        "coding-intl.dashscope.aliyuncs.com",
+        "ALIBABA_CODING_PLAN_API_KEY",
+        "chat_completions",
+    ),
+    ("qwen-oauth", "portal.qwen.ai", "", "chat_completions"),
+    ("huggingface", "router.huggingface.co", "HF_TOKEN", "chat_completions"),
+    ("nvidia", "integrate.api.nvidia.com", "NVIDIA_API_KEY", "chat_completions"),
+    ("opencode-zen", "opencode.ai", "OPENCODE_ZEN_API_KEY", "by model"),
+    ("opencode-go", "opencode.ai", "OPENCODE_GO_API_KEY", "by model"),
+    ("kilocode", "api.kilo.ai", "KILOCODE_API_KEY", "chat_completions"),
+    ("xiaomi", "api.xiaomimimo.com", "XIAOMI_API_KEY", "chat_completions"),
+    ("stepfun", "api.stepfun.ai", "STEPFUN_API_KEY", "chat_completions"),
+    ("arcee", "api.arcee.ai", "ARCEEAI_API_KEY", "chat_completions"),
+    ("gmi", "api.gmi-serving.com", "GMI_API_KEY", "chat_completions"),
+    ("fireworks", "api.fireworks.ai", "FIREWORKS_API_KEY", "chat_completions"),
+    ("deepinfra", "api.deepinfra.com", "DEEPINFRA_API_KEY", "chat_completions"),
+    ("novita", "api.novita.ai", "NOVITA_API_KEY", "chat_completions"),
+    ("upstage", "api.upstage.ai", "UPSTAGE_API_KEY", "chat_completions"),
+    ("tencent-tokenhub", "tokenhub.tencentmaas.com", "TOKENHUB_API_KEY", "chat_completions"),
+    ("ollama-cloud", "ollama.com", "OLLAMA_API_KEY", "chat_completions"),
+    ("lmstudio", "127.0.0.1", "LM_API_KEY", "chat_completions"),
+    ("custom", "", "OPENAI_API_KEY", "by address"),
+    ("moa", "local", "", "chat_completions"),
+    ("ai-gateway", "ai-gateway.vercel.sh", "AI_GATEWAY_API_KEY", "chat_completions"),
+];
+
+#[test]
+fn every_row_of_the_table_is_there_and_no_other() {
+    for (id, host, key, mode) in TABLE {
+        let provider = providers().find(|provider| provider.id == *id).unwrap_or_else(|| panic!("no {id}"));
+        let url = Url::parse(provider.base_url).ok();
+        let got_host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+        let got_key = provider.key_env.first().copied().unwrap_or_default();
+        assert_eq!((got_host, got_key, provider.mode_label()), (*host, *key, *mode), "{id}");
+    }
+    assert_eq!(providers().count(), TABLE.len());
+}
+
+#[test]
+fn ids_and_aliases_are_unique_and_plain() {
+    let mut seen = BTreeSet::new();
+    for provider in providers() {
+        for name in [provider.id].iter().chain(provider.aliases) {
+            assert!(seen.insert(*name), "{name} twice");
+            assert!(
+                name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c)),
+                "{name}"
+            );
+            assert_eq!(find(&name.to_uppercase()).map(|found| found.id), Some(provider.id), "{name}");
+        }
+    }
+    assert!(find("nobody").is_none() && find("auto").is_none());
+}
+
+#[test]
+fn rows_are_whole() {
+    for provider in providers() {
+        let id = provider.id;
+        assert_eq!(
+            provider.needs_key(),
+            !provider.key_env.is_empty() && provider.auth == Auth::ApiKey,
+            "{id}"
+        );
+        assert!(!provider.needs_key() || provider.lacks.is_none(), "{id} needs only a key");
+        let is_login = !matches!(provider.auth, Auth::ApiKey | Auth::OptionalKey);
+        assert_eq!(provider.lacks.is_some(), is_login, "{id}");
+        for address in provider.addresses().filter(|_| provider.lacks.is_none()) {
+            let url = Url::parse(address).unwrap();
+            assert!(url.scheme() == "https" || crate::is_loopback(&url), "{id}: {address}");
+            assert!(!address.ends_with('/'), "{id}: {address}");
+        }
+        assert!(!provider.name.is_empty());
+    }
+}
+
+#[test]
+fn rows_that_cannot_be_served_say_why_and_what_to_do() {
+    for (id, words) in [
+        ("bedrock", "AWS credentials"),
+        ("vertex", "use `gemini`"),
+        ("copilot-acp", "Copilot program"),
+        ("openai-codex", "OPENAI_API_KEY"),
+    ] {
+        let why = known(id).not_yet().unwrap_or_default();
+        assert!(why.contains(words), "{id}: {why}");
+    }
+    for id in [
+        "anthropic",
+        "minimax",
+        "openrouter",
+        "openai-api",
+        "xai",
+        "ai-gateway",
+        "gemini",
+        "custom",
+        "lmstudio",
+        "opencode-zen",
+    ] {
+        assert_eq!(known(id).not_yet(), None, "{id}");
+    }
+}

@@ -1,0 +1,41 @@
+//! Endpoints that the user named in `config.yaml`.
+
+use crate::mode::ModeName;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+
+/// One entry of `custom_providers` or `providers`.
+#[derive(Debug, Clone, Default)]
+pub struct CustomProvider {
+    /// As [`CustomProvider::plain_name`] spells it.
+    pub name: String,
+    pub base_url: String,
+    pub api_key: Option<SecretString>,
+    /// The variable that holds its key.
+    pub key_env: Option<String>,
+    pub api_mode: Option<ModeName>,
+    pub default_model: Option<String>,
+    pub context_length: Option<u64>,
+    pub max_tokens: Option<u64>,
+    pub models: BTreeMap<String, CustomModel>,
+    pub is_disabled: bool,
+}
+
+/// What is known of one model of such an endpoint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CustomModel {
+    pub context_length: Option<u64>,
+}
+
+impl CustomProvider {
+    /// Names are compared in lower case, with dashes for spaces.
+    pub fn plain_name(name: &str) -> String {
+        name.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase()
+    }
+
+    /// The window of a model, as the entry states it.
+    pub(crate) fn context_length(&self, model: &str) -> Option<u64> {
+        let of_model = self.models.get(model).and_then(|model| model.context_length);
+        of_model.or(self.context_length)
+    }
+}

@@ -1,0 +1,110 @@
+//! Small questions to an endpoint: one JSON value, bounded in size and time.
+
+use crate::address::origin;
+use crate::client::root_cause;
+use crate::{Deadlines, HttpClients};
+use futures::StreamExt;
+use hermes_guard::{Secrets, redact};
+use hermes_wire::{Failure, TimeoutPhase};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::time::Duration;
+use url::Url;
+
+/// The largest answer that is read: lists of hundreds of models with prices.
+const MAX_ANSWER: usize = 8 * 1024 * 1024;
+
+/// Asks questions for people and lists; model calls go through `HttpModel`.
+#[derive(Clone)]
+pub struct Asker {
+    pub clients: HttpClients,
+    /// Taken out of whatever an endpoint says.
+    pub secrets: Secrets,
+    /// For the whole of one question.
+    pub limit: Duration,
+}
+
+impl Asker {
+    /// The key must belong to the origin of `url`; redirects are not followed.
+    pub(crate) async fn get(&self, url: Url, key: Option<&SecretString>) -> Result<Value, Failure> {
+        self.ask(url, key, None).await
+    }
+
+    pub(crate) async fn post(
+        &self,
+        url: Url,
+        key: Option<&SecretString>,
+        body: &Value,
+    ) -> Result<Value, Failure> {
+        self.ask(url, key, Some(body)).await
+    }
+
+    async fn ask(
+        &self,
+        url: Url,
+        key: Option<&SecretString>,
+        body: Option<&Value>,
+    ) -> Result<Value, Failure> {
+        let late = |_| Failure::TimedOut { phase: TimeoutPhase::Total, limit: self.limit };
+        tokio::time::timeout(self.limit, self.exchange(url, key, body)).await.map_err(late)?
+    }
+
+    async fn exchange(
+        &self,
+        url: Url,
+        key: Option<&SecretString>,
+        body: Option<&Value>,
+    ) -> Result<Value, Failure> {
+        let client = self.clients.of(&url)?;
+        let place = origin(&url);
+        let mut request = match body {
+            None => client.get(url),
+            Some(body) => client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string()),
+        };
+        request = request.header(ACCEPT, "application/json");
+        if let Some(key) = key
+            && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
+        {
+            value.set_sensitive(true);
+            request = request.header(AUTHORIZATION, value);
+        }
+        let sent = request.send().await.map_err(|error| Failure::Unreachable {
+            origin: place,
+            cause: redact(&self.secrets, &root_cause(&error)).into_owned(),
+        });
+        self.read(sent?).await
+    }
+
+    async fn read(&self, response: reqwest::Response) -> Result<Value, Failure> {
+        let status = response.status();
+        let mut bytes = Vec::new();
+        let mut body = response.bytes_stream();
+        while let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(|error| Failure::Cut { cause: root_cause(&error) })?;
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > MAX_ANSWER {
+                return Err(Failure::TooLarge { limit: MAX_ANSWER });
+            }
+        }
+        if status.is_redirection() {
+            let body = "the server redirects to another address, which is not followed".to_owned();
+            return Err(Failure::Http { status: status.as_u16(), retry_after: None, body });
+        }
+        if !status.is_success() {
+            let body = redact(&self.secrets, &String::from_utf8_lossy(&bytes)).into_owned();
+            return Err(Failure::Http { status: status.as_u16(), retry_after: None, body });
+        }
+        serde_json::from_slice(&bytes).map_err(|error| Failure::Garbled { cause: error.to_string() })
+    }
+}
+
+impl Default for Asker {
+    fn default() -> Self {
+        Self {
+            clients: HttpClients::default(),
+            secrets: Secrets::default(),
+            limit: Deadlines::default().connect,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Which model server runs at an address on this machine, and how large its window really is.
+//!
+//! Servers are asked side by side in their own ways; the answers are read by pure functions. Only
+//! loopback is asked, and never on the way to a conversation.
+
+use crate::address::{below, is_loopback};
+use crate::fetch::Asker;
+use crate::models_list::window;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use url::Url;
+
+/// The servers that can be told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerKind {
+    Ollama,
+    LmStudio,
+    LlamaCpp,
+    Vllm,
+}
+
+impl ServerKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ollama => "Ollama",
+            Self::LmStudio => "LM Studio",
+            Self::LlamaCpp => "llama.cpp",
+            Self::Vllm => "vLLM",
+        }
+    }
+}
+
+/// What a server on this machine told about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbedServer {
+    pub kind: ServerKind,
+    pub window: Option<Window>,
+}
+
+/// How many tokens fit, and how that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub tokens: u64,
+    pub basis: Basis,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// The model is loaded with this window.
+    Loaded,
+    /// The model's settings ask for it.
+    Configured,
+    /// The model was made for it; the server may give less.
+    Trained,
+}
+
+impl Basis {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Loaded => "loaded with it",
+            Self::Configured => "configured",
+            Self::Trained => "the model's largest; the server may give less",
+        }
+    }
+}
+
+fn of(tokens: Option<u64>, basis: Basis) -> Option<Window> {
+    tokens.filter(|tokens| *tokens > 0).map(|tokens| Window { tokens, basis })
+}
+
+/// Asks the server at a loopback address what it is. `None` for other addresses, for servers of
+/// another kind and when nobody answers.
+pub async fn probe(
+    base_url: &Url,
+    model: &str,
+    key: Option<&SecretString>,
+    asker: &Asker,
+) -> Option<ProbedServer> {
+    if !is_loopback(base_url) {
+        return None;
+    }
+    let root = root(base_url);
+    let found = async |path: &str| asker.get(below(&root, path), key).await.ok();
+    let (lm_studio, ollama, llama_cpp, vllm) =
+        tokio::join!(found("api/v0/models"), found("api/version"), found("props"), async {
+            asker.get(below(base_url, "models"), key).await.ok()
+        },);
+    if let Some(window) = lm_studio.as_ref().and_then(|answer| read_lm_studio(answer, model)) {
+        return Some(ProbedServer { kind: ServerKind::LmStudio, window });
+    }
+    if ollama.is_some_and(|answer| answer.get("version").is_some_and(Value::is_string)) {
+        let asked = json!({ "model": model });
+        let (running, shown) = tokio::join!(found("api/ps"), async {
+            asker.post(below(&root, "api/show"), key, &asked).await.ok()
+        });
+        let running = running.and_then(|answer| read_ollama_running(&answer, model));
+        let window = running.or_else(|| shown.and_then(|answer| read_ollama_model(&answer)));
+        return Some(ProbedServer { kind: ServerKind::Ollama, window });
+    }
+    if let Some(window) = llama_cpp.as_ref().and_then(read_llama_cpp) {
+        return Some(ProbedServer { kind: ServerKind::LlamaCpp, window });
+    }
+    let window = vllm.as_ref().and_then(|answer| read_vllm(answer, model))?;
+    Some(ProbedServer { kind: ServerKind::Vllm, window })
+}
+
+/// The address without the `/v1` of the OpenAI format.
+fn root(base_url: &Url) -> Url {
+    let mut root = base_url.clone();
+    let path = base_url.path().trim_end_matches('/');
+    root.set_path(path.strip_suffix("/v1").unwrap_or(path));
+    root
+}
+
+fn rows<'a>(answer: &'a Value, field: &str) -> Option<&'a Vec<Value>> {
+    answer.get(field)?.as_array()
+}
+
+/// The outer answer says whether it is this server at all, the inner one what the window is.
+fn read_lm_studio(answer: &Value, model: &str) -> Option<Option<Window>> {
+    let rows = rows(answer, "data")?;
+    rows.iter().find(|row| row.get("state").is_some())?;
+    let number = |field: &str| rows.iter().find(|row| row["id"] == model)?.get(field)?.as_u64();
+    let loaded = of(number("loaded_context_length"), Basis::Loaded);
+    Some(loaded.or_else(|| of(number("max_context_length"), Basis::Trained)))
+}
+
+fn read_ollama_running(answer: &Value, model: &str) -> Option<Window> {
+    let whole = |name: &str| if name.contains(':') { name.to_owned() } else { format!("{name}:latest") };
+    let is_it = |row: &&Value| {
+        [row.get("name"), row.get("model")]
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .any(|name| whole(name) == whole(model))
+    };
+    of(rows(answer, "models")?.iter().find(is_it)?.get("context_length")?.as_u64(), Basis::Loaded)
+}
+
+fn read_ollama_model(answer: &Value) -> Option<Window> {
+    let parameters = answer.get("parameters").and_then(Value::as_str).unwrap_or_default();
+    let asked = parameters.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
+    let trained = || {
+        let info = answer.get("model_info")?.as_object()?;
+        info.iter().find(|(field, _)| field.ends_with(".context_length"))?.1.as_u64()
+    };
+    of(asked, Basis::Configured).or_else(|| of(trained(), Basis::Trained))
+}
+
+fn read_llama_cpp(answer: &Value) -> Option<Option<Window>> {
+    let settings = answer.get("default_generation_settings")?;
+    let tokens = settings.get("n_ctx").or_else(|| answer.get("n_ctx")).and_then(Value::as_u64);
+    Some(of(tokens, Basis::Loaded))
+}
+
+fn read_vllm(answer: &Value, model: &str) -> Option<Option<Window>> {
+    let rows = rows(answer, "data")?;
+    let is_vllm = |row: &&Value| row["owned_by"] == "vllm" || row.get("max_model_len").is_some();
+    rows.iter().find(is_vllm)?;
+    let row = rows.iter().find(|row| row["id"] == model);
+    Some(of(row.and_then(window), Basis::Loaded))
+}

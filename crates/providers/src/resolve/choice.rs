@@ -1,0 +1,149 @@
+//! Which provider is meant.
+
+use super::keys::usable;
+use super::{Around, ResolveError, Wanted};
+use crate::address::{origin, origin_of, parse_base_url};
+use crate::catalogue::{self, Provider, known, providers};
+use crate::custom::CustomProvider;
+use url::Url;
+
+/// A row of the catalogue, or an endpoint that the user named.
+pub(super) enum Chosen<'a> {
+    Known(&'static Provider),
+    Entry(&'a CustomProvider),
+}
+
+impl Chosen<'_> {
+    pub(super) fn provider(&self) -> &'static Provider {
+        match self {
+            Self::Known(provider) => provider,
+            Self::Entry(_) => known("custom"),
+        }
+    }
+
+    pub(super) fn entry(&self) -> Option<&CustomProvider> {
+        match self {
+            Self::Known(_) => None,
+            Self::Entry(entry) => Some(entry),
+        }
+    }
+}
+
+/// Chooses the provider and says why. One that cannot be used is an error that says so.
+pub(super) fn choose<'a>(
+    wanted: &'a Wanted,
+    around: Around<'_>,
+) -> Result<(Chosen<'a>, String), ResolveError> {
+    let (chosen, why) = match named(wanted) {
+        Some(name) => {
+            let why = wanted.said_by.provider.clone().unwrap_or_else(|| "asked for by name".to_owned());
+            (by_name(name, &wanted.custom)?, why)
+        }
+        None => automatic(wanted, around)?,
+    };
+    match &chosen {
+        Chosen::Entry(entry) if entry.is_disabled => Err(ResolveError::Disabled { name: entry.name.clone() }),
+        Chosen::Known(provider) if is_off(provider, wanted) => {
+            Err(ResolveError::Disabled { name: provider.id.to_owned() })
+        }
+        Chosen::Known(Provider { id, lacks: Some(what), .. }) => {
+            Err(ResolveError::NotYet { provider: id, why: (*what).to_owned() })
+        }
+        _ => Ok((chosen, why)),
+    }
+}
+
+/// The provider that the user asked for by name.
+pub(super) fn named(wanted: &Wanted) -> Option<&str> {
+    wanted.provider.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != "auto")
+}
+
+/// Built-in names win over entries of the same name, but not the words that mean no more than
+/// "some server of mine", such as `local`.
+fn by_name<'a>(name: &str, entries: &'a [CustomProvider]) -> Result<Chosen<'a>, ResolveError> {
+    let unknown = || ResolveError::UnknownProvider { name: name.to_owned() };
+    let entry = |name: &str| {
+        let plain = CustomProvider::plain_name(name);
+        entries.iter().find(|entry| entry.name == plain).map(Chosen::Entry)
+    };
+    if let Some((prefix, rest)) = name.split_once(':')
+        && prefix.eq_ignore_ascii_case("custom")
+    {
+        return entry(rest).ok_or_else(unknown);
+    }
+    match catalogue::find(name) {
+        Some(provider) if provider.id == "custom" && !name.eq_ignore_ascii_case("custom") => {
+            Ok(entry(name).unwrap_or(Chosen::Known(provider)))
+        }
+        Some(provider) => Ok(Chosen::Known(provider)),
+        None => entry(name).ok_or_else(unknown),
+    }
+}
+
+/// Nobody named a provider: the address says which, or the first key that is there.
+fn automatic<'a>(wanted: &Wanted, around: Around<'_>) -> Result<(Chosen<'a>, String), ResolveError> {
+    let found = |id: &'static str, why: &str| Ok((Chosen::Known(known(id)), why.to_owned()));
+    let on = |id: &'static str| !is_off(known(id), wanted);
+    let is_set = |name: &str| usable(around, name).is_some();
+    if let Some(text) = wanted.base_url.as_deref().filter(|url| !url.trim().is_empty()) {
+        // One that cannot be used by its name may still serve a key of its own under its address.
+        let owner = parse_base_url(text).ok().and_then(|url| owner(&url));
+        return match owner.filter(|provider| provider.lacks.is_none()) {
+            Some(provider) => found(provider.id, "model.base_url is its address"),
+            None => found("custom", "model.base_url is the address of no known provider"),
+        };
+    }
+    if on("openrouter") && is_set("OPENROUTER_API_KEY") {
+        return found("openrouter", "OPENROUTER_API_KEY is set");
+    }
+    if on("openai-api") && (is_set("OPENAI_API_KEY") || is_set("OPENAI_BASE_URL")) {
+        return found("openai-api", "OPENAI_API_KEY or OPENAI_BASE_URL is set");
+    }
+    if is_set("CUSTOM_BASE_URL") {
+        return found("custom", "CUSTOM_BASE_URL is set");
+    }
+    if on("openrouter") && (around.pooled)("openrouter").is_some() {
+        return found("openrouter", "a credential is stored for it");
+    }
+    first_with_key(wanted, around).ok_or(ResolveError::NothingConfigured)
+}
+
+/// The first provider whose key is there; one that can be used before one that cannot yet.
+fn first_with_key<'a>(wanted: &Wanted, around: Around<'_>) -> Option<(Chosen<'a>, String)> {
+    let with_key = |provider: &'static Provider| {
+        let variable = provider.key_env.iter().find(|name| usable(around, name).is_some())?;
+        (provider.needs_key() && !is_off(provider, wanted)).then_some((provider, *variable))
+    };
+    let all: Vec<_> = providers().filter_map(with_key).collect();
+    let usable_now = all.iter().find(|(provider, _)| provider.not_yet().is_none());
+    let (provider, variable) = usable_now.or(all.first())?;
+    Some((Chosen::Known(provider), format!("{variable} is set")))
+}
+
+fn is_off(provider: &Provider, wanted: &Wanted) -> bool {
+    wanted.disabled.iter().any(|name| catalogue::find(name).is_some_and(|found| found.id == provider.id))
+}
+
+/// The provider whose built-in origin this address has; of several, the one whose path fits best.
+pub(super) fn owner(url: &Url) -> Option<&'static Provider> {
+    let here = origin(url);
+    let fit = |provider: &Provider| {
+        let same = provider.addresses().filter(|text| origin_of(text).as_ref() == Some(&here));
+        let paths = same.filter_map(|text| Url::parse(text).ok()).map(|own| {
+            match url.path().starts_with(own.path()) {
+                true => own.path().len() + 1,
+                false => 1,
+            }
+        });
+        paths.max().unwrap_or(0)
+    };
+    let mut best: Option<(usize, &'static Provider)> = None;
+    for provider in providers() {
+        let fit = fit(provider);
+        // Of two that fit alike, the earlier one: the rows with logins come last.
+        if fit > best.map_or(0, |(best, _)| best) {
+            best = Some((fit, provider));
+        }
+    }
+    best.map(|(_, provider)| provider)
+}

@@ -1,0 +1,101 @@
+//! What was chosen: a place, and a model at it.
+
+use super::KeySource;
+use crate::address;
+use crate::catalogue::{self, Provider};
+use crate::custom::CustomProvider;
+use crate::mode::{self, ModeName};
+use hermes_wire::ApiMode;
+use secrecy::SecretString;
+use url::Url;
+
+/// Where a request goes and with which key.
+#[derive(Clone)]
+pub struct Endpoint {
+    pub provider: &'static str,
+    /// The name of a custom endpoint that has one.
+    pub entry: Option<String>,
+    pub base_url: Url,
+    pub model: String,
+    pub key: Option<SecretString>,
+    pub key_source: KeySource,
+    pub mode: ModeName,
+    pub api_mode: ApiMode,
+    pub context_length: Option<u64>,
+    pub max_tokens: Option<u64>,
+    /// Why all this was chosen.
+    pub reasons: Vec<Reason>,
+    pub(super) explicit_mode: Option<ModeName>,
+}
+
+/// One choice and why it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    pub what: &'static str,
+    pub why: String,
+}
+
+/// An address and the key that belongs to it, whatever the model.
+#[derive(Clone)]
+pub struct Place {
+    pub provider: &'static Provider,
+    pub entry: Option<CustomProvider>,
+    pub base_url: Url,
+    pub key: Option<SecretString>,
+    pub key_source: KeySource,
+    pub reasons: Vec<Reason>,
+}
+
+/// What an entry states about its own format holds, though `custom` has doubts about some.
+pub(super) fn chosen_mode(
+    explicit: Option<ModeName>,
+    is_entry: bool,
+    provider: &Provider,
+    url: &Url,
+    model: &str,
+) -> mode::ChosenMode {
+    match explicit.filter(|_| is_entry) {
+        Some(mode) => mode::ChosenMode { mode, why: mode::ModeReason::Explicit },
+        None => mode::api_mode(explicit, provider, url, model),
+    }
+}
+
+impl Endpoint {
+    /// Scheme, host and port: what a key is bound to.
+    pub fn origin(&self) -> String {
+        address::origin(&self.base_url)
+    }
+
+    /// Whether it runs on this machine.
+    pub fn is_loopback(&self) -> bool {
+        address::is_loopback(&self.base_url)
+    }
+
+    /// The provider as it is addressed: `openrouter`, `custom`, `custom:NAME`.
+    pub fn label(&self) -> String {
+        match &self.entry {
+            Some(name) => format!("custom:{name}"),
+            None => self.provider.to_owned(),
+        }
+    }
+
+    /// Another model at the same place; its format may be another one.
+    pub fn with_model(&self, model: &str) -> Self {
+        let provider = catalogue::known(self.provider);
+        let chosen = chosen_mode(self.explicit_mode, self.entry.is_some(), provider, &self.base_url, model);
+        Self { model: model.to_owned(), mode: chosen.mode, api_mode: chosen.mode.into(), ..self.clone() }
+    }
+}
+
+impl Place {
+    pub fn label(&self) -> String {
+        match &self.entry {
+            Some(entry) => format!("custom:{}", entry.name),
+            None => self.provider.id.to_owned(),
+        }
+    }
+
+    pub fn origin(&self) -> String {
+        address::origin(&self.base_url)
+    }
+}

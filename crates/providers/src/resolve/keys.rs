@@ -1,0 +1,234 @@
+//! Which key belongs to an address.
+//!
+//! A key is bound to the exact origins of its provider: the built-in ones and, unless the provider
+//! is pinned, the one of its own URL variable. Nothing else gets it. The OpenAI key may also go to
+//! an endpoint that the user chose explicitly and gave no key of its own.
+
+use super::choice::{self, Chosen};
+use super::{Around, ResolveError, Wanted};
+use crate::address::{origin, origin_of};
+use crate::catalogue::{Provider, known, providers};
+use crate::custom::CustomProvider;
+use secrecy::{ExposeSecret, SecretString};
+use std::fmt;
+use url::Url;
+
+/// Where a key was found, for people to see; never the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    None,
+    Variable(&'static str),
+    /// `model.api_key`.
+    Config,
+    /// `api_key` of the entry with this name.
+    Entry(String),
+    /// The variable that an entry names.
+    EntryVariable(String),
+    /// A stored credential, by its label.
+    Pool(String),
+}
+
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("no key"),
+            Self::Variable(name) => write!(f, "key from {name}"),
+            Self::Config => f.write_str("key from model.api_key"),
+            Self::Entry(name) => write!(f, "key from `{name}` in config.yaml"),
+            Self::EntryVariable(name) => write!(f, "key from {name}"),
+            Self::Pool(label) => write!(f, "stored credential {label}"),
+        }
+    }
+}
+
+/// A stored credential. It belongs to its own address, or else to its provider's.
+#[derive(Clone)]
+pub struct PooledKey {
+    pub key: SecretString,
+    pub base_url: Option<String>,
+    pub label: String,
+}
+
+/// A key, or the absence of one, with the reason.
+pub(super) struct Found {
+    pub(super) key: Option<SecretString>,
+    pub(super) source: KeySource,
+    pub(super) why: String,
+}
+
+impl Found {
+    fn some(key: SecretString, source: KeySource) -> Self {
+        let why = source.to_string();
+        Self { key: Some(key), source, why }
+    }
+
+    fn none(why: &str) -> Self {
+        Self { key: None, source: KeySource::None, why: why.to_owned() }
+    }
+}
+
+pub(super) fn find(
+    chosen: &Chosen<'_>,
+    url: &Url,
+    is_configured: bool,
+    wanted: &Wanted,
+    around: Around<'_>,
+) -> Result<Found, ResolveError> {
+    let provider = match chosen {
+        Chosen::Entry(entry) => return of_entry(entry, url, around),
+        Chosen::Known(provider) => *provider,
+    };
+    let configured = wanted.api_key.clone().filter(|key| is_configured && is_usable(key.expose_secret()));
+    if let Some(key) = configured {
+        return Ok(Found::some(key, KeySource::Config));
+    }
+    let is_named = choice::named(wanted).is_some();
+    if provider.has_no_address() {
+        return of_own_server(provider, url, is_named, around);
+    }
+    if let Some(found) = pooled(provider.id, url, owns(provider, url, around), around) {
+        return Ok(found);
+    }
+    if !owns(provider, url, around) {
+        return Ok(Found::none("the address is not the provider's own, so its key is not sent there"));
+    }
+    match of_provider(provider, around) {
+        Some(found) => Ok(found),
+        None if provider.needs_key() => Err(no_key(provider)),
+        None => Ok(Found::none("none is set, and none may be needed")),
+    }
+}
+
+/// A provider without an address of its own: the user's word counts, but not to the harm of
+/// another provider.
+fn of_own_server(
+    provider: &'static Provider,
+    url: &Url,
+    is_named: bool,
+    around: Around<'_>,
+) -> Result<Found, ResolveError> {
+    if let Some(owner) = owner_with_variables(url, around) {
+        // What others need first is not a key that could be sent as it is.
+        return Ok(of_provider(owner, around)
+            .filter(|_| owner.lacks.is_none())
+            .unwrap_or_else(|| Found::none("the address belongs to a provider whose key is not set")));
+    }
+    if let Some(found) = pooled(provider.id, url, is_named, around) {
+        return Ok(found);
+    }
+    let is_own_variable = usable(around, provider.base_url_env)
+        .is_some_and(|text| origin_of(text.expose_secret()) == Some(origin(url)));
+    let may_have_key = is_named || (provider.needs_key() && is_own_variable);
+    match of_provider(provider, around).filter(|_| may_have_key) {
+        Some(found) => Ok(found),
+        None if provider.needs_key() => Err(no_key(provider)),
+        None if may_have_key => Ok(Found::none("none is set, and none may be needed")),
+        None => Ok(Found::none("a bare address gets no key that was not given for it")),
+    }
+}
+
+fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Found, ResolveError> {
+    let own = entry.api_key.clone().filter(|key| is_usable(key.expose_secret()));
+    if let Some(key) = own {
+        return Ok(Found::some(key, KeySource::Entry(entry.name.clone())));
+    }
+    if let Some(variable) = &entry.key_env {
+        refuse_foreign(entry, variable, url, around)?;
+        if let Some(key) = usable(around, variable) {
+            return Ok(Found::some(key, KeySource::EntryVariable(variable.clone())));
+        }
+    }
+    if let Some(found) = pooled(&format!("custom:{}", entry.name), url, true, around) {
+        return Ok(found);
+    }
+    match &entry.key_env {
+        Some(variable) => {
+            Err(ResolveError::NoEntryKey { name: entry.name.clone(), variable: variable.clone() })
+        }
+        None => of_own_server(known("custom"), url, true, around),
+    }
+}
+
+/// A variable that is some provider's key is not lent to another address, also not by an entry.
+fn refuse_foreign(
+    entry: &CustomProvider,
+    variable: &str,
+    url: &Url,
+    around: Around<'_>,
+) -> Result<(), ResolveError> {
+    let holders: Vec<_> = providers().filter(|provider| provider.key_env.contains(&variable)).collect();
+    let Some(holder) = holders.first() else { return Ok(()) };
+    let owner = owner_with_variables(url, around);
+    // A provider without an address of its own holds its variable for any address of the user's.
+    let may = |provider: &&Provider| match owner {
+        Some(owner) => owner.key_env.contains(&variable),
+        None => provider.has_no_address() || owns(provider, url, around),
+    };
+    if holders.iter().any(may) {
+        return Ok(());
+    }
+    Err(ResolveError::KeyOfAnother {
+        name: entry.name.clone(),
+        variable: variable.to_owned(),
+        provider: holder.id,
+        origin: origin(url),
+    })
+}
+
+fn no_key(provider: &'static Provider) -> ResolveError {
+    let variable = provider.key_env.first().copied().unwrap_or_default();
+    ResolveError::NoKey { provider: provider.id, variable }
+}
+
+/// The provider that an address belongs to; where `OPENAI_BASE_URL` points is OpenAI's, too.
+fn owner_with_variables(url: &Url, around: Around<'_>) -> Option<&'static Provider> {
+    let openai = known("openai-api");
+    choice::owner(url).or_else(|| owns(openai, url, around).then_some(openai))
+}
+
+/// Whether an address has one of the provider's origins.
+fn owns(provider: &Provider, url: &Url, around: Around<'_>) -> bool {
+    let here = Some(origin(url));
+    if provider.addresses().any(|text| origin_of(text) == here) {
+        return true;
+    }
+    let variable = usable(around, provider.base_url_env).filter(|_| !provider.pinned);
+    variable.is_some_and(|text| origin_of(text.expose_secret()) == here)
+        // Another provider's own address stays that provider's.
+        && choice::owner(url).is_none()
+}
+
+fn of_provider(provider: &'static Provider, around: Around<'_>) -> Option<Found> {
+    let mut variables = provider.key_env.iter();
+    variables.find_map(|name| Some(Found::some(usable(around, name)?, KeySource::Variable(name))))
+}
+
+/// The first key of a provider that is set, whatever it is for.
+pub(super) fn first_usable(provider: &Provider, around: Around<'_>) -> Option<SecretString> {
+    provider.key_env.iter().find_map(|name| usable(around, name))
+}
+
+fn pooled(id: &str, url: &Url, is_own: bool, around: Around<'_>) -> Option<Found> {
+    let stored = (around.pooled)(id)?;
+    let fits = match &stored.base_url {
+        Some(own) => origin_of(own) == Some(origin(url)),
+        None => is_own,
+    };
+    (fits && is_usable(stored.key.expose_secret()))
+        .then(|| Found::some(stored.key, KeySource::Pool(stored.label)))
+}
+
+/// A variable whose value means something.
+pub(super) fn usable(around: Around<'_>, name: &str) -> Option<SecretString> {
+    if name.is_empty() {
+        return None;
+    }
+    (around.variable)(name).filter(|value| is_usable(value.expose_secret()))
+}
+
+/// Values that are only placeholders are no keys.
+fn is_usable(value: &str) -> bool {
+    let value = value.trim();
+    let lower = value.to_ascii_lowercase();
+    !value.is_empty() && !lower.starts_with("your") && !lower.contains("changeme") && !value.starts_with("${")
+}

@@ -1,0 +1,230 @@
+//! Endpoints with a name: `custom_providers` and `providers` of `config.yaml`.
+
+use super::error::{ConfigError, Origin};
+use super::expand::expand;
+use super::layers::Config;
+use super::value::found;
+use hermes_providers::{CustomModel, CustomProvider, ModeName, find_provider};
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The fields of an entry that this version reads.
+const FIELDS: [&str; 15] = [
+    "name",
+    "base_url",
+    "url",
+    "api",
+    "api_key",
+    "key_env",
+    "api_mode",
+    "transport",
+    "default_model",
+    "model",
+    "models",
+    "context_length",
+    "max_output_tokens",
+    "max_tokens",
+    "enabled",
+];
+
+/// What the two sections say together.
+#[derive(Debug, Default)]
+pub struct NamedProviders {
+    pub entries: Vec<CustomProvider>,
+    /// Built-in providers that are switched off.
+    pub disabled: Vec<String>,
+}
+
+impl Config {
+    /// The endpoints with a name. The first entry of a name counts.
+    pub fn named_providers(&self) -> Result<NamedProviders, ConfigError> {
+        let mut all = NamedProviders::default();
+        for RawEntry { key, name, fields } in self.raw_entries()? {
+            let reader = Reader { config: self, key: &key, fields };
+            if find_provider(&name).is_some() && reader.text(&["base_url", "url", "api"])?.is_none() {
+                // Settings of a built-in provider.
+                if reader.is_disabled()? {
+                    all.disabled.push(name);
+                }
+                continue;
+            }
+            let entry = reader.entry(&name)?;
+            if all.entries.iter().all(|known| known.name != entry.name) {
+                all.entries.push(entry);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Fields of entries that are kept but not used, by their dotted keys.
+    pub(super) fn unused_entry_fields(&self) -> Vec<String> {
+        let entries = self.raw_entries().unwrap_or_default();
+        let unused = entries.into_iter().flat_map(|RawEntry { key, fields, .. }| {
+            let names = fields.keys().filter(|name| !FIELDS.contains(&name.as_str()));
+            names.map(|name| format!("{key}.{name}")).collect::<Vec<_>>()
+        });
+        unused.collect()
+    }
+
+    /// The variables that entries take their keys from. Their names need not look like secrets.
+    pub(super) fn key_variables(&self) -> Vec<String> {
+        let entries = self.raw_entries().unwrap_or_default();
+        let name = |fields: &Map<String, Value>| Some(fields.get("key_env")?.as_str()?.trim().to_owned());
+        entries.into_iter().filter_map(|entry| name(entry.fields)).collect()
+    }
+
+    fn raw_entries(&self) -> Result<Vec<RawEntry<'_>>, ConfigError> {
+        let mut all = Vec::new();
+        match self.layers().file.get("custom_providers") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(items)) => {
+                for (at, item) in items.iter().enumerate() {
+                    let key = format!("custom_providers[{}]", at + 1);
+                    let fields = item.as_object().ok_or_else(|| self.wrong(&key, item, "a section"))?;
+                    let name =
+                        fields.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
+                    let name =
+                        name.ok_or_else(|| self.wrong(&format!("{key}.name"), &Value::Null, "text"))?;
+                    all.push(RawEntry { key, name: name.to_owned(), fields });
+                }
+            }
+            Some(other) => return Err(self.wrong("custom_providers", other, "a list of sections")),
+        }
+        match self.layers().file.get("providers") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(entries)) => {
+                for (name, item) in entries {
+                    let key = format!("providers.{name}");
+                    let fields = item.as_object().ok_or_else(|| self.wrong(&key, item, "a section"))?;
+                    all.push(RawEntry { key, name: name.clone(), fields });
+                }
+            }
+            Some(other) => return Err(self.wrong("providers", other, "a section")),
+        }
+        Ok(all)
+    }
+
+    fn wrong(&self, key: &str, value: &Value, wanted: &str) -> ConfigError {
+        let file = &self.layers().file;
+        let line = file.line_of(key.split('[').next().unwrap_or(key));
+        ConfigError::WrongType {
+            origin: Origin::File { path: file.path().to_owned(), line },
+            key: key.to_owned(),
+            found: found(value, key.ends_with("api_key")),
+            wanted: wanted.to_owned(),
+        }
+    }
+}
+
+/// An entry as it stands in the file, with the key that names it in messages.
+struct RawEntry<'a> {
+    key: String,
+    name: String,
+    fields: &'a Map<String, Value>,
+}
+
+/// Reads the fields of one entry.
+struct Reader<'a> {
+    config: &'a Config,
+    key: &'a str,
+    fields: &'a Map<String, Value>,
+}
+
+impl Reader<'_> {
+    fn entry(&self, name: &str) -> Result<CustomProvider, ConfigError> {
+        let missing = || self.config.wrong(&format!("{}.base_url", self.key), &Value::Null, "an address");
+        Ok(CustomProvider {
+            name: CustomProvider::plain_name(name),
+            base_url: self.text(&["base_url", "url", "api"])?.ok_or_else(missing)?,
+            api_key: self.text(&["api_key"])?.map(SecretString::from),
+            key_env: self.text(&["key_env"])?,
+            api_mode: self.mode()?,
+            default_model: self.text(&["default_model", "model"])?,
+            context_length: self.number("context_length")?,
+            max_tokens: self.number("max_output_tokens")?.or(self.number("max_tokens")?),
+            models: self.models()?,
+            is_disabled: self.is_disabled()?,
+        })
+    }
+
+    /// The first of these fields that says something.
+    fn text(&self, names: &[&str]) -> Result<Option<String>, ConfigError> {
+        for name in names {
+            match self.fields.get(*name) {
+                None | Some(Value::Null) => {}
+                Some(Value::String(text)) => {
+                    let lookup = |name: &str| self.config.variable(name).map(str::to_owned);
+                    let text = expand(text, &lookup).trim().to_owned();
+                    if !text.is_empty() {
+                        return Ok(Some(text));
+                    }
+                }
+                Some(other) => return Err(self.wrong(name, other, "text")),
+            }
+        }
+        Ok(None)
+    }
+
+    fn number(&self, name: &str) -> Result<Option<u64>, ConfigError> {
+        match self.fields.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => match value.as_u64() {
+                Some(number @ 1..) => Ok(Some(number)),
+                _ => Err(self.wrong(name, value, "a whole number above 0")),
+            },
+        }
+    }
+
+    fn is_disabled(&self) -> Result<bool, ConfigError> {
+        match self.fields.get("enabled") {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(on)) => Ok(!on),
+            Some(other) => Err(self.wrong("enabled", other, "true or false")),
+        }
+    }
+
+    fn mode(&self) -> Result<Option<ModeName>, ConfigError> {
+        let Some(text) = self.text(&["api_mode", "transport"])?.filter(|text| text != "auto") else {
+            return Ok(None);
+        };
+        let words = "one of chat_completions, codex_responses, anthropic_messages";
+        ModeName::parse(&text).map(Some).ok_or_else(|| self.wrong("api_mode", &text.into(), words))
+    }
+
+    /// A list of names, or a section with a name and its facts per line.
+    fn models(&self) -> Result<BTreeMap<String, CustomModel>, ConfigError> {
+        match self.fields.get("models") {
+            None | Some(Value::Null) => Ok(BTreeMap::new()),
+            Some(Value::Array(names)) => {
+                let name = |value: &Value| Some((value.as_str()?.to_owned(), CustomModel::default()));
+                let all: Option<_> = names.iter().map(name).collect();
+                all.ok_or_else(|| self.wrong("models", &Value::Array(vec![]), "a list of names"))
+            }
+            Some(Value::Object(models)) => {
+                let mut all = BTreeMap::new();
+                for (name, facts) in models {
+                    let key = format!("{}.models.{name}", self.key);
+                    let context_length = match facts {
+                        Value::Null => None,
+                        Value::Object(fields) => {
+                            Reader { config: self.config, key: &key, fields }.number("context_length")?
+                        }
+                        other => return Err(self.config.wrong(&key, other, "a section")),
+                    };
+                    all.insert(name.clone(), CustomModel { context_length });
+                }
+                Ok(all)
+            }
+            Some(other) => Err(self.wrong("models", other, "a list of names or a section")),
+        }
+    }
+
+    fn wrong(&self, name: &str, value: &Value, wanted: &str) -> ConfigError {
+        self.config.wrong(&format!("{}.{name}", self.key), value, wanted)
+    }
+}
+
+#[cfg(test)]
+#[path = "custom_providers_tests.rs"]
+mod tests;

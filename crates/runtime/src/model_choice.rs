@@ -1,0 +1,219 @@
+//! From settings to an endpoint: what `providers::resolve` is asked, and with which values.
+//!
+//! Everything here needs settings only, so that looking at them creates no home and opens no store.
+
+use crate::RuntimeError;
+use crate::config::{Config, Source};
+use hermes_providers::{
+    Around, Asker, Deadlines, Endpoint, HttpClients, HttpSettings, Place, SaidBy, Wanted, find_provider,
+    is_loopback, locate, resolve_with,
+};
+use secrecy::SecretString;
+use std::time::Duration;
+
+/// Which endpoint and model requests go to.
+pub fn endpoint(config: &Config) -> Result<Endpoint, RuntimeError> {
+    let variable = |name: &str| config.variable(name).map(SecretString::from);
+    Ok(resolve_with(&wanted(config)?, Around { variable: &variable, pooled: &|_| None })?)
+}
+
+/// The address and the key of a provider, whatever the model; of the configured one for `None`.
+pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, RuntimeError> {
+    let wanted = match provider {
+        Some(name) => wanted_from(config, name)?,
+        None => wanted(config)?,
+    };
+    let variable = |name: &str| config.variable(name).map(SecretString::from);
+    Ok(locate(&wanted, Around { variable: &variable, pooled: &|_| None })?)
+}
+
+/// Asks endpoints about themselves; nothing is connected yet.
+pub fn asker(config: &Config, limit: Duration) -> Result<Asker, RuntimeError> {
+    Ok(Asker { clients: http_clients(config)?, secrets: config.secrets(), limit })
+}
+
+pub(crate) fn http_clients(config: &Config) -> Result<HttpClients, RuntimeError> {
+    Ok(HttpClients::new(HttpSettings {
+        proxy: config.text("network.proxy")?,
+        no_proxy: config.text("network.no_proxy")?,
+        deadlines: deadlines(config)?,
+    }))
+}
+
+fn wanted(config: &Config) -> Result<Wanted, RuntimeError> {
+    let source = config.explain("model.provider")?.source;
+    match (source, config.text("model.provider")?) {
+        // An address and a key in config.yaml belong to the provider written beside them, not
+        // to one that a flag put in its place.
+        (Source::Flag, Some(name)) => {
+            let wanted = wanted_from(config, &name)?;
+            let said_by = SaidBy { provider: Some("--provider".to_owned()), ..wanted.said_by };
+            Ok(Wanted { said_by, ..wanted })
+        }
+        (_, name) => read(config, name, said_by(config, "model.provider")?, true),
+    }
+}
+
+/// Who decided a setting, in words; nobody for a default.
+fn said_by(config: &Config, key: &str) -> Result<Option<String>, RuntimeError> {
+    let found = config.explain(key)?;
+    Ok(match found.source {
+        Source::Default => None,
+        Source::File => Some(format!("{key} in {}", found.origin)),
+        Source::Flag | Source::DotEnv | Source::Shell => Some(found.origin.to_string()),
+    })
+}
+
+/// As if this provider had been asked for on the command line.
+fn wanted_from(config: &Config, name: &str) -> Result<Wanted, RuntimeError> {
+    let keeps = keeps_address(config, name)?;
+    read(config, Some(name.to_owned()), None, keeps)
+}
+
+fn read(
+    config: &Config,
+    provider: Option<String>,
+    said: Option<String>,
+    keeps_address: bool,
+) -> Result<Wanted, RuntimeError> {
+    let number = |key: &str| config.integer(key).map(|n| n.and_then(|n| u64::try_from(n).ok()));
+    let named = config.named_providers()?;
+    // The window is that of the model beside it.
+    let is_other_model = config.explain("model.default")?.source == Source::Flag;
+    Ok(Wanted {
+        provider,
+        model: config.text("model.default")?,
+        base_url: config.text("model.base_url")?.filter(|_| keeps_address),
+        api_key: config.secret("model.api_key")?.filter(|_| keeps_address),
+        api_mode: config.text("model.api_mode")?.filter(|_| keeps_address),
+        context_length: number("model.context_length")?.filter(|_| keeps_address && !is_other_model),
+        max_tokens: number("model.max_tokens")?,
+        custom: named.entries,
+        disabled: named.disabled,
+        said_by: SaidBy {
+            provider: said,
+            model: said_by(config, "model.default")?,
+            base_url: said_by(config, "model.base_url")?,
+        },
+    })
+}
+
+/// Whether `model.base_url` may be used for a provider that was asked for instead of the
+/// configured one: for the same one, and for `custom` if nothing else was written beside the
+/// address, or it is on this machine.
+fn keeps_address(config: &Config, name: &str) -> Result<bool, RuntimeError> {
+    let id = |name: &str| find_provider(name).map(|provider| provider.id);
+    let written = config.layers().file.get("model.provider").and_then(|value| value.as_str()).map(str::trim);
+    let written = written.filter(|name| !name.is_empty() && *name != "auto");
+    let is_local = || {
+        let url = config.text("model.base_url").ok().flatten().and_then(|text| text.parse().ok());
+        url.is_some_and(|url| is_loopback(&url))
+    };
+    Ok(match (id(name), written) {
+        (Some("custom"), None) => true,
+        (Some("custom"), Some(written)) => id(written) == Some("custom") || is_local(),
+        (Some(asked), Some(written)) => id(written) == Some(asked),
+        (_, _) => false,
+    })
+}
+
+fn deadlines(config: &Config) -> Result<Deadlines, RuntimeError> {
+    let default = Deadlines::default();
+    let seconds = |key: &str, default: Duration| -> Result<Duration, RuntimeError> {
+        let value = config.integer(key)?;
+        Ok(value.and_then(|value| u64::try_from(value).ok()).map_or(default, Duration::from_secs))
+    };
+    Ok(Deadlines {
+        first_byte: seconds("agent.first_byte_timeout", default.first_byte)?,
+        gap: seconds("agent.stream_stale_timeout", default.gap)?,
+        total: seconds("agent.request_timeout_seconds", default.total)?,
+        ..default
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ConfigFile, Layers};
+    use std::path::Path;
+
+    fn config(file: &str, flag: &str, env: &[(&str, &str)]) -> Config {
+        let file = ConfigFile::parse(Path::new("/h/config.yaml"), file.into()).unwrap();
+        let flags = (!flag.is_empty()).then(|| ("model.provider".to_owned(), flag.to_owned()));
+        let shell = env.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        Config::new(Layers { file, flags: flags.into_iter().collect(), shell, ..Layers::default() })
+    }
+
+    #[test]
+    fn an_address_follows_a_flag_only_where_it_belongs() {
+        let far = "base_url: https://far.example/v1, api_key: own-key, default: m";
+        let near = "base_url: http://127.0.0.1:5/v1, default: m";
+        let env = [("OPENROUTER_API_KEY", "or-key"), ("OPENAI_API_KEY", "oa-key")];
+        for (model, flag, want) in [
+            (
+                format!("{{provider: custom, {far}}}"),
+                "",
+                "custom https://far.example/v1 key from model.api_key",
+            ),
+            (
+                format!("{{provider: custom, {far}}}"),
+                "openrouter",
+                "openrouter https://openrouter.ai/api/v1 key from OPENROUTER_API_KEY",
+            ),
+            (
+                format!("{{provider: openrouter, {far}}}"),
+                "custom",
+                "provider custom needs an address: `hermes config set model.base_url http://HOST:PORT/v1`",
+            ),
+            (format!("{{{far}}}"), "custom", "custom https://far.example/v1 key from model.api_key"),
+            (
+                format!("{{provider: openrouter, {near}}}"),
+                "local",
+                "custom http://127.0.0.1:5/v1 key from OPENAI_API_KEY",
+            ),
+            (
+                format!("{{provider: or, {far}}}"),
+                "openrouter",
+                "openrouter https://far.example/v1 key from model.api_key",
+            ),
+        ] {
+            let config = config(&format!("model: {model}\n"), flag, &env);
+            let got = match endpoint(&config) {
+                Ok(found) => format!("{} {} {}", found.provider, found.base_url, found.key_source),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(got, want, "{model} {flag}");
+        }
+    }
+
+    #[test]
+    fn a_named_endpoint_is_used_whole() {
+        let file = "\
+model: {provider: box, default: big, base_url: https://other.example/v1, api_key: not-this}
+custom_providers:
+  - {name: Box, base_url: 'http://127.0.0.1:9/v1', key_env: BOX_CRED, models: {big: {context_length: 5000}}}
+";
+        let found = endpoint(&config(file, "", &[("BOX_CRED", "box-cred-value")])).unwrap();
+        assert_eq!(found.label(), "custom:box");
+        assert_eq!((found.base_url.as_str(), found.context_length), ("http://127.0.0.1:9/v1", Some(5000)));
+        assert_eq!(found.key_source.to_string(), "key from BOX_CRED");
+        assert_eq!(found.reasons[0].why, "model.provider in /h/config.yaml");
+    }
+
+    #[test]
+    fn the_place_of_another_provider_has_its_own_key_and_address() {
+        let file = "model: {provider: custom, base_url: 'http://127.0.0.1:9/v1', api_key: own, default: m}\n";
+        let config = config(
+            file,
+            "",
+            &[("DEEPSEEK_API_KEY", "ds-key"), ("DEEPSEEK_BASE_URL", "http://127.0.0.1:8/v1")],
+        );
+        let other = place(&config, Some("deepseek")).unwrap();
+        assert_eq!(
+            (other.base_url.as_str(), other.key_source.to_string().as_str()),
+            ("http://127.0.0.1:8/v1", "key from DEEPSEEK_API_KEY")
+        );
+        let own = place(&config, None).unwrap();
+        assert_eq!(own.key_source.to_string(), "key from model.api_key");
+    }
+}
