@@ -10,6 +10,7 @@
     reason = "test support: a broken expectation here is a failed test there"
 )]
 
+mod cache_simulator;
 mod clock;
 mod fake_provider;
 mod fault;
@@ -20,6 +21,7 @@ mod scripted_model;
 mod temp_home;
 mod transcripts;
 
+pub use cache_simulator::{CacheUse, MarkedCache, PrefixCache};
 pub use clock::FixedClock;
 pub use fake_provider::FakeProvider;
 pub use fault::{Fault, refused_base_url};
