@@ -51,6 +51,43 @@ fn waiting(seed: u64) -> History {
     history
 }
 
+/// The official SDKs of OpenAI and Anthropic have types for what they send. `HERMES_SDK_PYTHON`
+/// names a Python that has both; `.ci/python` installs it.
+#[test]
+fn the_official_sdks_would_send_the_same() {
+    const JUDGE: &str = include_str!("python/judge.py");
+    let Some(python) = std::env::var_os("HERMES_SDK_PYTHON").filter(|path| !path.is_empty()) else {
+        let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        assert!(!is_ci, "HERMES_SDK_PYTHON must be set in CI; `.ci/python` prints it");
+        println!("skipped: HERMES_SDK_PYTHON is not set; `.ci/python` prints it");
+        return;
+    };
+    let wanted = std::env::var("HERMES_SDK_BODIES").ok().and_then(|count| count.parse().ok());
+    let bodies: u64 = wanted.unwrap_or(600);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bodies.jsonl");
+    let mut lines = String::new();
+    for seed in 0..bodies.div_ceil(3) {
+        let history = waiting(seed);
+        for (mode, name) in [
+            (ApiMode::ChatCompletions, "chat_completions"),
+            (ApiMode::AnthropicMessages, "anthropic_messages"),
+            (ApiMode::CodexResponses, "codex_responses"),
+        ] {
+            let body = encode(mode, &request(&history, seed)).body;
+            let body = std::str::from_utf8(&body).unwrap();
+            lines.push_str(&format!("{{\"mode\":\"{name}\",\"body\":{body}}}\n"));
+        }
+    }
+    std::fs::write(&path, lines).unwrap();
+    let judged = std::process::Command::new(python).args(["-c", JUDGE]).arg(&path).output().unwrap();
+    let errors = String::from_utf8_lossy(&judged.stderr);
+    assert!(judged.status.success(), "{errors}");
+    let verdict: Value = serde_json::from_slice(&judged.stdout).unwrap();
+    assert_eq!(verdict["refused"], 0, "{verdict:#}");
+    assert!(verdict["judged"].as_u64().unwrap() >= bodies);
+}
+
 #[test]
 fn every_conversation_is_accepted_in_every_format() {
     for seed in 0..count() {

@@ -50,7 +50,9 @@ fn check_message(message: &Map<String, Value>, at: &str) -> Result<(), Rejection
 
 fn check_content(message: &Map<String, Value>, at: &str) -> Result<(), Rejection> {
     let at = format!("{at}.content");
-    let typed = |part: &Value| part["type"].is_string();
+    // A result is text.
+    let is_result = message.get("role").is_some_and(|role| role == "tool");
+    let typed = |part: &Value| part["type"].as_str().is_some_and(|kind| !is_result || kind == "text");
     match message.get("content") {
         None | Some(Value::Null) if message.contains_key("tool_calls") => Ok(()),
         None | Some(Value::Null) => Err(Rejection::new(Rule::NullContent, at)),

@@ -87,6 +87,8 @@ fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) -
         // Results carry no marks in this format.
         Message::Tool(tool) => {
             let content = WireContent::of(&tool.content, tool.api_content.as_deref());
+            let words = content.words();
+            let content = words.as_deref().map_or(content, WireContent::Text);
             write_json(bytes, &WireResult { role: "tool", tool_call_id: tool.call_id.as_str(), content });
             None
         }
@@ -168,6 +170,20 @@ impl<'a> WireContent<'a> {
             (None, Content::Text(text)) => Self::Text(text),
             (None, Content::Parts(parts)) => Self::Parts(parts),
         }
+    }
+
+    /// Parts as text, for results: this format takes nothing else there.
+    fn words(self) -> Option<String> {
+        let Self::Parts(parts) = self else { return None };
+        let parts: Vec<serde_json::Value> = serde_json::from_str(parts.as_str()).unwrap_or_default();
+        let words = parts.iter().map(|part| match part["text"].as_str() {
+            Some(text) => text.to_owned(),
+            None => {
+                let kind = part["type"].as_str().unwrap_or("unknown");
+                format!("[A part of type `{kind}` cannot be sent to this model in a result.]")
+            }
+        });
+        Some(words.collect::<Vec<_>>().join("\n"))
     }
 
     /// In a shape that can carry a mark, whether it does now or not: moving a mark must change

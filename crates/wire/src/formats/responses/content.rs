@@ -17,11 +17,7 @@ pub(super) enum WirePart {
     #[serde(rename = "input_text")]
     Text { text: String },
     #[serde(rename = "input_image")]
-    Image {
-        image_url: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        detail: Option<String>,
-    },
+    Image { image_url: String, detail: String },
 }
 
 impl<'a> WireContent<'a> {
@@ -59,7 +55,10 @@ fn part(part: Value) -> WirePart {
             let detail = detail.filter(|detail| matches!(*detail, "low" | "high" | "auto" | "original"));
             match url.is_empty() {
                 true => unsendable(kind),
-                false => WirePart::Image { image_url: url.to_owned(), detail: detail.map(str::to_owned) },
+                // Demanded by the official client's types.
+                false => {
+                    WirePart::Image { image_url: url.to_owned(), detail: detail.unwrap_or("auto").to_owned() }
+                }
             }
         }
         other => unsendable(other),
@@ -84,7 +83,7 @@ mod tests {
             ),
             (
                 r#"[{"type":"input_image","image_url":"https://x/y.png","detail":"odd"}]"#,
-                r#"[{"type":"input_image","image_url":"https://x/y.png"}]"#,
+                r#"[{"type":"input_image","image_url":"https://x/y.png","detail":"auto"}]"#,
             ),
             (
                 r#"[{"type":"input_audio","data":"x"}]"#,
