@@ -20,12 +20,13 @@ pub(crate) async fn call_model(
         Asking::WithTools => Offer::Tools(ports.tools.definitions()),
         Asking::InWords => Offer::Nothing,
     };
+    let quirks = *session.quirks_mut();
     let request = build_request(
         model.profile(),
-        &session.system,
+        session.spoken_system(),
         &session.history,
         &offer,
-        session.quirks,
+        quirks,
         &session.lease.session,
     );
     let encoded = session.encoder(model.profile().mode).encode(&request);

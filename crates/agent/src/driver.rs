@@ -2,7 +2,7 @@
 
 use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
-use crate::{Ports, Session, TurnReport, UserInput, calling, finish, texts, tooling};
+use crate::{Ports, Session, TurnReport, UserInput, calling, detour, finish, texts, tooling};
 use hermes_conversation::{Message, Opening, TurnEvent};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,8 @@ pub async fn run_turn(
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> TurnReport {
-    let mut turn = Turn::new(session.limits);
+    detour::restore(session, ports);
+    let mut turn = Turn::new(session.limits).with_fallbacks(ports.route.stops_left());
     let mut event = begin(session, input, ports).await;
     loop {
         event = match turn.next(event) {
@@ -36,6 +37,7 @@ async fn begin(session: &mut Session, input: UserInput, ports: &Ports) -> Event 
     }
     session.history.push(Message::User(input));
     ports.events.send(TurnEvent::Accepted).await;
+    detour::remind(session, ports).await;
     Event::Started
 }
 
@@ -43,13 +45,14 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
     match remedy {
         Remedy::Wait { delay, why } => wait(delay, &why, ports, cancel).await,
         Remedy::StopStreaming => {
-            session.quirks.no_streaming = true;
+            session.quirks_mut().no_streaming = true;
             Event::Remedied
         }
         Remedy::StopReplay => {
-            session.quirks.no_reasoning_replay = true;
+            session.quirks_mut().no_reasoning_replay = true;
             Event::Remedied
         }
+        Remedy::NextModel { class, why } => detour::take(session, class, why, ports).await,
         Remedy::AskToContinue(reply) => {
             add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
         }
@@ -69,7 +72,7 @@ async fn wait(delay: Duration, why: &str, ports: &Ports, cancel: &CancellationTo
 }
 
 /// Records messages of the agent's own and adds them to the history.
-async fn add(session: &mut Session, messages: Vec<Message>, ports: &Ports) -> Event {
+pub(crate) async fn add(session: &mut Session, messages: Vec<Message>, ports: &Ports) -> Event {
     let Some(turn) = &session.turn else {
         return Event::Remedied;
     };

@@ -4,7 +4,7 @@
 //! message can follow it and nothing that was sent has to be rewritten.
 
 use crate::turn::{Outcome, When};
-use crate::{Ports, Session, TurnReport, texts};
+use crate::{Ports, Session, TurnReport, detour, texts};
 use hermes_conversation::{AssistantMessage, Closing, Message, RecordError};
 
 /// Closes the turn in the record and reports it.
@@ -14,9 +14,13 @@ pub(crate) async fn finish(
     api_calls: u32,
     ports: &Ports,
 ) -> TurnReport {
+    if matches!(outcome, Outcome::Failed { .. }) {
+        ports.route.gave_up();
+    }
     let (message, mut report) = settle(outcome);
     report.api_calls = api_calls;
     report.usage = session.usage;
+    report.stand_in = detour::stand_in(session, ports);
     report.last_prompt_tokens = session.last_prompt_tokens;
     if report.store_failed {
         // What was recorded is not known. The turn stays open, so that recovery finds it and
@@ -66,6 +70,7 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
         api_calls: 0,
         usage: Default::default(),
         last_prompt_tokens: None,
+        stand_in: None,
     };
     match outcome {
         Outcome::Answered { text, reply, exit_reason } => (

@@ -4,11 +4,13 @@
 //! turn needs from the world comes in through [`Ports`].
 
 mod calling;
+mod detour;
 mod driver;
 mod finish;
 mod ports;
 pub mod recovery;
 mod report;
+mod route;
 mod session;
 mod texts;
 mod tooling;
@@ -16,6 +18,7 @@ pub mod turn;
 
 pub use driver::run_turn;
 pub use ports::Ports;
-pub use report::TurnReport;
+pub use report::{StandIn, TurnReport};
+pub use route::FallbackRoute;
 pub use session::{Session, UserInput};
 pub use texts::{CrashTexts, crash_texts};

@@ -31,13 +31,15 @@ impl Default for Limits {
     }
 }
 
-/// What has been spent.
+/// What has been spent on the current model. Going on with another one begins anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// Failed attempts at the current model call.
     pub attempts: u32,
     pub streaming_dropped: bool,
     pub replay_dropped: bool,
+    /// Models that could be asked instead.
+    pub fallbacks_left: u32,
 }
 
 /// Something that may turn a failure into another try.
@@ -49,6 +51,8 @@ pub enum Remedy {
     StopStreaming,
     /// Send no earlier reasoning back from now on; kept with the session.
     StopReplay,
+    /// Go on with the next model of the route.
+    NextModel { class: FaultClass, why: String },
     /// Keep the cut reply and ask for the rest.
     AskToContinue(Box<Reply>),
     /// The budget is spent: ask for a last answer without tools.
@@ -58,16 +62,51 @@ pub enum Remedy {
 /// A provider may ask for patience; past this we do not believe it.
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
+/// Attempts at a model that is busy or does not answer, before the next one is asked.
+const PATIENCE: u32 = 2;
+
 /// Chooses a remedy, or none when nothing helps.
+///
+/// The request is mended first, then another model is asked, then the same one again. Each has a
+/// budget of its own; another key of the same provider will have its place before another model.
 pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
+    if let Some(mended) = mend(fault.class, spent) {
+        return Some(mended);
+    }
+    let again = wait(fault, spent, limits);
+    if spent.fallbacks_left > 0 && moves_on(fault, spent, again.is_none()) {
+        return Some(Remedy::NextModel { class: fault.class, why: fault.detail.clone() });
+    }
+    again
+}
+
+/// How long the first model is left alone after it was given up for this, also in later turns.
+pub fn rest_after(class: FaultClass) -> Option<Duration> {
+    use FaultClass::*;
+    matches!(class, RateLimited | UpstreamRateLimited | Billing).then_some(Duration::from_secs(60))
+}
+
+/// How long the last model is stayed with after all have failed.
+pub const REST_AT_THE_END: Duration = Duration::from_secs(5);
+
+/// Changes of the request that help once.
+fn mend(class: FaultClass, spent: &Spent) -> Option<Remedy> {
+    use FaultClass::*;
+    match class {
+        StreamingUnsupported if !spent.streaming_dropped => Some(Remedy::StopStreaming),
+        ThinkingSignature | EncryptedContent if !spent.replay_dropped => Some(Remedy::StopReplay),
+        _ => None,
+    }
+}
+
+/// The same request again, after a while.
+fn wait(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     use FaultClass::*;
     let base = match fault.class {
         RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown => {
             limits.backoff
         }
         Unreachable => limits.backoff / 2,
-        StreamingUnsupported if !spent.streaming_dropped => return Some(Remedy::StopStreaming),
-        ThinkingSignature | EncryptedContent if !spent.replay_dropped => return Some(Remedy::StopReplay),
         StreamingUnsupported | ThinkingSignature | EncryptedContent | Auth | Billing | Certificate
         | ContextOverflow | PayloadTooLarge | LongContextTier | LongContextBeta | ImageTooLarge
         | ToolImages | SchemaKeywords | ModelNotFound | ContentPolicy | ProviderPolicy | Format => {
@@ -84,6 +123,23 @@ pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     Some(Remedy::Wait { delay, why: fault.detail.clone() })
 }
 
+/// Whether another model is asked, given that there is one. `is_last` says that nothing else is
+/// left to be tried with this one.
+fn moves_on(fault: &Fault, spent: &Spent, is_last: bool) -> bool {
+    use FaultClass::*;
+    match fault.class {
+        // What is too long here wants to be shortened, and the account's own rules are obeyed.
+        ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy => false,
+        Certificate => true,
+        Overloaded | Timeout | Unreachable | StreamCut => is_last || spent.attempts >= PATIENCE,
+        Auth | Billing | RateLimited | UpstreamRateLimited | ModelNotFound | ContentPolicy | Format
+        | Server | Garbled | Unknown | LongContextBeta | ImageTooLarge | ToolImages | ThinkingSignature
+        | EncryptedContent | SchemaKeywords | StreamingUnsupported => {
+            fault.flags.fallback || (fault.flags.retry && is_last)
+        }
+    }
+}
+
 /// The base doubled for every failure after the first, at most a minute.
 fn backoff(base: Duration, failures: u32) -> Duration {
     let factor = 2u32.saturating_pow(failures.saturating_sub(1));
@@ -91,65 +147,5 @@ fn backoff(base: Duration, failures: u32) -> Duration {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fault(class: FaultClass, retry_after: Option<u64>) -> Fault {
-        Fault { retry_after: retry_after.map(Duration::from_secs), ..Fault::new(class, "x") }
-    }
-
-    fn wait(seconds: u64) -> Option<Remedy> {
-        Some(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() })
-    }
-
-    #[test]
-    fn the_remedy_fits_the_fault_and_what_was_spent() {
-        use FaultClass::*;
-        for (class, asked, failures, want) in [
-            (RateLimited, Some(7), 1, wait(7)),
-            (RateLimited, Some(9_999), 1, wait(600)),
-            (RateLimited, None, 1, wait(2)),
-            (Overloaded, None, 2, wait(4)),
-            (Server, None, 1, wait(2)),
-            (Timeout, None, 2, wait(4)),
-            (StreamCut, None, 1, wait(2)),
-            (Garbled, None, 1, wait(2)),
-            (Unknown, None, 1, wait(2)),
-            (Unreachable, None, 1, wait(1)),
-            (Unreachable, None, 2, wait(2)),
-            (Server, None, 3, None),
-            (RateLimited, Some(1), 3, None),
-            (UpstreamRateLimited, None, 1, wait(2)),
-            (StreamingUnsupported, None, 1, Some(Remedy::StopStreaming)),
-            (ThinkingSignature, None, 1, Some(Remedy::StopReplay)),
-            (EncryptedContent, None, 1, Some(Remedy::StopReplay)),
-            (Certificate, None, 1, None),
-            (ProviderPolicy, None, 1, None),
-            (Auth, None, 1, None),
-            (Billing, None, 1, None),
-            (ContextOverflow, None, 1, None),
-            (PayloadTooLarge, None, 1, None),
-            (ModelNotFound, None, 1, None),
-            (ContentPolicy, None, 1, None),
-            (Format, None, 1, None),
-        ] {
-            let spent = Spent { attempts: failures, ..Spent::default() };
-            assert_eq!(
-                decide(&fault(class, asked), &spent, &Limits::default()),
-                want,
-                "{class:?} {failures}"
-            );
-        }
-        let spent = Spent { attempts: 1, streaming_dropped: true, replay_dropped: true };
-        for class in [StreamingUnsupported, ThinkingSignature, EncryptedContent] {
-            assert_eq!(decide(&fault(class, None), &spent, &Limits::default()), None, "{class:?}");
-        }
-    }
-
-    #[test]
-    fn waits_grow_to_a_minute_and_no_further() {
-        for (failures, want) in [(1, 2), (2, 4), (5, 32), (6, 60), (40, 60)] {
-            assert_eq!(backoff(Duration::from_secs(2), failures), Duration::from_secs(want), "{failures}");
-        }
-    }
-}
+#[path = "recovery_tests.rs"]
+mod tests;

@@ -21,4 +21,14 @@ pub struct TurnReport {
     /// Of this turn.
     pub usage: Usage,
     pub last_prompt_tokens: Option<u64>,
+    /// The model that was asked last, where that is not the session's own.
+    pub stand_in: Option<StandIn>,
+}
+
+/// A model that stepped in for the session's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandIn {
+    pub model: String,
+    pub provider: String,
+    pub base_url: String,
 }

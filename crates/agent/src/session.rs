@@ -1,5 +1,6 @@
 //! A session as the agent holds it while a turn runs.
 
+use crate::detour::Detour;
 use crate::recovery::Limits;
 use hermes_conversation::{History, Lease, OpenTurn, Quirks, SpentCall, Usage, UserMessage};
 use hermes_wire::{ApiMode, Encoder};
@@ -14,8 +15,11 @@ pub struct Session {
     /// Frozen when the session began.
     pub system: Arc<str>,
     pub history: History,
+    /// Of the session's own model; another one that steps in has its own.
     pub quirks: Quirks,
     pub limits: Limits,
+    /// What is different while another model steps in.
+    pub(crate) detour: Option<Detour>,
     pub(crate) encoder: Encoder,
     pub(crate) turn: Option<OpenTurn>,
     /// What the newest reply cost, until it is recorded with the message it produced.
@@ -32,6 +36,7 @@ impl Session {
             history,
             quirks,
             limits,
+            detour: None,
             encoder: Encoder::new(ApiMode::ChatCompletions),
             turn: None,
             unrecorded: None,
@@ -46,6 +51,16 @@ impl Session {
             self.encoder = Encoder::new(mode);
         }
         &mut self.encoder
+    }
+
+    /// The system prompt for the model that is asked now.
+    pub(crate) fn spoken_system(&self) -> &Arc<str> {
+        self.detour.as_ref().map_or(&self.system, |detour| &detour.system)
+    }
+
+    /// What was learned about the model that is asked now.
+    pub(crate) fn quirks_mut(&mut self) -> &mut Quirks {
+        self.detour.as_mut().map_or(&mut self.quirks, |detour| &mut detour.quirks)
     }
 
     /// Forgets what earlier turns cost: a report speaks of its own turn.

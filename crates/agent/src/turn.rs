@@ -102,6 +102,12 @@ impl Turn {
         }
     }
 
+    /// The same turn, with so many models to go on with.
+    pub fn with_fallbacks(mut self, count: u32) -> Self {
+        self.spent.fallbacks_left = count;
+        self
+    }
+
     /// How many requests were sent.
     pub fn calls(&self) -> u32 {
         self.calls
@@ -142,12 +148,20 @@ impl Turn {
                 };
                 Step::Finish(Outcome::Failed { fault, exit_reason })
             }
-            Some(remedy) => {
-                self.spent.streaming_dropped |= remedy == Remedy::StopStreaming;
-                self.spent.replay_dropped |= remedy == Remedy::StopReplay;
-                Step::Apply(remedy)
-            }
+            Some(remedy) => self.apply(remedy),
         }
+    }
+
+    fn apply(&mut self, remedy: Remedy) -> Step {
+        self.spent.streaming_dropped |= remedy == Remedy::StopStreaming;
+        self.spent.replay_dropped |= remedy == Remedy::StopReplay;
+        if matches!(remedy, Remedy::NextModel { .. }) {
+            // Nothing of what the one model used up is the next one's fault.
+            let fallbacks_left = self.spent.fallbacks_left.saturating_sub(1);
+            self.spent = Spent { fallbacks_left, ..Spent::default() };
+            self.empty_replies = 0;
+        }
+        Step::Apply(remedy)
     }
 
     fn replied(&mut self, mut reply: Box<Reply>) -> Step {
@@ -160,7 +174,7 @@ impl Turn {
         }
         self.cut_calls = 0;
         match (reply.finish, reply.message.text.trim().is_empty()) {
-            (FinishReason::ContentFilter, _) => Step::Finish(refused(&reply)),
+            (FinishReason::ContentFilter, _) => self.refused(&reply),
             (_, true) => self.empty(reply),
             (FinishReason::Length | FinishReason::Incomplete, false) => self.cut(reply),
             (FinishReason::Stop | FinishReason::ToolCalls, false) => {
@@ -210,6 +224,10 @@ impl Turn {
             self.empty_replies += 1;
             return self.call_model();
         }
+        if self.spent.fallbacks_left > 0 {
+            let why = "the model sent empty replies".to_owned();
+            return self.apply(Remedy::NextModel { class: FaultClass::Garbled, why });
+        }
         reply.message.text = texts::EMPTY_REPLY.to_owned();
         Step::Finish(Outcome::Partial {
             text: self.earlier.clone(),
@@ -239,16 +257,20 @@ impl Turn {
         })
     }
 
+    /// The model answered that it will not; another one may.
+    fn refused(&mut self, reply: &Reply) -> Step {
+        let said = reply.message.text.trim();
+        let detail = if said.is_empty() { "the model refused to answer" } else { said };
+        let fault = Fault::new(FaultClass::ContentPolicy, detail);
+        match decide(&fault, &self.spent, &self.limits) {
+            Some(remedy) => self.apply(remedy),
+            None => Step::Finish(Outcome::Failed { fault, exit_reason: "content_filter".to_owned() }),
+        }
+    }
+
     fn with_earlier(&self, reply: &Reply) -> String {
         format!("{}{}", self.earlier, reply.message.text)
     }
-}
-
-fn refused(reply: &Reply) -> Outcome {
-    let said = reply.message.text.trim();
-    let detail = if said.is_empty() { "the model refused to answer".to_owned() } else { said.to_owned() };
-    let fault = Fault::new(FaultClass::ContentPolicy, detail);
-    Outcome::Failed { fault, exit_reason: "content_filter".to_owned() }
 }
 
 #[cfg(test)]

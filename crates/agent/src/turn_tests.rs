@@ -162,3 +162,56 @@ fn other_ends() {
         assert_eq!(turn().next(event), Step::Finish(want));
     }
 }
+
+fn moves_on(step: &Step) -> bool {
+    matches!(step, Step::Apply(Remedy::NextModel { .. }))
+}
+
+#[test]
+fn the_next_model_begins_with_nothing_spent() {
+    let mut turn = Turn::new(Limits::default()).with_fallbacks(2);
+    turn.next(Event::Started);
+    let server = || Event::Failed(fault(FaultClass::Server));
+    let wait = |seconds| Step::Apply(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() });
+    for _ in 0..2 {
+        for seconds in [2, 4] {
+            assert_eq!(turn.next(server()), wait(seconds));
+            assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+        }
+        assert!(moves_on(&turn.next(server())));
+        assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+    }
+    let auth = turn.next(Event::Failed(fault(FaultClass::Auth)));
+    assert!(
+        matches!(auth, Step::Finish(Outcome::Failed { exit_reason, .. }) if exit_reason == "api_error(auth)")
+    );
+}
+
+#[test]
+fn what_a_model_could_not_be_sent_may_be_sent_to_the_next() {
+    let mut turn = Turn::new(Limits::default()).with_fallbacks(1);
+    turn.next(Event::Started);
+    let refused = || Event::Failed(fault(FaultClass::StreamingUnsupported));
+    assert_eq!(turn.next(refused()), Step::Apply(Remedy::StopStreaming));
+    turn.next(Event::Remedied);
+    assert!(moves_on(&turn.next(refused())));
+    turn.next(Event::Remedied);
+    assert_eq!(turn.next(refused()), Step::Apply(Remedy::StopStreaming));
+}
+
+#[test]
+fn refusals_and_empty_replies_are_taken_to_the_next_model() {
+    let mut turn = Turn::new(Limits::default()).with_fallbacks(2);
+    turn.next(Event::Started);
+    assert!(moves_on(&turn.next(Event::Replied(reply("No.", FinishReason::ContentFilter)))));
+    turn.next(Event::Remedied);
+    for models_left in [1, 0] {
+        for _ in 0..3 {
+            let step = turn.next(Event::Replied(reply("", FinishReason::Stop)));
+            assert_eq!(step, Step::CallModel(Asking::WithTools));
+        }
+        let step = turn.next(Event::Replied(reply("", FinishReason::Stop)));
+        assert_eq!(moves_on(&step), models_left > 0);
+        turn.next(Event::Remedied);
+    }
+}

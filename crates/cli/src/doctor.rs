@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure, with_causes};
 use crate::model_command::show;
 use crate::{launch, term};
 use hermes_runtime::config::{self, Config};
-use hermes_runtime::{Home, Launch, Runtime, shown_url};
+use hermes_runtime::{Home, Launch, Runtime, fallbacks, model_choice, shown_url};
 use hermes_store::Health;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -63,6 +63,9 @@ fn settings_findings(settings: &Config) -> Vec<Finding> {
     let mut findings: Vec<_> = problems.iter().map(|problem| bad("settings", with_causes(problem))).collect();
     for notice in settings.layers().dotenv.notices() {
         findings.push(bad("settings", notice.to_string()));
+    }
+    if let Ok(Ok(all)) = model_choice::endpoint(settings).map(|own| fallbacks(settings, &own)) {
+        findings.extend(all.warnings.into_iter().map(|warning| bad("settings", warning)));
     }
     if findings.is_empty() {
         findings.push(good("settings", settings.layers().file.path().display().to_string()));

@@ -1,7 +1,7 @@
 //! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
 
 use hermes_conversation::{TurnEvent, Usage};
-use hermes_runtime::TurnReport;
+use hermes_runtime::{StandIn, TurnReport};
 use serde_json::{Value, json};
 
 /// The version of the format; it grows when a field changes its meaning.
@@ -70,6 +70,16 @@ pub(crate) struct About<'a> {
     pub(crate) model: &'a str,
     pub(crate) provider: &'a str,
     pub(crate) base_url: &'a str,
+}
+
+impl<'a> About<'a> {
+    /// The same session, with another model that stepped in.
+    pub(crate) fn answered_by(self, stand_in: Option<&'a StandIn>) -> Self {
+        match stand_in {
+            Some(StandIn { model, provider, base_url }) => Self { model, provider, base_url, ..self },
+            None => self,
+        }
+    }
 }
 
 impl About<'static> {

@@ -129,6 +129,7 @@ fn conclude(
 ) -> Result<Exit, Failure> {
     let about = about(session);
     let report = report.map_err(|error| give_up(common, &about, error.into()))?;
+    let about = about.answered_by(report.stand_in.as_ref());
     match manner {
         Manner::Json => {
             term::print_line(&json_events::result(&report, &about).to_string());
@@ -218,7 +219,12 @@ pub(crate) fn explain(report: &TurnReport, error: &str) -> String {
         }
         None => return term::printable(error).into_owned(),
     };
-    format!("{}; your message is saved; {next}", term::printable(error))
+    // Of several models that failed, the advice is about the last one.
+    let error = match &report.stand_in {
+        Some(last) => format!("no model answered; {}/{} said: {error}", last.provider, last.model),
+        None => error.to_owned(),
+    };
+    format!("{}; your message is saved; {next}", term::printable(&error))
 }
 
 fn about<'a>(session: &'a SessionHandle<'_>) -> About<'a> {

@@ -60,6 +60,17 @@ impl SystemPrompt {
     pub fn into_string(self) -> String {
         self.0
     }
+
+    /// A stored prompt with the lines that name the model naming another one; `None` for a prompt
+    /// without such lines. They are in the last layer, so the last ones that look like them count.
+    pub fn renamed(prompt: &str, model: &str, provider: &str) -> Option<String> {
+        let lines: Vec<&str> = prompt.split('\n').collect();
+        let names = |pair: &[&str]| pair[0].starts_with("Model: ") && pair[1].starts_with("Provider: ");
+        let at = lines.windows(2).rposition(names)?;
+        let (model, provider) = (format!("Model: {model}"), format!("Provider: {provider}"));
+        let new = [&lines[..at], &[&model, &provider], &lines[at + 2..]].concat();
+        Some(new.join("\n"))
+    }
 }
 
 fn stable(layers: &Layers) -> Vec<String> {
@@ -128,5 +139,22 @@ mod tests {
         let prompt = SystemPrompt::assemble(&bare).into_string();
         assert!(prompt.starts_with("You are a test.\n\nOperating system"), "{prompt}");
         assert!(!prompt.contains("tool"), "{prompt}");
+    }
+
+    #[test]
+    fn a_prompt_is_told_of_another_model_and_of_nothing_else() {
+        let prompt = SystemPrompt::assemble(&Layers {
+            system_message: Some("Model: T\nProvider: Ford".into()),
+            ..layers()
+        });
+        let other = Layers {
+            system_message: Some("Model: T\nProvider: Ford".into()),
+            model: "x".into(),
+            provider: "custom:y".into(),
+            ..layers()
+        };
+        let renamed = SystemPrompt::renamed(prompt.as_str(), "x", "custom:y");
+        assert_eq!(renamed, Some(SystemPrompt::assemble(&other).into_string()));
+        assert_eq!(SystemPrompt::renamed("Be brief.\nModel: m", "x", "y"), None);
     }
 }

@@ -30,6 +30,6 @@ pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
 pub use models_list::{ListedModel, list_models};
 pub use probe::{Basis, ProbedServer, ServerKind, Window, probe};
 pub use resolve::{
-    Around, Endpoint, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted, locate, resolve,
-    resolve_with,
+    Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted, locate,
+    resolve, resolve_with,
 };

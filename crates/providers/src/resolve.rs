@@ -16,7 +16,7 @@ use choice::Chosen;
 use endpoint::chosen_mode;
 pub use endpoint::{Endpoint, Place, Reason};
 pub use error::ResolveError;
-pub use keys::{KeySource, PooledKey};
+pub use keys::{GivenKey, KeySource, PooledKey};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
@@ -30,6 +30,8 @@ pub struct Wanted {
     pub api_key: Option<SecretString>,
     /// `model.api_mode`, as it is written.
     pub api_mode: Option<String>,
+    /// A key for exactly this choice, before any other.
+    pub given: Option<GivenKey>,
     pub context_length: Option<u64>,
     pub max_tokens: Option<u64>,
     /// Endpoints with a name, from `custom_providers` and `providers`.

@@ -142,3 +142,60 @@ fn an_address_with_a_password_is_refused_without_showing_it() {
     let error = resolve(&asked, &|_: &str| None).err().unwrap().to_string();
     assert!(!error.contains("hunter2"), "{error}");
 }
+
+#[test]
+fn a_key_given_for_a_choice_goes_where_that_choice_goes() {
+    let local = "http://127.0.0.1:8080/v1";
+    let key = |text: &str| GivenKey::Key { key: text.to_owned().into(), by: "here".into() };
+    let variable = |name: &str| GivenKey::Variable { name: name.into(), by: "here".into() };
+    let elsewhere = ("OPENROUTER_BASE_URL", "http://127.0.0.1:9/v1");
+    let own = ("OPENROUTER_API_KEY", "k1");
+    for (name, provider, base_url, given, env, want) in [
+        ("before the variable", "openrouter", "", key("k9"), vec![own], "key from `here` in config.yaml"),
+        (
+            "a placeholder is no key",
+            "openrouter",
+            "",
+            key("${NONE}"),
+            vec![own],
+            "key from OPENROUTER_API_KEY",
+        ),
+        ("with an address", "custom", local, key("k9"), vec![own], "key from `here` in config.yaml"),
+        ("a moved provider gets none", "openrouter", "", key("k9"), vec![own, elsewhere], "no key"),
+        (
+            "a moved provider, by variable",
+            "openrouter",
+            "",
+            variable("SPARE"),
+            vec![("SPARE", "k9"), elsewhere],
+            "no key",
+        ),
+        ("by variable", "deepseek", "", variable("SPARE"), vec![("SPARE", "k9")], "key from SPARE"),
+        (
+            "no such variable",
+            "deepseek",
+            "",
+            variable("SPARE"),
+            vec![("DEEPSEEK_API_KEY", "k2")],
+            "takes its key from SPARE, which is not set",
+        ),
+        (
+            "a variable of another",
+            "custom",
+            local,
+            variable("OPENROUTER_API_KEY"),
+            vec![own],
+            "is a key of openrouter and is not sent to",
+        ),
+    ] {
+        let lookup = |name: &str| {
+            env.iter().find(|(known, _)| *known == name).map(|(_, value)| SecretString::from(*value))
+        };
+        let wanted = Wanted { given: Some(given), ..wanted(provider, base_url, "") };
+        let got = match resolve(&wanted, &lookup) {
+            Ok(found) => found.key_source.to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(got.contains(want), "{name}: {got}");
+    }
+}

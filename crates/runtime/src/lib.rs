@@ -6,6 +6,7 @@
 pub mod commands;
 pub mod config;
 mod error;
+mod fallback;
 pub mod home;
 mod images;
 pub mod model_choice;
@@ -14,7 +15,8 @@ mod runtime;
 mod session_handle;
 
 pub use error::RuntimeError;
-pub use hermes_agent::{TurnReport, UserInput};
+pub use fallback::{Fallbacks, fallbacks};
+pub use hermes_agent::{StandIn, TurnReport, UserInput};
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_providers::{
     Asker, CustomProvider, Endpoint, KeySource, ListedModel, LocalServer, ModeName, Place, ProbedServer,

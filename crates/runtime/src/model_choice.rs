@@ -86,6 +86,7 @@ fn read(
         base_url: config.text("model.base_url")?.filter(|_| keeps_address),
         api_key: config.secret("model.api_key")?.filter(|_| keeps_address),
         api_mode: config.text("model.api_mode")?.filter(|_| keeps_address),
+        given: None,
         context_length: number("model.context_length")?.filter(|_| keeps_address && !is_other_model),
         max_tokens: number("model.max_tokens")?,
         custom: named.entries,

@@ -1,16 +1,18 @@
 //! A working Hermes: one home, its settings, its store, its tools.
 
 use crate::config::Config;
+use crate::fallback::{Fallbacks, fallbacks};
 use crate::home::Home;
 use crate::model_choice::{self, http_clients};
 use crate::{RuntimeError, SessionHandle};
+use hermes_agent::FallbackRoute;
 use hermes_agent::recovery::Limits;
 use hermes_exec::{Local, child_env};
 use hermes_guard::Secrets;
 use hermes_providers::{Endpoint, HttpClients, HttpModel};
 use hermes_store::{AutoPrune, AutoPruned, Clock, SessionDb};
 use hermes_tools::{ApprovalMode, AskUser, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup};
-use hermes_wire::{CacheTtl, Effort, ModelRoute, SingleModel};
+use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -132,7 +134,18 @@ impl Runtime {
         }
     }
 
-    pub(crate) fn route(&self, endpoint: &Endpoint) -> Result<Arc<dyn ModelRoute>, RuntimeError> {
+    /// The model at an endpoint and those that step in for it, with what a person should know.
+    pub(crate) fn route(&self, own: &Endpoint) -> Result<(Arc<dyn ModelRoute>, Vec<String>), RuntimeError> {
+        let Fallbacks { stops, warnings } = fallbacks(&self.config, own)?;
+        let model = self.model(own)?;
+        if stops.is_empty() {
+            return Ok((Arc::new(SingleModel(model)), warnings));
+        }
+        let stops: Vec<_> = stops.iter().map(|stop| self.model(stop)).collect::<Result<_, _>>()?;
+        Ok((Arc::new(FallbackRoute::new(model, stops)), warnings))
+    }
+
+    fn model(&self, endpoint: &Endpoint) -> Result<Arc<dyn Model>, RuntimeError> {
         let effort = self.config.text("agent.reasoning_effort")?;
         let ttl = match self.config.text("prompt_caching.cache_ttl")?.as_deref() {
             Some("1h") => CacheTtl::OneHour,
@@ -141,7 +154,7 @@ impl Runtime {
         let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
             .with_effort(effort.as_deref().and_then(Effort::parse))
             .with_cache_ttl(ttl);
-        Ok(Arc::new(SingleModel(Arc::new(model))))
+        Ok(Arc::new(model))
     }
 
     pub(crate) fn registry(&self) -> Arc<Registry> {

@@ -102,11 +102,9 @@ impl<'a> SessionHandle<'a> {
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
-        handle.notices = notice
-            .into_iter()
-            .chain(recovery_notice(&recovery))
-            .chain(changed_notice(&stored.changed))
-            .collect();
+        handle.notices.extend(notice);
+        handle.notices.extend(recovery_notice(&recovery));
+        handle.notices.extend(changed_notice(&stored.changed));
         Ok(handle)
     }
 
@@ -118,7 +116,7 @@ impl<'a> SessionHandle<'a> {
         ask: Arc<dyn AskUser>,
         state: State,
     ) -> Result<Self, RuntimeError> {
-        let route = runtime.route(&endpoint)?;
+        let (route, notices) = runtime.route(&endpoint)?;
         let recorded_cwd = tool_context.cwd();
         Ok(Self {
             runtime,
@@ -131,7 +129,7 @@ impl<'a> SessionHandle<'a> {
             is_resumed: false,
             title: None,
             usage: Usage::default(),
-            notices: Vec::new(),
+            notices,
             is_unsure: false,
             recorded_cwd,
         })
@@ -243,7 +241,8 @@ impl<'a> SessionHandle<'a> {
                 session.system = system.into();
             }
         }
-        self.route = self.runtime.route(&endpoint)?;
+        // What is wrong with the fallbacks was said when the session was opened.
+        (self.route, _) = self.runtime.route(&endpoint)?;
         self.endpoint = endpoint;
         Ok(())
     }

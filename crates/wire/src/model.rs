@@ -1,6 +1,6 @@
 //! A model that can be asked, and what it answers.
 
-use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, Failure};
+use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, Failure, FaultClass};
 use futures::stream::BoxStream;
 use hermes_conversation::{AssistantMessage, BoxFuture, FinishReason, Issuer, Usage};
 use std::sync::Arc;
@@ -22,8 +22,30 @@ pub trait Model: Send + Sync {
 pub type ModelEvents = BoxStream<'static, Result<ModelEvent, Failure>>;
 
 /// Which model to ask next. With fallbacks, the answer can change within a turn.
+///
+/// A route remembers where it stands; when to move is the agent's decision. What is not said here
+/// is that of a route with one stop.
 pub trait ModelRoute: Send + Sync {
     fn current(&self) -> Arc<dyn Model>;
+
+    /// A turn begins: goes back to the first model, unless that one is to be left alone for now.
+    /// Says whether the first model is the current one.
+    fn restore(&self) -> bool {
+        true
+    }
+
+    /// How many models come after the current one.
+    fn stops_left(&self) -> u32 {
+        0
+    }
+
+    /// Moves on to the next model because the current one failed like this.
+    fn advance(&self, _because: FaultClass) -> Option<Arc<dyn Model>> {
+        None
+    }
+
+    /// A turn ended without an answer.
+    fn gave_up(&self) {}
 }
 
 /// A route with one stop.

@@ -49,6 +49,20 @@ pub struct PooledKey {
     pub label: String,
 }
 
+/// A key that settings give beside a provider, for the place that is chosen with it.
+#[derive(Clone)]
+pub enum GivenKey {
+    /// `by` is the setting, for people to see.
+    Key {
+        key: SecretString,
+        by: String,
+    },
+    Variable {
+        name: String,
+        by: String,
+    },
+}
+
 /// A key, or the absence of one, with the reason.
 pub(super) struct Found {
     pub(super) key: Option<SecretString>,
@@ -74,6 +88,15 @@ pub(super) fn find(
     wanted: &Wanted,
     around: Around<'_>,
 ) -> Result<Found, ResolveError> {
+    let is_own = match chosen {
+        Chosen::Entry(_) => true,
+        Chosen::Known(provider) => provider.has_no_address() || owns(provider, url, around),
+    };
+    // Without an address beside it, a key is meant for the provider's own.
+    let given = wanted.given.as_ref().filter(|_| is_configured || is_own);
+    if let Some(found) = of_given(given, url, around)? {
+        return Ok(found);
+    }
     let provider = match chosen {
         Chosen::Entry(entry) => return of_entry(entry, url, around),
         Chosen::Known(provider) => *provider,
@@ -127,13 +150,28 @@ fn of_own_server(
     }
 }
 
+fn of_given(given: Option<&GivenKey>, url: &Url, around: Around<'_>) -> Result<Option<Found>, ResolveError> {
+    match given {
+        Some(GivenKey::Key { key, by }) if is_usable(key.expose_secret()) => {
+            Ok(Some(Found::some(key.clone(), KeySource::Entry(by.clone()))))
+        }
+        Some(GivenKey::Variable { name, by }) => {
+            refuse_foreign(by, name, url, around)?;
+            let key = usable(around, name);
+            let missing = || ResolveError::NoEntryKey { name: by.clone(), variable: name.clone() };
+            Ok(Some(Found::some(key.ok_or_else(missing)?, KeySource::EntryVariable(name.clone()))))
+        }
+        Some(GivenKey::Key { .. }) | None => Ok(None),
+    }
+}
+
 fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Found, ResolveError> {
     let own = entry.api_key.clone().filter(|key| is_usable(key.expose_secret()));
     if let Some(key) = own {
         return Ok(Found::some(key, KeySource::Entry(entry.name.clone())));
     }
     if let Some(variable) = &entry.key_env {
-        refuse_foreign(entry, variable, url, around)?;
+        refuse_foreign(&entry.name, variable, url, around)?;
         if let Some(key) = usable(around, variable) {
             return Ok(Found::some(key, KeySource::EntryVariable(variable.clone())));
         }
@@ -150,12 +188,7 @@ fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Fou
 }
 
 /// A variable that is some provider's key is not lent to another address, also not by an entry.
-fn refuse_foreign(
-    entry: &CustomProvider,
-    variable: &str,
-    url: &Url,
-    around: Around<'_>,
-) -> Result<(), ResolveError> {
+fn refuse_foreign(by: &str, variable: &str, url: &Url, around: Around<'_>) -> Result<(), ResolveError> {
     let holders: Vec<_> = providers().filter(|provider| provider.key_env.contains(&variable)).collect();
     let Some(holder) = holders.first() else { return Ok(()) };
     let owner = owner_with_variables(url, around);
@@ -168,7 +201,7 @@ fn refuse_foreign(
         return Ok(());
     }
     Err(ResolveError::KeyOfAnother {
-        name: entry.name.clone(),
+        name: by.to_owned(),
         variable: variable.to_owned(),
         provider: holder.id,
         origin: origin(url),

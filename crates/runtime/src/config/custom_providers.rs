@@ -105,7 +105,7 @@ impl Config {
         Ok(all)
     }
 
-    fn wrong(&self, key: &str, value: &Value, wanted: &str) -> ConfigError {
+    pub(super) fn wrong(&self, key: &str, value: &Value, wanted: &str) -> ConfigError {
         let file = &self.layers().file;
         let line = file.line_of(key.split('[').next().unwrap_or(key));
         ConfigError::WrongType {
@@ -125,10 +125,10 @@ struct RawEntry<'a> {
 }
 
 /// Reads the fields of one entry.
-struct Reader<'a> {
-    config: &'a Config,
-    key: &'a str,
-    fields: &'a Map<String, Value>,
+pub(super) struct Reader<'a> {
+    pub(super) config: &'a Config,
+    pub(super) key: &'a str,
+    pub(super) fields: &'a Map<String, Value>,
 }
 
 impl Reader<'_> {
@@ -149,7 +149,7 @@ impl Reader<'_> {
     }
 
     /// The first of these fields that says something.
-    fn text(&self, names: &[&str]) -> Result<Option<String>, ConfigError> {
+    pub(super) fn text(&self, names: &[&str]) -> Result<Option<String>, ConfigError> {
         for name in names {
             match self.fields.get(*name) {
                 None | Some(Value::Null) => {}

@@ -160,10 +160,12 @@ impl Config {
     /// Keys of `config.yaml` that this version does not read.
     pub fn unused_keys(&self) -> Vec<UnusedKey> {
         let file = &self.0.file;
-        let of_entry = |key: &str| key == "custom_providers" || key.starts_with("providers.");
+        let of_entry = |key: &str| {
+            key == "custom_providers" || key.starts_with("providers.") || Self::is_fallback_key(key)
+        };
         let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_') && !of_entry(key);
         let keys = file.leaves().into_iter().map(|(key, _)| key).filter(unused);
-        let keys = keys.chain(self.unused_entry_fields());
+        let keys = keys.chain(self.unused_entry_fields()).chain(self.unused_fallback_fields());
         keys.map(|key| UnusedKey { line: file.line_of(&key), suggestion: suggestion(&key), key }).collect()
     }
 
@@ -180,7 +182,7 @@ impl Config {
                 all.push((key.to_owned(), expand(text, &lookup).into_owned().into()));
             });
         }
-        for name in self.key_variables() {
+        for name in self.key_variables().into_iter().chain(self.fallback_key_variables()) {
             all.extend(self.variable(&name).map(|value| (name.clone(), SecretString::from(value))));
         }
         all.extend(

@@ -1,0 +1,108 @@
+use super::*;
+
+fn fault(class: FaultClass, retry_after: Option<u64>) -> Fault {
+    Fault { retry_after: retry_after.map(Duration::from_secs), ..Fault::new(class, "x") }
+}
+
+fn wait(seconds: u64) -> Option<Remedy> {
+    Some(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() })
+}
+
+#[test]
+fn the_remedy_fits_the_fault_and_what_was_spent() {
+    use FaultClass::*;
+    for (class, asked, failures, want) in [
+        (RateLimited, Some(7), 1, wait(7)),
+        (RateLimited, Some(9_999), 1, wait(600)),
+        (RateLimited, None, 1, wait(2)),
+        (Overloaded, None, 2, wait(4)),
+        (Server, None, 1, wait(2)),
+        (Timeout, None, 2, wait(4)),
+        (StreamCut, None, 1, wait(2)),
+        (Garbled, None, 1, wait(2)),
+        (Unknown, None, 1, wait(2)),
+        (Unreachable, None, 1, wait(1)),
+        (Unreachable, None, 2, wait(2)),
+        (Server, None, 3, None),
+        (RateLimited, Some(1), 3, None),
+        (UpstreamRateLimited, None, 1, wait(2)),
+        (StreamingUnsupported, None, 1, Some(Remedy::StopStreaming)),
+        (ThinkingSignature, None, 1, Some(Remedy::StopReplay)),
+        (EncryptedContent, None, 1, Some(Remedy::StopReplay)),
+        (Certificate, None, 1, None),
+        (ProviderPolicy, None, 1, None),
+        (Auth, None, 1, None),
+        (Billing, None, 1, None),
+        (ContextOverflow, None, 1, None),
+        (PayloadTooLarge, None, 1, None),
+        (ModelNotFound, None, 1, None),
+        (ContentPolicy, None, 1, None),
+        (Format, None, 1, None),
+    ] {
+        let spent = Spent { attempts: failures, ..Spent::default() };
+        assert_eq!(decide(&fault(class, asked), &spent, &Limits::default()), want, "{class:?} {failures}");
+    }
+    let spent = Spent { attempts: 1, streaming_dropped: true, replay_dropped: true, fallbacks_left: 0 };
+    for class in [StreamingUnsupported, ThinkingSignature, EncryptedContent] {
+        assert_eq!(decide(&fault(class, None), &spent, &Limits::default()), None, "{class:?}");
+    }
+}
+
+#[test]
+fn waits_grow_to_a_minute_and_no_further() {
+    for (failures, want) in [(1, 2), (2, 4), (5, 32), (6, 60), (40, 60)] {
+        assert_eq!(backoff(Duration::from_secs(2), failures), Duration::from_secs(want), "{failures}");
+    }
+}
+
+/// With another model at hand: what every fault gets at the first failure, at the second, and when
+/// the attempts are spent.
+#[test]
+fn every_fault_has_its_way_to_another_model() {
+    use FaultClass::*;
+    #[derive(Debug, PartialEq, Clone, Copy)]
+    enum Way {
+        Waits,
+        MovesOn,
+        Mends,
+        Ends,
+    }
+    use Way::{Ends, Mends, MovesOn, Waits};
+    let ways = |class: FaultClass| match class {
+        Auth | Billing | RateLimited | UpstreamRateLimited | Certificate | ModelNotFound | ContentPolicy
+        | Format | LongContextBeta | ImageTooLarge | ToolImages | SchemaKeywords => [MovesOn; 3],
+        Overloaded | Timeout | Unreachable | StreamCut => [Waits, MovesOn, MovesOn],
+        Server | Garbled | Unknown => [Waits, Waits, MovesOn],
+        ThinkingSignature | EncryptedContent | StreamingUnsupported => [Mends; 3],
+        ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy => [Ends; 3],
+    };
+    let way = |class, spent: &Spent| match decide(&fault(class, None), spent, &Limits::default()) {
+        Some(Remedy::Wait { .. }) => Waits,
+        Some(Remedy::NextModel { class: given, why }) => {
+            assert_eq!((given, why.as_str()), (class, "x"));
+            MovesOn
+        }
+        Some(Remedy::StopStreaming | Remedy::StopReplay) => Mends,
+        Some(Remedy::AskToContinue(_) | Remedy::AskForSummary) => panic!("not about faults"),
+        None => Ends,
+    };
+    for class in FaultClass::ALL.iter().copied() {
+        let with = |attempts| Spent { attempts, fallbacks_left: 1, ..Spent::default() };
+        assert_eq!([1, 2, 3].map(|attempts| way(class, &with(attempts))), ways(class), "{class:?}");
+        // Nothing moves on where nothing is left.
+        let alone = Spent { attempts: 3, ..Spent::default() };
+        assert!(way(class, &alone) != MovesOn, "{class:?}");
+        // What was mended in vain moves on.
+        let mended = Spent { streaming_dropped: true, replay_dropped: true, ..with(2) };
+        assert!(ways(class) != [Mends; 3] || way(class, &mended) == MovesOn, "{class:?}");
+    }
+}
+
+#[test]
+fn only_limits_and_bills_let_the_first_model_rest() {
+    for class in FaultClass::ALL.iter().copied() {
+        use FaultClass::*;
+        let rests = matches!(class, RateLimited | UpstreamRateLimited | Billing);
+        assert_eq!(rest_after(class), rests.then_some(Duration::from_secs(60)), "{class:?}");
+    }
+}
