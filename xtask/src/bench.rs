@@ -5,6 +5,7 @@
 //! are printed beside the numbers. `bench/README.md` explains the rows.
 
 mod callgrind;
+mod decode;
 mod first_request;
 mod hello;
 mod rounds;
@@ -36,6 +37,9 @@ const QUICK: Effort = Effort { rounds: 3, callgrind_rounds: 1 };
 pub(crate) fn run(mut flags: Flags) -> Result<()> {
     if flags.has("store") {
         return store::run(flags);
+    }
+    if flags.has("decode") {
+        return decode::run(flags);
     }
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");

@@ -33,6 +33,10 @@ Long runs and benchmarks of this workspace.
       The session store beside plain SQLite: append, search, load, open. The full run makes a
       database of 1,000,000 messages (about 5 GB in the temporary folder) and takes some minutes.
 
+  cargo xtask bench decode [--quick] [--json]
+      Reading replies beside a bare reader, and writing the requests of a long session, in CPU
+      time and in every API mode. Takes seconds.
+
   cargo xtask soak kill [--runs N] [--seed N] [--hermes PATH]
       Kills hermes at random points of a turn, resumes it, and checks that nothing was lost,
       done twice or left running. N kills (200 unless told); exit 1 on any violation.

@@ -123,8 +123,14 @@ async fn read_rest(mut body: BoxStream<'static, reqwest::Result<Bytes>>, busy: O
 
 /// Turns a streamed body into model events.
 pub(crate) fn events(receiving: Receiving, decoder: Decoder) -> ModelEvents {
-    let reading =
-        Reading { receiving, decoder, sse: SseParser::default(), ready: VecDeque::new(), ended: false };
+    let reading = Reading {
+        receiving,
+        decoder,
+        sse: SseParser::default(),
+        ready: VecDeque::new(),
+        ended: false,
+        failed: None,
+    };
     // Boxed, because the state is handed from event to event.
     futures::stream::unfold(Some(Box::new(reading)), |reading| async move {
         let mut reading = reading?;
@@ -146,6 +152,9 @@ struct Reading {
     sse: SseParser,
     ready: VecDeque<ModelEvent>,
     ended: bool,
+    /// What went wrong behind the events that are ready. They are handed out first: what a person
+    /// sees must not depend on how the bytes arrived.
+    failed: Option<Failure>,
 }
 
 impl Reading {
@@ -155,16 +164,15 @@ impl Reading {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
+            if let Some(failure) = self.failed.take() {
+                return Err(failure);
+            }
             if self.ended || self.decoder.is_done() {
                 return Ok(None);
             }
-            match self.receiving.chunk().await? {
-                Some(chunk) => self.take(Some(&chunk))?,
-                None => {
-                    self.ended = true;
-                    self.take(None)?;
-                }
-            }
+            let chunk = self.receiving.chunk().await?;
+            self.ended = chunk.is_none();
+            self.failed = self.take(chunk.as_deref()).err();
         }
     }
 

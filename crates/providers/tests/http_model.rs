@@ -199,3 +199,14 @@ async fn a_plain_reply_is_read() {
     let Some(Ok(ModelEvent::Finished(reply))) = events.next().await else { panic!("no reply") };
     assert_eq!(reply.message.text, "whole");
 }
+
+#[tokio::test]
+async fn words_before_an_error_are_shown_even_if_both_arrive_together() {
+    let provider = FakeProvider::start().await;
+    let words = r#"data: {"choices":[{"delta":{"content":"Half an"}}]}"#;
+    provider
+        .fault(Fault::Garbage(format!("{words}\n\ndata: {{\"error\":{{\"message\":\"boom\"}}}}\n\n").into()));
+    let (text, end) = ask(&model(&provider.base_url())).await;
+    assert_eq!(text, "Half an");
+    assert!(matches!(end, Err(Failure::Reported { .. })), "{end:?}");
+}

@@ -4,6 +4,10 @@ use crate::CallState;
 use crate::arguments::{ArgumentsState, mend_arguments};
 use hermes_conversation::{CallId, RawJson, ToolCall};
 
+/// Calls in one reply. No model makes so many; looking each up among more would cost a hostile server
+/// little and us a lot.
+const MOST: usize = 1_024;
+
 /// The calls of one reply, in the order in which they began.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
@@ -45,6 +49,12 @@ impl Assembler {
         let place = match same_index {
             Some(place) if id.is_empty() || self.slots[place].id.is_empty() || self.slots[place].id == id => {
                 place
+            }
+            // The rest runs into the last one, which is never run.
+            _ if self.slots.len() >= MOST => {
+                let last = self.slots.len() - 1;
+                self.slots[last].is_cut = true;
+                return &mut self.slots[last];
             }
             _ => {
                 self.slots.push(Slot { index, ..Slot::default() });

@@ -4,6 +4,8 @@ pub(crate) mod anthropic;
 mod anthropic_decode;
 pub(crate) mod chat;
 mod chat_decode;
+mod count;
+mod list;
 mod responses;
 mod responses_decode;
 
@@ -110,8 +112,12 @@ impl Decoder {
         })
     }
 
-    /// Takes the data of one event. `each` gets what there is to show.
+    /// Takes the data of one event. `each` gets what there is to show. What comes after the last
+    /// event is passed over: whether it is seen at all depends on how the bytes arrive.
     pub fn feed(&mut self, data: &str, each: impl FnMut(ModelEvent)) -> Result<(), DecodeError> {
+        if self.is_done() {
+            return Ok(());
+        }
         match &mut self.0 {
             Inner::Chat(decoder) => decoder.feed(data, each),
             Inner::Anthropic(decoder) => decoder.feed(data, each),

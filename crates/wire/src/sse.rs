@@ -63,11 +63,11 @@ impl SseParser {
     }
 
     fn line(&mut self, end: &[u8], each: &mut impl FnMut(&str)) -> Result<(), SseError> {
-        if self.partial.is_empty() {
-            return self.whole_line(end, each);
-        }
         if self.partial.len() + end.len() > MAX_LINE {
             return Err(SseError::LineTooLong);
+        }
+        if self.partial.is_empty() {
+            return self.whole_line(end, each);
         }
         let mut line = std::mem::take(&mut self.partial);
         line.extend_from_slice(end);
@@ -151,6 +151,17 @@ mod tests {
         let chunk = vec![b'x'; MAX_LINE / 2 + 1];
         parser.feed(&chunk, |_| ()).unwrap();
         assert_eq!(parser.feed(&chunk, |_| ()), Err(SseError::LineTooLong));
+    }
+
+    #[test]
+    fn a_long_line_is_refused_whole_as_in_pieces() {
+        let mut line = vec![b':'; MAX_LINE + 1];
+        line.extend_from_slice(b"\n\n");
+        for size in [line.len(), MAX_LINE / 3] {
+            let mut parser = SseParser::default();
+            let fed: Result<(), _> = line.chunks(size).try_for_each(|chunk| parser.feed(chunk, |_| ()));
+            assert_eq!(fed, Err(SseError::LineTooLong), "in pieces of {size}");
+        }
     }
 
     proptest! {

@@ -65,7 +65,7 @@ fn open_store(path: &Path) -> Result<SessionDb> {
 }
 
 /// CPU of this process while `work` runs.
-fn cpu_of<T>(work: impl FnOnce() -> Result<T>) -> Result<(Duration, T)> {
+pub(super) fn cpu_of<T>(work: impl FnOnce() -> Result<T>) -> Result<(Duration, T)> {
     let before = process_cpu(std::process::id())?;
     let answer = work()?;
     Ok((process_cpu(std::process::id())?.saturating_sub(before), answer))
@@ -77,7 +77,7 @@ fn wall_of<T>(work: impl FnOnce() -> Result<T>) -> Result<(Duration, T)> {
     Ok((start.elapsed(), answer))
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+pub(super) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }

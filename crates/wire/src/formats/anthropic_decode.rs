@@ -126,9 +126,12 @@ impl AnthropicDecoder {
     }
 
     fn text(&mut self, place: usize, piece: &str, each: &mut impl FnMut(ModelEvent)) {
+        if piece.is_empty() {
+            return;
+        }
         let is_later =
             self.blocks[..place].iter().any(|b| matches!(&b.kind, Kind::Text(text) if !text.is_empty()));
-        if let (Kind::Text(text), false) = (&mut self.blocks[place].kind, piece.is_empty()) {
+        if let Kind::Text(text) = &mut self.blocks[place].kind {
             if text.is_empty() && is_later {
                 each(ModelEvent::Text("\n".to_owned()));
             }
@@ -138,9 +141,12 @@ impl AnthropicDecoder {
     }
 
     fn thinking(&mut self, place: usize, piece: &str, each: &mut impl FnMut(ModelEvent)) {
+        if piece.is_empty() {
+            return;
+        }
         let thought = |b: &Block| matches!(&b.kind, Kind::Thinking { text, .. } if !text.is_empty());
         let is_later = self.blocks[..place].iter().any(thought);
-        if let (Kind::Thinking { text, .. }, false) = (&mut self.blocks[place].kind, piece.is_empty()) {
+        if let Kind::Thinking { text, .. } = &mut self.blocks[place].kind {
             if text.is_empty() && is_later {
                 each(ModelEvent::Reasoning("\n\n".to_owned()));
             }
@@ -160,10 +166,10 @@ impl AnthropicDecoder {
         let Some(new) = usage else { return };
         let so_far = self.usage.unwrap_or_default();
         self.usage = Some(Usage {
-            input: so_far.input.max(new.input_tokens.unwrap_or(0)),
-            output: so_far.output.max(new.output_tokens.unwrap_or(0)),
-            cache_read: so_far.cache_read.max(new.cache_read_input_tokens.unwrap_or(0)),
-            cache_write: so_far.cache_write.max(new.cache_creation_input_tokens.unwrap_or(0)),
+            input: so_far.input.max(new.input_tokens.unwrap_or_default().0),
+            output: so_far.output.max(new.output_tokens.unwrap_or_default().0),
+            cache_read: so_far.cache_read.max(new.cache_read_input_tokens.unwrap_or_default().0),
+            cache_write: so_far.cache_write.max(new.cache_creation_input_tokens.unwrap_or_default().0),
             reasoning: 0,
         });
     }

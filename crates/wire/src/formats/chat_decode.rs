@@ -1,6 +1,7 @@
 //! Chat completions, inbound: a stream of chunks or one JSON body.
 
 use super::DecodeError;
+use super::count::Count;
 use crate::calls::Assembler;
 use crate::{ModelEvent, Reply};
 use hermes_conversation::{AssistantMessage, FinishReason, RawJson, Reasoning, Usage, parse_lenient};
@@ -222,11 +223,11 @@ struct Delta {
     reasoning: Option<String>,
     #[serde(default)]
     reasoning_content: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
     reasoning_details: Option<Vec<RawJson>>,
     #[serde(default)]
     refusal: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
     tool_calls: Option<Vec<CallPiece>>,
 }
 
@@ -259,7 +260,7 @@ pub(super) enum Arguments {
 impl<'de> Deserialize<'de> for Arguments {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = RawJson::deserialize(deserializer)?;
-        Ok(match serde_json::from_str::<String>(raw.as_str()) {
+        Ok(match parse_lenient::<String>(raw.as_str()) {
             Ok(text) => Self::Text(text),
             Err(_) => Self::Value(raw),
         })
@@ -281,11 +282,11 @@ impl<'de> Deserialize<'de> for TextOrNumber {
 #[derive(Deserialize)]
 struct WireUsage {
     #[serde(default)]
-    prompt_tokens: Option<u64>,
+    prompt_tokens: Option<Count>,
     #[serde(default)]
-    completion_tokens: Option<u64>,
+    completion_tokens: Option<Count>,
     #[serde(default)]
-    prompt_cache_hit_tokens: Option<u64>,
+    prompt_cache_hit_tokens: Option<Count>,
     #[serde(default)]
     prompt_tokens_details: Option<PromptDetails>,
     #[serde(default)]
@@ -295,33 +296,37 @@ struct WireUsage {
 #[derive(Deserialize)]
 struct PromptDetails {
     #[serde(default)]
-    cached_tokens: Option<u64>,
+    cached_tokens: Option<Count>,
     #[serde(default)]
-    cache_write_tokens: Option<u64>,
+    cache_write_tokens: Option<Count>,
 }
 
 #[derive(Deserialize)]
 struct CompletionDetails {
     #[serde(default)]
-    reasoning_tokens: Option<u64>,
+    reasoning_tokens: Option<Count>,
 }
 
 impl From<WireUsage> for Usage {
     fn from(usage: WireUsage) -> Self {
         let details = usage.prompt_tokens_details.as_ref();
-        let cache_read =
-            details.and_then(|details| details.cached_tokens).or(usage.prompt_cache_hit_tokens).unwrap_or(0);
-        let cache_write = details.and_then(|details| details.cache_write_tokens).unwrap_or(0);
-        let prompt = usage.prompt_tokens.unwrap_or(0);
+        let cache_read = details
+            .and_then(|details| details.cached_tokens)
+            .or(usage.prompt_cache_hit_tokens)
+            .unwrap_or_default()
+            .0;
+        let cache_write = details.and_then(|details| details.cache_write_tokens).unwrap_or_default().0;
+        let prompt = usage.prompt_tokens.unwrap_or_default().0;
         Self {
             input: prompt.saturating_sub(cache_read + cache_write),
-            output: usage.completion_tokens.unwrap_or(0),
+            output: usage.completion_tokens.unwrap_or_default().0,
             cache_read,
             cache_write,
             reasoning: usage
                 .completion_tokens_details
                 .and_then(|details| details.reasoning_tokens)
-                .unwrap_or(0),
+                .unwrap_or_default()
+                .0,
         }
     }
 }

@@ -37,7 +37,7 @@ enum Stage {
 impl ResponsesDecoder {
     pub(crate) fn feed(&mut self, data: &str, mut each: impl FnMut(ModelEvent)) -> Result<(), DecodeError> {
         let data = data.trim();
-        if data.is_empty() || data == "[DONE]" || self.ending.is_some() {
+        if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
         let Kind { kind, error, detail } = parse(data)?;

@@ -1,5 +1,6 @@
 //! What arrives in the Messages format: events, blocks and counts, less what is of no use.
 
+use crate::formats::count::Count;
 use hermes_conversation::RawJson;
 use serde::Deserialize;
 
@@ -16,7 +17,7 @@ pub(super) struct Frame {
     pub(super) delta: Option<Delta>,
     #[serde(default)]
     pub(super) message: Option<WireMessage>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
     pub(super) content: Option<Vec<WireBlock>>,
     #[serde(default)]
     pub(super) stop_reason: Option<String>,
@@ -69,11 +70,11 @@ pub(super) struct Delta {
 #[derive(Deserialize)]
 pub(super) struct WireUsage {
     #[serde(default)]
-    pub(super) input_tokens: Option<u64>,
+    pub(super) input_tokens: Option<Count>,
     #[serde(default)]
-    pub(super) output_tokens: Option<u64>,
+    pub(super) output_tokens: Option<Count>,
     #[serde(default)]
-    pub(super) cache_read_input_tokens: Option<u64>,
+    pub(super) cache_read_input_tokens: Option<Count>,
     #[serde(default)]
-    pub(super) cache_creation_input_tokens: Option<u64>,
+    pub(super) cache_creation_input_tokens: Option<Count>,
 }

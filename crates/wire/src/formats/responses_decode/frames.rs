@@ -1,6 +1,7 @@
 //! The shapes in which the Responses format answers. Whatever else is in them is not read.
 
 use crate::formats::chat_decode::Arguments;
+use crate::formats::count::Count;
 use hermes_conversation::{RawJson, Usage, parse_lenient};
 use serde::Deserialize;
 
@@ -73,7 +74,7 @@ pub(super) struct Response {
     pub(super) error: Option<RawJson>,
     #[serde(default)]
     pub(super) incomplete_details: Option<IncompleteDetails>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
     pub(super) output: Option<Vec<RawJson>>,
     #[serde(default)]
     pub(super) usage: Option<WireUsage>,
@@ -121,7 +122,7 @@ pub(super) struct MessageItem {
     pub(super) status: Option<String>,
     #[serde(default)]
     pub(super) phase: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
     pub(super) content: Option<Vec<TextPart>>,
 }
 
@@ -129,9 +130,9 @@ pub(super) struct MessageItem {
 pub(super) struct ReasoningItem {
     #[serde(default)]
     pub(super) id: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
     pub(super) summary: Option<Vec<TextPart>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
     pub(super) content: Option<Vec<TextPart>>,
     #[serde(default)]
     pub(super) encrypted_content: Option<String>,
@@ -164,9 +165,9 @@ pub(super) struct TextPart {
 #[derive(Deserialize)]
 pub(super) struct WireUsage {
     #[serde(default)]
-    input_tokens: Option<u64>,
+    input_tokens: Option<Count>,
     #[serde(default)]
-    output_tokens: Option<u64>,
+    output_tokens: Option<Count>,
     #[serde(default)]
     input_tokens_details: Option<InputDetails>,
     #[serde(default)]
@@ -176,29 +177,29 @@ pub(super) struct WireUsage {
 #[derive(Deserialize)]
 struct InputDetails {
     #[serde(default)]
-    cached_tokens: Option<u64>,
+    cached_tokens: Option<Count>,
     #[serde(default)]
-    cache_write_tokens: Option<u64>,
+    cache_write_tokens: Option<Count>,
 }
 
 #[derive(Deserialize)]
 struct OutputDetails {
     #[serde(default)]
-    reasoning_tokens: Option<u64>,
+    reasoning_tokens: Option<Count>,
 }
 
 impl From<WireUsage> for Usage {
     fn from(usage: WireUsage) -> Self {
         let details = usage.input_tokens_details.as_ref();
-        let cache_read = details.and_then(|details| details.cached_tokens).unwrap_or(0);
-        let cache_write = details.and_then(|details| details.cache_write_tokens).unwrap_or(0);
+        let cache_read = details.and_then(|details| details.cached_tokens).unwrap_or_default().0;
+        let cache_write = details.and_then(|details| details.cache_write_tokens).unwrap_or_default().0;
         let thought = usage.output_tokens_details.and_then(|details| details.reasoning_tokens);
         Self {
-            input: usage.input_tokens.unwrap_or(0).saturating_sub(cache_read + cache_write),
-            output: usage.output_tokens.unwrap_or(0),
+            input: usage.input_tokens.unwrap_or_default().0.saturating_sub(cache_read + cache_write),
+            output: usage.output_tokens.unwrap_or_default().0,
             cache_read,
             cache_write,
-            reasoning: thought.unwrap_or(0),
+            reasoning: thought.unwrap_or_default().0,
         }
     }
 }
