@@ -105,3 +105,37 @@ async fn a_checkpoint_in_a_long_run_loses_nothing() {
     let count: u32 = count.await.unwrap();
     assert_eq!(count, OVERDUE + 2);
 }
+
+/// A database that may not grow is as good as a full disk, and needs no root to make one.
+#[tokio::test]
+async fn a_full_database_refuses_and_goes_on_when_there_is_room() {
+    let (_dir, path) = scratch();
+    let db = crate::sessions::connect::writer(&path).unwrap();
+    let pages: u32 = db.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let limit = |db: &Connection, pages: u32| {
+        db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).doing("set a limit")
+    };
+    limit(&db, pages + 20).unwrap();
+    let writer = Writer::start(db, path.clone(), Duration::from_secs(5)).unwrap();
+    let add = |number: u32| {
+        writer.submit(Level::Full, move |db| {
+            let row = (format!("key {number}"), "x".repeat(4_000));
+            db.execute("INSERT INTO state_meta VALUES (?1, ?2)", row).doing("take a note")
+        })
+    };
+    let mut kept = 0;
+    let error = loop {
+        match add(kept).await {
+            Ok(_) => kept += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(error.is_full() && kept > 5, "{error} after {kept}");
+    let count = |db: &Connection| {
+        db.query_row("SELECT COUNT(*) FROM state_meta", [], |row| row.get::<_, u32>(0)).doing("count")
+    };
+    assert_eq!(writer.submit(Level::Normal, count).await.unwrap(), kept);
+    writer.submit(Level::Normal, move |db| limit(db, pages + 10_000)).await.unwrap();
+    add(kept).await.unwrap();
+    assert_eq!(writer.submit(Level::Normal, count).await.unwrap(), kept + 1);
+}
