@@ -98,6 +98,27 @@ async fn an_index_that_cannot_be_made_does_not_matter() {
     all_are_found(&desk, "no index").await;
 }
 
+#[tokio::test]
+async fn only_the_file_that_is_damaged_is_made_anew() {
+    use std::os::unix::fs::MetadataExt;
+    let desk = filled().await;
+    let inode = || std::fs::metadata(index_of(&desk)).unwrap().ino();
+    assert_eq!(search(&desk, "中文").await.hits.len(), 1);
+    let before = inode();
+    // The database's own index is gone: that is no fault of this one.
+    desk.raw().execute_batch("DROP TABLE messages_fts_trigram").unwrap();
+    let desk = desk.again();
+    assert_eq!(search(&desk, "中文搜索").await.hits.len(), 1);
+    assert_eq!(std::fs::metadata(index_of(&desk)).unwrap().ino(), before);
+    let index = rusqlite::Connection::open(index_of(&desk)).unwrap();
+    index.execute_batch("UPDATE pairs_data SET block = x'00ff00ff' WHERE id > 10").unwrap();
+    drop(index);
+    for _ in 0..3 {
+        assert_eq!(search(&desk.again(), "中文").await.hits.len(), 1);
+    }
+    assert_ne!(std::fs::metadata(index_of(&desk)).unwrap().ino(), before);
+}
+
 /// Adds rows as the Python program does: its triggers index them, and its JSON is ASCII.
 fn python_says(desk: &Desk, content: &str, tool_calls: Option<&str>) {
     desk.raw()

@@ -9,7 +9,6 @@ mod sequence;
 use super::messages::{no_internal_keys, only_keys};
 use super::{Rejection, Rule, check_name};
 use serde_json::Value;
-use std::collections::HashSet;
 
 /// The rules that this format alone has.
 #[cfg(test)]
@@ -103,23 +102,7 @@ fn reasoning(wish: &Value) -> Result<(), Rejection> {
 }
 
 fn tools(body: &Value) -> Result<(), Rejection> {
-    let Some(tools) = body.get("tools") else {
-        return match body.get("tool_choice") {
-            Some(_) => Err(Rejection::new(Rule::ToolChoiceWithoutTools, "tool_choice")),
-            None => Ok(()),
-        };
-    };
-    let tools = tools.as_array().filter(|tools| !tools.is_empty());
-    let tools = tools.ok_or_else(|| Rejection::new(Rule::EmptyTools, "tools"))?;
-    let mut names = HashSet::new();
-    for (place, tool) in tools.iter().enumerate() {
-        let at = format!("tools[{place}]");
-        check_tool(tool, &at)?;
-        if !names.insert(tool["name"].as_str().or(tool["type"].as_str())) {
-            return Err(Rejection::new(Rule::DuplicateTool, at));
-        }
-    }
-    Ok(())
+    super::tools::check_each(body, check_tool, |tool| tool["name"].as_str().or(tool["type"].as_str()))
 }
 
 fn check_tool(tool: &Value, at: &str) -> Result<(), Rejection> {

@@ -1,5 +1,6 @@
 use super::*;
 use serde_json::json;
+use std::collections::HashSet;
 
 fn user() -> Value {
     json!({"role": "user", "content": "hi"})

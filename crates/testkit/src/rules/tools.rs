@@ -5,6 +5,15 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 pub(super) fn check(body: &Value) -> Result<(), Rejection> {
+    check_each(body, check_tool, |tool| tool["function"]["name"].as_str())
+}
+
+/// What holds for tools in every spelling; `name` finds what must be unique.
+pub(super) fn check_each(
+    body: &Value,
+    check_tool: fn(&Value, &str) -> Result<(), Rejection>,
+    name: fn(&Value) -> Option<&str>,
+) -> Result<(), Rejection> {
     let Some(tools) = body.get("tools") else {
         return match body.get("tool_choice") {
             Some(_) => Err(Rejection::new(Rule::ToolChoiceWithoutTools, "tool_choice")),
@@ -17,7 +26,7 @@ pub(super) fn check(body: &Value) -> Result<(), Rejection> {
     for (place, tool) in tools.iter().enumerate() {
         let at = format!("tools[{place}]");
         check_tool(tool, &at)?;
-        if !names.insert(tool["function"]["name"].as_str()) {
+        if !names.insert(name(tool)) {
             return Err(Rejection::new(Rule::DuplicateTool, at));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Known;
 use crate::sessions::connect;
+use crate::sessions::patience::is_locked;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -46,15 +47,14 @@ impl PairFile {
     /// A connection that writes, to a file that has our tables. One of another format, or none
     /// of ours, is made anew.
     pub(super) fn open(&self) -> rusqlite::Result<Connection> {
-        let opened = self.try_open();
-        let is_current = opened.as_ref().is_ok_and(|db| format(db) == Some(FORMAT));
-        let is_busy = opened.as_ref().is_err_and(|error| !is_damage(error));
-        if is_current || is_busy {
-            return opened;
+        let opened = self.try_open().and_then(|db| known(&db).map(|_| db));
+        match opened {
+            Err(error) if is_damage(&error) => {
+                self.discard();
+                self.try_open()
+            }
+            opened => opened,
         }
-        drop(opened);
-        self.discard();
-        self.try_open()
     }
 
     fn try_open(&self) -> rusqlite::Result<Connection> {
@@ -69,7 +69,8 @@ impl PairFile {
         db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         // A power cut may lose what was added last; it is added again.
         db.pragma_update(None, "synchronous", "NORMAL")?;
-        if format(&db).is_none() {
+        let is_ours = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'pairs'")?.exists([])?;
+        if !is_ours {
             db.execute_batch(&format!(
                 "BEGIN IMMEDIATE; {TABLES}
                  INSERT INTO about (format, last, hidden) SELECT {FORMAT}, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM about);
@@ -93,9 +94,22 @@ impl PairFile {
         }
     }
 
+    /// Removes the file if it is what an error is about. Whoever reads it reads the database too,
+    /// which may be the one at fault.
     pub(super) fn discard_if_damaged(&self, error: &rusqlite::Error) {
-        if is_damage(error) {
+        if is_damage(error) && !self.is_sound() {
             self.discard();
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        let examined = self
+            .open()
+            .and_then(|db| db.execute_batch("INSERT INTO pairs(pairs) VALUES ('integrity-check')"));
+        match examined {
+            Ok(()) => true,
+            // Another process is at work on it; it will see for itself.
+            Err(error) => is_locked(&error),
         }
     }
 }
@@ -106,11 +120,7 @@ pub(super) fn known(db: &Connection) -> rusqlite::Result<Known> {
         .query_row([FORMAT], |row| Ok(Known { last: row.get(0)?, hidden: row.get(1)? }))
 }
 
-fn format(db: &Connection) -> Option<i64> {
-    db.query_row("SELECT format FROM about", [], |row| row.get(0)).ok()
-}
-
-/// Whether the file itself is at fault, so that a new one helps.
+/// Whether a file may be at fault, so that a new one helps.
 fn is_damage(error: &rusqlite::Error) -> bool {
     // An unknown error code is what a table that is not there gives.
     let codes = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase, ErrorCode::Unknown];
