@@ -96,6 +96,7 @@ async fn listen(
                 ports.events.reasoning(&text);
             }
             ModelEvent::ToolPreparing(name) => ports.events.send(TurnEvent::ToolPreparing { name }).await,
+            ModelEvent::Usage(_) => {}
             ModelEvent::Finished(reply) => return Ok(reply),
         }
     }
@@ -110,5 +111,7 @@ fn spent_call(model: &dyn Model, reply: &Reply) -> SpentCall {
         model: profile.model.to_string(),
         provider: profile.issuer.provider.clone(),
         base_url: profile.base_url.clone(),
+        task: String::new(),
+        bill: reply.bill.clone(),
     }
 }

@@ -4,6 +4,7 @@ use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
 use crate::{Ports, Session, TurnReport, UserInput, calling, detour, finish, texts, tooling};
 use hermes_conversation::{Message, Opening, TurnEvent};
+use hermes_wire::Fault;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -52,11 +53,27 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
             session.quirks_mut().no_reasoning_replay = true;
             Event::Remedied
         }
+        Remedy::NextKey(fault) => next_key(fault, ports, cancel).await,
         Remedy::NextModel { class, why } => detour::take(session, class, why, ports).await,
         Remedy::AskToContinue(reply) => {
             add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
         }
         Remedy::AskForSummary => add(session, vec![texts::summary_request()], ports).await,
+    }
+}
+
+/// Lets the model look for another key. Looking may take a while: a login may have to be renewed.
+async fn next_key(fault: Fault, ports: &Ports, cancel: &CancellationToken) -> Event {
+    let model = ports.route.current();
+    match cancel.run_until_cancelled(model.another_key(&fault)).await {
+        None => Event::Cancelled(When::CallingModel),
+        Some(false) => Event::NoOtherKey(fault),
+        Some(true) => {
+            let provider = &model.profile().issuer.provider;
+            let notice = format!("{}; trying again with a stored key of {provider}", fault.detail);
+            ports.events.send(TurnEvent::Status(notice)).await;
+            Event::Remedied
+        }
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) async fn finish(
     let (message, mut report) = settle(outcome);
     report.api_calls = api_calls;
     report.usage = session.usage;
+    report.cost = session.cost;
     report.stand_in = detour::stand_in(session, ports);
     report.last_prompt_tokens = session.last_prompt_tokens;
     if report.store_failed {
@@ -69,6 +70,7 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
         store_failed: false,
         api_calls: 0,
         usage: Default::default(),
+        cost: None,
         last_prompt_tokens: None,
         stand_in: None,
     };

@@ -3,6 +3,7 @@
 //! [`Turn`](turn::Turn) decides and never waits; [`run_turn`] waits and never decides. What a
 //! turn needs from the world comes in through [`Ports`].
 
+pub mod auxiliary;
 mod calling;
 mod detour;
 mod driver;

@@ -10,6 +10,8 @@ pub struct Limits {
     pub max_iterations: u32,
     /// Attempts per model call, the first one included.
     pub attempts: u32,
+    /// Times that another key is looked for, per model call. The keys run out before this does.
+    pub keys: u32,
     pub continuations: u32,
     pub empty_retries: u32,
     /// Replies in a row whose tool calls were cut short.
@@ -23,6 +25,7 @@ impl Default for Limits {
         Self {
             max_iterations: 90,
             attempts: 3,
+            keys: 32,
             continuations: 4,
             empty_retries: 3,
             cut_calls: 4,
@@ -38,6 +41,10 @@ pub struct Spent {
     pub attempts: u32,
     pub streaming_dropped: bool,
     pub replay_dropped: bool,
+    /// Times that another key was looked for at the current model call.
+    pub keys: u32,
+    /// There is no other key for now.
+    pub keys_spent: bool,
     /// Models that could be asked instead.
     pub fallbacks_left: u32,
 }
@@ -51,6 +58,8 @@ pub enum Remedy {
     StopStreaming,
     /// Send no earlier reasoning back from now on; kept with the session.
     StopReplay,
+    /// Look for another key of the same provider, or renew this one.
+    NextKey(Fault),
     /// Go on with the next model of the route.
     NextModel { class: FaultClass, why: String },
     /// Keep the cut reply and ask for the rest.
@@ -67,11 +76,14 @@ const PATIENCE: u32 = 2;
 
 /// Chooses a remedy, or none when nothing helps.
 ///
-/// The request is mended first, then another model is asked, then the same one again. Each has a
-/// budget of its own; another key of the same provider will have its place before another model.
+/// The request is mended first, then another key is looked for, then another model is asked, then
+/// the same one again. Each has a budget of its own.
 pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     if let Some(mended) = mend(fault.class, spent) {
         return Some(mended);
+    }
+    if is_about_the_key(fault.class) && !spent.keys_spent && spent.keys < limits.keys {
+        return Some(Remedy::NextKey(fault.clone()));
     }
     let again = wait(fault, spent, limits);
     if spent.fallbacks_left > 0 && moves_on(fault, spent, again.is_none()) {
@@ -88,6 +100,13 @@ pub fn rest_after(class: FaultClass) -> Option<Duration> {
 
 /// How long the last model is stayed with after all have failed.
 pub const REST_AT_THE_END: Duration = Duration::from_secs(5);
+
+/// Whether another key may help. Whether this refusal is such a one, the keys know better: some
+/// are about the account and not about the key.
+pub(crate) fn is_about_the_key(class: FaultClass) -> bool {
+    use FaultClass::*;
+    matches!(class, Auth | Billing | RateLimited)
+}
 
 /// Changes of the request that help once.
 fn mend(class: FaultClass, spent: &Spent) -> Option<Remedy> {
@@ -109,7 +128,7 @@ fn wait(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
         Unreachable => limits.backoff / 2,
         StreamingUnsupported | ThinkingSignature | EncryptedContent | Auth | Billing | Certificate
         | ContextOverflow | PayloadTooLarge | LongContextTier | LongContextBeta | ImageTooLarge
-        | ToolImages | SchemaKeywords | ModelNotFound | ContentPolicy | ProviderPolicy | Format => {
+        | ToolImages | SchemaKeywords | ModelNotFound | ContentPolicy | ProviderPolicy | Budget | Format => {
             return None;
         }
     };
@@ -128,8 +147,9 @@ fn wait(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
 fn moves_on(fault: &Fault, spent: &Spent, is_last: bool) -> bool {
     use FaultClass::*;
     match fault.class {
-        // What is too long here wants to be shortened, and the account's own rules are obeyed.
-        ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy => false,
+        // What is too long here wants to be shortened, and the account's and the user's own rules
+        // are obeyed.
+        ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy | Budget => false,
         Certificate => true,
         Overloaded | Timeout | Unreachable | StreamCut => is_last || spent.attempts >= PATIENCE,
         Auth | Billing | RateLimited | UpstreamRateLimited | ModelNotFound | ContentPolicy | Format

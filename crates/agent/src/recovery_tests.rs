@@ -39,10 +39,10 @@ fn the_remedy_fits_the_fault_and_what_was_spent() {
         (ContentPolicy, None, 1, None),
         (Format, None, 1, None),
     ] {
-        let spent = Spent { attempts: failures, ..Spent::default() };
+        let spent = Spent { attempts: failures, keys_spent: true, ..Spent::default() };
         assert_eq!(decide(&fault(class, asked), &spent, &Limits::default()), want, "{class:?} {failures}");
     }
-    let spent = Spent { attempts: 1, streaming_dropped: true, replay_dropped: true, fallbacks_left: 0 };
+    let spent = Spent { attempts: 1, streaming_dropped: true, replay_dropped: true, ..Spent::default() };
     for class in [StreamingUnsupported, ThinkingSignature, EncryptedContent] {
         assert_eq!(decide(&fault(class, None), &spent, &Limits::default()), None, "{class:?}");
     }
@@ -74,7 +74,7 @@ fn every_fault_has_its_way_to_another_model() {
         Overloaded | Timeout | Unreachable | StreamCut => [Waits, MovesOn, MovesOn],
         Server | Garbled | Unknown => [Waits, Waits, MovesOn],
         ThinkingSignature | EncryptedContent | StreamingUnsupported => [Mends; 3],
-        ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy => [Ends; 3],
+        ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy | Budget => [Ends; 3],
     };
     let way = |class, spent: &Spent| match decide(&fault(class, None), spent, &Limits::default()) {
         Some(Remedy::Wait { .. }) => Waits,
@@ -83,18 +83,41 @@ fn every_fault_has_its_way_to_another_model() {
             MovesOn
         }
         Some(Remedy::StopStreaming | Remedy::StopReplay) => Mends,
+        Some(Remedy::NextKey(_)) => panic!("there is no other key"),
         Some(Remedy::AskToContinue(_) | Remedy::AskForSummary) => panic!("not about faults"),
         None => Ends,
     };
     for class in FaultClass::ALL.iter().copied() {
-        let with = |attempts| Spent { attempts, fallbacks_left: 1, ..Spent::default() };
+        let with = |attempts| Spent { attempts, fallbacks_left: 1, keys_spent: true, ..Spent::default() };
         assert_eq!([1, 2, 3].map(|attempts| way(class, &with(attempts))), ways(class), "{class:?}");
         // Nothing moves on where nothing is left.
-        let alone = Spent { attempts: 3, ..Spent::default() };
+        let alone = Spent { attempts: 3, keys_spent: true, ..Spent::default() };
         assert!(way(class, &alone) != MovesOn, "{class:?}");
         // What was mended in vain moves on.
         let mended = Spent { streaming_dropped: true, replay_dropped: true, ..with(2) };
         assert!(ways(class) != [Mends; 3] || way(class, &mended) == MovesOn, "{class:?}");
+    }
+}
+
+#[test]
+fn another_key_is_looked_for_before_another_model_and_before_waiting() {
+    use FaultClass::*;
+    let limits = Limits::default();
+    for class in FaultClass::ALL.iter().copied() {
+        let about_the_key = matches!(class, Auth | Billing | RateLimited);
+        for (keys, keys_spent, fallbacks_left, wanted) in [
+            (0, false, 0, about_the_key),
+            (0, false, 2, about_the_key),
+            (limits.keys - 1, false, 2, about_the_key),
+            // The budget is spent, or the keys are.
+            (limits.keys, false, 2, false),
+            (0, true, 2, false),
+        ] {
+            let spent = Spent { attempts: 1, keys, keys_spent, fallbacks_left, ..Spent::default() };
+            let got = decide(&fault(class, None), &spent, &limits);
+            let row = format!("{class:?} {keys} {keys_spent} {fallbacks_left}: {got:?}");
+            assert_eq!(matches!(&got, Some(Remedy::NextKey(given)) if given.class == class), wanted, "{row}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The result of a turn, with the field names that programs read.
 
-use hermes_conversation::Usage;
+use hermes_conversation::{Cost, Usage};
 use hermes_wire::FaultClass;
 
 /// How a turn ended and what it cost.
@@ -20,6 +20,8 @@ pub struct TurnReport {
     pub api_calls: u32,
     /// Of this turn.
     pub usage: Usage,
+    /// Of this turn; `None` when no call was answered.
+    pub cost: Option<Cost>,
     pub last_prompt_tokens: Option<u64>,
     /// The model that was asked last, where that is not the session's own.
     pub stand_in: Option<StandIn>,

@@ -2,7 +2,7 @@
 
 use crate::detour::Detour;
 use crate::recovery::Limits;
-use hermes_conversation::{History, Lease, OpenTurn, Quirks, SpentCall, Usage, UserMessage};
+use hermes_conversation::{Cost, History, Lease, OpenTurn, Quirks, SpentCall, Usage, UserMessage};
 use hermes_wire::{ApiMode, Encoder};
 use std::sync::Arc;
 
@@ -25,6 +25,7 @@ pub struct Session {
     /// What the newest reply cost, until it is recorded with the message it produced.
     pub(crate) unrecorded: Option<SpentCall>,
     pub(crate) usage: Usage,
+    pub(crate) cost: Option<Cost>,
     pub(crate) last_prompt_tokens: Option<u64>,
 }
 
@@ -41,6 +42,7 @@ impl Session {
             turn: None,
             unrecorded: None,
             usage: Usage::default(),
+            cost: None,
             last_prompt_tokens: None,
         }
     }
@@ -66,18 +68,20 @@ impl Session {
     /// Forgets what earlier turns cost: a report speaks of its own turn.
     pub(crate) fn start_counting(&mut self) {
         self.usage = Usage::default();
+        self.cost = None;
         self.unrecorded = None;
     }
 
     /// Adds what a reply cost to what is not yet recorded: several replies may share a commit.
     pub(crate) fn count(&mut self, spent: SpentCall) {
         self.usage += spent.usage;
+        match &mut self.cost {
+            Some(earlier) => *earlier += spent.bill.cost,
+            None => self.cost = Some(spent.bill.cost),
+        }
         self.last_prompt_tokens = Some(spent.usage.prompt());
         match &mut self.unrecorded {
-            Some(earlier) => {
-                earlier.calls += spent.calls;
-                earlier.usage += spent.usage;
-            }
+            Some(earlier) => earlier.add(spent),
             None => self.unrecorded = Some(spent),
         }
     }

@@ -16,6 +16,8 @@ pub enum Event {
     Started,
     Replied(Box<Reply>),
     Failed(Fault),
+    /// After this fault another key was looked for, and there is none.
+    NoOtherKey(Fault),
     /// Every call of the last reply has a recorded result.
     ToolsDone,
     Remedied,
@@ -118,7 +120,16 @@ impl Turn {
             Event::Started | Event::ToolsDone => self.spend_iteration(),
             Event::Remedied => self.call_model(),
             Event::Replied(reply) => self.replied(reply),
-            Event::Failed(fault) => self.failed(fault),
+            Event::Failed(fault) => {
+                self.spent.attempts += 1;
+                self.spent.keys_spent = false;
+                self.failed(fault)
+            }
+            Event::NoOtherKey(fault) => {
+                self.spent.attempts += 1;
+                self.spent.keys_spent = true;
+                self.failed(fault)
+            }
             Event::Cancelled(when) => Step::Finish(Outcome::Interrupted(when)),
             Event::StoreFailed(error) => Step::Finish(Outcome::StoreFailed(error)),
         }
@@ -139,7 +150,6 @@ impl Turn {
     }
 
     fn failed(&mut self, fault: Fault) -> Step {
-        self.spent.attempts += 1;
         match decide(&fault, &self.spent, &self.limits) {
             None => {
                 let exit_reason = match self.spent.attempts {
@@ -155,6 +165,11 @@ impl Turn {
     fn apply(&mut self, remedy: Remedy) -> Step {
         self.spent.streaming_dropped |= remedy == Remedy::StopStreaming;
         self.spent.replay_dropped |= remedy == Remedy::StopReplay;
+        if matches!(remedy, Remedy::NextKey(_)) {
+            // Keys are tried at their own expense; what failed counts only when there is no other.
+            self.spent.keys += 1;
+            self.spent.attempts = self.spent.attempts.saturating_sub(1);
+        }
         if matches!(remedy, Remedy::NextModel { .. }) {
             // Nothing of what the one model used up is the next one's fault.
             let fallbacks_left = self.spent.fallbacks_left.saturating_sub(1);
@@ -165,7 +180,7 @@ impl Turn {
     }
 
     fn replied(&mut self, mut reply: Box<Reply>) -> Step {
-        self.spent.attempts = 0;
+        (self.spent.attempts, self.spent.keys) = (0, 0);
         if self.summaries > 0 {
             return self.summarised(reply);
         }

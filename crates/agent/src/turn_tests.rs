@@ -4,7 +4,7 @@ use std::time::Duration;
 
 fn reply(text: &str, finish: FinishReason) -> Box<Reply> {
     let message = AssistantMessage { text: text.into(), finish: Some(finish), ..Default::default() };
-    Box::new(Reply { message, calls: vec![], finish, usage: None })
+    Box::new(Reply { message, calls: vec![], finish, usage: None, bill: Default::default() })
 }
 
 fn calling(state: CallState, finish: FinishReason) -> Box<Reply> {
@@ -148,7 +148,7 @@ fn other_ends() {
         (Event::Cancelled(When::RunningTools), Outcome::Interrupted(When::RunningTools)),
         (Event::StoreFailed(stored.clone()), Outcome::StoreFailed(stored)),
         (
-            Event::Failed(fault(FaultClass::Auth)),
+            Event::NoOtherKey(fault(FaultClass::Auth)),
             Outcome::Failed { fault: fault(FaultClass::Auth), exit_reason: "api_error(auth)".into() },
         ),
         (
@@ -167,6 +167,45 @@ fn moves_on(step: &Step) -> bool {
     matches!(step, Step::Apply(Remedy::NextModel { .. }))
 }
 
+fn looks_for_a_key(step: &Step) -> bool {
+    matches!(step, Step::Apply(Remedy::NextKey(_)))
+}
+
+#[test]
+fn keys_models_and_attempts_are_three_budgets() {
+    let mut turn = Turn::new(Limits::default()).with_fallbacks(1);
+    turn.next(Event::Started);
+    let limited = || fault(FaultClass::RateLimited);
+    // However many keys are tried, no attempt and no model is spent on them.
+    for _ in 0..5 {
+        assert!(looks_for_a_key(&turn.next(Event::Failed(limited()))));
+        assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+    }
+    assert!(looks_for_a_key(&turn.next(Event::Failed(limited()))));
+    assert!(moves_on(&turn.next(Event::NoOtherKey(limited()))));
+    turn.next(Event::Remedied);
+    // The next model has keys of its own, and all its attempts.
+    for seconds in [2, 4] {
+        assert!(looks_for_a_key(&turn.next(Event::Failed(limited()))));
+        let waits = Step::Apply(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() });
+        assert_eq!(turn.next(Event::NoOtherKey(limited())), waits);
+        turn.next(Event::Remedied);
+    }
+    assert!(looks_for_a_key(&turn.next(Event::Failed(limited()))));
+    assert!(matches!(turn.next(Event::NoOtherKey(limited())), Step::Finish(Outcome::Failed { .. })));
+}
+
+#[test]
+fn a_pool_that_always_has_another_key_does_not_hold_a_turn_for_ever() {
+    let mut turn = turn();
+    for _ in 0..Limits::default().keys {
+        assert!(looks_for_a_key(&turn.next(Event::Failed(fault(FaultClass::Auth)))));
+        turn.next(Event::Remedied);
+    }
+    let end = turn.next(Event::Failed(fault(FaultClass::Auth)));
+    assert!(matches!(end, Step::Finish(Outcome::Failed { .. })), "{end:?}");
+}
+
 #[test]
 fn the_next_model_begins_with_nothing_spent() {
     let mut turn = Turn::new(Limits::default()).with_fallbacks(2);
@@ -181,7 +220,8 @@ fn the_next_model_begins_with_nothing_spent() {
         assert!(moves_on(&turn.next(server())));
         assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
     }
-    let auth = turn.next(Event::Failed(fault(FaultClass::Auth)));
+    assert!(looks_for_a_key(&turn.next(Event::Failed(fault(FaultClass::Auth)))));
+    let auth = turn.next(Event::NoOtherKey(fault(FaultClass::Auth)));
     assert!(
         matches!(auth, Step::Finish(Outcome::Failed { exit_reason, .. }) if exit_reason == "api_error(auth)")
     );

@@ -91,6 +91,15 @@ pub(crate) enum Command {
     /// cache writes). Active time is the time between neighbouring messages of a session, without
     /// pauses over ten minutes; sessions side by side add up.
     Insights(InsightsArgs),
+    /// What was spent today, or in a session, and how much of the budget is left
+    ///
+    /// Limits are settings: budget.day_usd and budget.session_usd, in dollars. No call is made that could
+    /// pass one: a call's price is put aside before it is sent, at two bytes of the request to a token and
+    /// as many tokens of reply as it may have. With --json, all numbers as one JSON value.
+    ///
+    /// Days are days of local time. What was put aside for calls that broke off counts as spent, since
+    /// they may have been billed.
+    Budget(BudgetArgs),
     /// Which model is used: choose one, list providers and models, see what is used and why
     ///
     /// Without a subcommand, a list to choose from. Needs a terminal.
@@ -131,6 +140,13 @@ pub(crate) struct InsightsArgs {
     /// How many days to look back, today included
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub(crate) days: u32,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BudgetArgs {
+    /// What this session cost, on whichever days: its id, the start of its id, its title, or `latest`
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -382,6 +398,16 @@ pub(crate) enum ModelCommand {
     ///
     /// Try another choice with --provider NAME and -m NAME. Nothing is connected.
     Resolve,
+    /// Who does the small jobs beside a conversation: images, summaries, titles and more
+    ///
+    /// For each job the models that are asked, in order, until one answers. Change them with
+    /// `hermes config set auxiliary.JOB.provider NAME` (`auto`, `main`, or a provider) and
+    /// auxiliary.JOB.model. Nothing is connected.
+    Tasks {
+        /// Only this job, with the reason for each model
+        #[arg(value_name = "JOB")]
+        task: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,7 +8,7 @@ use crate::screen::{self, Screen};
 use crate::term::{self, Style};
 use crate::{json_events, launch, oneshot, signals};
 use futures::FutureExt;
-use hermes_conversation::{Message, UserMessage, events};
+use hermes_conversation::{Cost, CostStatus, Message, UserMessage, events};
 use hermes_runtime::commands::{self, Action, Line};
 use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle, TurnReport};
 use hermes_tools::AskUser;
@@ -229,6 +229,9 @@ impl<'a> Chat<'a> {
             row("output_tokens"),
             row("total_tokens")
         ));
+        if let Some(cost) = self.session.cost() {
+            self.note(&cost_words(&cost));
+        }
     }
 
     fn farewell(&self) {
@@ -246,5 +249,19 @@ impl<'a> Chat<'a> {
     fn complain(&self, text: &str) {
         let Style { red, off, .. } = self.style;
         term::print_line(&format!("{red}  {}{off}", term::printable(text)));
+    }
+}
+
+/// What calls cost, in a few words.
+fn cost_words(cost: &Cost) -> String {
+    let known = cost.known().map(|amount| amount.to_string());
+    match (cost.status, known) {
+        (CostStatus::Included, _) => "cost: included in the subscription".to_owned(),
+        (CostStatus::Actual, Some(amount)) => format!("cost: {amount} since this session was opened"),
+        (CostStatus::Estimated, Some(amount)) => {
+            format!("cost: about {amount} since this session was opened")
+        }
+        (_, Some(amount)) => format!("cost: at least {amount}; some calls have no known price"),
+        (_, None) => "cost: unknown; `hermes model show` says what is known about the model".to_owned(),
     }
 }

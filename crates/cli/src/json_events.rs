@@ -1,8 +1,8 @@
 //! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
 
-use hermes_conversation::{TurnEvent, Usage};
+use hermes_conversation::{Money, TurnEvent, Usage};
 use hermes_runtime::{StandIn, TurnReport};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The version of the format; it grows when a field changes its meaning.
 pub(crate) const VERSION: u32 = 1;
@@ -60,6 +60,7 @@ pub(crate) fn result(report: &TurnReport, about: &About<'_>) -> Value {
     });
     if let (Value::Object(value), Value::Object(counts)) = (&mut value, tokens(&report.usage)) {
         value.extend(counts);
+        value.extend(cost(Some(report)));
     }
     value
 }
@@ -110,13 +111,23 @@ pub(crate) fn tokens(usage: &Usage) -> Value {
     })
 }
 
-/// The report of `--usage-file`. Prices are not built in, so the cost is plainly unknown.
+/// What the calls of a turn cost, under the names that programs read.
+fn cost(report: Option<&TurnReport>) -> Map<String, Value> {
+    let cost = report.and_then(|report| report.cost).unwrap_or_default();
+    let source = if cost.source.is_empty() { "none" } else { cost.source };
+    let fields = [
+        ("estimated_cost_usd", json!(cost.estimated.map(Money::dollars))),
+        ("actual_cost_usd", json!(cost.actual.map(Money::dollars))),
+        ("cost_status", json!(cost.status.as_str())),
+        ("cost_source", json!(source)),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The report of `--usage-file`.
 pub(crate) fn usage_file(report: Option<&TurnReport>, about: &About<'_>, failure: Option<&str>) -> Value {
     let usage = report.map(|report| report.usage).unwrap_or_default();
     let mut value = json!({
-        "estimated_cost_usd": null,
-        "cost_status": "unknown",
-        "cost_source": "none",
         "input_tokens": usage.input,
         "output_tokens": usage.output,
         "cache_read_tokens": usage.cache_read,
@@ -132,8 +143,9 @@ pub(crate) fn usage_file(report: Option<&TurnReport>, about: &About<'_>, failure
         "service_tier": null,
     });
     let failure = failure.or_else(|| report.and_then(|report| report.error.as_deref()));
-    if let (Value::Object(value), Some(failure)) = (&mut value, failure) {
-        value.insert("failure".to_owned(), json!(failure));
+    if let Value::Object(value) = &mut value {
+        value.extend(cost(report));
+        value.extend(failure.map(|failure| ("failure".to_owned(), json!(failure))));
     }
     value
 }

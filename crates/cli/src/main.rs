@@ -4,6 +4,7 @@
 
 mod args;
 mod ask;
+mod budget;
 mod chat;
 mod config_command;
 mod demo;
@@ -101,6 +102,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Demo(args)) => demo::run(&args).await,
         Some(Command::Sessions(command)) => sessions_command::run(command, &common).await,
         Some(Command::Insights(args)) => insights::run(&args, &common).await,
+        Some(Command::Budget(args)) => budget::run(&args, &common).await,
         Some(Command::Model { command }) => model_command::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),
         Some(Command::Doctor) => doctor::run(&common).await,

@@ -3,18 +3,20 @@
 //! What is used is decided in `providers`; here it is shown, listed and saved. Looking creates no
 //! home, and no key is ever printed: only where it was found.
 
+mod facts;
 mod list;
 mod models;
 mod pick;
 mod set;
 pub(crate) mod show;
+mod tasks;
 mod understand;
 
 use crate::args::{Common, ModelCommand};
 use crate::config_command::read;
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
-use hermes_runtime::{Endpoint, KeySource, model_choice, shown_url};
+use hermes_runtime::{Endpoint, KeySource, model_choice, model_facts, shown_url};
 use serde_json::{Value, json};
 
 pub(crate) async fn run(command: Option<ModelCommand>, common: &Common) -> Result<Exit, Failure> {
@@ -25,6 +27,7 @@ pub(crate) async fn run(command: Option<ModelCommand>, common: &Common) -> Resul
         Some(ModelCommand::Show) => show::run(common).await,
         Some(ModelCommand::Set { choice, yes }) => set::run(&choice, yes, common),
         Some(ModelCommand::Resolve) => resolve(common),
+        Some(ModelCommand::Tasks { task }) => tasks::run(task.as_deref(), common),
     }
 }
 
@@ -47,8 +50,8 @@ fn resolve(common: &Common) -> Result<Exit, Failure> {
         let why = why.map(|reason| format!("  ({})", reason.why)).unwrap_or_default();
         term::print_line(&term::printable(&format!("{what:>9}  {value}{why}")));
     }
-    if let Some(tokens) = endpoint.context_length {
-        term::print_line(&format!("{:>9}  {tokens} tokens", "window"));
+    for (what, text) in facts::lines(&model_facts::known(&launch::home()?, &endpoint), endpoint.provider) {
+        term::print_line(&format!("{what:>9}  {text}"));
     }
     Ok(Exit::Answered)
 }

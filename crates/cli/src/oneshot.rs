@@ -195,6 +195,7 @@ pub(crate) fn explain(report: &TurnReport, error: &str) -> String {
         }
         Some(Auth) => "check the key with `hermes doctor`",
         Some(ModelNotFound) => "choose a model that the provider has: `hermes config set model.default NAME`",
+        Some(Budget) => "`hermes budget` shows what was spent",
         Some(Billing) => "the account needs credit, or choose another provider",
         Some(
             RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown,

@@ -3,12 +3,14 @@
 //! Every other crate speaks this language. Nothing here waits, reads a file or knows a
 //! provider's format; the traits are the seams through which a turn reaches its record.
 
+mod auxiliary;
 mod event;
 mod history;
 mod ids;
 mod json;
 mod lease;
 mod message;
+mod money;
 mod ports;
 mod quirks;
 mod raw_json;
@@ -16,6 +18,7 @@ mod repair;
 mod tokens;
 mod transcript;
 
+pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
 pub use event::{EventSink, EventStream, TurnEvent, events};
 pub use history::History;
 pub use ids::{CallId, IntentId, MessageId, SessionId, TurnId};
@@ -25,9 +28,8 @@ pub use message::{
     AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,
     ToolDefinition, ToolMessage, UserMessage,
 };
-pub use ports::{
-    AuxModel, AuxTask, DeliveryPoint, HookPoint, HookVerdict, Hooks, Mail, Mailbox, NoHooks, NoMail,
-};
+pub use money::{Bill, Cost, CostStatus, Money};
+pub use ports::{DeliveryPoint, HookPoint, HookVerdict, Hooks, Mail, Mailbox, NoHooks, NoMail};
 pub use quirks::Quirks;
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};

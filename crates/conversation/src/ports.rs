@@ -1,6 +1,6 @@
-//! Seams that later parts of Hermes plug into: mail, hooks, auxiliary models.
+//! Seams that later parts of Hermes plug into: mail and hooks.
 
-use crate::{BoxFuture, Lease, Message, RecordError};
+use crate::{BoxFuture, Lease, RecordError};
 
 /// A place in a turn at which waiting mail may join the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,22 +65,4 @@ impl Hooks for NoHooks {
     fn fire(&self, _: HookPoint) -> BoxFuture<'_, HookVerdict> {
         Box::pin(async { HookVerdict::GoOn })
     }
-}
-
-/// What an auxiliary model is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AuxTask {
-    Compression,
-    Title,
-}
-
-/// A second model for small jobs beside the conversation.
-pub trait AuxModel: Send + Sync {
-    /// Asks once, without tools. The error is a sentence for a person.
-    fn ask(
-        &self,
-        task: AuxTask,
-        messages: Vec<Message>,
-        max_output_tokens: u64,
-    ) -> BoxFuture<'_, Result<String, String>>;
 }

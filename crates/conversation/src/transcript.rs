@@ -6,8 +6,8 @@
 //! commit, so code that runs something unrecorded does not compile.
 
 use crate::{
-    AssistantMessage, BoxFuture, CallId, IntentId, Lease, Message, SessionId, ToolMessage, TurnId, Usage,
-    UserMessage,
+    AssistantMessage, Bill, BoxFuture, CallId, IntentId, Lease, Message, SessionId, ToolMessage, TurnId,
+    Usage, UserMessage,
 };
 use std::path::PathBuf;
 
@@ -168,6 +168,18 @@ pub struct SpentCall {
     pub model: String,
     pub provider: String,
     pub base_url: String,
+    /// What a side task was for; empty for the conversation itself.
+    pub task: String,
+    pub bill: Bill,
+}
+
+impl SpentCall {
+    /// Adds another call of the same model to these.
+    pub fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.usage += other.usage;
+        self.bill += other.bill;
+    }
 }
 
 /// How a turn ended.

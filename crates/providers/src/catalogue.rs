@@ -142,6 +142,10 @@ impl Provider {
         Self { auth, ..self }
     }
 
+    const fn aux(self, model: &'static str) -> Self {
+        Self { aux_model: Some(model), ..self }
+    }
+
     const fn lacks(self, what: &'static str) -> Self {
         Self { lacks: Some(what), ..self }
     }

@@ -1,5 +1,6 @@
 //! Endpoints that the user named in `config.yaml`.
 
+use crate::facts::Prices;
 use crate::mode::ModeName;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ pub struct CustomProvider {
     pub default_model: Option<String>,
     pub context_length: Option<u64>,
     pub max_tokens: Option<u64>,
+    pub prices: Option<Prices>,
     pub models: BTreeMap<String, CustomModel>,
     pub is_disabled: bool,
 }
@@ -25,6 +27,7 @@ pub struct CustomProvider {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CustomModel {
     pub context_length: Option<u64>,
+    pub prices: Option<Prices>,
 }
 
 impl CustomProvider {
@@ -37,5 +40,10 @@ impl CustomProvider {
     pub(crate) fn context_length(&self, model: &str) -> Option<u64> {
         let of_model = self.models.get(model).and_then(|model| model.context_length);
         of_model.or(self.context_length)
+    }
+
+    /// What a model costs, as the entry states it.
+    pub(crate) fn prices(&self, model: &str) -> Option<Prices> {
+        self.models.get(model).and_then(|model| model.prices).or(self.prices)
     }
 }

@@ -73,6 +73,12 @@ impl HttpModel {
         self
     }
 
+    /// The same model, with the window it is known to have.
+    pub fn with_window(mut self, tokens: u64) -> Self {
+        self.profile.context_length = Some(tokens);
+        self
+    }
+
     /// The same model, with another life time for what its requests mark, if they mark anything.
     pub fn with_cache_ttl(mut self, ttl: CacheTtl) -> Self {
         self.profile.cache = self.profile.cache.map(|_| ttl);

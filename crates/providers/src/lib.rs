@@ -8,9 +8,11 @@ mod catalogue;
 mod client;
 mod custom;
 mod deadlines;
+mod facts;
 mod fetch;
 mod http_model;
 mod local;
+mod metered;
 mod mode;
 mod models_list;
 mod probe;
@@ -23,9 +25,13 @@ pub use catalogue::{Auth, ModeRule, Models, Provider, find as find_provider, pro
 pub use client::{HttpClients, HttpSettings, install_tls};
 pub use custom::{CustomModel, CustomProvider};
 pub use deadlines::Deadlines;
+pub use facts::{
+    Fact, FactSource, Heard, KeptModels, ModelFacts, Prices, Stated, Tariff, facts, models_file, per_million,
+};
 pub use fetch::Asker;
 pub use http_model::HttpModel;
 pub use local::{LocalServer, find_local_servers};
+pub use metered::{AskPrices, Metered};
 pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
 pub use models_list::{ListedModel, list_models};
 pub use probe::{Basis, ProbedServer, ServerKind, Window, probe};

@@ -3,29 +3,17 @@
 use crate::Place;
 use crate::address::below;
 use crate::catalogue::Models;
+use crate::facts::Stated;
 use crate::fetch::Asker;
 use hermes_wire::Failure;
 use serde_json::Value;
-
-/// Names of the window in the lists of different servers.
-const WINDOW_FIELDS: [&str; 10] = [
-    "context_length",
-    "context_window",
-    "context_size",
-    "max_context_length",
-    "max_model_len",
-    "max_input_tokens",
-    "max_sequence_length",
-    "max_seq_len",
-    "n_ctx",
-    "n_ctx_train",
-];
 
 /// A model that can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedModel {
     pub id: String,
-    pub context_length: Option<u64>,
+    /// What the list says about it.
+    pub stated: Stated,
 }
 
 /// Asks `/models` of a place, with the key that belongs to it.
@@ -50,13 +38,7 @@ fn model(row: &Value) -> Option<ListedModel> {
     if id.is_empty() {
         return None;
     }
-    Some(ListedModel { id: id.to_owned(), context_length: window(row) })
-}
-
-/// The window that a row states, as far as it is believable.
-pub(crate) fn window(row: &Value) -> Option<u64> {
-    let stated = WINDOW_FIELDS.iter().find_map(|field| row.get(*field)?.as_u64());
-    stated.filter(|tokens| (1_024..=10_000_000).contains(tokens))
+    Some(ListedModel { id: id.to_owned(), stated: Stated::in_row(row) })
 }
 
 fn is_wanted(row: &Value, kind: Models) -> bool {
@@ -98,19 +80,6 @@ mod tests {
         ] {
             let want = want.map(|want| want.into_iter().map(str::to_owned).collect());
             assert_eq!(names(answer.clone(), kind), want, "{answer}");
-        }
-    }
-
-    #[test]
-    fn windows_have_many_names_and_must_be_believable() {
-        for (row, want) in [
-            (json!({"context_length": 4096}), Some(4096)),
-            (json!({"max_model_len": 32_768}), Some(32_768)),
-            (json!({"context_window": 0}), None),
-            (json!({"context_window": 99_000_000}), None),
-            (json!({"context_length": "big"}), None),
-        ] {
-            assert_eq!(window(&row), want, "{row}");
         }
     }
 }

@@ -4,8 +4,8 @@
 //! loopback is asked, and never on the way to a conversation.
 
 use crate::address::{below, is_loopback};
+use crate::facts::Stated;
 use crate::fetch::Asker;
-use crate::models_list::window;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
@@ -158,5 +158,5 @@ fn read_vllm(answer: &Value, model: &str) -> Option<Option<Window>> {
     let is_vllm = |row: &&Value| row["owned_by"] == "vllm" || row.get("max_model_len").is_some();
     rows.iter().find(is_vllm)?;
     let row = rows.iter().find(|row| row["id"] == model);
-    Some(of(row.and_then(window), Basis::Loaded))
+    Some(of(row.and_then(|row| Stated::in_row(row).window), Basis::Loaded))
 }

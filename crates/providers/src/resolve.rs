@@ -11,6 +11,7 @@ mod keys;
 use crate::address::parse_base_url;
 use crate::catalogue::{self, Provider, vendor_quirks};
 use crate::custom::CustomProvider;
+use crate::facts::Prices;
 use crate::mode::{self, ModeName};
 use choice::Chosen;
 use endpoint::chosen_mode;
@@ -34,6 +35,8 @@ pub struct Wanted {
     pub given: Option<GivenKey>,
     pub context_length: Option<u64>,
     pub max_tokens: Option<u64>,
+    /// `model.pricing`: of the model beside it.
+    pub prices: Option<Prices>,
     /// Endpoints with a name, from `custom_providers` and `providers`.
     pub custom: Vec<CustomProvider>,
     /// Built-in providers that are switched off.
@@ -89,6 +92,7 @@ pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, Res
         provider: place.provider.id,
         context_length: wanted.context_length.or_else(|| entry?.context_length(&model)),
         max_tokens: wanted.max_tokens.or_else(|| entry?.max_tokens),
+        prices: wanted.prices.or_else(|| entry?.prices(&model)),
         entry: place.entry.map(|entry| entry.name),
         base_url: place.base_url,
         model,

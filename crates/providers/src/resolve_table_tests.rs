@@ -411,7 +411,7 @@ fn an_entry_knows_its_models_and_every_choice_has_a_reason() {
     let mut entry = entries().remove(0);
     entry.default_model = Some("big".into());
     entry.context_length = Some(8_192);
-    entry.models.insert("big".into(), crate::CustomModel { context_length: Some(131_072) });
+    entry.models.insert("big".into(), crate::CustomModel { context_length: Some(131_072), prices: None });
     let wanted = Wanted { provider: Some("acme".into()), custom: vec![entry], ..Wanted::default() };
     let none = |_: &str| None;
     let endpoint = resolve(&wanted, &none).unwrap();

@@ -64,7 +64,7 @@ async fn ask(model: &HttpModel) -> (String, Result<Reply, Failure>) {
         match event {
             Ok(ModelEvent::Text(piece)) => text.push_str(&piece),
             Ok(ModelEvent::Finished(reply)) => return (text, Ok(*reply)),
-            Ok(ModelEvent::Reasoning(_) | ModelEvent::ToolPreparing(_)) => {}
+            Ok(ModelEvent::Reasoning(_) | ModelEvent::ToolPreparing(_) | ModelEvent::Usage(_)) => {}
             Err(failure) => return (text, Err(failure)),
         }
     }

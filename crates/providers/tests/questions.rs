@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use hermes_providers::{
-    Around, Asker, Basis, HttpClients, HttpSettings, ListedModel, Place, ProbedServer, ServerKind, Wanted,
-    Window, list_models, locate, probe,
+    Around, Asker, Basis, HttpClients, HttpSettings, ListedModel, Place, ProbedServer, ServerKind, Stated,
+    Wanted, Window, list_models, locate, probe,
 };
 use hermes_scripted::Listening;
 use hermes_scripted::http::{Connection, Request, whole};
@@ -208,7 +208,8 @@ async fn models_are_listed_with_the_key_of_the_place() {
     .await;
     let listed =
         list_models(&place(&stub.listening.base_url(), "k-123"), &asker(Duration::from_secs(5))).await;
-    let model = |id: &str, context_length| ListedModel { id: id.into(), context_length };
+    let model =
+        |id: &str, window| ListedModel { id: id.into(), stated: Stated { window, ..Stated::default() } };
     assert_eq!(listed.unwrap(), [model("a", None), model("b", Some(4096))]);
     assert_eq!(stub.asked(), ["GET /v1/models"]);
     assert_eq!(stub.seen.lock().unwrap()[0].header("authorization"), Some("Bearer k-123"));

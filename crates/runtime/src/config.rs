@@ -5,6 +5,7 @@
 //! files a person owns, so they touch exactly the named key, keep comments and unknown keys, and
 //! check the result before it is written.
 
+mod auxiliary;
 mod coerce;
 mod command;
 mod custom_providers;
@@ -23,6 +24,7 @@ mod suggest;
 mod value;
 mod yaml_text;
 
+pub use auxiliary::{AuxProvider, AuxSettings};
 pub use command::{SetReport, Target, change, set, unset};
 pub use custom_providers::NamedProviders;
 pub use env_file::{EnvFile, EnvNotice};

@@ -19,21 +19,30 @@ pub fn fallbacks(config: &Config, own: &Endpoint) -> Result<Fallbacks, RuntimeEr
     if read.entries.is_empty() {
         return Ok(all);
     }
-    let variable = |name: &str| config.variable(name).map(SecretString::from);
-    let around = Around { variable: &variable, pooled: &|_| None };
     let common = common(config)?;
     for entry in read.entries {
-        match resolve_with(&wanted(&entry, &common), around) {
+        match resolve_entry(config, &entry, &common) {
             Ok(found) if std::iter::once(own).chain(&all.stops).any(|known| is_same(known, &found)) => {}
             Ok(found) => all.stops.push(found),
-            Err(error) => all.warnings.push(skipped(&entry, &error)),
+            Err(warning) => all.warnings.push(warning),
         }
     }
     Ok(all)
 }
 
+/// The endpoint of an entry, or a line about why it has none.
+pub(crate) fn resolve_entry(
+    config: &Config,
+    entry: &FallbackEntry,
+    common: &Wanted,
+) -> Result<Endpoint, String> {
+    let variable = |name: &str| config.variable(name).map(SecretString::from);
+    let around = Around { variable: &variable, pooled: &|_| None };
+    resolve_with(&wanted(entry, common), around).map_err(|error| skipped(entry, &error))
+}
+
 /// What all of them share with the session's own model.
-fn common(config: &Config) -> Result<Wanted, RuntimeError> {
+pub(crate) fn common(config: &Config) -> Result<Wanted, RuntimeError> {
     let named = config.named_providers()?;
     let max_tokens = config.integer("model.max_tokens")?.and_then(|number| u64::try_from(number).ok());
     Ok(Wanted { custom: named.entries, disabled: named.disabled, max_tokens, ..Wanted::default() })
@@ -58,7 +67,7 @@ fn wanted(entry: &FallbackEntry, common: &Wanted) -> Wanted {
 
 /// The same model again would fail again. `custom` is not the name of anything: there, the address
 /// counts.
-fn is_same(one: &Endpoint, other: &Endpoint) -> bool {
+pub(crate) fn is_same(one: &Endpoint, other: &Endpoint) -> bool {
     let label = one.label();
     let is_same_place = one.base_url == other.base_url || (label != "custom" && label == other.label());
     one.model == other.model && is_same_place

@@ -3,28 +3,34 @@
 //! Every front end starts here: it opens a [`Runtime`] on a home and speaks to sessions through
 //! [`SessionHandle`]. This is the only library crate that reads `config.yaml` and `.env`.
 
+mod auxiliary;
 pub mod commands;
 pub mod config;
 mod error;
 mod fallback;
 pub mod home;
 mod images;
+mod meter;
 pub mod model_choice;
+pub mod model_facts;
+mod models;
 mod retention;
 mod runtime;
 mod session_handle;
 
+pub use auxiliary::{AuxRoute, AuxStop, route as auxiliary_route};
 pub use error::RuntimeError;
 pub use fallback::{Fallbacks, fallbacks};
 pub use hermes_agent::{StandIn, TurnReport, UserInput};
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_providers::{
-    Asker, CustomProvider, Endpoint, KeySource, ListedModel, LocalServer, ModeName, Place, ProbedServer,
-    Provider, Reason, ResolveError, find_local_servers, find_provider, install_tls, is_loopback, list_models,
-    parse_base_url, probe, providers, shown_url,
+    Asker, CustomProvider, Endpoint, Fact, KeySource, ListedModel, LocalServer, ModeName, ModelFacts, Place,
+    Prices, ProbedServer, Provider, Reason, ResolveError, find_local_servers, find_provider, install_tls,
+    is_loopback, list_models, parse_base_url, probe, providers, shown_url,
 };
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
 pub use home::Home;
 pub use images::{Image, ImageError, message_with_images};
+pub use meter::Budget;
 pub use runtime::{Launch, Runtime};
 pub use session_handle::{Parting, SessionHandle};

@@ -4,9 +4,10 @@
 
 use crate::RuntimeError;
 use crate::config::{Config, Source};
+use hermes_conversation::Money;
 use hermes_providers::{
-    Around, Asker, Deadlines, Endpoint, HttpClients, HttpSettings, Place, SaidBy, Wanted, find_provider,
-    is_loopback, locate, resolve_with,
+    Around, Asker, Deadlines, Endpoint, HttpClients, HttpSettings, Place, Prices, SaidBy, Wanted,
+    find_provider, is_loopback, locate, resolve_with,
 };
 use secrecy::SecretString;
 use std::time::Duration;
@@ -89,6 +90,7 @@ fn read(
         given: None,
         context_length: number("model.context_length")?.filter(|_| keeps_address && !is_other_model),
         max_tokens: number("model.max_tokens")?,
+        prices: prices(config)?.filter(|_| keeps_address && !is_other_model),
         custom: named.entries,
         disabled: named.disabled,
         said_by: SaidBy {
@@ -96,6 +98,20 @@ fn read(
             model: said_by(config, "model.default")?,
             base_url: said_by(config, "model.base_url")?,
         },
+    })
+}
+
+/// `model.pricing`, which needs an input and an output price to be of use.
+fn prices(config: &Config) -> Result<Option<Prices>, RuntimeError> {
+    let price = |name: &str| -> Result<Option<Money>, RuntimeError> {
+        let million = config.dollars(&format!("model.pricing.{name}"))?;
+        Ok(million.map(|million| Money::from_units(million.units().div_ceil(1_000_000))))
+    };
+    let (input, output) = (price("input")?, price("output")?);
+    let (cache_read, cache_write) = (price("cache_read")?, price("cache_write")?);
+    Ok(match (input, output) {
+        (Some(input), Some(output)) => Some(Prices { input, output, cache_read, cache_write }),
+        _ => None,
     })
 }
 

@@ -1,18 +1,18 @@
 //! A working Hermes: one home, its settings, its store, its tools.
 
 use crate::config::Config;
-use crate::fallback::{Fallbacks, fallbacks};
 use crate::home::Home;
+use crate::meter::{Budget, StoredMeter};
 use crate::model_choice::{self, http_clients};
 use crate::{RuntimeError, SessionHandle};
-use hermes_agent::FallbackRoute;
+use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
 use hermes_exec::{Local, child_env};
 use hermes_guard::Secrets;
-use hermes_providers::{Endpoint, HttpClients, HttpModel};
+use hermes_providers::{Endpoint, HttpClients};
 use hermes_store::{AutoPrune, AutoPruned, Clock, SessionDb};
 use hermes_tools::{ApprovalMode, AskUser, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup};
-use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
+use hermes_wire::Meter;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -34,12 +34,14 @@ pub struct Launch {
 /// Everything that the sessions of one process share.
 pub struct Runtime {
     pub(crate) launch: Launch,
-    config: Config,
-    secrets: Arc<Secrets>,
-    clients: HttpClients,
+    pub(crate) config: Config,
+    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) clients: HttpClients,
     registry: Arc<Registry>,
     locks: Arc<PathLocks>,
-    pub(crate) store: OnceLock<SessionDb>,
+    pub(crate) store: Arc<OnceLock<SessionDb>>,
+    pub(crate) meter: Arc<dyn Meter>,
+    pub(crate) resting: Resting,
 }
 
 impl Runtime {
@@ -51,12 +53,16 @@ impl Runtime {
         let disabled = config.list("agent.disabled_toolsets")?;
         let registry = Registry::builtin().select(Some(&enabled), &disabled)?;
         let clients = http_clients(&config)?;
+        let store = Arc::new(OnceLock::new());
+        let meter = Arc::new(StoredMeter { store: store.clone(), budget: Budget::read(&config)? });
         Ok(Self {
             secrets: Arc::new(config.secrets()),
             clients,
             registry: Arc::new(registry),
             locks: Arc::default(),
-            store: OnceLock::new(),
+            store,
+            meter,
+            resting: Resting::default(),
             config,
             launch,
         })
@@ -132,29 +138,6 @@ impl Runtime {
         if let Some(store) = self.store.get() {
             store.leave(Duration::from_millis(200)).await;
         }
-    }
-
-    /// The model at an endpoint and those that step in for it, with what a person should know.
-    pub(crate) fn route(&self, own: &Endpoint) -> Result<(Arc<dyn ModelRoute>, Vec<String>), RuntimeError> {
-        let Fallbacks { stops, warnings } = fallbacks(&self.config, own)?;
-        let model = self.model(own)?;
-        if stops.is_empty() {
-            return Ok((Arc::new(SingleModel(model)), warnings));
-        }
-        let stops: Vec<_> = stops.iter().map(|stop| self.model(stop)).collect::<Result<_, _>>()?;
-        Ok((Arc::new(FallbackRoute::new(model, stops)), warnings))
-    }
-
-    fn model(&self, endpoint: &Endpoint) -> Result<Arc<dyn Model>, RuntimeError> {
-        let effort = self.config.text("agent.reasoning_effort")?;
-        let ttl = match self.config.text("prompt_caching.cache_ttl")?.as_deref() {
-            Some("1h") => CacheTtl::OneHour,
-            _ => CacheTtl::FiveMinutes,
-        };
-        let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
-            .with_effort(effort.as_deref().and_then(Effort::parse))
-            .with_cache_ttl(ttl);
-        Ok(Arc::new(model))
     }
 
     pub(crate) fn registry(&self) -> Arc<Registry> {

@@ -3,7 +3,9 @@
 use crate::{Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, Ports, Session, TurnReport, UserInput, crash_texts, run_turn};
 use hermes_context::NeverCompact;
-use hermes_conversation::{EventSink, History, Lease, MessageId, NoHooks, NoMail, Quirks, SessionId, Usage};
+use hermes_conversation::{
+    Cost, EventSink, History, Lease, MessageId, NoHooks, NoMail, Quirks, SessionId, Usage,
+};
 use hermes_exec::{Group, reap};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::Endpoint;
@@ -26,6 +28,8 @@ pub struct SessionHandle<'a> {
     is_resumed: bool,
     title: Option<String>,
     usage: Usage,
+    /// Since it was opened here.
+    cost: Option<Cost>,
     notices: Vec<String>,
     /// The record failed under a turn: what it holds must be read again before the next one.
     is_unsure: bool,
@@ -129,6 +133,7 @@ impl<'a> SessionHandle<'a> {
             is_resumed: false,
             title: None,
             usage: Usage::default(),
+            cost: None,
             notices,
             is_unsure: false,
             recorded_cwd,
@@ -159,6 +164,11 @@ impl<'a> SessionHandle<'a> {
     /// What the session has used so far.
     pub fn usage(&self) -> Usage {
         self.usage
+    }
+
+    /// What its calls cost since it was opened here; `None` before the first.
+    pub fn cost(&self) -> Option<Cost> {
+        self.cost
     }
 
     /// The conversation so far.
@@ -202,6 +212,12 @@ impl<'a> SessionHandle<'a> {
         let before = session.quirks;
         let report = run_turn(session, input, &ports, cancel).await;
         self.usage += report.usage;
+        if let Some(cost) = report.cost {
+            match &mut self.cost {
+                Some(earlier) => *earlier += cost,
+                None => self.cost = Some(cost),
+            }
+        }
         self.is_unsure = report.store_failed;
         // The answer is recorded; failing to note these costs nobody the answer, only a fresh
         // look at the record before the next turn.

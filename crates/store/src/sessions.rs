@@ -25,6 +25,7 @@ mod import;
 mod index;
 mod insights;
 mod lease;
+mod ledger;
 mod lineage;
 mod listing;
 mod load;
@@ -44,6 +45,7 @@ mod rewrite;
 mod schema;
 mod script;
 mod search;
+mod spending;
 mod stats;
 mod sums;
 mod tail;
@@ -67,6 +69,7 @@ pub use insights::{
     CostSummary, Count, Insights, InsightsFilter, LONGEST_PAUSE, MessageCounts, Quarter, SessionUse, Share,
 };
 pub use lease::{Acquired, OrphanIntent, Target};
+pub use ledger::{LedgerRow, Refused, Reservation, Reserved, SpendLimit, SpendLimits, Spending};
 pub use listing::{Archived, ListFilter, SessionSummary};
 pub use load::StoredSession;
 pub use owner::{Liveness, is_alive, this_process};

@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use hermes_conversation::{
-    AssistantMessage, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, Opening, Owner,
-    SessionId, Settled, Settlement, SpentCall, ToolCall, ToolMessage, Transcript, Usage, UserMessage,
+    AssistantMessage, Bill, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, Opening,
+    Owner, SessionId, Settled, Settlement, SpentCall, ToolCall, ToolMessage, Transcript, Usage, UserMessage,
 };
 use hermes_store::{
     ExportFilter, ExportFormat, Include, ListFilter, MessageState, NewSession, SessionDb, check, verify,
@@ -221,6 +221,8 @@ async fn go_on(db: &SessionDb) {
         model: "m".into(),
         provider: "p".into(),
         base_url: "http://localhost".into(),
+        task: String::new(),
+        bill: Bill::default(),
     };
     let permits = db.plan(&lease, &turn, &reply, Some(&spent), &[intent]).await.unwrap();
     let message = ToolMessage::new(call.id, "terminal", "jalapeno.txt");

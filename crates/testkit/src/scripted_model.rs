@@ -1,7 +1,9 @@
 //! A model without sockets: replies come from a queue and go straight to the agent.
 
 use futures::stream::{self, StreamExt};
-use hermes_conversation::{AssistantMessage, BoxFuture, CallId, FinishReason, Issuer, Reasoning, ToolCall};
+use hermes_conversation::{
+    AssistantMessage, Bill, BoxFuture, CallId, FinishReason, Issuer, Reasoning, ToolCall,
+};
 use hermes_scripted::{CallScript, ReplyScript};
 use hermes_wire::{
     ApiMode, CallState, Dialect, EncodedRequest, Failure, Model, ModelEvent, ModelEvents, ModelProfile, Reply,
@@ -162,6 +164,7 @@ fn reply(script: &ReplyScript, number: u64, issuer: &Issuer) -> Reply {
         },
         finish,
         usage: script.usage,
+        bill: Bill::default(),
     }
 }
 

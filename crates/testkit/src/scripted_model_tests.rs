@@ -12,6 +12,7 @@ fn request(body: &'static str) -> EncodedRequest {
         body: Bytes::from_static(body.as_bytes()),
         segments: Vec::new(),
         stream: true,
+        output_cap: None,
         session: None,
     }
 }
@@ -45,6 +46,7 @@ async fn a_reply_is_streamed_and_then_whole() {
         calls: vec![CallState::Complete],
         finish: FinishReason::ToolCalls,
         usage: Some(usage),
+        bill: Bill::default(),
     };
     let want = [
         ModelEvent::Reasoning("h".into()),

@@ -9,7 +9,7 @@ mod rules;
 pub use hints::retry_after_header;
 
 use crate::fault::first_line;
-use crate::{Failure, Fault, FaultClass};
+use crate::{Failure, Fault, FaultClass, Refusal};
 use rules::RULES;
 use serde_json::Value;
 
@@ -56,29 +56,36 @@ pub fn classify(failure: &Failure) -> Fault {
 
 /// Names a failure. Pure: the answer depends on the failure and the situation alone.
 pub fn classify_in(failure: &Failure, situation: &Situation) -> Fault {
-    let (class, status, retry_after) = match failure {
+    let nothing = Refusal::default;
+    let (class, refusal, retry_after) = match failure {
         Failure::Http { status, retry_after, body } => {
             let said = Said::new(Some(*status), body);
-            (of_report(&said, situation), Some(*status), retry_after.or_else(|| hints::in_body(body)))
+            let class = of_report(&said, situation);
+            (class, said.refusal(body), retry_after.or_else(|| hints::in_body(body)))
         }
         Failure::Reported { body } => {
             let said = Said::new(None, body);
-            (of_report(&said, situation), said.status, hints::in_body(body))
+            (of_report(&said, situation), said.refusal(body), hints::in_body(body))
         }
+        Failure::NoKey { rests_for, .. } => match rests_for {
+            Some(_) => (FaultClass::RateLimited, nothing(), *rests_for),
+            None => (FaultClass::Auth, nothing(), None),
+        },
         Failure::Unreachable { cause, .. } if rules::is_certificate(&cause.to_lowercase()) => {
-            (FaultClass::Certificate, None, None)
+            (FaultClass::Certificate, nothing(), None)
         }
-        Failure::Unreachable { .. } => (FaultClass::Unreachable, None, None),
-        Failure::TimedOut { .. } => (FaultClass::Timeout, None, None),
-        Failure::Cut { .. } if situation.is_very_large() => (FaultClass::ContextOverflow, None, None),
-        Failure::Cut { .. } => (FaultClass::StreamCut, None, None),
-        Failure::Garbled { .. } => (FaultClass::Garbled, None, None),
-        Failure::TooLarge { .. } => (FaultClass::Format, None, None),
+        Failure::Unreachable { .. } => (FaultClass::Unreachable, nothing(), None),
+        Failure::TimedOut { .. } => (FaultClass::Timeout, nothing(), None),
+        Failure::Cut { .. } if situation.is_very_large() => (FaultClass::ContextOverflow, nothing(), None),
+        Failure::Cut { .. } => (FaultClass::StreamCut, nothing(), None),
+        Failure::Garbled { .. } => (FaultClass::Garbled, nothing(), None),
+        Failure::TooLarge { .. } => (FaultClass::Format, nothing(), None),
+        Failure::OverBudget { .. } => (FaultClass::Budget, nothing(), None),
     };
     let mut flags = class.flags();
     // A 403 says that this key may not, not that the key is bad.
-    flags.rotate &= !(class == FaultClass::Auth && status == Some(403));
-    Fault { class, flags, detail: detail(failure), retry_after }
+    flags.rotate &= !(class == FaultClass::Auth && refusal.status == Some(403));
+    Fault { class, flags, detail: detail(failure), retry_after, refusal }
 }
 
 /// What the provider said about it.
@@ -109,6 +116,10 @@ impl Said {
             text: format!("{body} {inner}").to_lowercase(),
             message: message_in(body).to_lowercase(),
         }
+    }
+
+    fn refusal(self, body: &str) -> Refusal {
+        Refusal { status: self.status, code: self.code, resets_at: hints::moment_in_body(body) }
     }
 }
 

@@ -7,7 +7,7 @@
 //! Cache marks are no part of what is remembered. They are put into the body when it is put
 //! together, so moving one changes nothing else.
 
-use crate::formats::{Format, format};
+use crate::formats::{Format, HeadParts, format};
 use crate::{ApiMode, CacheTtl, EncodedRequest, ModelRequest, Segment, SegmentKind};
 use bytes::Bytes;
 use hermes_conversation::{Message, ToolDefinition};
@@ -52,6 +52,7 @@ struct Head {
     bytes: Vec<u8>,
     mark: Option<usize>,
     has_items: bool,
+    output_cap: Option<u64>,
     segments: Vec<Segment>,
 }
 
@@ -78,7 +79,9 @@ impl Encoder {
         let mut segments = head.map_or_else(Vec::new, |head| head.segments.clone());
         segments.extend(self.units.iter().map(|unit| unit.segment));
         let (stream, session) = (request.settings.stream, request.settings.session.clone());
-        EncodedRequest { mode: self.mode, body: self.body(request.settings.cache), segments, stream, session }
+        let output_cap = head.and_then(|head| head.output_cap);
+        let body = self.body(request.settings.cache);
+        EncodedRequest { mode: self.mode, body, segments, stream, output_cap, session }
     }
 
     /// Puts the pieces together, with cache marks where they belong now.
@@ -123,8 +126,8 @@ impl Encoder {
         }
         let made_from =
             (request.model.clone(), request.system.clone(), request.tools.clone(), request.settings.clone());
-        let (mark, has_items) = (parts.mark, parts.has_items);
-        self.head = Some(Head { made_from, bytes: parts.bytes, mark, has_items, segments });
+        let HeadParts { bytes, mark, has_items, output_cap, .. } = parts;
+        self.head = Some(Head { made_from, bytes, mark, has_items, output_cap, segments });
     }
 
     fn write_messages(&mut self, request: &ModelRequest) {

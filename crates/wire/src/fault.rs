@@ -9,6 +9,13 @@ pub enum Failure {
     Http { status: u16, retry_after: Option<Duration>, body: String },
     #[error("{origin} cannot be reached: {cause}")]
     Unreachable { origin: String, cause: String },
+    /// Nothing was sent: no stored key may be used now.
+    #[error("{why}")]
+    NoKey {
+        why: String,
+        /// After how long one may be used again, where waiting for it makes sense.
+        rests_for: Option<Duration>,
+    },
     #[error("no {phase} within {limit:?}")]
     TimedOut { phase: TimeoutPhase, limit: Duration },
     #[error("the reply was cut off: {cause}")]
@@ -20,6 +27,9 @@ pub enum Failure {
     /// An error object inside an otherwise good stream.
     #[error("the provider reported: {}", first_line(.body))]
     Reported { body: String },
+    /// Not sent: it could pass a limit that the user set.
+    #[error("{why}")]
+    OverBudget { why: String },
 }
 
 /// Which of a call's limits ran out.
@@ -51,12 +61,25 @@ pub struct Fault {
     pub detail: String,
     /// How long the provider asks us to wait.
     pub retry_after: Option<Duration>,
+    /// What the refusal says besides words.
+    pub refusal: Refusal,
+}
+
+/// The parts of a refusal that decide about the key it was for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Refusal {
+    pub status: Option<u16>,
+    /// `error.code` or `error.type`, in lower case; empty when there is none.
+    pub code: String,
+    /// The moment at which a limit ends, as the provider writes it: a number or a date.
+    pub resets_at: Option<String>,
 }
 
 impl Fault {
     /// A fault that nobody but us has named.
     pub fn new(class: FaultClass, detail: impl Into<String>) -> Self {
-        Self { class, flags: class.flags(), detail: detail.into(), retry_after: None }
+        let (flags, refusal) = (class.flags(), Refusal::default());
+        Self { class, flags, detail: detail.into(), retry_after: None, refusal }
     }
 }
 
@@ -138,6 +161,8 @@ fault_classes! {
     ContentPolicy "content_policy_blocked" "f",
     /// The account's own rules leave no provider for the request.
     ProviderPolicy "provider_policy_blocked" "",
+    /// A limit that the user set would be passed.
+    Budget "budget" "",
     Format "format_error" "f",
     Unknown "unknown" "r",
 }

@@ -51,6 +51,8 @@ pub(crate) struct HeadParts {
     pub(crate) mark: Option<usize>,
     /// The list of items is not empty at the end of `bytes`.
     pub(crate) has_items: bool,
+    /// The most tokens the reply may have, where the head says so.
+    pub(crate) output_cap: Option<u64>,
 }
 
 pub(crate) fn format(mode: ApiMode) -> &'static dyn Format {

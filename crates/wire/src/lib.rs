@@ -10,6 +10,7 @@ mod classify;
 mod encode;
 mod fault;
 mod formats;
+mod meter;
 mod model;
 mod request;
 mod sse;
@@ -17,9 +18,10 @@ mod sse;
 pub use arguments::{ArgumentsState, mend_arguments};
 pub use classify::{Situation, classify, classify_in, retry_after_header};
 pub use encode::{Encoder, encode};
-pub use fault::{Failure, Fault, FaultClass, Flags, TimeoutPhase};
+pub use fault::{Failure, Fault, FaultClass, Flags, Refusal, TimeoutPhase};
 pub use formats::anthropic::{AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle, max_output};
 pub use formats::{DecodeError, Decoder, ReasoningDial, ResponsesBackend, ResponsesDialect};
+pub use meter::{Bound, Meter, NoMeter, PlannedCall, Ticket};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use request::{
     ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment,

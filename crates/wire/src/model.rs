@@ -1,8 +1,8 @@
 //! A model that can be asked, and what it answers.
 
-use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, Failure, FaultClass};
+use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, Failure, Fault, FaultClass};
 use futures::stream::BoxStream;
-use hermes_conversation::{AssistantMessage, BoxFuture, FinishReason, Issuer, Usage};
+use hermes_conversation::{AssistantMessage, Bill, BoxFuture, FinishReason, Issuer, Usage};
 use std::sync::Arc;
 
 /// One model at one endpoint, ready to be asked.
@@ -16,6 +16,12 @@ pub trait Model: Send + Sync {
     /// Starts a reply. Dropping the stream abandons the call. A stream that ends without
     /// [`ModelEvent::Finished`] ends with an error.
     fn reply(&self, request: EncodedRequest) -> BoxFuture<'_, Result<ModelEvents, Failure>>;
+
+    /// The last call failed like this: looks for another key of the same provider, or a way to renew
+    /// this one. `true` means that the same request is worth sending again at once.
+    fn another_key<'a>(&'a self, _fault: &'a Fault) -> BoxFuture<'a, bool> {
+        Box::pin(async { false })
+    }
 }
 
 /// A reply on its way in.
@@ -80,6 +86,8 @@ pub enum ModelEvent {
     Reasoning(String),
     /// The name of a tool appeared; its arguments are still being written.
     ToolPreparing(String),
+    /// What the call has used so far. Should it break off, this is what is known of its price.
+    Usage(Usage),
     Finished(Box<Reply>),
 }
 
@@ -91,6 +99,8 @@ pub struct Reply {
     pub calls: Vec<CallState>,
     pub finish: FinishReason,
     pub usage: Option<Usage>,
+    /// What it cost. A decoder writes down what the provider says of it, the meter the rest.
+    pub bill: Bill,
 }
 
 /// How a tool call came over the line.

@@ -125,6 +125,8 @@ pub struct EncodedRequest {
     pub body: Bytes,
     pub segments: Vec<Segment>,
     pub stream: bool,
+    /// The most tokens the reply may have, where the request says so.
+    pub output_cap: Option<u64>,
     /// The session it belongs to, for servers that keep the requests of one together.
     pub session: Option<Arc<str>>,
 }

@@ -1,10 +1,13 @@
 //! `hermes model list PROVIDER`: the models that a provider says it has.
 
+use super::facts;
 use crate::args::Common;
 use crate::config_command::read;
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
-use hermes_runtime::{CallFailure, ListedModel, RuntimeError, find_provider, list_models, model_choice};
+use hermes_runtime::{
+    CallFailure, ListedModel, RuntimeError, find_provider, list_models, model_choice, model_facts,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -30,13 +33,17 @@ pub(super) async fn run(provider: &str, common: &Common) -> Result<Exit, Failure
         };
         Failure::new(exit, format!("{} did not list its models: {failure}", place.label()))
     })?;
+    model_facts::keep(&launch::home()?, &place.origin(), &models);
     print(&models, &place.label(), common);
     Ok(Exit::Answered)
 }
 
 fn print(models: &[ListedModel], label: &str, common: &Common) {
     if common.json {
-        let row = |model: &ListedModel| json!({ "id": model.id, "context_length": model.context_length });
+        let row = |model: &ListedModel| {
+            json!({ "id": model.id, "context_length": model.stated.window,
+                "pricing": model.stated.prices.as_ref().map(facts::price_json) })
+        };
         let rows: Vec<Value> = models.iter().map(row).collect();
         term::print_line(&json!(rows).to_string());
         return;
@@ -45,8 +52,10 @@ fn print(models: &[ListedModel], label: &str, common: &Common) {
         term::complain(&format!("hermes: {label} lists no models"));
     }
     for model in models {
-        let window = model.context_length.map(|tokens| format!("  {tokens} tokens")).unwrap_or_default();
-        if !term::print_line(&term::printable(&format!("{}{window}", model.id))) {
+        let window = model.stated.window.map(|tokens| format!("  {tokens} tokens")).unwrap_or_default();
+        let price = model.stated.prices.as_ref();
+        let price = price.map(|prices| format!("  {}", facts::price_words(prices))).unwrap_or_default();
+        if !term::print_line(&term::printable(&format!("{}{window}{price}", model.id))) {
             return;
         }
     }

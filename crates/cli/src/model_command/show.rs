@@ -1,12 +1,12 @@
 //! `hermes model show`: what is configured, and what the server on this machine says.
 
-use super::{endpoint_json, key_words};
+use super::{endpoint_json, facts, key_words};
 use crate::args::Common;
 use crate::config_command::{as_json, failure, read};
 use crate::exit::{Exit, Failure};
-use crate::term;
+use crate::{launch, term};
 use hermes_runtime::config::{Config, Explanation, Source};
-use hermes_runtime::{Endpoint, ProbedServer, model_choice, probe, shown_url};
+use hermes_runtime::{Endpoint, ProbedServer, model_choice, model_facts, probe, shown_url};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -39,7 +39,12 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
             Err(error) => (None, Some(error.to_string())),
         };
         let server = server.as_ref().map(server_json);
-        let all = json!({ "settings": settings, "endpoint": endpoint, "problem": problem, "server": server });
+        let known = match &found {
+            Ok(endpoint) => Some(facts::as_json(&model_facts::known(&launch::home()?, endpoint))),
+            Err(_) => None,
+        };
+        let all = json!({ "settings": settings, "endpoint": endpoint, "problem": problem, "server": server,
+            "facts": known });
         term::print_line(&all.to_string());
         return Ok(Exit::Answered);
     }
@@ -52,6 +57,11 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
             let used =
                 format!("{:<20}  {} at {url} ({}, key: {key})", "used", endpoint.model, endpoint.label());
             term::print_line(&term::printable(&used));
+            for (what, text) in
+                facts::lines(&model_facts::known(&launch::home()?, endpoint), endpoint.provider)
+            {
+                term::print_line(&format!("{what:<20}  {text}"));
+            }
         }
         Err(error) => term::complain(&format!("hermes: {}", term::printable(&error.to_string()))),
     }

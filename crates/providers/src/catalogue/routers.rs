@@ -26,17 +26,20 @@ pub(super) static ROWS: &[Provider] = &[
         .url_env("HF_BASE_URL")
         .routes(),
     provider("kilocode", "Kilo Code", "https://api.kilo.ai/api/gateway")
+        .aux("google/gemini-3-flash-preview")
         .aliases(&["kilo", "kilo-code", "kilo-gateway"])
         .key(&["KILOCODE_API_KEY"])
         .url_env("KILOCODE_BASE_URL")
         .routes(),
     // Each model is served in its vendor's own format only.
     provider("opencode-zen", "OpenCode Zen", "https://opencode.ai/zen/v1")
+        .aux("gemini-3-flash")
         .aliases(&["opencode", "zen"])
         .key(&["OPENCODE_ZEN_API_KEY"])
         .url_env("OPENCODE_ZEN_BASE_URL")
         .mode(ModeRule::ByModel(&[("claude-", AnthropicMessages), ("gpt-", CodexResponses)])),
     provider("opencode-go", "OpenCode Go", "https://opencode.ai/zen/go/v1")
+        .aux("glm-5")
         .aliases(&["go", "opencode-go-sub"])
         .key(&["OPENCODE_GO_API_KEY"])
         .url_env("OPENCODE_GO_BASE_URL")
@@ -47,29 +50,35 @@ pub(super) static ROWS: &[Provider] = &[
         .url_env("NVIDIA_BASE_URL")
         .routes(),
     provider("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1")
+        .aux("accounts/fireworks/models/glm-5p2")
         .aliases(&["fireworks-ai", "fw"])
         .key(&["FIREWORKS_API_KEY"])
         .routes(),
     provider("deepinfra", "DeepInfra", "https://api.deepinfra.com/v1/openai")
+        .aux("deepseek-ai/DeepSeek-V4-Flash")
         .aliases(&["deep-infra", "deepinfra-ai"])
         .key(&["DEEPINFRA_API_KEY"])
         .url_env("DEEPINFRA_BASE_URL")
         .routes(),
     provider("novita", "Novita", "https://api.novita.ai/openai/v1")
+        .aux("deepseek/deepseek-v3-0324")
         .aliases(&["novita-ai", "novitaai"])
         .key(&["NOVITA_API_KEY"])
         .url_env("NOVITA_BASE_URL")
         .routes(),
     provider("gmi", "GMI Cloud", "https://api.gmi-serving.com/v1")
+        .aux("google/gemini-3.1-flash-lite-preview")
         .aliases(&["gmi-cloud", "gmicloud"])
         .key(&["GMI_API_KEY"])
         .url_env("GMI_BASE_URL")
         .routes(),
     provider("tencent-tokenhub", "Tencent TokenHub", "https://tokenhub.tencentmaas.com/v1")
+        .aux("hy3-preview")
         .aliases(&["tencent", "tokenhub"])
         .key(&["TOKENHUB_API_KEY"])
         .url_env("TOKENHUB_BASE_URL"),
     provider("ollama-cloud", "Ollama Cloud", "https://ollama.com/v1")
+        .aux("nemotron-3-nano:30b")
         .aliases(&["ollama_cloud"])
         .key(&["OLLAMA_API_KEY"])
         .url_env("OLLAMA_BASE_URL")

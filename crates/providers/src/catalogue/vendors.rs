@@ -11,6 +11,7 @@ pub(super) static ROWS: &[Provider] = &[
         .key(&["OPENAI_API_KEY"])
         .url_env("OPENAI_BASE_URL"),
     provider("anthropic", "Anthropic", "https://api.anthropic.com")
+        .aux("claude-haiku-4-5-20251001")
         .aliases(&["claude", "claude-code", "claude-oauth"])
         .key(&["ANTHROPIC_API_KEY", "ANTHROPIC_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"])
         .url_env("ANTHROPIC_BASE_URL")
@@ -22,30 +23,37 @@ pub(super) static ROWS: &[Provider] = &[
         .mode(ModeRule::Always(CodexResponses)),
     // The address with chat completions; Google's own format is not built in.
     provider("gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai")
+        .aux("gemini-3.5-flash")
         .aliases(&["google", "google-gemini", "google-ai-studio"])
         .key(&["GOOGLE_API_KEY", "GEMINI_API_KEY"])
         .url_env("GEMINI_BASE_URL"),
     provider("deepseek", "DeepSeek", "https://api.deepseek.com/v1")
+        .aux("deepseek-chat")
         .aliases(&["deepseek-chat"])
         .key(&["DEEPSEEK_API_KEY"])
         .url_env("DEEPSEEK_BASE_URL"),
     provider("zai", "Z.AI", "https://api.z.ai/api/paas/v4")
+        .aux("glm-4.5-flash")
         .aliases(&["glm", "z-ai", "z.ai", "zhipu"])
         .key(&["GLM_API_KEY", "ZAI_API_KEY", "Z_AI_API_KEY"])
         .url_env("GLM_BASE_URL"),
     provider("kimi-coding", "Kimi / Moonshot", "https://api.moonshot.ai/v1")
+        .aux("kimi-k2-turbo-preview")
         .aliases(&["kimi", "moonshot", "kimi-for-coding"])
         .also_at(&[KIMI_CODING_URL])
         .key(&["KIMI_API_KEY", "KIMI_CODING_API_KEY"])
         .url_env("KIMI_BASE_URL"),
     provider("kimi-coding-cn", "Kimi / Moonshot (China)", "https://api.moonshot.cn/v1")
+        .aux("kimi-k2-turbo-preview")
         .aliases(&["kimi-cn", "moonshot-cn"])
         .key(&["KIMI_CN_API_KEY"]),
     provider("minimax", "MiniMax", "https://api.minimax.io/anthropic")
+        .aux("MiniMax-M3")
         .aliases(&["mini-max"])
         .key(&["MINIMAX_API_KEY"])
         .url_env("MINIMAX_BASE_URL"),
     provider("minimax-cn", "MiniMax (China)", "https://api.minimaxi.com/anthropic")
+        .aux("MiniMax-M3")
         .aliases(&["minimax-china", "minimax_cn"])
         .key(&["MINIMAX_CN_API_KEY"])
         .url_env("MINIMAX_CN_BASE_URL"),
@@ -62,6 +70,7 @@ pub(super) static ROWS: &[Provider] = &[
         .key(&["XIAOMI_API_KEY"])
         .url_env("XIAOMI_BASE_URL"),
     provider("stepfun", "StepFun", "https://api.stepfun.ai/step_plan/v1")
+        .aux("step-3.5-flash")
         .aliases(&["step", "stepfun-coding-plan"])
         .key(&["STEPFUN_API_KEY"])
         .url_env("STEPFUN_BASE_URL"),

@@ -4,6 +4,7 @@ use super::KeySource;
 use crate::address;
 use crate::catalogue::{self, Provider};
 use crate::custom::CustomProvider;
+use crate::facts::{Heard, ModelFacts, Prices, Stated, facts};
 use crate::mode::{self, ModeName};
 use hermes_wire::ApiMode;
 use secrecy::SecretString;
@@ -23,6 +24,8 @@ pub struct Endpoint {
     pub api_mode: ApiMode,
     pub context_length: Option<u64>,
     pub max_tokens: Option<u64>,
+    /// What the settings say the model costs.
+    pub prices: Option<Prices>,
     /// Why all this was chosen.
     pub reasons: Vec<Reason>,
     pub(super) explicit_mode: Option<ModeName>,
@@ -83,7 +86,37 @@ impl Endpoint {
     pub fn with_model(&self, model: &str) -> Self {
         let provider = catalogue::known(self.provider);
         let chosen = chosen_mode(self.explicit_mode, self.entry.is_some(), provider, &self.base_url, model);
-        Self { model: model.to_owned(), mode: chosen.mode, api_mode: chosen.mode.into(), ..self.clone() }
+        // What the settings say of the one model is not true of another.
+        let (context_length, prices) = match model == self.model {
+            true => (self.context_length, self.prices),
+            false => (None, None),
+        };
+        Self {
+            model: model.to_owned(),
+            mode: chosen.mode,
+            api_mode: chosen.mode.into(),
+            context_length,
+            prices,
+            ..self.clone()
+        }
+    }
+
+    /// What is known about the model, with what the endpoint has said of it.
+    pub fn facts(&self, heard: Option<Heard>) -> ModelFacts {
+        let config = Stated { window: self.context_length, prices: self.prices, ..Stated::default() };
+        facts(self.provider, &self.model, config, heard)
+    }
+
+    /// The address and the key, whatever the model.
+    pub fn place(&self) -> Place {
+        Place {
+            provider: catalogue::known(self.provider),
+            entry: None,
+            base_url: self.base_url.clone(),
+            key: self.key.clone(),
+            key_source: self.key_source.clone(),
+            reasons: self.reasons.clone(),
+        }
     }
 }
 

@@ -4,13 +4,14 @@ use super::error::{ConfigError, Origin};
 use super::expand::expand;
 use super::layers::Config;
 use super::value::found;
-use hermes_providers::{CustomModel, CustomProvider, ModeName, find_provider};
+use hermes_conversation::Money;
+use hermes_providers::{CustomModel, CustomProvider, ModeName, Prices, find_provider, per_million};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The fields of an entry that this version reads.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "name",
     "base_url",
     "url",
@@ -25,6 +26,7 @@ const FIELDS: [&str; 15] = [
     "context_length",
     "max_output_tokens",
     "max_tokens",
+    "pricing",
     "enabled",
 ];
 
@@ -143,6 +145,7 @@ impl Reader<'_> {
             default_model: self.text(&["default_model", "model"])?,
             context_length: self.number("context_length")?,
             max_tokens: self.number("max_output_tokens")?.or(self.number("max_tokens")?),
+            prices: self.prices()?,
             models: self.models()?,
             is_disabled: self.is_disabled()?,
         })
@@ -166,7 +169,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    fn number(&self, name: &str) -> Result<Option<u64>, ConfigError> {
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, ConfigError> {
         match self.fields.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match value.as_u64() {
@@ -205,19 +208,52 @@ impl Reader<'_> {
                 let mut all = BTreeMap::new();
                 for (name, facts) in models {
                     let key = format!("{}.models.{name}", self.key);
-                    let context_length = match facts {
-                        Value::Null => None,
+                    let model = match facts {
+                        Value::Null => CustomModel::default(),
                         Value::Object(fields) => {
-                            Reader { config: self.config, key: &key, fields }.number("context_length")?
+                            let reader = Reader { config: self.config, key: &key, fields };
+                            CustomModel {
+                                context_length: reader.number("context_length")?,
+                                prices: reader.prices()?,
+                            }
                         }
                         other => return Err(self.config.wrong(&key, other, "a section")),
                     };
-                    all.insert(name.clone(), CustomModel { context_length });
+                    all.insert(name.clone(), model);
                 }
                 Ok(all)
             }
             Some(other) => Err(self.wrong("models", other, "a list of names or a section")),
         }
+    }
+
+    /// `pricing: {input, output, cache_read, cache_write}` in dollars for a million tokens.
+    fn prices(&self) -> Result<Option<Prices>, ConfigError> {
+        let fields = match self.fields.get("pricing") {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Object(fields)) => fields,
+            Some(other) => return Err(self.wrong("pricing", other, "a section")),
+        };
+        let price = |name: &str| -> Result<Option<Money>, ConfigError> {
+            let text = match fields.get(name) {
+                None | Some(Value::Null) => return Ok(None),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            };
+            let wrong =
+                || self.wrong(&format!("pricing.{name}"), &text.clone().into(), "a number of dollars");
+            per_million(&text).map(Some).ok_or_else(wrong)
+        };
+        let needed = |name: &str| {
+            let missing = || self.wrong(&format!("pricing.{name}"), &Value::Null, "a number of dollars");
+            price(name)?.ok_or_else(missing)
+        };
+        Ok(Some(Prices {
+            input: needed("input")?,
+            output: needed("output")?,
+            cache_read: price("cache_read")?,
+            cache_write: price("cache_write")?,
+        }))
     }
 
     fn wrong(&self, name: &str, value: &Value, wanted: &str) -> ConfigError {

@@ -86,7 +86,7 @@ impl Config {
         SETTINGS.iter().flat_map(of_setting).collect()
     }
 
-    fn fallback_entry(&self, key: &str, value: &Value) -> Result<FallbackEntry, String> {
+    pub(super) fn fallback_entry(&self, key: &str, value: &Value) -> Result<FallbackEntry, String> {
         let ignored = |error: ConfigError| format!("{error}; the entry is ignored");
         let fields = value
             .as_object()

@@ -21,6 +21,8 @@ pub struct Key {
 pub enum Kind {
     Text,
     Integer,
+    /// US dollars, as a decimal number.
+    Dollars,
     Boolean,
     List,
     /// One of a few words. In a file, other words mean the last one given here: the safest.
@@ -82,6 +84,10 @@ const fn text(name: &'static str, description: &'static str) -> Key {
     key(name, Kind::Text, Fallback::None, description)
 }
 
+const fn dollars(name: &'static str, description: &'static str) -> Key {
+    key(name, Kind::Dollars, Fallback::None, description)
+}
+
 const fn integer(name: &'static str, default: i64, description: &'static str) -> Key {
     key(name, Kind::Integer, Fallback::Integer(default), description)
 }
@@ -108,7 +114,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 38] = [
+pub static KEYS: [Key; 45] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -126,6 +132,24 @@ pub static KEYS: [Key; 38] = [
     key("model.context_length", Kind::Integer, Fallback::None, "tokens that fit into the model's window"),
     key("model.max_tokens", Kind::Integer, Fallback::None, "most tokens in one reply")
         .env(&[Value("HERMES_MAX_TOKENS")]),
+    dollars("model.pricing.input", "dollars for a million tokens sent to model.default"),
+    dollars("model.pricing.output", "dollars for a million tokens written by model.default"),
+    dollars(
+        "model.pricing.cache_read",
+        "dollars for a million tokens that model.default reads from its cache",
+    ),
+    dollars(
+        "model.pricing.cache_write",
+        "dollars for a million tokens that model.default writes to its cache",
+    ),
+    dollars("budget.session_usd", "dollars that one session may cost; empty means any amount"),
+    dollars("budget.day_usd", "dollars that all sessions of a day may cost; empty means any amount"),
+    key(
+        "budget.unknown_price",
+        Kind::Choice(&["allow", "block"]),
+        Fallback::Text("block"),
+        "whether models without a known price may be asked when there is a budget",
+    ),
     integer("agent.max_turns", 90, "model calls in one turn, before a last one without tools")
         .env(&[Value("HERMES_MAX_ITERATIONS")]),
     integer("agent.api_max_retries", 3, "tries for one model call"),

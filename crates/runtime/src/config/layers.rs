@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 
+use hermes_conversation::{AuxTask, Money};
 use hermes_guard::Secrets;
 use secrecy::SecretString;
 use serde_json::Value;
@@ -124,6 +125,13 @@ impl Config {
         })
     }
 
+    pub fn dollars(&self, key: &str) -> Result<Option<Money>, ConfigError> {
+        self.typed(key, Kind::Dollars, |value| match value {
+            Setting::Dollars(digits) => Money::parse(&digits),
+            _ => None,
+        })
+    }
+
     /// A switch; one that nobody set and that has no default is off.
     pub fn boolean(&self, key: &str) -> Result<bool, ConfigError> {
         let on = self.typed(key, Kind::Boolean, |value| match value {
@@ -154,18 +162,23 @@ impl Config {
     /// Everything that is wrong with known settings.
     pub fn check(&self) -> Vec<ConfigError> {
         let of_keys = KEYS.iter().filter_map(|key| self.resolve(key.name).err());
-        of_keys.chain(self.named_providers().err()).collect()
+        let of_tasks = AuxTask::ALL.iter().filter_map(|task| self.auxiliary(*task).err());
+        of_keys.chain(self.named_providers().err()).chain(of_tasks).collect()
     }
 
     /// Keys of `config.yaml` that this version does not read.
     pub fn unused_keys(&self) -> Vec<UnusedKey> {
         let file = &self.0.file;
         let of_entry = |key: &str| {
-            key == "custom_providers" || key.starts_with("providers.") || Self::is_fallback_key(key)
+            key == "custom_providers"
+                || key.starts_with("providers.")
+                || Self::is_fallback_key(key)
+                || Self::is_auxiliary_key(key)
         };
         let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_') && !of_entry(key);
         let keys = file.leaves().into_iter().map(|(key, _)| key).filter(unused);
         let keys = keys.chain(self.unused_entry_fields()).chain(self.unused_fallback_fields());
+        let keys = keys.chain(self.unused_auxiliary_fields());
         keys.map(|key| UnusedKey { line: file.line_of(&key), suggestion: suggestion(&key), key }).collect()
     }
 
@@ -182,7 +195,8 @@ impl Config {
                 all.push((key.to_owned(), expand(text, &lookup).into_owned().into()));
             });
         }
-        for name in self.key_variables().into_iter().chain(self.fallback_key_variables()) {
+        let named = self.key_variables().into_iter().chain(self.fallback_key_variables());
+        for name in named.chain(self.auxiliary_key_variables()) {
             all.extend(self.variable(&name).map(|value| (name.clone(), SecretString::from(value))));
         }
         all.extend(

@@ -1,5 +1,6 @@
 //! A setting's value in its own type, read from text (flags, variables) or from a YAML tree.
 
+use hermes_conversation::Money;
 use serde_json::Value;
 
 use super::expand::expand;
@@ -10,6 +11,8 @@ use super::keys::{Fallback, Kind};
 pub(crate) enum Setting {
     Text(String),
     Integer(i64),
+    /// Digits that [`Money::parse`] understands.
+    Dollars(String),
     Boolean(bool),
     List(Vec<String>),
 }
@@ -31,6 +34,10 @@ impl Setting {
         match kind {
             Kind::Text => Some(Self::Text(text.to_owned())),
             Kind::Integer => integer(text).map(Self::Integer),
+            Kind::Dollars => {
+                let digits = text.strip_prefix('$').unwrap_or(text).replace('_', "");
+                Money::parse(&digits).map(|_| Self::Dollars(digits))
+            }
             Kind::Boolean => boolean(text).map(Self::Boolean),
             Kind::List => list(text).map(Self::List),
             Kind::Choice(words) => {
@@ -62,7 +69,7 @@ impl Setting {
             }
             (kind, Value::String(text)) => Self::of_text(kind, &expand(text, lookup)),
             (Kind::Boolean, Value::Bool(on)) => Some(Self::Boolean(*on)),
-            (Kind::Integer | Kind::Text | Kind::Boolean, Value::Number(number)) => {
+            (Kind::Integer | Kind::Dollars | Kind::Text | Kind::Boolean, Value::Number(number)) => {
                 Self::of_text(kind, &number.to_string())
             }
             (Kind::List, Value::Array(items)) => {
@@ -76,7 +83,7 @@ impl Setting {
     /// For people: lists as `a, b`.
     pub(crate) fn shown(&self) -> String {
         match self {
-            Self::Text(text) => text.clone(),
+            Self::Text(text) | Self::Dollars(text) => text.clone(),
             Self::Integer(number) => number.to_string(),
             Self::Boolean(on) => on.to_string(),
             Self::List(items) => items.join(", "),
@@ -88,6 +95,8 @@ impl Setting {
         match self {
             Self::Text(text) => text.into(),
             Self::Integer(number) => number.into(),
+            // As the number it is, where it can be written as one.
+            Self::Dollars(digits) => serde_json::from_str(&digits).unwrap_or_else(|_| digits.into()),
             Self::Boolean(on) => on.into(),
             Self::List(items) => items.into(),
         }
@@ -99,6 +108,7 @@ pub(crate) fn wanted(kind: Kind) -> String {
     match kind {
         Kind::Text => "text".into(),
         Kind::Integer => "a whole number".into(),
+        Kind::Dollars => "a number of dollars such as 2.50".into(),
         Kind::Boolean => "true or false".into(),
         Kind::List => "a list of words".into(),
         Kind::Choice(words) => format!("one of {}", words.join(", ")),

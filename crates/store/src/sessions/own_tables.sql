@@ -79,6 +79,42 @@ CREATE TABLE IF NOT EXISTS hx_artifacts (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS hx_artifacts_name ON hx_artifacts(name);
 
+-- What calls cost, by local day: amounts in millionths of a millionth of a dollar. `charged` is what counts
+-- against budgets; `uncertain` is the part of it that was put aside for calls whose end nobody saw. Rows
+-- outlive their session: what was spent was spent.
+CREATE TABLE IF NOT EXISTS hx_ledger (
+  session TEXT NOT NULL,
+  day TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  task TEXT NOT NULL,
+  calls INTEGER NOT NULL DEFAULT 0,
+  input INTEGER NOT NULL DEFAULT 0,
+  output INTEGER NOT NULL DEFAULT 0,
+  cache_read INTEGER NOT NULL DEFAULT 0,
+  cache_write INTEGER NOT NULL DEFAULT 0,
+  reasoning INTEGER NOT NULL DEFAULT 0,
+  charged INTEGER NOT NULL DEFAULT 0,
+  uncertain INTEGER NOT NULL DEFAULT 0,
+  unpriced INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (session, day, provider, model, task)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS hx_ledger_day ON hx_ledger(day);
+
+-- What is put aside for calls under way.
+CREATE TABLE IF NOT EXISTS hx_reservations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  task TEXT NOT NULL,
+  amount INTEGER NOT NULL,
+  pid INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  at REAL NOT NULL
+);
+
 -- How far something has come; `artifacts` is the last message that was searched for files.
 CREATE TABLE IF NOT EXISTS hx_marks (
   name TEXT PRIMARY KEY,

@@ -8,7 +8,7 @@ use super::encode::{self, Columns};
 use super::lease::fence;
 use super::numbers::stored;
 use super::writer::Level;
-use super::{SessionDb, StoreError};
+use super::{SessionDb, StoreError, spending};
 use crate::error::Doing;
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, Intent, IntentId, IntentState, Lease, Message, OpenTurn, Opening,
@@ -165,7 +165,7 @@ impl Entry {
             append::message(db, place, columns)?;
         }
         match &self.spent {
-            Some(spent) => append::spent(db, &lease.session, spent, self.at),
+            Some(spent) => spending::count(db, lease.session.as_str(), spent, self.at),
             None => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! A database in a temporary directory, and short ways to write to it.
 
 use hermes_conversation::{
-    AssistantMessage, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, OpenTurn,
+    AssistantMessage, Bill, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, OpenTurn,
     Opening, Owner, SessionId, SpentCall, ToolCall, Transcript, Usage, UserMessage,
 };
 use hermes_store::{Clock, ExportFilter, ExportFormat, NewSession, RecoveryTexts, SessionDb};
@@ -65,6 +65,8 @@ pub(crate) fn spent(input: u64) -> SpentCall {
         model: "m".into(),
         provider: "p".into(),
         base_url: "http://localhost".into(),
+        task: String::new(),
+        bill: Bill::default(),
     }
 }
 

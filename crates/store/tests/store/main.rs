@@ -9,6 +9,7 @@ mod faults;
 mod import;
 mod index;
 mod insights;
+mod ledger;
 mod lineage;
 mod names;
 mod python_rows;

@@ -50,6 +50,17 @@ pub(super) fn in_body(body: &str) -> Option<Duration> {
     in_sentence(&body.to_lowercase())
 }
 
+/// The moment at which a limit ends, where a field of the body names one.
+pub(super) fn moment_in_body(body: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(body).ok()?;
+    let fields = ["resets_at", "reset_at"].iter().flat_map(|name| [&value["error"][*name], &value[*name]]);
+    fields.into_iter().find_map(|field| match field {
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        _ => None,
+    })
+}
+
 /// `try again in 5 minutes`, `resets in 3h 5m`, `retry after 20s`.
 fn in_sentence(text: &str) -> Option<Duration> {
     ["try again in ", "retry after ", "retry in ", "resets in ", "reset in ", "wait "].iter().find_map(
@@ -133,6 +144,19 @@ mod tests {
         ] {
             let read = retry_after_header(name, value, now).map(|wait| wait.as_secs_f64());
             assert_eq!(read, want, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn a_moment_is_taken_as_it_is_written() {
+        for (body, want) in [
+            (r#"{"error":{"resets_at":1800000030}}"#, Some("1800000030")),
+            (r#"{"reset_at":" 2026-11-15T16:00:00Z "}"#, Some("2026-11-15T16:00:00Z")),
+            (r#"{"error":{"resets_at":null,"reset_at":5.5}}"#, Some("5.5")),
+            (r#"{"error":{"resets_at":""}}"#, None),
+            ("resets_at 5", None),
+        ] {
+            assert_eq!(moment_in_body(body).as_deref(), want, "{body}");
         }
     }
 

@@ -59,7 +59,7 @@ fn head(request: &ModelRequest) -> HeadParts {
     let tools = write_tools(&mut bytes, &request.tools);
     let (system, mark) = write_system(&mut bytes, &request.system);
     bytes.extend_from_slice(b",\"messages\":[");
-    HeadParts { bytes, tools, system, mark, has_items: false }
+    HeadParts { bytes, tools, system, mark, has_items: false, output_cap: Some(cap) }
 }
 
 /// What a request says about thinking.

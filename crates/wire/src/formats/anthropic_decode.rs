@@ -8,7 +8,7 @@ use super::chat_decode::parse;
 use crate::calls::Assembler;
 use crate::{ModelEvent, Reply};
 use frames::{Delta, Frame, WireBlock, WireUsage};
-use hermes_conversation::{AssistantMessage, FinishReason, RawJson, Reasoning, Usage};
+use hermes_conversation::{AssistantMessage, Bill, FinishReason, RawJson, Reasoning, Usage};
 use stored::stored;
 
 /// Folds events into one reply.
@@ -58,9 +58,9 @@ impl AnthropicDecoder {
         if frame.kind == "error" || frame.error.is_some() {
             return Err(DecodeError::Reported { body: data.to_owned() });
         }
-        self.count(frame.usage);
+        self.count(frame.usage, &mut each);
         match frame.kind.as_str() {
-            "message_start" => self.count(frame.message.and_then(|message| message.usage)),
+            "message_start" => self.count(frame.message.and_then(|message| message.usage), &mut each),
             "content_block_start" => {
                 self.start(frame.index, frame.content_block.unwrap_or_default(), &mut each)
             }
@@ -162,16 +162,18 @@ impl AnthropicDecoder {
     }
 
     /// Counts grow during a stream, and not every server repeats them all.
-    fn count(&mut self, usage: Option<WireUsage>) {
+    fn count(&mut self, usage: Option<WireUsage>, each: &mut impl FnMut(ModelEvent)) {
         let Some(new) = usage else { return };
         let so_far = self.usage.unwrap_or_default();
-        self.usage = Some(Usage {
+        let now = Usage {
             input: so_far.input.max(new.input_tokens.unwrap_or_default().0),
             output: so_far.output.max(new.output_tokens.unwrap_or_default().0),
             cache_read: so_far.cache_read.max(new.cache_read_input_tokens.unwrap_or_default().0),
             cache_write: so_far.cache_write.max(new.cache_creation_input_tokens.unwrap_or_default().0),
             reasoning: 0,
-        });
+        };
+        self.usage = Some(now);
+        each(ModelEvent::Usage(now));
     }
 
     pub(crate) fn finish(self) -> Result<Reply, DecodeError> {
@@ -197,6 +199,7 @@ impl AnthropicDecoder {
             calls: states,
             finish,
             usage: self.usage,
+            bill: Bill::default(),
         }
     }
 

@@ -40,7 +40,8 @@ fn head(request: &ModelRequest) -> HeadParts {
     let tools = write_tools(&mut bytes, &request.tools);
     bytes.extend_from_slice(b",\"messages\":[");
     let (system, mark) = write_system(&mut bytes, request);
-    HeadParts { has_items: !system.is_empty(), bytes, tools, system, mark }
+    let output_cap = request.settings.max_tokens;
+    HeadParts { has_items: !system.is_empty(), bytes, tools, system, mark, output_cap }
 }
 
 fn write_tools(bytes: &mut Vec<u8>, tools: &[ToolDefinition]) -> Range<usize> {

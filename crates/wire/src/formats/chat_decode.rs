@@ -4,7 +4,9 @@ use super::DecodeError;
 use super::count::Count;
 use crate::calls::Assembler;
 use crate::{ModelEvent, Reply};
-use hermes_conversation::{AssistantMessage, FinishReason, RawJson, Reasoning, Usage, parse_lenient};
+use hermes_conversation::{
+    AssistantMessage, Bill, Cost, FinishReason, Money, RawJson, Reasoning, Usage, parse_lenient,
+};
 use serde::Deserialize;
 
 /// Folds chunks into one reply.
@@ -17,6 +19,7 @@ pub(crate) struct ChatDecoder {
     calls: Assembler,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
+    billed: Option<Money>,
     done: bool,
 }
 
@@ -35,7 +38,10 @@ impl ChatDecoder {
             return Err(DecodeError::Reported { body: data.to_owned() });
         }
         if let Some(usage) = chunk.usage {
-            self.usage = Some(usage.into());
+            self.billed = usage.billed().or(self.billed);
+            let usage = usage.into();
+            self.usage = Some(usage);
+            each(ModelEvent::Usage(usage));
         }
         if let Some(choice) = chunk.choices.0 {
             self.choice(choice, &mut each);
@@ -125,6 +131,7 @@ impl ChatDecoder {
             calls: states,
             finish,
             usage: self.usage,
+            bill: Bill { cost: Cost { actual: self.billed, ..Cost::default() }, ..Bill::default() },
         }
     }
 }
@@ -291,6 +298,16 @@ struct WireUsage {
     prompt_tokens_details: Option<PromptDetails>,
     #[serde(default)]
     completion_tokens_details: Option<CompletionDetails>,
+    /// In dollars; routers say it.
+    #[serde(default)]
+    cost: Option<RawJson>,
+}
+
+impl WireUsage {
+    /// What the provider says the call cost, digit by digit.
+    fn billed(&self) -> Option<Money> {
+        Money::parse(self.cost.as_ref()?.as_str().trim_matches('"'))
+    }
 }
 
 #[derive(Deserialize)]

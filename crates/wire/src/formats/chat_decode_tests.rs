@@ -26,22 +26,25 @@ fn text_reasoning_and_usage_are_collected() {
         r#"{"choices":[{"delta":{"content":"Hel"}}]}"#,
         r#"{"choices":[{"delta":{"content":"lo \ud800"}}]}"#,
         r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
-        r#"{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":1}}}"#,
+        r#"{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":1},"cost":0.00001375}}"#,
         "[DONE]",
     ]);
     let reply = reply.unwrap();
+    let used = Usage { input: 6, output: 3, cache_read: 4, cache_write: 0, reasoning: 1 };
     assert_eq!(
         events,
         [
             ModelEvent::Reasoning("hm".into()),
             ModelEvent::Text("Hel".into()),
-            ModelEvent::Text("lo \u{fffd}".into())
+            ModelEvent::Text("lo \u{fffd}".into()),
+            ModelEvent::Usage(used),
         ]
     );
     assert_eq!(reply.message.text, "Hello \u{fffd}");
     assert_eq!(reply.message.reasoning.text.as_deref(), Some("hm"));
     assert_eq!(reply.finish, FinishReason::Stop);
-    assert_eq!(reply.usage, Some(Usage { input: 6, output: 3, cache_read: 4, cache_write: 0, reasoning: 1 }));
+    assert_eq!(reply.usage, Some(used));
+    assert_eq!(reply.bill.cost.actual.unwrap().units(), 13_750_000);
 }
 
 #[test]

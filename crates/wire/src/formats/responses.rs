@@ -66,8 +66,9 @@ fn head(request: &ModelRequest) -> HeadParts {
         let effort = wish.effort.map(crate::Effort::as_str);
         write_json(&mut bytes, &WireReasoning { effort, summary: "auto" });
     }
-    if let Some(cap) = settings.max_tokens.filter(|_| dialect.takes_output_cap()) {
-        let cap = cap.max(SMALLEST_OUTPUT_CAP);
+    let output_cap = settings.max_tokens.filter(|_| dialect.takes_output_cap());
+    let output_cap = output_cap.map(|cap| cap.max(SMALLEST_OUTPUT_CAP));
+    if let Some(cap) = output_cap {
         bytes.extend_from_slice(format!(",\"max_output_tokens\":{cap}").as_bytes());
     }
     if dialect.takes_cache_key()
@@ -90,7 +91,7 @@ fn head(request: &ModelRequest) -> HeadParts {
         system = start..bytes.len();
     }
     bytes.extend_from_slice(b",\"input\":[");
-    HeadParts { bytes, tools, system, mark: None, has_items: false }
+    HeadParts { bytes, tools, system, mark: None, has_items: false, output_cap }
 }
 
 #[derive(Serialize)]

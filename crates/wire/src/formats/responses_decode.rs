@@ -255,6 +255,10 @@ impl ResponsesDecoder {
 
     fn end(&mut self, response: Response, each: &mut impl FnMut(ModelEvent)) -> Result<(), DecodeError> {
         let status = response.status.as_deref().unwrap_or("completed");
+        self.usage = response.usage.map(Usage::from);
+        if let Some(usage) = self.usage {
+            each(ModelEvent::Usage(usage));
+        }
         if response.error.is_some() || matches!(status, "failed" | "cancelled") {
             return Err(reported(response.error, &format!("the response ended as {status}")));
         }
@@ -262,7 +266,6 @@ impl ResponsesDecoder {
         for (place, item) in response.output.iter().flatten().enumerate() {
             self.repeated(place as u64, Item::read(item), streamed, each);
         }
-        self.usage = response.usage.map(Usage::from);
         let reason = response.incomplete_details.and_then(|details| details.reason);
         self.ending = Some(match (status, reason.as_deref()) {
             (_, Some("content_filter")) => Ending::Filtered,

@@ -94,6 +94,7 @@ fn a_stream_is_told_and_gathered() {
             {"status": "completed", "output": [], "error": null, "usage": usage}}),
     ]);
     let reply = reply.unwrap();
+    let used = Usage { input: 6, output: 7, cache_read: 4, cache_write: 0, reasoning: 3 };
     assert_eq!(
         events,
         [
@@ -101,10 +102,11 @@ fn a_stream_is_told_and_gathered() {
             ModelEvent::Reasoning("\n\nsecond".into()),
             ModelEvent::Text("Hel".into()),
             ModelEvent::Text("lo".into()),
+            ModelEvent::Usage(used),
         ]
     );
     assert_eq!((reply.message.text.as_str(), reply.finish), ("Hello", FinishReason::Stop));
-    assert_eq!(reply.usage, Some(Usage { input: 6, output: 7, cache_read: 4, cache_write: 0, reasoning: 3 }));
+    assert_eq!(reply.usage, Some(used));
     let reasoning = reply.message.reasoning;
     assert_eq!(reasoning.text.as_deref(), Some("first\n\nsecond"));
     insta::assert_snapshot!(reasoning.codex_items.unwrap().as_str(), @r#"[{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"first"},{"type":"summary_text","text":"second"}],"encrypted_content":"gAAA"}]"#);

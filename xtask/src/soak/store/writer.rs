@@ -7,7 +7,7 @@ use crate::flags::Flags;
 use crate::random::Random;
 use anyhow::{Context, Result};
 use hermes_conversation::{
-    AssistantMessage, CallId, Closing, Content, Effect, Intent, IntentId, IntentState, Lease, Message,
+    AssistantMessage, Bill, CallId, Closing, Content, Effect, Intent, IntentId, IntentState, Lease, Message,
     OpenTurn, Opening, SessionId, Settled, Settlement, SpentCall, ToolCall, ToolMessage, Transcript, Usage,
     UserMessage,
 };
@@ -170,5 +170,7 @@ fn spent() -> SpentCall {
         model: "m".into(),
         provider: "p".into(),
         base_url: "http://localhost".into(),
+        task: String::new(),
+        bill: Bill::default(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Reply;
 use crate::calls::Assembler;
-use hermes_conversation::{AssistantMessage, FinishReason, RawJson, Reasoning, Usage};
+use hermes_conversation::{AssistantMessage, Bill, FinishReason, RawJson, Reasoning, Usage};
 use serde::Serialize;
 
 /// Everything a response held, in the order in which it began.
@@ -88,6 +88,7 @@ impl Gathered {
             calls: states,
             finish,
             usage: self.usage,
+            bill: Bill::default(),
         }
     }
 }

@@ -1,0 +1,176 @@
+//! Asks a model for a small job beside the conversation.
+//!
+//! Trying again, trying another key and trying another model are three budgets, as in a turn. A
+//! model that is out of reach or out of money is left alone for a while, for all jobs.
+
+use crate::recovery::is_about_the_key;
+use futures::StreamExt;
+use hermes_conversation::{AuxRequest, AuxTask, Message};
+use hermes_wire::{
+    Encoder, Failure, Fault, FaultClass, Model, ModelEvent, ModelRequest, Reply, RequestSettings,
+    TimeoutPhase, classify,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a model that failed is left alone.
+const REST: Duration = Duration::from_secs(600);
+
+/// Times that another key is looked for, per model. The keys run out before this does.
+const KEYS: u32 = 32;
+
+/// What one job may spend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuxLimits {
+    /// For one answer.
+    pub time: Duration,
+    /// Tries after the first, at a model that may recover at once.
+    pub retries: u32,
+    /// The wait before the first of them; it doubles.
+    pub backoff: Duration,
+}
+
+impl AuxLimits {
+    pub fn of(task: AuxTask) -> Self {
+        Self { time: Duration::from_secs(task.seconds()), retries: 2, backoff: Duration::from_secs(1) }
+    }
+}
+
+/// Models that are left alone for now, by provider and origin.
+#[derive(Debug, Default)]
+pub struct Resting(Mutex<HashMap<(String, String), Instant>>);
+
+impl Resting {
+    fn is(&self, model: &dyn Model) -> bool {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&place(model)).is_some_and(|until| Instant::now() < *until)
+    }
+
+    fn begin(&self, model: &dyn Model) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(place(model), Instant::now() + REST);
+    }
+}
+
+fn place(model: &dyn Model) -> (String, String) {
+    let issuer = &model.profile().issuer;
+    (issuer.provider.clone(), issuer.origin.clone())
+}
+
+/// What to do about a model that failed at a small job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuxStep {
+    /// The same again, after this.
+    Again(Duration),
+    /// Another model; the failed one rests if `rests`.
+    Next { rests: bool },
+    /// Nobody else would do better.
+    GiveUp,
+}
+
+/// Decides it. `retries` is how often the same was tried again already.
+pub fn decide(task: AuxTask, fault: &Fault, retries: u32, limits: &AuxLimits) -> AuxStep {
+    use FaultClass::*;
+    let passes = match fault.class {
+        // An answer that takes too long once would take too long again, and a summary is waited for.
+        Timeout => task != AuxTask::Compression,
+        Unreachable | StreamCut | Server | Overloaded | Garbled | Unknown => true,
+        _ => false,
+    };
+    if passes && retries < limits.retries {
+        return AuxStep::Again(limits.backoff.saturating_mul(2u32.saturating_pow(retries)));
+    }
+    match fault.class {
+        Budget => AuxStep::GiveUp,
+        Billing | RateLimited | UpstreamRateLimited | Unreachable | Auth | Certificate => {
+            AuxStep::Next { rests: true }
+        }
+        _ => AuxStep::Next { rests: false },
+    }
+}
+
+/// Asks the stops in order until one answers.
+pub async fn ask_in_order(
+    stops: &[Arc<dyn Model>],
+    resting: &Resting,
+    limits: &AuxLimits,
+    request: &AuxRequest,
+) -> Result<String, String> {
+    let task = request.task;
+    // When all of them rest, asking is still better than not asking.
+    let awake: Vec<_> = stops.iter().filter(|model| !resting.is(model.as_ref())).collect();
+    let stops = if awake.is_empty() { stops.iter().collect() } else { awake };
+    let mut last = "no model can be asked; see `hermes model tasks`".to_owned();
+    for model in stops {
+        let (mut retries, mut keys) = (0, 0);
+        loop {
+            let fault = match ask_once(model.as_ref(), limits, request).await {
+                Ok(text) => return Ok(text),
+                Err(failure) => classify(&failure),
+            };
+            last = format!("{}/{}: {}", model.profile().issuer.provider, model.profile().model, fault.detail);
+            if keys < KEYS && is_about_the_key(fault.class) && model.another_key(&fault).await {
+                keys += 1;
+                continue;
+            }
+            match decide(task, &fault, retries, limits) {
+                AuxStep::Again(delay) => tokio::time::sleep(delay).await,
+                AuxStep::Next { rests } => {
+                    if rests {
+                        resting.begin(model.as_ref());
+                    }
+                    break;
+                }
+                AuxStep::GiveUp => return Err(format!("{}: {last}", task.as_str())),
+            }
+            retries += 1;
+        }
+    }
+    Err(format!("{}: {last}", task.as_str()))
+}
+
+async fn ask_once(model: &dyn Model, limits: &AuxLimits, request: &AuxRequest) -> Result<String, Failure> {
+    let late = |_| Failure::TimedOut { phase: TimeoutPhase::Total, limit: limits.time };
+    let reply = tokio::time::timeout(limits.time, listen(model, request)).await.map_err(late)??;
+    match reply.message.text.trim() {
+        "" => Err(Failure::Garbled { cause: "the reply was empty".to_owned() }),
+        text => Ok(text.to_owned()),
+    }
+}
+
+async fn listen(model: &dyn Model, request: &AuxRequest) -> Result<Reply, Failure> {
+    let encoded = Encoder::new(model.profile().mode).encode(&written(model, request));
+    let mut events = model.reply(encoded).await?;
+    while let Some(event) = events.next().await {
+        if let ModelEvent::Finished(reply) = event? {
+            return Ok(*reply);
+        }
+    }
+    Err(Failure::Cut { cause: "the stream ended before the reply did".to_owned() })
+}
+
+fn written(model: &dyn Model, request: &AuxRequest) -> ModelRequest {
+    let profile = model.profile();
+    let messages: Vec<Arc<Message>> = request.messages.iter().cloned().map(Arc::new).collect();
+    ModelRequest {
+        model: profile.model.clone(),
+        system: request.system.as_str().into(),
+        tools: Arc::from([]),
+        messages: Arc::new(messages),
+        settings: RequestSettings {
+            stream: true,
+            max_tokens: Some(request.max_output_tokens),
+            dialect: profile.dialect,
+            issuer: None,
+            effort: profile.effort,
+            cache: None,
+            session: request.session.as_ref().map(|session| session.as_str().into()),
+        },
+    }
+}
+
+#[cfg(test)]
+#[path = "auxiliary_tests.rs"]
+mod tests;

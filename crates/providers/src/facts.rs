@@ -1,0 +1,157 @@
+//! What is known about a model: its window, how much it writes, what it can do, what it costs.
+//!
+//! Four sources state such things: the user's settings, the endpoint's own list of models (asked
+//! now or remembered), and tables of this build. Each value is taken from the first that states it
+//! and says which that was.
+
+mod cache;
+mod listed;
+mod prices;
+mod table;
+
+pub use cache::{KeptModels, models_file};
+pub use prices::{Prices, Tariff};
+
+use hermes_conversation::Money;
+
+/// The window of a model that nobody knows anything about.
+const DEFAULT_WINDOW: u64 = 256_000;
+
+/// What one source states about a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stated {
+    pub window: Option<u64>,
+    pub max_output: Option<u64>,
+    pub sees_images: Option<bool>,
+    pub uses_tools: Option<bool>,
+    pub reasons: Option<bool>,
+    pub prices: Option<Prices>,
+}
+
+/// Who stated a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FactSource {
+    Config,
+    /// The endpoint, just now.
+    Endpoint,
+    /// The endpoint, some time ago.
+    Remembered,
+    BuiltIn,
+    /// Nobody.
+    Default,
+}
+
+impl FactSource {
+    /// In words, for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Config => "config.yaml",
+            Self::Endpoint => "the endpoint says so",
+            Self::Remembered => "the endpoint said so earlier",
+            Self::BuiltIn => "built-in table",
+            Self::Default => "nobody knows; a default",
+        }
+    }
+
+    /// The words that the shared columns have for the source of a price.
+    pub(crate) fn cost_source(self) -> &'static str {
+        match self {
+            Self::Config => "user_override",
+            Self::Endpoint | Self::Remembered => "provider_models_api",
+            Self::BuiltIn => "official_docs_snapshot",
+            Self::Default => "none",
+        }
+    }
+}
+
+/// A value and who stated it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fact<T> {
+    pub value: T,
+    pub source: FactSource,
+}
+
+/// What is known about a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelFacts {
+    pub window: Fact<u64>,
+    pub max_output: Option<Fact<u64>>,
+    pub sees_images: Option<Fact<bool>>,
+    pub uses_tools: Option<Fact<bool>>,
+    pub reasons: Option<Fact<bool>>,
+    pub prices: Option<Fact<Prices>>,
+}
+
+/// What an endpoint states about a model, and when it did.
+pub type Heard = (Stated, FactSource);
+
+/// Puts together what is known. `provider` is a row of the catalogue: what a model costs depends
+/// on who serves it.
+pub fn facts(provider: &str, model: &str, config: Stated, heard: Option<Heard>) -> ModelFacts {
+    let sources = [
+        Some((config, FactSource::Config)),
+        heard,
+        Some((table::stated(provider, model), FactSource::BuiltIn)),
+    ];
+    fn first<T>(sources: &[Option<Heard>], get: impl Fn(&Stated) -> Option<T>) -> Option<Fact<T>> {
+        let mut stated = sources.iter().flatten();
+        stated.find_map(|(stated, source)| Some(Fact { value: get(stated)?, source: *source }))
+    }
+    let unknown = Fact { value: DEFAULT_WINDOW, source: FactSource::Default };
+    ModelFacts {
+        window: first(&sources, |stated| stated.window).unwrap_or(unknown),
+        max_output: first(&sources, |stated| stated.max_output),
+        sees_images: first(&sources, |stated| stated.sees_images),
+        uses_tools: first(&sources, |stated| stated.uses_tools),
+        reasons: first(&sources, |stated| stated.reasons),
+        prices: first(&sources, |stated| stated.prices),
+    }
+}
+
+impl ModelFacts {
+    /// How calls of it are paid for.
+    pub fn tariff(&self, provider: &str) -> Tariff {
+        match (provider, self.prices) {
+            ("openai-codex", _) => Tariff::Included,
+            (_, Some(Fact { value, source })) => Tariff::Prices(value, source),
+            (_, None) => Tariff::Unknown,
+        }
+    }
+
+    /// The most tokens a reply may have if its request sets no limit: it must fit the window.
+    pub fn longest_reply(&self) -> u64 {
+        self.max_output.map_or(self.window.value, |most| most.value)
+    }
+}
+
+/// Dollars for a million tokens, as everybody writes prices.
+pub fn per_million(text: &str) -> Option<Money> {
+    let million = Money::parse(text)?;
+    Some(Money::from_units(million.units().div_ceil(1_000_000)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_value_comes_from_the_first_who_states_it() {
+        let config = Stated { window: Some(9_000), ..Stated::default() };
+        let said = Stated { window: Some(8_000), max_output: Some(500), ..Stated::default() };
+        let heard = Some((said, FactSource::Remembered));
+        let known = facts("anthropic", "claude-opus-4-8", config, heard);
+        assert_eq!(known.window, Fact { value: 9_000, source: FactSource::Config });
+        assert_eq!(known.max_output, Some(Fact { value: 500, source: FactSource::Remembered }));
+        assert_eq!(known.prices.unwrap().source, FactSource::BuiltIn);
+        let unknown = facts("custom", "nobody-knows-it", Stated::default(), None);
+        assert_eq!(unknown.window, Fact { value: 256_000, source: FactSource::Default });
+        assert_eq!((unknown.prices, unknown.tariff("custom")), (None, Tariff::Unknown));
+        assert_eq!(unknown.longest_reply(), 256_000);
+    }
+
+    #[test]
+    fn a_subscription_pays_whatever_the_price() {
+        let known = facts("openai-codex", "gpt-4.1", Stated::default(), None);
+        assert_eq!(known.tariff("openai-codex"), Tariff::Included);
+    }
+}

@@ -1,0 +1,234 @@
+//! A model whose every call is paid for: nothing is sent that could pass a limit, and nothing that
+//! was used goes uncounted, however the call ends.
+
+use crate::facts::Tariff;
+use futures::StreamExt;
+use hermes_conversation::{Bill, BoxFuture, CostStatus, Money, SpentCall, Usage};
+use hermes_wire::{
+    EncodedRequest, Failure, Fault, Meter, Model, ModelEvent, ModelEvents, ModelProfile, PlannedCall, Reply,
+    Ticket, TimeoutPhase,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Asks for prices that were not known; used once, and only when a limit is to be kept.
+pub type AskPrices = Arc<dyn Fn() -> BoxFuture<'static, Tariff> + Send + Sync>;
+
+/// A model behind a meter.
+pub struct Metered {
+    inner: Arc<dyn Model>,
+    meter: Arc<dyn Meter>,
+    tariff: Mutex<Tariff>,
+    ask_prices: Option<AskPrices>,
+    /// The most tokens of a reply when the request does not say.
+    longest_reply: u64,
+    /// Empty for the conversation itself, whose replies are counted with their messages.
+    task: &'static str,
+    /// Whether what the endpoint says of its own cost is in dollars.
+    believes_cost: bool,
+}
+
+impl Metered {
+    pub fn new(inner: Arc<dyn Model>, meter: Arc<dyn Meter>, tariff: Tariff, longest_reply: u64) -> Self {
+        let believes_cost =
+            matches!(inner.profile().issuer.provider.as_str(), "openrouter" | "nous" | "ai-gateway");
+        let tariff = Mutex::new(tariff);
+        Self { inner, meter, tariff, ask_prices: None, longest_reply, task: "", believes_cost }
+    }
+
+    /// The same model, which can find its prices out.
+    pub fn with_prices_from(mut self, ask: AskPrices) -> Self {
+        self.ask_prices = Some(ask);
+        self
+    }
+
+    /// The same model for a side task: its calls are counted as they end.
+    pub fn for_task(mut self, task: &'static str) -> Self {
+        self.task = task;
+        self
+    }
+
+    async fn tariff(&self) -> Tariff {
+        let known = *self.tariff.lock().unwrap_or_else(PoisonError::into_inner);
+        match &self.ask_prices {
+            Some(ask) if known == Tariff::Unknown && self.meter.has_limits() => {
+                let found = ask().await;
+                *self.tariff.lock().unwrap_or_else(PoisonError::into_inner) = found;
+                found
+            }
+            _ => known,
+        }
+    }
+
+    async fn send(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
+        let tariff = self.tariff().await;
+        let session = request.session.clone();
+        // The bound that budgets are kept by: no token of a request has fewer than two bytes.
+        let input = request.body.len() as u64 / 2;
+        let output = request.output_cap.unwrap_or(self.longest_reply);
+        let profile = self.inner.profile();
+        let ticket = self
+            .meter
+            .reserve(PlannedCall {
+                session: session.clone(),
+                provider: profile.issuer.provider.clone(),
+                model: profile.model.to_string(),
+                base_url: profile.base_url.clone(),
+                task: self.task.to_owned(),
+                bound: tariff.bound(input, output),
+            })
+            .await?;
+        let mut call = Call {
+            meter: self.meter.clone(),
+            ticket,
+            tariff,
+            session,
+            blank: blank(profile, self.task),
+            seen: None,
+            is_side_task: !self.task.is_empty(),
+            believes_cost: self.believes_cost,
+            ended: false,
+        };
+        match self.inner.reply(request).await {
+            Ok(events) => Ok(watched(events, call)),
+            Err(failure) => {
+                if cost_nothing(&failure) {
+                    call.free();
+                }
+                Err(failure)
+            }
+        }
+    }
+}
+
+impl Model for Metered {
+    fn profile(&self) -> &ModelProfile {
+        self.inner.profile()
+    }
+
+    fn another_key<'a>(&'a self, fault: &'a Fault) -> BoxFuture<'a, bool> {
+        self.inner.another_key(fault)
+    }
+
+    fn reply(&self, request: EncodedRequest) -> BoxFuture<'_, Result<ModelEvents, Failure>> {
+        Box::pin(self.send(request))
+    }
+}
+
+/// A call without anything used yet.
+fn blank(profile: &ModelProfile, task: &str) -> SpentCall {
+    SpentCall {
+        calls: 0,
+        usage: Usage::default(),
+        model: profile.model.to_string(),
+        provider: profile.issuer.provider.clone(),
+        base_url: profile.base_url.clone(),
+        task: task.to_owned(),
+        bill: Bill::default(),
+    }
+}
+
+/// Whether a call that failed like this is not billed: it never arrived, or was turned away.
+fn cost_nothing(failure: &Failure) -> bool {
+    match failure {
+        Failure::Http { .. }
+        | Failure::Unreachable { .. }
+        | Failure::NoKey { .. }
+        | Failure::OverBudget { .. } => true,
+        Failure::TimedOut { phase, .. } => *phase == TimeoutPhase::Connect,
+        Failure::Cut { .. }
+        | Failure::Garbled { .. }
+        | Failure::TooLarge { .. }
+        | Failure::Reported { .. } => false,
+    }
+}
+
+/// Looks at the events of a call as they pass.
+fn watched(events: ModelEvents, call: Call) -> ModelEvents {
+    futures::stream::unfold((events, call), |(mut events, mut call)| async move {
+        let mut event = events.next().await?;
+        match &mut event {
+            Ok(ModelEvent::Usage(usage)) => call.seen = Some(*usage),
+            Ok(ModelEvent::Finished(reply)) => call.finished(reply),
+            Ok(_) | Err(_) => {}
+        }
+        Some((event, (events, call)))
+    })
+    .boxed()
+}
+
+/// A call under way. However it ends, it is counted once: with the reply's message, or here.
+struct Call {
+    meter: Arc<dyn Meter>,
+    ticket: Ticket,
+    tariff: Tariff,
+    session: Option<Arc<str>>,
+    blank: SpentCall,
+    /// What the endpoint has said of its usage so far.
+    seen: Option<Usage>,
+    is_side_task: bool,
+    believes_cost: bool,
+    ended: bool,
+}
+
+impl Call {
+    fn finished(&mut self, reply: &mut Reply) {
+        self.ended = true;
+        let billed = reply.bill.cost.actual.filter(|_| self.believes_cost);
+        let cost = self.tariff.cost(reply.usage.as_ref(), billed);
+        let charged = match (reply.usage, cost.status) {
+            // Nobody knows what this reply cost: it may have been all that was put aside.
+            (None, CostStatus::Unknown) => self.reserved(),
+            (usage, _) => self.tariff.charged(usage.as_ref(), &cost),
+        };
+        let bill = Bill { cost, charged, reservations: self.reservation() };
+        match self.is_side_task {
+            true => {
+                let usage = reply.usage.unwrap_or_default();
+                let spent = SpentCall { calls: 1, usage, bill: bill.clone(), ..self.blank.clone() };
+                self.meter.settle(self.session.as_deref(), spent);
+                reply.bill = Bill { reservations: Vec::new(), ..bill };
+            }
+            false => reply.bill = bill,
+        }
+    }
+
+    /// Gives back what was put aside; the call cost nothing.
+    fn free(&mut self) {
+        self.ended = true;
+        if self.ticket.reservation.is_some() {
+            let bill = Bill { reservations: self.reservation(), ..Bill::default() };
+            self.meter.settle(self.session.as_deref(), SpentCall { bill, ..self.blank.clone() });
+        }
+    }
+
+    fn reserved(&self) -> Money {
+        self.ticket.reservation.map_or(Money::ZERO, |(_, amount)| amount)
+    }
+
+    fn reservation(&self) -> Vec<i64> {
+        self.ticket.reservation.iter().map(|(id, _)| *id).collect()
+    }
+}
+
+/// The call broke off. What the endpoint had said of it is counted; for the budget it may have
+/// used all that was put aside.
+impl Drop for Call {
+    fn drop(&mut self) {
+        if self.ended || (self.seen.is_none() && self.ticket.reservation.is_none()) {
+            return;
+        }
+        let cost = match &self.seen {
+            Some(usage) => self.tariff.cost(Some(usage), None),
+            None => Default::default(),
+        };
+        let charged = self.tariff.charged(self.seen.as_ref(), &cost).max(self.reserved());
+        let bill = Bill { cost, charged, reservations: self.reservation() };
+        let usage = self.seen.unwrap_or_default();
+        let calls = u64::from(self.seen.is_some());
+        self.meter.settle(self.session.as_deref(), SpentCall { calls, usage, bill, ..self.blank.clone() });
+    }
+}
+
+#[cfg(test)]
+#[path = "metered_tests.rs"]
+mod tests;

@@ -1,0 +1,125 @@
+//! The meter of a home: every call of every process is counted in its session database, and
+//! budgets are kept there.
+
+use crate::RuntimeError;
+use crate::config::Config;
+use hermes_conversation::{BoxFuture, Money, SpentCall};
+use hermes_store::{Refused, Reservation, Reserved, SessionDb, SpendLimit, SpendLimits};
+use hermes_wire::{Bound, Failure, Meter, PlannedCall, Ticket};
+use std::sync::{Arc, OnceLock};
+
+/// What may be spent, and what to do about models without a price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Budget {
+    pub limits: SpendLimits,
+    pub allows_unknown: bool,
+}
+
+impl Budget {
+    pub fn read(config: &Config) -> Result<Self, RuntimeError> {
+        let limits = SpendLimits {
+            session: config.dollars("budget.session_usd")?,
+            day: config.dollars("budget.day_usd")?,
+        };
+        let allows_unknown = config.text("budget.unknown_price")?.as_deref() == Some("allow");
+        Ok(Self { limits, allows_unknown })
+    }
+
+    fn is_limited(&self) -> bool {
+        self.limits != SpendLimits::default()
+    }
+}
+
+pub(crate) struct StoredMeter {
+    /// Opened with the first message of the first session.
+    pub(crate) store: Arc<OnceLock<SessionDb>>,
+    pub(crate) budget: Budget,
+}
+
+impl StoredMeter {
+    async fn put_aside(&self, call: PlannedCall) -> Result<Ticket, Failure> {
+        if !self.budget.is_limited() {
+            return Ok(Ticket::default());
+        }
+        let amount = match call.bound {
+            Bound::AtMost(amount) => amount,
+            Bound::Unknown if self.budget.allows_unknown => return Ok(Ticket::default()),
+            Bound::Unknown => return Err(Failure::OverBudget { why: unknown_price(&call) }),
+        };
+        let failed = |why: String| Failure::OverBudget { why: format!("the budget cannot be kept: {why}") };
+        let store = self.store.get().ok_or_else(|| failed("no session is stored".to_owned()))?;
+        let session = call.session.as_deref().unwrap_or_default().to_owned();
+        let PlannedCall { provider, model, task, .. } = call;
+        let wish = Reservation { session, provider, model, task, amount };
+        match store.reserve(wish, self.budget.limits).await {
+            Ok(Reserved::Granted(id)) => Ok(Ticket { reservation: Some((id, amount)) }),
+            Ok(Reserved::Refused(refused)) => Err(Failure::OverBudget { why: refusal(&refused, amount) }),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
+}
+
+impl Meter for StoredMeter {
+    fn has_limits(&self) -> bool {
+        self.budget.is_limited()
+    }
+
+    fn reserve(&self, call: PlannedCall) -> BoxFuture<'_, Result<Ticket, Failure>> {
+        Box::pin(self.put_aside(call))
+    }
+
+    fn settle(&self, session: Option<&str>, spent: SpentCall) {
+        if let Some(store) = self.store.get() {
+            drop(store.count_call(session.unwrap_or_default(), spent));
+        }
+    }
+}
+
+fn unknown_price(call: &PlannedCall) -> String {
+    format!(
+        "there is a budget, and nobody knows what {} of {} costs: give model.pricing.input and \
+         model.pricing.output, or allow it with `hermes config set budget.unknown_price allow`",
+        call.model, call.provider
+    )
+}
+
+fn refusal(refused: &Refused, amount: Money) -> String {
+    let Refused { by, limit, spent, reserved } = *refused;
+    let (what, key) = match by {
+        SpendLimit::Session => ("this session", "budget.session_usd"),
+        SpendLimit::Day => ("today", "budget.day_usd"),
+    };
+    let under_way = match reserved {
+        Money::ZERO => String::new(),
+        reserved => format!(" and {reserved} put aside for calls under way"),
+    };
+    format!(
+        "the next call may cost up to {amount}, and of the {limit} for {what} {spent} are spent{under_way}: \
+         raise {key}, or lower model.max_tokens"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_limit_and_the_way_out() {
+        let dollars = |text| Money::parse(text).unwrap();
+        let refused = Refused {
+            by: SpendLimit::Day,
+            limit: dollars("5"),
+            spent: dollars("4.9"),
+            reserved: dollars("0.05"),
+        };
+        assert_eq!(
+            refusal(&refused, dollars("0.2")),
+            "the next call may cost up to $0.20, and of the $5.00 for today $4.90 are spent and $0.0500 put aside for calls under way: raise budget.day_usd, or lower model.max_tokens"
+        );
+        let refused = Refused { by: SpendLimit::Session, reserved: Money::ZERO, ..refused };
+        assert_eq!(
+            refusal(&refused, dollars("0.2")),
+            "the next call may cost up to $0.20, and of the $5.00 for this session $4.90 are spent: raise budget.session_usd, or lower model.max_tokens"
+        );
+    }
+}

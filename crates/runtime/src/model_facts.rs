@@ -1,0 +1,59 @@
+//! What endpoints have said about their models, kept under `cache/models` of the home.
+
+use crate::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
+use hermes_providers::{
+    Asker, Endpoint, FactSource, Heard, KeptModels, ListedModel, ModelFacts, list_models, models_file,
+};
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Prices are asked for again after a day, where somebody counts on them.
+const FRESH: f64 = 24.0 * 3600.0;
+
+/// What is known about the model of an endpoint without asking anybody.
+pub fn known(home: &Home, endpoint: &Endpoint) -> ModelFacts {
+    endpoint.facts(remembered(home, endpoint))
+}
+
+/// Keeps what an endpoint said about its models, if there is a home. Failing to costs no more than
+/// asking again.
+pub fn keep(home: &Home, origin: &str, models: &[ListedModel]) {
+    let path = file(home, origin);
+    let bytes = KeptModels::of(origin.to_owned(), now(), models).to_bytes();
+    let dirs = [home.cache_dir(), home.cache_dir().join("models")];
+    if home.path().is_dir() && dirs.iter().all(|dir| ensure_private_dir(dir).is_ok()) {
+        let _ = write_atomically(&path, &bytes, PRIVATE_FILE);
+    }
+}
+
+/// Asks the endpoint for what is not known or no longer sure, and keeps the answer.
+pub async fn ask(home: &Home, endpoint: &Endpoint, asker: &Asker) -> ModelFacts {
+    let Ok(models) = list_models(&endpoint.place(), asker).await else {
+        return known(home, endpoint);
+    };
+    keep(home, &endpoint.origin(), &models);
+    let model = models.iter().find(|model| model.id == endpoint.model);
+    endpoint.facts(model.map(|model| (model.stated, FactSource::Endpoint)))
+}
+
+/// Whether what is remembered is recent enough to count money by.
+pub(crate) fn is_fresh(home: &Home, endpoint: &Endpoint) -> bool {
+    kept(home, &endpoint.origin()).is_some_and(|kept| (now() - kept.fetched_at).abs() < FRESH)
+}
+
+fn remembered(home: &Home, endpoint: &Endpoint) -> Option<Heard> {
+    let stated = kept(home, &endpoint.origin())?.find(&endpoint.model)?;
+    Some((stated, FactSource::Remembered))
+}
+
+fn kept(home: &Home, origin: &str) -> Option<KeptModels> {
+    KeptModels::read(&std::fs::read(file(home, origin)).ok()?, origin)
+}
+
+fn file(home: &Home, origin: &str) -> PathBuf {
+    home.cache_dir().join("models").join(models_file(origin))
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+}

@@ -1,0 +1,88 @@
+//! The models of a runtime: each behind the meter, with what is known about it.
+
+use crate::auxiliary::Auxiliary;
+use crate::fallback::{Fallbacks, fallbacks};
+use crate::{Runtime, RuntimeError, model_facts};
+use hermes_agent::FallbackRoute;
+use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
+use hermes_guard::Secrets;
+use hermes_providers::{Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, Tariff};
+use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A list of models that takes longer than this is done without.
+const ASKING_PRICES: Duration = Duration::from_secs(10);
+
+impl Runtime {
+    /// The model at an endpoint and those that step in for it, with what a person should know.
+    pub(crate) fn route(&self, own: &Endpoint) -> Result<(Arc<dyn ModelRoute>, Vec<String>), RuntimeError> {
+        let Fallbacks { stops, warnings } = fallbacks(&self.config, own)?;
+        let model = self.model(own)?;
+        if stops.is_empty() {
+            return Ok((Arc::new(SingleModel(model)), warnings));
+        }
+        let stops: Vec<_> = stops.iter().map(|stop| self.model(stop)).collect::<Result<_, _>>()?;
+        Ok((Arc::new(FallbackRoute::new(model, stops)), warnings))
+    }
+
+    /// A second model for small jobs beside conversations with `own`.
+    pub fn auxiliary(&self, own: &Endpoint) -> impl AuxModel + '_ {
+        Auxiliary { runtime: self, own: own.clone(), resting: &self.resting }
+    }
+
+    /// The model at an endpoint, for one small job: its calls are counted under the job's name.
+    pub(crate) fn side_model(
+        &self,
+        endpoint: &Endpoint,
+        task: AuxTask,
+        effort: Option<Effort>,
+    ) -> Arc<dyn Model> {
+        Arc::new(self.metered(endpoint, effort, CacheTtl::FiveMinutes).for_task(task.as_str()))
+    }
+
+    fn model(&self, endpoint: &Endpoint) -> Result<Arc<dyn Model>, RuntimeError> {
+        let effort = self.config.text("agent.reasoning_effort")?;
+        let ttl = match self.config.text("prompt_caching.cache_ttl")?.as_deref() {
+            Some("1h") => CacheTtl::OneHour,
+            _ => CacheTtl::FiveMinutes,
+        };
+        Ok(Arc::new(self.metered(endpoint, effort.as_deref().and_then(Effort::parse), ttl)))
+    }
+
+    /// The model at an endpoint, behind the meter of this home.
+    fn metered(&self, endpoint: &Endpoint, effort: Option<Effort>, ttl: CacheTtl) -> Metered {
+        let facts = &model_facts::known(&self.launch.home, endpoint);
+        let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
+            .with_effort(effort)
+            .with_window(facts.window.value)
+            .with_cache_ttl(ttl);
+        let is_stale = facts.prices.is_some_and(|prices| prices.source == FactSource::Remembered)
+            && self.meter.has_limits()
+            && !model_facts::is_fresh(&self.launch.home, endpoint);
+        let known = if is_stale { Tariff::Unknown } else { tariff(facts, endpoint.provider, ttl) };
+        let asker = Asker {
+            clients: self.clients.clone(),
+            secrets: Secrets::clone(&self.secrets),
+            limit: ASKING_PRICES,
+        };
+        let (home, asked) = (self.launch.home.clone(), endpoint.clone());
+        let ask = move || -> BoxFuture<'static, Tariff> {
+            let (home, asked, asker) = (home.clone(), asked.clone(), asker.clone());
+            Box::pin(
+                async move { tariff(&model_facts::ask(&home, &asked, &asker).await, asked.provider, ttl) },
+            )
+        };
+        Metered::new(Arc::new(model), self.meter.clone(), known, facts.longest_reply())
+            .with_prices_from(Arc::new(ask))
+    }
+}
+
+fn tariff(facts: &ModelFacts, provider: &str, ttl: CacheTtl) -> Tariff {
+    match (facts.tariff(provider), ttl) {
+        (Tariff::Prices(prices, source), CacheTtl::OneHour) => {
+            Tariff::Prices(prices.for_long_cache(), source)
+        }
+        (tariff, _) => tariff,
+    }
+}
