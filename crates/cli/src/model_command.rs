@@ -62,6 +62,7 @@ fn key_words(source: &KeySource) -> String {
         KeySource::None => "none".to_owned(),
         KeySource::Variable(name) => (*name).to_owned(),
         KeySource::EntryVariable(name) => name.clone(),
+        KeySource::VendorFile { tool, .. } => format!("login of {tool}"),
         other => other.to_string(),
     }
 }

@@ -105,6 +105,45 @@ async fn resolve_says_what_and_why_or_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn logins_of_vendors_programs_are_used_or_named() {
+    let home = TempHome::new();
+    let resolve = |provider: &'static str| ["model", "resolve", "--provider", provider, "-m", "x"];
+    let (code, _, error) = said(&run(home.path(), &resolve("codex"), &[]).await);
+    assert!(
+        code == 78 && error.contains("run `codex login`; or use `openai` with OPENAI_API_KEY"),
+        "{error}"
+    );
+    // It can be chosen all the same, as one without its key can.
+    let (code, text, error) =
+        said(&run(home.path(), &["model", "set", "--provider", "codex", "gpt-5"], &[]).await);
+    assert!(code == 0 && error.contains("run `codex login`"), "{text} {error}");
+    let codex = r#"{"tokens": {"access_token": "opaque-secret-1", "account_id": "acc"}}"#;
+    home.write(".codex/auth.json", codex);
+    let (code, text, error) = said(&run(home.path(), &resolve("codex"), &[]).await);
+    assert!(code == 0 && text.contains("key  login of Codex  (login of Codex in "), "{text} {error}");
+    let own = home.write("own/auth.json", "{");
+    let env = [("CODEX_HOME", own.parent().unwrap().to_str().unwrap())];
+    let (code, _, error) = said(&run(home.path(), &resolve("codex"), &env).await);
+    assert!(code == 78 && error.contains("own/auth.json cannot be read: it is not JSON"), "{error}");
+
+    let expired = r#"{"claudeAiOauth": {"accessToken": "sk-ant-oat01-secret", "expiresAt": 1000}}"#;
+    home.write(".claude/.credentials.json", expired);
+    let (code, _, error) = said(&run(home.path(), &resolve("claude"), &[]).await);
+    assert!(code == 78 && error.contains("has expired: run `claude`, which renews it"), "{error}");
+    let copied = [("ANTHROPIC_TOKEN", "sk-ant-oat01-copied-secret")];
+    let (code, text, _) = said(&run(home.path(), &resolve("claude"), &copied).await);
+    assert!(code == 0 && text.contains("key  ANTHROPIC_TOKEN") && text.contains("run `claude`"), "{text}");
+    home.write(".claude/.credentials.json", &expired.replace("1000", "0"));
+    let found = run(home.path(), &["model", "resolve", "--provider", "claude", "-m", "x", "--json"], &copied);
+    assert_eq!(parsed(&found.await)["key"], json!({"found": true, "source": "login of Claude Code"}));
+    let (_, text, _) = said(&run(home.path(), &["model", "list"], &[]).await);
+    assert!(text.contains("login of Codex") && text.contains("login of Claude Code"), "{text}");
+    assert!(!text.contains("secret"), "{text}");
+    // Reading is all that was done to them.
+    assert_eq!(home.read(".codex/auth.json"), codex);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn set_saves_a_choice_whole_and_drops_what_belonged_to_another() {
     let home = TempHome::new();
     let before = "# mine\nmodel:\n  provider: custom\n  base_url: http://127.0.0.1:1/v1\n  api_key: old-secret-key\n  default: m\n  context_length: 5000\n";

@@ -16,6 +16,7 @@ const SHORTEST: usize = 6;
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Index>>);
 
+#[derive(Clone)]
 struct Index {
     values: usize,
     starts: PairSet,
@@ -23,6 +24,7 @@ struct Index {
     forms: HashMap<[u8; 2], Vec<Form>>,
 }
 
+#[derive(Clone)]
 struct Form {
     text: String,
     name: Arc<str>,
@@ -38,6 +40,21 @@ impl Secrets {
                 index.add(name.as_ref(), value);
             }
         }
+        Self::of(index)
+    }
+
+    /// The same values and one more; a value that is known keeps its name.
+    pub fn with(&self, name: &str, value: &SecretString) -> Self {
+        let empty = || Index { values: 0, starts: PairSet::new(), forms: HashMap::new() };
+        let mut index = self.0.as_deref().map_or_else(empty, Index::clone);
+        let value = value.expose_secret().trim();
+        if value.chars().count() >= SHORTEST {
+            index.add(name, value);
+        }
+        Self::of(index)
+    }
+
+    fn of(mut index: Index) -> Self {
         if index.values == 0 {
             return Self(None);
         }
@@ -114,6 +131,21 @@ mod tests {
     fn short_values_are_left_out() {
         let values = ["", "a", "abcde", "  abc  ", "abcdef"].map(|v| ("N", SecretString::from(v)));
         assert_eq!(Secrets::new(values).len(), 1);
+    }
+
+    #[test]
+    fn one_more_value_is_watched_for_and_known_ones_keep_their_names() {
+        let one = Secrets::new([("FIRST", SecretString::from("first-value"))]);
+        let both = one.with("SECOND", &SecretString::from("second-value"));
+        let again =
+            both.with("OTHER", &SecretString::from("first-value")).with("SHORT", &SecretString::from("abc"));
+        let text = "first-value second-value abc";
+        assert_eq!(crate::redact(&one, text), "[redacted:FIRST] second-value abc");
+        for secrets in [both, again] {
+            assert_eq!(crate::redact(&secrets, text), "[redacted:FIRST] [redacted:SECOND] abc");
+        }
+        let first = Secrets::default().with("FIRST", &SecretString::from("first-value"));
+        assert_eq!(crate::redact(&first, text), "[redacted:FIRST] second-value abc");
     }
 
     #[test]

@@ -4,12 +4,14 @@
 //! be used yet says what it lacks.
 
 mod local;
+mod login_flows;
 mod logins;
 mod routers;
 pub(crate) mod vendor_quirks;
 mod vendors;
 
 use crate::mode::{self, ModeName};
+pub(crate) use login_flows::login_row;
 use url::Url;
 
 /// A place where models are served.

@@ -91,7 +91,8 @@ fn rows_are_whole() {
         );
         assert!(!provider.needs_key() || provider.lacks.is_none(), "{id} needs only a key");
         let is_login = !matches!(provider.auth, Auth::ApiKey | Auth::OptionalKey);
-        assert_eq!(provider.lacks.is_some(), is_login, "{id}");
+        let has_file = crate::login::VendorTool::of_provider(id).is_some();
+        assert_eq!(provider.lacks.is_some(), is_login && !has_file, "{id}");
         for address in provider.addresses().filter(|_| provider.lacks.is_none()) {
             let url = Url::parse(address).unwrap();
             assert!(url.scheme() == "https" || crate::is_loopback(&url), "{id}: {address}");
@@ -107,13 +108,15 @@ fn rows_that_cannot_be_served_say_why_and_what_to_do() {
         ("bedrock", "AWS credentials"),
         ("vertex", "use `gemini`"),
         ("copilot-acp", "Copilot program"),
-        ("openai-codex", "OPENAI_API_KEY"),
+        ("xai-oauth", "XAI_API_KEY"),
+        ("qwen-oauth", "DASHSCOPE_API_KEY"),
     ] {
         let why = known(id).not_yet().unwrap_or_default();
         assert!(why.contains(words), "{id}: {why}");
     }
     for id in [
         "anthropic",
+        "openai-codex",
         "minimax",
         "openrouter",
         "openai-api",

@@ -6,7 +6,8 @@ use crate::{Deadlines, HttpClients};
 use futures::StreamExt;
 use hermes_guard::{Secrets, redact};
 use hermes_wire::{Failure, TimeoutPhase};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::time::Duration;
@@ -46,57 +47,68 @@ impl Asker {
         key: Option<&SecretString>,
         body: Option<&Value>,
     ) -> Result<Value, Failure> {
-        let late = |_| Failure::TimedOut { phase: TimeoutPhase::Total, limit: self.limit };
-        tokio::time::timeout(self.limit, self.exchange(url, key, body)).await.map_err(late)?
-    }
-
-    async fn exchange(
-        &self,
-        url: Url,
-        key: Option<&SecretString>,
-        body: Option<&Value>,
-    ) -> Result<Value, Failure> {
         let client = self.clients.of(&url)?;
         let place = origin(&url);
         let mut request = match body {
             None => client.get(url),
             Some(body) => client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string()),
         };
-        request = request.header(ACCEPT, "application/json");
         if let Some(key) = key
             && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
         {
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
-        let sent = request.send().await.map_err(|error| Failure::Unreachable {
-            origin: place,
-            cause: redact(&self.secrets, &root_cause(&error)).into_owned(),
-        });
-        self.read(sent?).await
+        let answer = self.whole_answer(request, place, MAX_ANSWER).await?;
+        if !answer.status.is_success() {
+            // A key that no setting holds may be echoed as well as any other.
+            let secrets = key.map_or(self.secrets.clone(), |key| self.secrets.with("key", key));
+            let body = redact(&secrets, &String::from_utf8_lossy(&answer.bytes)).into_owned();
+            return Err(Failure::Http { status: answer.status.as_u16(), retry_after: None, body });
+        }
+        serde_json::from_slice(&answer.bytes).map_err(|error| Failure::Garbled { cause: error.to_string() })
     }
 
-    async fn read(&self, response: reqwest::Response) -> Result<Value, Failure> {
-        let status = response.status();
+    /// Sends a request and reads all that is said, whatever the status; a redirect is a failure.
+    pub(crate) async fn whole_answer(
+        &self,
+        request: RequestBuilder,
+        place: String,
+        most: usize,
+    ) -> Result<Answer, Failure> {
+        let late = |_| Failure::TimedOut { phase: TimeoutPhase::Total, limit: self.limit };
+        tokio::time::timeout(self.limit, self.exchange(request, place, most)).await.map_err(late)?
+    }
+
+    async fn exchange(&self, request: RequestBuilder, place: String, most: usize) -> Result<Answer, Failure> {
+        let sent = request.header(ACCEPT, "application/json").send().await;
+        let response = sent.map_err(|error| Failure::Unreachable {
+            origin: place,
+            cause: redact(&self.secrets, &root_cause(&error)).into_owned(),
+        })?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        if status.is_redirection() {
+            let body = "the server redirects to another address, which is not followed".to_owned();
+            return Err(Failure::Http { status: status.as_u16(), retry_after: None, body });
+        }
         let mut bytes = Vec::new();
         let mut body = response.bytes_stream();
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| Failure::Cut { cause: root_cause(&error) })?;
             bytes.extend_from_slice(&chunk);
-            if bytes.len() > MAX_ANSWER {
-                return Err(Failure::TooLarge { limit: MAX_ANSWER });
+            if bytes.len() > most {
+                return Err(Failure::TooLarge { limit: most });
             }
         }
-        if status.is_redirection() {
-            let body = "the server redirects to another address, which is not followed".to_owned();
-            return Err(Failure::Http { status: status.as_u16(), retry_after: None, body });
-        }
-        if !status.is_success() {
-            let body = redact(&self.secrets, &String::from_utf8_lossy(&bytes)).into_owned();
-            return Err(Failure::Http { status: status.as_u16(), retry_after: None, body });
-        }
-        serde_json::from_slice(&bytes).map_err(|error| Failure::Garbled { cause: error.to_string() })
+        Ok(Answer { status, headers, bytes })
     }
+}
+
+/// What a server said, read in full.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Default for Asker {

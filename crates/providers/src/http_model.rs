@@ -1,6 +1,7 @@
 //! A model behind an HTTP endpoint.
 
 use crate::client::root_cause;
+use crate::login::refusals::{Refused, foreign_client};
 use crate::receive::{self, Receiving};
 use crate::{Deadlines, Endpoint, HttpClients, transport};
 use futures::StreamExt;
@@ -56,7 +57,8 @@ impl HttpModel {
             headers: transport::headers(endpoint),
             clients,
             deadlines,
-            secrets,
+            // A key that no setting holds may be echoed as well as any other.
+            secrets: endpoint.key.as_ref().map_or(secrets.clone(), |key| secrets.with("key", key)),
             draining: Arc::default(),
         }
     }
@@ -143,6 +145,7 @@ impl HttpModel {
         let status = response.status().as_u16();
         let retry_after = retry_after(status, response.headers());
         let location = response.headers().get("location").is_some();
+        let is_challenge = response.headers().contains_key("cf-mitigated");
         let mut text = Vec::new();
         let mut body = response.bytes_stream();
         while let Ok(Some(Ok(chunk))) = tokio::time::timeout(self.deadlines.gap, body.next()).await {
@@ -155,6 +158,10 @@ impl HttpModel {
         let mut body = redact(&self.secrets, &String::from_utf8_lossy(&text)).into_owned();
         if body.trim().is_empty() && location {
             body = "the server redirects to another address, which is not followed".to_owned();
+        }
+        let host = self.url.host_str().unwrap_or_default();
+        if let Some(why) = foreign_client(&Refused { host, status, is_challenge, body: &body }) {
+            body = why.to_owned();
         }
         Failure::Http { status, retry_after, body }
     }
@@ -177,7 +184,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 /// What a refusal says about when to come back. What is left of a quota tells only about a refusal
 /// that is about quotas.
-fn retry_after(status: u16, headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(status: u16, headers: &HeaderMap) -> Option<Duration> {
     const WAITS: [&str; 2] = ["retry-after-ms", "retry-after"];
     const QUOTAS: [&str; 3] = ["x-ratelimit-reset-requests", "x-ratelimit-reset-tokens", "x-ratelimit-reset"];
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());

@@ -12,6 +12,7 @@ mod facts;
 mod fetch;
 mod http_model;
 mod local;
+pub mod login;
 mod metered;
 mod mode;
 mod models_list;

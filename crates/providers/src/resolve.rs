@@ -7,11 +7,13 @@ mod choice;
 mod endpoint;
 mod error;
 mod keys;
+mod vendor;
 
 use crate::address::parse_base_url;
 use crate::catalogue::{self, Provider, vendor_quirks};
 use crate::custom::CustomProvider;
 use crate::facts::Prices;
+use crate::login::VendorState;
 use crate::mode::{self, ModeName};
 use choice::Chosen;
 use endpoint::chosen_mode;
@@ -53,13 +55,15 @@ pub struct SaidBy {
     pub base_url: Option<String>,
 }
 
-/// What is outside of the settings. Both questions are answered from values.
+/// What is outside of the settings. All questions are answered from values.
 #[derive(Clone, Copy)]
 pub struct Around<'a> {
     /// Looks a name up in `.env` and the shell.
     pub variable: &'a dyn Fn(&str) -> Option<SecretString>,
     /// A stored credential of a provider's id, or of `custom:NAME`.
     pub pooled: &'a dyn Fn(&str) -> Option<PooledKey>,
+    /// The login that a vendor's own program left here for a provider's id.
+    pub vendor: &'a dyn Fn(&str) -> VendorState,
 }
 
 /// Chooses the endpoint from settings and variables; see [`resolve_with`].
@@ -67,7 +71,7 @@ pub fn resolve(
     wanted: &Wanted,
     variable: &dyn Fn(&str) -> Option<SecretString>,
 ) -> Result<Endpoint, ResolveError> {
-    resolve_with(wanted, Around { variable, pooled: &|_| None })
+    resolve_with(wanted, Around { variable, pooled: &|_| None, vendor: &|_| VendorState::Absent })
 }
 
 /// Chooses the endpoint.
@@ -98,6 +102,7 @@ pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, Res
         model,
         key: place.key,
         key_source: place.key_source,
+        account: place.account,
         mode: chosen.mode,
         api_mode: chosen.mode.into(),
         reasons,
@@ -119,6 +124,7 @@ pub fn locate(wanted: &Wanted, around: Around<'_>) -> Result<Place, ResolveError
         base_url: address.url,
         key: found.key,
         key_source: found.source,
+        account: found.account,
         reasons,
     })
 }

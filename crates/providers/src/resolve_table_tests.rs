@@ -400,7 +400,8 @@ fn stored_credentials_come_before_variables_and_stay_at_their_address() {
             custom: entries(),
             ..Wanted::default()
         };
-        let around = Around { variable: &variable, pooled: &pooled };
+        let around =
+            Around { variable: &variable, pooled: &pooled, vendor: &|_| crate::login::VendorState::Absent };
         let place = locate(&wanted, around).unwrap();
         assert_eq!(place.key_source.to_string(), want, "{provider} {base_url}");
     }

@@ -1,7 +1,7 @@
 //! Where a request of each format goes, and what stands above it.
 
-use crate::Endpoint;
 use crate::address::below;
+use crate::{Endpoint, KeySource};
 use hermes_wire::{AnthropicDialect, ApiMode, CacheTtl, Dialect, ResponsesDialect};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
@@ -65,7 +65,8 @@ pub(crate) fn headers(endpoint: &Endpoint) -> HeaderMap {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let key = endpoint.key.as_ref().map(|key| key.expose_secret().to_owned()).unwrap_or_default();
     let is_anthropic = endpoint.api_mode == ApiMode::AnthropicMessages;
-    let is_login = is_anthropic && host(endpoint) == ANTHROPIC_HOST && is_login_token(&key);
+    let is_vendors = matches!(endpoint.key_source, KeySource::VendorFile { .. });
+    let is_login = is_anthropic && host(endpoint) == ANTHROPIC_HOST && (is_vendors || is_login_token(&key));
     if is_anthropic {
         headers.insert("anthropic-version", ANTHROPIC_VERSION);
         let betas = betas(endpoint.provider, is_login);
@@ -83,6 +84,11 @@ pub(crate) fn headers(endpoint: &Endpoint) -> HeaderMap {
             headers.insert(name, value);
         }
     }
+    if let Some(account) = endpoint.account.as_deref().filter(|_| endpoint.provider == "openai-codex")
+        && let Ok(account) = HeaderValue::from_str(account)
+    {
+        headers.insert("chatgpt-account-id", account);
+    }
     if endpoint.provider == "openrouter" {
         headers.insert("x-title", HeaderValue::from_static("Hermes"));
     }
@@ -94,7 +100,7 @@ fn host(endpoint: &Endpoint) -> &str {
 }
 
 /// A token from a login, as opposed to an API key.
-fn is_login_token(key: &str) -> bool {
+pub(crate) fn is_login_token(key: &str) -> bool {
     (key.starts_with("sk-ant-") && !key.starts_with("sk-ant-api"))
         || key.starts_with("eyJ")
         || key.starts_with("cc-")

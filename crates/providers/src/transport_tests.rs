@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Wanted, resolve};
+use crate::login::{VendorState, VendorToken};
+use crate::{Around, Wanted, resolve, resolve_with};
 use secrecy::SecretString;
 
 fn endpoint(provider: &str, base_url: &str, mode: &str, model: &str, key: &str) -> Endpoint {
@@ -71,6 +72,34 @@ fn each_format_has_its_address_and_its_header_for_the_key() {
         // Nothing in them pretends to be somebody else's program.
         assert!(!headers.contains_key("user-agent"));
     }
+}
+
+#[test]
+fn the_account_goes_to_codex_alone_and_nothing_names_another_program() {
+    let vendors = KeySource::VendorFile { tool: "Codex", file: "/f".into() };
+    let token = VendorState::Valid(VendorToken {
+        access: SecretString::from("opaque-token"),
+        expires_at: None,
+        account: Some("acc-1".into()),
+        from: "/f".into(),
+    });
+    let wanted = Wanted { provider: Some("codex".into()), model: Some("gpt-5".into()), ..Wanted::default() };
+    let around = Around { variable: &|_| None, pooled: &|_| None, vendor: &|_| token.clone() };
+    let codex = resolve_with(&wanted, around).unwrap();
+    assert_eq!(
+        (url(&codex).as_str(), &codex.key_source),
+        ("https://chatgpt.com/backend-api/codex/responses", &vendors)
+    );
+    let mut sent: Vec<_> = headers(&codex).iter().map(|(name, _)| name.to_string()).collect();
+    sent.sort();
+    assert_eq!(sent, ["authorization", "chatgpt-account-id", "content-type"]);
+    // A login of Claude Code goes as a login, whatever its token looks like, and names no account.
+    let claude = Wanted { provider: Some("anthropic".into()), ..wanted };
+    let around = Around { variable: &|_| None, pooled: &|_| None, vendor: &|_| token.clone() };
+    let headers = headers(&resolve_with(&claude, around).unwrap());
+    assert_eq!(headers["authorization"], "Bearer opaque-token");
+    assert!(headers["anthropic-beta"].to_str().unwrap().contains(OAUTH_BETA));
+    assert!(!headers.contains_key("chatgpt-account-id") && !headers.contains_key("x-api-key"));
 }
 
 #[test]

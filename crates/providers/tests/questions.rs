@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+use hermes_providers::login::VendorState;
 use hermes_providers::{
     Around, Asker, Basis, HttpClients, HttpSettings, ListedModel, Place, ProbedServer, ServerKind, Stated,
     Wanted, Window, list_models, locate, probe,
@@ -67,7 +68,8 @@ fn place(base_url: &str, key: &str) -> Place {
         api_key: Some(SecretString::from(key)),
         ..Wanted::default()
     };
-    locate(&wanted, Around { variable: &|_| None, pooled: &|_| None }).unwrap()
+    locate(&wanted, Around { variable: &|_| None, pooled: &|_| None, vendor: &|_| VendorState::Absent })
+        .unwrap()
 }
 
 #[tokio::test]

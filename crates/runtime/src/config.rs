@@ -18,6 +18,7 @@ mod fallback_providers;
 mod file;
 mod keys;
 mod layers;
+mod login_overrides;
 mod provider_keys;
 mod secret_names;
 mod suggest;

@@ -23,6 +23,7 @@ pub use error::RuntimeError;
 pub use fallback::{Fallbacks, fallbacks};
 pub use hermes_agent::{StandIn, TurnReport, UserInput};
 pub use hermes_exec::kill_all as kill_all_commands;
+pub use hermes_providers::login;
 pub use hermes_providers::{
     Asker, CustomProvider, Endpoint, Fact, KeySource, ListedModel, LocalServer, ModeName, ModelFacts, Place,
     Prices, ProbedServer, Provider, Reason, ResolveError, find_local_servers, find_provider, install_tls,

@@ -5,17 +5,20 @@
 use crate::RuntimeError;
 use crate::config::{Config, Source};
 use hermes_conversation::Money;
+use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
     Around, Asker, Deadlines, Endpoint, HttpClients, HttpSettings, Place, Prices, SaidBy, Wanted,
     find_provider, is_loopback, locate, resolve_with,
 };
 use secrecy::SecretString;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 /// Which endpoint and model requests go to.
 pub fn endpoint(config: &Config) -> Result<Endpoint, RuntimeError> {
-    let variable = |name: &str| config.variable(name).map(SecretString::from);
-    Ok(resolve_with(&wanted(config)?, Around { variable: &variable, pooled: &|_| None })?)
+    let (variable, vendor) = (variables(config), vendor_logins(config));
+    let around = Around { variable: &variable, pooled: &|_| None, vendor: &vendor };
+    Ok(resolve_with(&wanted(config)?, around)?)
 }
 
 /// The address and the key of a provider, whatever the model; of the configured one for `None`.
@@ -24,8 +27,30 @@ pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, RuntimeEr
         Some(name) => wanted_from(config, name)?,
         None => wanted(config)?,
     };
-    let variable = |name: &str| config.variable(name).map(SecretString::from);
-    Ok(locate(&wanted, Around { variable: &variable, pooled: &|_| None })?)
+    let (variable, vendor) = (variables(config), vendor_logins(config));
+    Ok(locate(&wanted, Around { variable: &variable, pooled: &|_| None, vendor: &vendor })?)
+}
+
+pub(crate) fn variables(config: &Config) -> impl Fn(&str) -> Option<SecretString> {
+    |name| config.variable(name).map(SecretString::from)
+}
+
+/// The logins that vendors' own programs left here; a file is read when it is asked for.
+pub(crate) fn vendor_logins(config: &Config) -> impl Fn(&str) -> VendorState {
+    |provider| match VendorTool::of_provider(provider) {
+        Some(tool) => read_vendor_file(tool, &vendor_places(config), SystemTime::now()),
+        None => VendorState::Absent,
+    }
+}
+
+/// Where vendors' own programs keep their logins.
+pub fn vendor_places(config: &Config) -> VendorPlaces {
+    let path = |name: &str| config.variable(name).map(PathBuf::from);
+    VendorPlaces {
+        home: config.layers().shell.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+        claude_dir: path("CLAUDE_CONFIG_DIR"),
+        codex_dir: path("CODEX_HOME"),
+    }
 }
 
 /// Asks endpoints about themselves; nothing is connected yet.

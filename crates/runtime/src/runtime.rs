@@ -56,7 +56,7 @@ impl Runtime {
         let store = Arc::new(OnceLock::new());
         let meter = Arc::new(StoredMeter { store: store.clone(), budget: Budget::read(&config)? });
         Ok(Self {
-            secrets: Arc::new(config.secrets()),
+            secrets: Arc::new(secrets(&config)),
             clients,
             registry: Arc::new(registry),
             locks: Arc::default(),
@@ -195,6 +195,31 @@ impl Runtime {
     }
 }
 
+/// What must not be shown: the settings' secrets, and a key that came from elsewhere.
+fn secrets(config: &Config) -> Secrets {
+    let secrets = config.secrets();
+    let key = model_choice::endpoint(config).ok().and_then(|endpoint| endpoint.key);
+    key.map_or(secrets.clone(), |key| secrets.with("key", &key))
+}
+
 fn clock() -> Clock {
     Arc::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ConfigFile, Layers};
+    use std::path::Path;
+
+    #[test]
+    fn a_key_that_no_setting_holds_is_not_shown_either() {
+        let home = hermes_testkit::TempHome::new();
+        home.write(".codex/auth.json", r#"{"tokens": {"access_token": "opaque-token-1"}}"#);
+        let text = "model: {provider: codex, default: m}\n".to_owned();
+        let file = ConfigFile::parse(Path::new("/h/config.yaml"), text).unwrap();
+        let shell = [("HOME".to_owned(), home.path().display().to_string())].into();
+        let config = Config::new(Layers { file, shell, ..Layers::default() });
+        assert_eq!(hermes_guard::redact(&secrets(&config), "saw opaque-token-1"), "saw [redacted:key]");
+    }
 }

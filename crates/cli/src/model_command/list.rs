@@ -114,6 +114,7 @@ fn fill_in(row: &mut Row, config: &Config) {
         Err(RuntimeError::Resolve(ResolveError::NoEntryKey { variable, .. })) => {
             State::Needs(format!("set {variable}"))
         }
+        Err(RuntimeError::Resolve(ResolveError::NoLogin { why, .. })) => State::Needs(why),
         Err(error) => State::Needs(error.to_string()),
     };
 }

@@ -86,9 +86,11 @@ fn check(settings: &Config, choice: &Choice) -> Result<(), Failure> {
         };
     }
     match model_choice::place(settings, Some(name)) {
-        // A key can be given afterwards; all else must be right.
+        // A key or a login can be had afterwards; all else must be right.
         Ok(_) => Ok(()),
-        Err(RuntimeError::Resolve(ResolveError::NoKey { .. } | ResolveError::NoEntryKey { .. })) => Ok(()),
+        Err(RuntimeError::Resolve(
+            ResolveError::NoKey { .. } | ResolveError::NoEntryKey { .. } | ResolveError::NoLogin { .. },
+        )) => Ok(()),
         Err(error) => Err(bad(format!("{error}; nothing was changed"))),
     }
 }

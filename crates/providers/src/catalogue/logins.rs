@@ -15,31 +15,32 @@ pub(super) static ROWS: &[Provider] = &[
     provider("openai-codex", "OpenAI Codex (ChatGPT login)", "https://chatgpt.com/backend-api/codex")
         .aliases(&["codex", "openai_codex"])
         .auth(Auth::CredentialsFile)
-        .mode(ModeRule::Always(CodexResponses))
-        .lacks("logging in with ChatGPT is not built in yet; use `openai` with OPENAI_API_KEY"),
+        .mode(ModeRule::Always(CodexResponses)),
     provider("xai-oauth", "xAI (Grok login)", "https://api.x.ai/v1")
         .aliases(&["grok-oauth", "x-ai-oauth", "xai-grok-oauth"])
         .url_env("XAI_BASE_URL")
         .auth(Auth::BrowserLogin)
         .mode(ModeRule::Always(CodexResponses))
-        .lacks("logging in with Grok is not built in yet; use `xai` with XAI_API_KEY"),
+        .lacks("xAI has issued no client id to Hermes, which does not use another program's; use `xai` with XAI_API_KEY"),
     provider("minimax-oauth", "MiniMax (login)", "https://api.minimax.io/anthropic")
         .aliases(&["minimax-portal", "minimax-global"])
         .auth(Auth::BrowserLogin)
         .mode(ModeRule::Always(AnthropicMessages))
-        .lacks(NO_LOGIN),
+        .lacks(
+            "MiniMax has issued no client id to Hermes, which does not use another program's; use `minimax` with MINIMAX_API_KEY",
+        ),
     provider("qwen-oauth", "Qwen (login)", "https://portal.qwen.ai/v1")
         .aliases(&["qwen", "qwen-portal", "qwen-cli"])
         .url_env("HERMES_QWEN_BASE_URL")
         .auth(Auth::CredentialsFile)
-        .lacks("logging in with Qwen is not built in yet; use `alibaba` with DASHSCOPE_API_KEY"),
+        .lacks("its login serves Qwen's own program only, and Hermes does not pass for it; use `alibaba` with DASHSCOPE_API_KEY"),
     provider("copilot", "GitHub Copilot", "https://api.githubcopilot.com")
         .aliases(&["github", "github-copilot", "github-models"])
         .key(&["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"])
         .url_env("COPILOT_API_BASE_URL")
         .auth(Auth::TokenExchange)
         .mode(ModeRule::ByModel(&[("claude", AnthropicMessages), ("gpt-5", CodexResponses)]))
-        .lacks("exchanging a GitHub token for a Copilot one is not built in yet; use a provider with a key"),
+        .lacks("requests cannot use exchanged tokens yet; use a provider with a key"),
     provider("copilot-acp", "GitHub Copilot (ACP)", "acp://copilot")
         .aliases(&["github-copilot-acp"])
         .url_env("COPILOT_ACP_BASE_URL")

@@ -20,6 +20,8 @@ pub struct Endpoint {
     pub model: String,
     pub key: Option<SecretString>,
     pub key_source: KeySource,
+    /// Whose login the key is of, where requests have to say so.
+    pub account: Option<String>,
     pub mode: ModeName,
     pub api_mode: ApiMode,
     pub context_length: Option<u64>,
@@ -46,6 +48,8 @@ pub struct Place {
     pub base_url: Url,
     pub key: Option<SecretString>,
     pub key_source: KeySource,
+    /// Whose login the key is of, where requests have to say so.
+    pub account: Option<String>,
     pub reasons: Vec<Reason>,
 }
 
@@ -115,6 +119,7 @@ impl Endpoint {
             base_url: self.base_url.clone(),
             key: self.key.clone(),
             key_source: self.key_source.clone(),
+            account: self.account.clone(),
             reasons: self.reasons.clone(),
         }
     }

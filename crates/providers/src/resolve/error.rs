@@ -9,6 +9,8 @@ pub enum ResolveError {
     UnknownProvider { name: String },
     #[error("provider {provider} has no key: set {variable} with `hermes config set {variable} ...`")]
     NoKey { provider: &'static str, variable: &'static str },
+    #[error("provider {provider} cannot be used: {why}")]
+    NoLogin { provider: &'static str, why: String },
     #[error(
         "`{name}` in config.yaml takes its key from {variable}, which is not set: `hermes config set {variable} ...`"
     )]

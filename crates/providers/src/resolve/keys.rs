@@ -5,7 +5,7 @@
 //! an endpoint that the user chose explicitly and gave no key of its own.
 
 use super::choice::{self, Chosen};
-use super::{Around, ResolveError, Wanted};
+use super::{Around, ResolveError, Wanted, vendor};
 use crate::address::{origin, origin_of};
 use crate::catalogue::{Provider, known, providers};
 use crate::custom::CustomProvider;
@@ -26,6 +26,11 @@ pub enum KeySource {
     EntryVariable(String),
     /// A stored credential, by its label.
     Pool(String),
+    /// The login of a vendor's own program: its name and its file.
+    VendorFile {
+        tool: &'static str,
+        file: String,
+    },
 }
 
 impl fmt::Display for KeySource {
@@ -37,6 +42,7 @@ impl fmt::Display for KeySource {
             Self::Entry(name) => write!(f, "key from `{name}` in config.yaml"),
             Self::EntryVariable(name) => write!(f, "key from {name}"),
             Self::Pool(label) => write!(f, "stored credential {label}"),
+            Self::VendorFile { tool, file } => write!(f, "login of {tool} in {file}"),
         }
     }
 }
@@ -67,17 +73,18 @@ pub enum GivenKey {
 pub(super) struct Found {
     pub(super) key: Option<SecretString>,
     pub(super) source: KeySource,
+    pub(super) account: Option<String>,
     pub(super) why: String,
 }
 
 impl Found {
-    fn some(key: SecretString, source: KeySource) -> Self {
+    pub(super) fn some(key: SecretString, source: KeySource) -> Self {
         let why = source.to_string();
-        Self { key: Some(key), source, why }
+        Self { key: Some(key), source, account: None, why }
     }
 
     fn none(why: &str) -> Self {
-        Self { key: None, source: KeySource::None, why: why.to_owned() }
+        Self { key: None, source: KeySource::None, account: None, why: why.to_owned() }
     }
 }
 
@@ -114,6 +121,9 @@ pub(super) fn find(
     }
     if !owns(provider, url, around) {
         return Ok(Found::none("the address is not the provider's own, so its key is not sent there"));
+    }
+    if let Some(found) = vendor::find(provider, url, around)? {
+        return Ok(found);
     }
     match of_provider(provider, around) {
         Some(found) => Ok(found),

@@ -8,6 +8,7 @@ use super::error::ConfigError;
 use super::explain::HIDDEN;
 use super::file::ConfigFile;
 use super::keys::Key;
+use super::layers::Config;
 use super::layers::UnusedKey;
 use super::secret_names::{as_variable, is_secret_key, is_secret_variable};
 use super::suggest::suggestion;
@@ -119,11 +120,9 @@ fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError>
         write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
     }
     let shown = if is_secret_key(key) { HIDDEN.to_owned() } else { yaml_text(&value) };
-    let unused = Key::find(key).is_none().then(|| UnusedKey {
-        key: key.to_owned(),
-        line: None,
-        suggestion: suggestion(key),
-    });
+    let is_unused = Key::find(key).is_none() && !Config::is_login_key(key);
+    let unused =
+        is_unused.then(|| UnusedKey { key: key.to_owned(), line: None, suggestion: suggestion(key) });
     let notices = unused.iter().map(ToString::to_string).collect();
     Ok(SetReport {
         target: Target::ConfigFile,

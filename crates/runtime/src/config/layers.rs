@@ -9,6 +9,7 @@ use std::fmt;
 
 use hermes_conversation::{AuxTask, Money};
 use hermes_guard::Secrets;
+use hermes_providers::providers;
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -163,7 +164,8 @@ impl Config {
     pub fn check(&self) -> Vec<ConfigError> {
         let of_keys = KEYS.iter().filter_map(|key| self.resolve(key.name).err());
         let of_tasks = AuxTask::ALL.iter().filter_map(|task| self.auxiliary(*task).err());
-        of_keys.chain(self.named_providers().err()).chain(of_tasks).collect()
+        let of_logins = providers().find_map(|provider| self.login_overrides(provider.id).err());
+        of_keys.chain(self.named_providers().err()).chain(of_tasks).chain(of_logins).collect()
     }
 
     /// Keys of `config.yaml` that this version does not read.
@@ -174,6 +176,7 @@ impl Config {
                 || key.starts_with("providers.")
                 || Self::is_fallback_key(key)
                 || Self::is_auxiliary_key(key)
+                || Self::is_login_key(key)
         };
         let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_') && !of_entry(key);
         let keys = file.leaves().into_iter().map(|(key, _)| key).filter(unused);

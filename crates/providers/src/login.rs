@@ -1,0 +1,42 @@
+//! Logging in, and the tokens that come of it.
+//!
+//! [`login_flow`] says how, as data; [`device_login`] and [`browser_login`] do it; [`refresh`] gets
+//! the next token. Logins that vendors' own programs left here are read by `vendor_files`. Where
+//! tokens are kept is not decided here: [`KeepTokens`] is the seam.
+//!
+//! Hermes says who it is. It uses no client id, user agent or header of another vendor's program;
+//! where a vendor takes nothing else, the message says so.
+
+mod answer;
+mod attempt;
+mod browser;
+mod callback;
+mod copilot;
+mod device;
+mod error;
+mod flow;
+mod jwt;
+mod pkce;
+mod redirected;
+mod refresh;
+pub(crate) mod refusals;
+mod source;
+mod tokens;
+mod vendor_files;
+mod vendor_source;
+
+pub use attempt::{Attempt, LoginScreen, Wait, wait_for_real};
+pub use browser::{Ways, browser_login};
+pub use copilot::{CopilotTokens, EXCHANGE_URL, ShortLived, exchange as exchange_for_copilot};
+pub use device::device_login;
+pub use error::{LoginError, RefreshError};
+pub use flow::{
+    BrowserFlow, DeviceFlow, Flow, FlowError, LoginOverrides, Redirect, TokenEndpoint, login_flow,
+};
+pub use refresh::refresh;
+pub use source::{KeepTokens, LoginTokens, TokenSource};
+pub use tokens::{RENEW_BEFORE, RefreshToken, Tokens};
+pub use vendor_files::{
+    VendorPlaces, VendorState, VendorToken, VendorTool, parse_vendor_file, read_vendor_file,
+};
+pub use vendor_source::VendorTokens;

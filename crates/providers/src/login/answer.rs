@@ -1,0 +1,163 @@
+//! One question to a login's endpoint: a form goes there, a small JSON object comes back.
+//!
+//! A refusal is an ordinary answer here, for its reason decides what happens next. Whatever of it
+//! reaches a person has lost every token that was sent.
+
+use crate::address::origin;
+use crate::fetch::Asker;
+use crate::http_model::retry_after;
+use hermes_guard::{Secrets, redact};
+use hermes_wire::Failure;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::time::Duration;
+use url::Url;
+use url::form_urlencoded::Serializer;
+
+/// Tokens and their company are a few kilobytes.
+const MAX_ANSWER: usize = 256 * 1024;
+
+/// How much of a server's own words is passed on.
+const MAX_WORDS: usize = 200;
+
+/// What is posted. Fields with secrets are remembered, so that no echo of them is ever shown.
+#[derive(Default)]
+pub(crate) struct Form {
+    fields: Vec<(&'static str, String)>,
+    headers: HeaderMap,
+    secrets: Vec<(&'static str, SecretString)>,
+}
+
+/// What came back: the status, and the object if there was one.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) body: Value,
+    pub(crate) origin: String,
+    is_secret: Secrets,
+}
+
+impl Form {
+    pub(crate) fn field(mut self, name: &'static str, value: &str) -> Self {
+        self.fields.push((name, value.to_owned()));
+        self
+    }
+
+    pub(crate) fn secret(mut self, name: &'static str, value: &SecretString) -> Self {
+        self.secrets.push((name, value.clone()));
+        self.field(name, value.expose_secret())
+    }
+
+    /// A secret that goes into a header. One that no header can carry is left out, and the server
+    /// will say that it is missing.
+    pub(crate) fn secret_header(mut self, name: &'static str, value: &SecretString) -> Self {
+        self.secrets.push((name, value.clone()));
+        if let Ok(mut header) = HeaderValue::from_str(value.expose_secret()) {
+            header.set_sensitive(true);
+            self.headers.insert(HeaderName::from_static(name), header);
+        }
+        self
+    }
+
+    pub(crate) async fn post(self, asker: &Asker, url: &Url) -> Result<Reply, Failure> {
+        let place = origin(url);
+        let body = Serializer::new(String::new()).extend_pairs(&self.fields).finish();
+        let request = asker
+            .clients
+            .of(url)?
+            .post(url.clone())
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .headers(self.headers)
+            .body(body);
+        let answer = asker.whole_answer(request, place.clone(), MAX_ANSWER).await?;
+        let status = answer.status.as_u16();
+        Ok(Reply {
+            status,
+            retry_after: retry_after(status, &answer.headers),
+            body: serde_json::from_slice(&answer.bytes).unwrap_or_default(),
+            origin: place,
+            is_secret: Secrets::new(self.secrets),
+        })
+    }
+}
+
+impl Reply {
+    /// The reason that a refusal gives. Some servers refuse with status 200.
+    pub(crate) fn error(&self) -> Option<&str> {
+        let error = &self.body["error"];
+        let code = error.as_str().or_else(|| error["code"].as_str()).or_else(|| error["type"].as_str());
+        code.map(str::trim).filter(|code| !code.is_empty())
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status) && self.body["error"].is_null()
+    }
+
+    /// What the server said, for people: one line, without any secret that was sent.
+    pub(crate) fn words(&self, asker: &Asker) -> String {
+        let error = &self.body["error"];
+        let text = self.body["error_description"].as_str().or_else(|| error["message"].as_str());
+        let all = match (self.error(), text) {
+            (Some(code), Some(text)) => format!("{code}: {text}"),
+            (Some(only), None) | (None, Some(only)) => only.to_owned(),
+            (None, None) => format!("HTTP {} without a reason", self.status),
+        };
+        self.redacted(asker, &all)
+    }
+
+    /// The reason alone, for people.
+    pub(crate) fn reason(&self, asker: &Asker) -> String {
+        let status = || format!("HTTP {}", self.status);
+        self.error().map_or_else(status, |code| self.redacted(asker, code))
+    }
+
+    fn redacted(&self, asker: &Asker, text: &str) -> String {
+        let text = redact(&self.is_secret, text);
+        plain(&redact(&asker.secrets, &text))
+    }
+}
+
+/// A server's words as one short line.
+pub(crate) fn plain(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_WORDS).collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn words_are_one_line_and_hold_nothing_that_was_sent() {
+        let secret = SecretString::from("rt-0123456789");
+        let asker = Asker {
+            secrets: Secrets::new([("OTHER", SecretString::from("other-0123456789"))]),
+            ..Asker::default()
+        };
+        for (body, want) in [
+            (json!({"error": "invalid_grant"}), "invalid_grant"),
+            (
+                json!({"error": "invalid_grant", "error_description": "no\nrt-0123456789 \u{1b}[2J"}),
+                "invalid_grant: no [redacted:refresh_token] [2J",
+            ),
+            (
+                json!({"error": {"code": "refresh_token_reused", "message": "used other-0123456789"}}),
+                "refresh_token_reused: used [redacted:OTHER]",
+            ),
+            (json!({"error": "rt-0123456789"}), "[redacted:refresh_token]"),
+            (json!(null), "HTTP 400 without a reason"),
+        ] {
+            let reply = Reply {
+                status: 400,
+                retry_after: None,
+                body,
+                origin: String::new(),
+                is_secret: Secrets::new([("refresh_token", secret.clone())]),
+            };
+            assert_eq!(reply.words(&asker), want);
+        }
+        assert_eq!(plain(&"x".repeat(5000)).len(), MAX_WORDS);
+    }
+}

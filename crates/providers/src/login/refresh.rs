@@ -1,0 +1,71 @@
+//! Getting the next access token from a refresh token.
+//!
+//! Most refresh tokens are good for one use. So a refusal that ends a login is told apart from one
+//! that says nothing about the token: the first asks for a new login, the second for patience.
+
+use super::answer::{Form, Reply};
+use super::device::is_passing;
+use super::error::RefreshError;
+use super::flow::TokenEndpoint;
+use super::tokens::{RefreshToken, Tokens};
+use crate::fetch::Asker;
+use hermes_wire::Failure;
+use std::time::SystemTime;
+
+/// Reasons that end a login.
+const TERMINAL: [&str; 7] = [
+    "invalid_grant",
+    "invalid_token",
+    "token_revoked",
+    "token_invalidated",
+    "token_expired",
+    "refresh_token_reused",
+    "unauthorized_client",
+];
+
+/// Asks for the next tokens. The refresh token goes to the origin that issued it and nowhere else.
+pub async fn refresh(
+    asker: &Asker,
+    endpoint: &TokenEndpoint,
+    token: &RefreshToken,
+) -> Result<Tokens, RefreshError> {
+    let asked = endpoint.origin();
+    if asked != token.issued_by() {
+        return Err(RefreshError::OtherOrigin { issued_by: token.issued_by().to_owned(), asked });
+    }
+    let form = Form::default().field("grant_type", "refresh_token").field("client_id", &endpoint.client_id);
+    let form = match endpoint.refresh_header {
+        Some(name) => form.secret_header(name, token.secret()),
+        None => form.secret("refresh_token", token.secret()),
+    };
+    let reply = form.post(asker, &endpoint.url).await.map_err(|failure| of_failure(&asked, &failure))?;
+    if !reply.is_success() {
+        return Err(of_refusal(&reply, asker));
+    }
+    let tokens = Tokens::read(&reply.body, endpoint, SystemTime::now());
+    // An answer that was cut or garbled on its way may come whole the next time.
+    let odd = |what| RefreshError::Transient {
+        cause: format!("{what} is missing in the answer"),
+        retry_after: None,
+    };
+    Ok(tokens.map_err(odd)?.keeping(token))
+}
+
+fn of_failure(origin: &str, failure: &Failure) -> RefreshError {
+    match is_passing(failure) {
+        true => RefreshError::Transient { cause: failure.to_string(), retry_after: None },
+        false => RefreshError::Refused { origin: origin.to_owned(), said: failure.to_string() },
+    }
+}
+
+fn of_refusal(reply: &Reply, asker: &Asker) -> RefreshError {
+    match reply.error() {
+        Some(code) if TERMINAL.contains(&code) => RefreshError::Terminal { reason: code.to_owned() },
+        _ if reply.status == 429 || reply.status >= 500 => {
+            RefreshError::Transient { cause: reply.words(asker), retry_after: reply.retry_after }
+        }
+        // With a reason of its own, a 401 is about the token.
+        Some(_) if reply.status == 401 => RefreshError::Terminal { reason: reply.reason(asker) },
+        _ => RefreshError::Refused { origin: reply.origin.clone(), said: reply.words(asker) },
+    }
+}

@@ -1,0 +1,67 @@
+//! When the login of a vendor's own program is used, and what comes before and after it.
+//!
+//! What was said explicitly came earlier (`keys`). Then an API key, which is nobody's login; then
+//! the program's own login while it is valid; then tokens that were copied into the environment,
+//! which nobody renews.
+
+use super::keys::{Found, KeySource, usable};
+use super::{Around, ResolveError};
+use crate::address::{origin, origin_of};
+use crate::catalogue::{Auth, Provider};
+use crate::login::{VendorState, VendorTool};
+use crate::transport::is_login_token;
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+/// The key of a provider that a vendor's program has a login for. Nothing for any other provider,
+/// or when nothing was found.
+pub(super) fn find(
+    provider: &'static Provider,
+    url: &Url,
+    around: Around<'_>,
+) -> Result<Option<Found>, ResolveError> {
+    let Some(tool) = VendorTool::of_provider(provider.id) else { return Ok(None) };
+    // A login goes to the vendor itself; an address in a variable may be anybody's.
+    if provider.addresses().all(|text| origin_of(text) != Some(origin(url))) {
+        return Ok(None);
+    }
+    let variables: Vec<(&'static str, SecretString)> =
+        provider.key_env.iter().filter_map(|name| Some((*name, usable(around, name)?))).collect();
+    let found =
+        |(name, key): &(&'static str, SecretString)| Found::some(key.clone(), KeySource::Variable(name));
+    if let Some(api_key) = variables.iter().find(|(name, key)| !is_copied(name, key)) {
+        return Ok(Some(found(api_key)));
+    }
+    let state = (around.vendor)(provider.id);
+    let why = state.why_not(tool);
+    match (state, variables.first()) {
+        (VendorState::Valid(token), _) => {
+            let source = KeySource::VendorFile { tool: tool.name(), file: token.from.display().to_string() };
+            Ok(Some(Found { account: token.account, ..Found::some(token.access, source) }))
+        }
+        (VendorState::Absent, Some(copied)) => Ok(Some(found(copied))),
+        (_, Some(copied)) => {
+            let found = found(copied);
+            Ok(Some(Found { why: format!("{}; {why}", found.why), ..found }))
+        }
+        // Without a login, a key will do.
+        (VendorState::Absent, None) if provider.auth == Auth::ApiKey => Ok(None),
+        (_, None) => {
+            let instead = match provider.key_env.first() {
+                Some(variable) => format!("set {variable}"),
+                None => "use `openai` with OPENAI_API_KEY".to_owned(),
+            };
+            Err(ResolveError::NoLogin { provider: provider.id, why: format!("{why}; or {instead}") })
+        }
+    }
+}
+
+/// Whether a variable holds a token that was copied from a login, and not an API key.
+fn is_copied(name: &str, value: &SecretString) -> bool {
+    let value = value.expose_secret().trim();
+    is_login_token(value) || (name != "ANTHROPIC_API_KEY" && !value.starts_with("sk-ant-api"))
+}
+
+#[cfg(test)]
+#[path = "vendor_tests.rs"]
+mod tests;

@@ -1,0 +1,160 @@
+//! A server that answers in the order it was told to, and the other things a login needs.
+
+use futures::FutureExt;
+use hermes_conversation::BoxFuture;
+use hermes_providers::Asker;
+use hermes_providers::login::{
+    Attempt, BrowserFlow, DeviceFlow, LoginScreen, Redirect, TokenEndpoint, wait_for_real,
+};
+use hermes_scripted::Listening;
+use hermes_scripted::http::{Connection, Request, whole};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+/// Says what a request is answered with.
+type Answering = Arc<dyn Fn(&Request) -> (u16, Vec<u8>) + Send + Sync>;
+
+pub(crate) struct Stub {
+    listening: Listening,
+    seen: Arc<Mutex<Vec<Request>>>,
+}
+
+impl Stub {
+    /// Answers one after the other, the last one for ever.
+    pub(crate) async fn saying(answers: Vec<(u16, Value)>) -> Self {
+        let left = Mutex::new(VecDeque::from(answers));
+        Self::answering(move |_| {
+            let mut left = left.lock().unwrap();
+            let next = if left.len() > 1 { left.pop_front() } else { left.front().cloned() };
+            let (status, body) = next.unwrap_or((404, Value::Null));
+            (status, body.to_string().into_bytes())
+        })
+        .await
+    }
+
+    pub(crate) async fn answering(
+        answer: impl Fn(&Request) -> (u16, Vec<u8>) + Send + Sync + 'static,
+    ) -> Self {
+        let seen = Arc::<Mutex<Vec<Request>>>::default();
+        let (into, answer): (_, Answering) = (seen.clone(), Arc::new(answer));
+        let listening = Listening::start(move |connection| serve(connection, answer.clone(), into.clone()))
+            .await
+            .unwrap();
+        Self { listening, seen }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> Url {
+        Url::parse(&format!("http://{}{path}", self.listening.address())).unwrap()
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Request> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// The fields of the forms that were posted, in order.
+    pub(crate) fn forms(&self) -> Vec<BTreeMap<String, String>> {
+        self.seen().iter().map(|request| fields(&request.body)).collect()
+    }
+
+    pub(crate) fn token(&self) -> TokenEndpoint {
+        TokenEndpoint {
+            url: self.url("/token"),
+            client_id: "hermes-test".into(),
+            scope: "a b".into(),
+            refresh_header: None,
+        }
+    }
+
+    pub(crate) fn device(&self) -> DeviceFlow {
+        DeviceFlow { device_url: self.url("/device"), token: self.token() }
+    }
+
+    pub(crate) fn browser(&self) -> BrowserFlow {
+        BrowserFlow {
+            authorize_url: self.url("/authorize"),
+            redirect: Redirect { port: 0, path: "/callback" },
+            token: self.token(),
+        }
+    }
+}
+
+async fn serve(mut connection: Connection, answer: Answering, seen: Arc<Mutex<Vec<Request>>>) {
+    while let Ok(Some(request)) = connection.next_request().await {
+        let (status, body) = answer(&request);
+        seen.lock().unwrap().push(request);
+        let headers = [("location", "http://127.0.0.1:1/stolen"), ("content-type", "application/json")];
+        if connection.send(&whole(status, &headers, &body)).await.is_err() {
+            return;
+        }
+    }
+}
+
+pub(crate) fn fields(form: &[u8]) -> BTreeMap<String, String> {
+    url::form_urlencoded::parse(form).into_owned().collect()
+}
+
+/// Remembers what a person would see.
+#[derive(Default)]
+pub(crate) struct Screen(pub(crate) Mutex<Vec<String>>);
+
+impl Screen {
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl LoginScreen for Screen {
+    fn show(&self, url: &Url, user_code: Option<&str>, expires_in: Duration) {
+        let line = format!("{url} {} {}", user_code.unwrap_or("-"), expires_in.as_secs());
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn status(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+}
+
+/// What an attempt is made with. Waiting takes no time and is remembered.
+pub(crate) struct Around {
+    pub(crate) asker: Asker,
+    pub(crate) screen: Screen,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) waits: Arc<Mutex<Vec<u64>>>,
+    wait: Box<hermes_providers::login::Wait>,
+}
+
+impl Around {
+    pub(crate) fn new() -> Self {
+        let waits = Arc::<Mutex<Vec<u64>>>::default();
+        let into = waits.clone();
+        let wait = move |time: Duration| -> BoxFuture<'static, ()> {
+            into.lock().unwrap().push(time.as_secs());
+            async {}.boxed()
+        };
+        Self { waits, wait: Box::new(wait), ..Self::by_the_clock() }
+    }
+
+    pub(crate) fn by_the_clock() -> Self {
+        Self {
+            asker: Asker { limit: Duration::from_secs(20), ..Asker::default() },
+            screen: Screen::default(),
+            cancel: CancellationToken::new(),
+            waits: Arc::default(),
+            wait: Box::new(wait_for_real),
+        }
+    }
+
+    pub(crate) fn attempt(&self) -> Attempt<'_> {
+        Attempt {
+            asker: &self.asker,
+            screen: &self.screen,
+            cancel: &self.cancel,
+            limit: Duration::from_secs(600),
+            wait: &*self.wait,
+        }
+    }
+}
