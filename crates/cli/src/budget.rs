@@ -97,7 +97,7 @@ fn as_json(spending: &Spending, session: Option<&str>, budget: &Budget) -> Value
         })
         .collect();
     json!({
-        "day": spending.day,
+        "day": (!spending.day.is_empty()).then_some(&spending.day),
         "session": session,
         "spent_usd": spending.charged.dollars(),
         "uncertain_usd": spending.uncertain.dollars(),

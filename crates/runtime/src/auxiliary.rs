@@ -116,11 +116,10 @@ fn add_whoever_can(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Resu
             key_env: None,
         };
         // Not having a key is no mistake here.
-        if let Ok(endpoint) = resolve_entry(config, &entry, &common) {
-            let has_key = endpoint.key.is_some();
-            if has_key {
-                route.add(endpoint, format!("a key of {} is set", provider.name));
-            }
+        if let Ok(endpoint) = resolve_entry(config, &entry, &common)
+            && endpoint.key.is_some()
+        {
+            route.add(endpoint, format!("a key of {} is set", provider.name));
         }
         // Two to fall back on are enough; more would only spread the conversation about.
         if route.stops.len() >= 4 {
@@ -213,9 +212,9 @@ mod tests {
 
     #[test]
     fn images_go_to_those_who_see() {
-        let flash = "openrouter/google/gemini-3-flash-preview".to_owned();
-        assert_eq!(found("", AuxTask::Vision, Some(false)).0, [flash.clone()]);
-        assert_eq!(found("", AuxTask::Vision, None).0, ["deepseek/big".to_owned(), flash]);
+        const FLASH: &str = "openrouter/google/gemini-3-flash-preview";
+        assert_eq!(found("", AuxTask::Vision, Some(false)).0, [FLASH]);
+        assert_eq!(found("", AuxTask::Vision, None).0, ["deepseek/big", FLASH]);
     }
 
     #[test]

@@ -32,6 +32,6 @@ pub use hermes_providers::{
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
 pub use home::Home;
 pub use images::{Image, ImageError, message_with_images};
-pub use meter::Budget;
+pub use meter::{Budget, StoredMeter};
 pub use runtime::{Launch, Runtime};
 pub use session_handle::{Parting, SessionHandle};

@@ -30,10 +30,11 @@ impl Budget {
     }
 }
 
-pub(crate) struct StoredMeter {
+/// Counts calls in the session database of a home.
+pub struct StoredMeter {
     /// Opened with the first message of the first session.
-    pub(crate) store: Arc<OnceLock<SessionDb>>,
-    pub(crate) budget: Budget,
+    pub store: Arc<OnceLock<SessionDb>>,
+    pub budget: Budget,
 }
 
 impl StoredMeter {
