@@ -5,7 +5,9 @@ use crate::{Ports, Session};
 use futures::StreamExt;
 use hermes_conversation::{SpentCall, TurnEvent};
 use hermes_prompt::{Offer, build_request};
-use hermes_wire::{EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in};
+use hermes_wire::{
+    EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in, silent_thinking,
+};
 use tokio_util::sync::CancellationToken;
 
 /// Asks the model once. Nothing of a reply that did not finish enters the history.
@@ -62,7 +64,7 @@ fn situation(profile: &ModelProfile, request: &EncodedRequest, messages: usize) 
         tokens: request.body.len() as u64 / BYTES,
         window: profile.context_length,
         messages,
-        thinks_long: false,
+        thinks_long: silent_thinking(&profile.model).is_some(),
         is_aggregator: profile.issuer.provider == "openrouter",
     }
 }

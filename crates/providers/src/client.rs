@@ -4,7 +4,7 @@
 //! than a whole request), and one for https. Both follow no redirects and ask for no
 //! compression; their proxy comes from settings, never from the environment.
 
-use crate::Deadlines;
+use crate::{Deadlines, Patience};
 use hermes_wire::Failure;
 use reqwest::{Client, Proxy, redirect};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ pub struct HttpSettings {
     pub proxy: Option<String>,
     /// Hosts that are reached directly, separated by commas; loopback always is.
     pub no_proxy: Option<String>,
-    pub deadlines: Deadlines,
+    pub patience: Patience,
 }
 
 /// One kept-alive client per scheme.
@@ -39,8 +39,9 @@ impl HttpClients {
         Self { settings, ..Self::default() }
     }
 
-    pub fn deadlines(&self) -> Deadlines {
-        self.settings.deadlines
+    /// What the user wants calls to take at most.
+    pub fn patience(&self) -> Patience {
+        self.settings.patience
     }
 
     /// The client for an address.
@@ -61,7 +62,7 @@ impl HttpClients {
         let mut builder = Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
-            .connect_timeout(self.settings.deadlines.connect)
+            .connect_timeout(Deadlines::connect())
             .pool_idle_timeout(Duration::from_secs(90))
             .tcp_nodelay(true)
             .user_agent(concat!("hermes/", env!("CARGO_PKG_VERSION")));

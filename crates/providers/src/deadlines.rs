@@ -1,5 +1,6 @@
-//! How long a model call may take, phase by phase.
+//! How long a model call may take, phase by phase: a table, and what the user wants instead.
 
+use hermes_wire::silent_thinking;
 use std::time::Duration;
 
 /// The limits of one call, all in one place.
@@ -13,21 +14,155 @@ pub struct Deadlines {
     pub total: Duration,
 }
 
-impl Default for Deadlines {
-    fn default() -> Self {
+/// What the user set. What is not set follows from the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Patience {
+    pub first_byte: Option<Duration>,
+    pub gap: Option<Duration>,
+    /// Instead of `gap`, for a server on this machine.
+    pub local_gap: Option<Duration>,
+    /// For a reply that comes in one piece.
+    pub whole_reply: Option<Duration>,
+    pub total: Option<Duration>,
+}
+
+impl Patience {
+    /// These wishes, and `others` where there is none.
+    pub fn or(self, others: Self) -> Self {
         Self {
-            connect: Duration::from_secs(30),
-            first_byte: Duration::from_secs(180),
-            gap: Duration::from_secs(180),
-            total: Duration::from_secs(1800),
+            first_byte: self.first_byte.or(others.first_byte),
+            gap: self.gap.or(others.gap),
+            local_gap: self.local_gap.or(others.local_gap),
+            whole_reply: self.whole_reply.or(others.whole_reply),
+            total: self.total.or(others.total),
         }
     }
 }
 
+/// What a call's limits depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallSize<'a> {
+    /// Roughly, of the request.
+    pub tokens: u64,
+    pub is_streamed: bool,
+    pub is_local: bool,
+    /// The backend of Codex sends signs of life while it thinks, and is slow to begin.
+    pub is_codex: bool,
+    pub model: &'a str,
+}
+
+const CONNECT: u64 = 30;
+const TOTAL: u64 = 1_800;
+const LOCAL_GAP: u64 = 900;
+/// The backend of Codex ends calls that take longer.
+const CODEX_TOTAL: u64 = 1_500;
+
+/// Seconds for requests of at most 10,000, 50,000 and 100,000 tokens, and for larger ones.
+type BySize = [u64; 4];
+
+const STREAM_GAP: BySize = [180, 180, 240, 300];
+const WHOLE_REPLY: BySize = [90, 90, 150, 240];
+const CODEX_FIRST_BYTE: BySize = [120, 600, 900, 1_200];
+const CODEX_GAP: BySize = [12, 60, 120, 180];
+
+fn by_size(seconds: BySize, tokens: u64) -> u64 {
+    match tokens {
+        ..=10_000 => seconds[0],
+        ..=50_000 => seconds[1],
+        ..=100_000 => seconds[2],
+        _ => seconds[3],
+    }
+}
+
 impl Deadlines {
-    /// A model on this machine may think for a long time before its first token.
-    pub fn for_local(self) -> Self {
-        let patient = Duration::from_secs(900);
-        Self { first_byte: self.first_byte.max(patient), gap: self.gap.max(patient), ..self }
+    /// The limits of a call.
+    pub fn of(call: &CallSize<'_>, wanted: &Patience) -> Self {
+        let thinking = silent_thinking(call.model).unwrap_or(0);
+        let total = wanted.total.unwrap_or(seconds(if call.is_codex { CODEX_TOTAL } else { TOTAL }));
+        let usual = |table| seconds(by_size(table, call.tokens).max(thinking));
+        let gap = match call {
+            CallSize { is_local: true, .. } => wanted.local_gap.or(wanted.gap).unwrap_or(seconds(LOCAL_GAP)),
+            CallSize { is_codex: true, .. } => wanted.gap.unwrap_or(seconds(by_size(CODEX_GAP, call.tokens))),
+            _ => wanted.gap.unwrap_or(usual(STREAM_GAP)),
+        };
+        let first_byte = match call {
+            // Nothing is heard of a reply in one piece before it is whole.
+            CallSize { is_streamed: false, is_local: true, .. } => wanted.whole_reply.unwrap_or(total),
+            CallSize { is_streamed: false, .. } => wanted.whole_reply.unwrap_or(usual(WHOLE_REPLY)),
+            CallSize { is_codex: true, .. } => {
+                wanted.first_byte.unwrap_or(seconds(by_size(CODEX_FIRST_BYTE, call.tokens)))
+            }
+            _ => wanted.first_byte.unwrap_or(gap),
+        };
+        Self { connect: seconds(CONNECT), first_byte, gap, total }
+    }
+
+    /// The time to connect is the same for every call.
+    pub(crate) const fn connect() -> Duration {
+        Duration::from_secs(CONNECT)
+    }
+}
+
+fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+/// Those of a small streamed call.
+impl Default for Deadlines {
+    fn default() -> Self {
+        let call = CallSize { tokens: 0, is_streamed: true, is_local: false, is_codex: false, model: "" };
+        Self::of(&call, &Patience::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: CallSize<'_> =
+        CallSize { tokens: 1_000, is_streamed: true, is_local: false, is_codex: false, model: "m" };
+
+    /// First byte, gap and total in seconds.
+    fn limits(call: CallSize<'_>, wanted: Patience) -> (u64, u64, u64) {
+        let Deadlines { first_byte, gap, total, .. } = Deadlines::of(&call, &wanted);
+        (first_byte.as_secs(), gap.as_secs(), total.as_secs())
+    }
+
+    #[test]
+    fn limits_follow_from_the_call() {
+        let (large, huge) = (60_000, 200_000);
+        for (call, want) in [
+            (PLAIN, (180, 180, 1_800)),
+            (CallSize { tokens: large, ..PLAIN }, (240, 240, 1_800)),
+            (CallSize { tokens: huge, ..PLAIN }, (300, 300, 1_800)),
+            (CallSize { is_local: true, ..PLAIN }, (900, 900, 1_800)),
+            (CallSize { model: "deepseek-r1", ..PLAIN }, (600, 600, 1_800)),
+            (CallSize { model: "claude-sonnet-4-5", tokens: huge, ..PLAIN }, (300, 300, 1_800)),
+            (CallSize { is_streamed: false, ..PLAIN }, (90, 180, 1_800)),
+            (CallSize { is_streamed: false, tokens: huge, ..PLAIN }, (240, 300, 1_800)),
+            (CallSize { is_streamed: false, model: "o3", ..PLAIN }, (600, 600, 1_800)),
+            (CallSize { is_streamed: false, is_local: true, ..PLAIN }, (1_800, 900, 1_800)),
+            (CallSize { is_codex: true, ..PLAIN }, (120, 12, 1_500)),
+            (CallSize { is_codex: true, tokens: 20_000, ..PLAIN }, (600, 60, 1_500)),
+            (CallSize { is_codex: true, tokens: huge, ..PLAIN }, (1_200, 180, 1_500)),
+        ] {
+            assert_eq!(limits(call, Patience::default()), want, "{call:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_wants_counts_more() {
+        let wish = |count| Some(seconds(count));
+        let set = Patience { gap: wish(7), ..Patience::default() };
+        assert_eq!(limits(CallSize { model: "o3", tokens: 200_000, ..PLAIN }, set), (7, 7, 1_800));
+        assert_eq!(limits(CallSize { is_local: true, ..PLAIN }, set), (7, 7, 1_800));
+        let near = Patience { local_gap: wish(50), ..set };
+        assert_eq!(limits(CallSize { is_local: true, ..PLAIN }, near), (50, 50, 1_800));
+        assert_eq!(limits(PLAIN, near), (7, 7, 1_800));
+        let all = Patience { first_byte: wish(3), whole_reply: wish(4), total: wish(5), ..set };
+        assert_eq!(limits(PLAIN, all), (3, 7, 5));
+        assert_eq!(limits(CallSize { is_streamed: false, ..PLAIN }, all), (4, 7, 5));
+        let one = Patience { total: wish(9), ..Patience::default() };
+        assert_eq!(one.or(all), Patience { total: wish(9), ..all });
     }
 }

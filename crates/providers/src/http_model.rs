@@ -3,7 +3,7 @@
 use crate::client::root_cause;
 use crate::login::refusals::{Refused, foreign_client};
 use crate::receive::{self, Receiving};
-use crate::{Deadlines, Endpoint, HttpClients, transport};
+use crate::{CallSize, Deadlines, Endpoint, HttpClients, Patience, transport};
 use futures::StreamExt;
 use hermes_conversation::{BoxFuture, Issuer};
 use hermes_guard::{Secrets, redact};
@@ -26,7 +26,11 @@ pub struct HttpModel {
     url: Url,
     headers: HeaderMap,
     clients: HttpClients,
-    deadlines: Deadlines,
+    patience: Patience,
+    /// Instead of what follows from a call.
+    deadlines: Option<Deadlines>,
+    is_local: bool,
+    is_codex: bool,
     secrets: Secrets,
     /// Held while the rest of a reply is read off the line, so that the next request finds
     /// the connection free.
@@ -36,10 +40,6 @@ pub struct HttpModel {
 impl HttpModel {
     pub fn new(endpoint: &Endpoint, clients: HttpClients, secrets: Secrets) -> Self {
         let origin = endpoint.origin();
-        let deadlines = match endpoint.is_loopback() {
-            true => clients.deadlines().for_local(),
-            false => clients.deadlines(),
-        };
         let profile = ModelProfile {
             mode: endpoint.api_mode,
             model: endpoint.model.as_str().into(),
@@ -55,8 +55,11 @@ impl HttpModel {
             profile,
             url: transport::url(endpoint),
             headers: transport::headers(endpoint),
+            patience: clients.patience(),
             clients,
-            deadlines,
+            deadlines: None,
+            is_local: endpoint.is_loopback(),
+            is_codex: endpoint.provider == "openai-codex",
             // A key that no setting holds may be echoed as well as any other.
             secrets: endpoint.key.as_ref().map_or(secrets.clone(), |key| secrets.with("key", key)),
             draining: Arc::default(),
@@ -65,8 +68,28 @@ impl HttpModel {
 
     /// The same model with other limits; for tests, which set them in milliseconds.
     pub fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
-        self.deadlines = deadlines;
+        self.deadlines = Some(deadlines);
         self
+    }
+
+    /// The same model, with what the user wants of its endpoint before what they want of all.
+    pub fn with_patience(mut self, wanted: Patience) -> Self {
+        self.patience = wanted.or(self.patience);
+        self
+    }
+
+    /// The limits of one call.
+    fn deadlines(&self, request: &EncodedRequest) -> Deadlines {
+        /// Bytes of a request per token, roughly.
+        const BYTES: u64 = 4;
+        let call = CallSize {
+            tokens: request.body.len() as u64 / BYTES,
+            is_streamed: request.stream,
+            is_local: self.is_local,
+            is_codex: self.is_codex,
+            model: &self.profile.model,
+        };
+        self.deadlines.unwrap_or_else(|| Deadlines::of(&call, &self.patience))
     }
 
     /// The same model, asked to think so hard; `None` leaves it to the endpoint.
@@ -105,19 +128,20 @@ impl HttpModel {
     async fn send(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
         drop(self.draining.lock().await);
         let started = Instant::now();
+        let deadlines = self.deadlines(&request);
         let client = self.clients.of(&self.url)?;
         let headers = self.headers_for(request.session.as_deref());
         let sent = client.post(self.url.clone()).headers(headers).body(request.body).send();
-        let limit = self.deadlines.first_byte.min(self.deadlines.total);
+        let limit = deadlines.first_byte.min(deadlines.total);
         let response = tokio::time::timeout(limit, sent)
             .await
             .map_err(|_| Failure::TimedOut { phase: TimeoutPhase::FirstByte, limit })?
             .map_err(|error| self.transport_failure(&error))?;
         if !response.status().is_success() {
-            return Err(self.refusal(response).await);
+            return Err(self.refusal(response, deadlines.gap).await);
         }
         let is_stream = request.stream && !is_json(response.headers());
-        let receiving = Receiving::new(response, self.deadlines, started, self.draining.clone());
+        let receiving = Receiving::new(response, deadlines, started, self.draining.clone());
         match is_stream {
             true => Ok(receive::events(receiving, Decoder::new(request.mode))),
             false => {
@@ -132,7 +156,7 @@ impl HttpModel {
     fn transport_failure(&self, error: &reqwest::Error) -> Failure {
         let cause = redact(&self.secrets, &root_cause(error)).into_owned();
         if error.is_timeout() {
-            return Failure::TimedOut { phase: TimeoutPhase::Connect, limit: self.deadlines.connect };
+            return Failure::TimedOut { phase: TimeoutPhase::Connect, limit: Deadlines::connect() };
         }
         match error.is_connect() {
             true => Failure::Unreachable { origin: self.profile.issuer.origin.clone(), cause },
@@ -141,14 +165,14 @@ impl HttpModel {
     }
 
     /// Reads what a refusing server says, without any secret it may have echoed.
-    async fn refusal(&self, response: reqwest::Response) -> Failure {
+    async fn refusal(&self, response: reqwest::Response, gap: Duration) -> Failure {
         let status = response.status().as_u16();
         let retry_after = retry_after(status, response.headers());
         let location = response.headers().get("location").is_some();
         let is_challenge = response.headers().contains_key("cf-mitigated");
         let mut text = Vec::new();
         let mut body = response.bytes_stream();
-        while let Ok(Some(Ok(chunk))) = tokio::time::timeout(self.deadlines.gap, body.next()).await {
+        while let Ok(Some(Ok(chunk))) = tokio::time::timeout(gap, body.next()).await {
             text.extend_from_slice(&chunk);
             if text.len() > MAX_ERROR_BODY {
                 text.truncate(MAX_ERROR_BODY);

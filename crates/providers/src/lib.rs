@@ -25,7 +25,7 @@ pub use address::{is_loopback, parse_base_url, shown as shown_url};
 pub use catalogue::{Auth, ModeRule, Models, Provider, find as find_provider, providers};
 pub use client::{HttpClients, HttpSettings, install_tls};
 pub use custom::{CustomModel, CustomProvider};
-pub use deadlines::Deadlines;
+pub use deadlines::{CallSize, Deadlines, Patience};
 pub use facts::{
     Fact, FactSource, Heard, KeptModels, ModelFacts, Prices, Stated, Tariff, facts, models_file, per_million,
 };

@@ -150,7 +150,7 @@ impl Auxiliary<'_> {
             |endpoint: &Endpoint| model_facts::known(home, endpoint).sees_images.map(|fact| fact.value);
         let route = route(config, task, &self.own, sees)?;
         let model = |stop: &AuxStop| self.runtime.side_model(&stop.endpoint, task, settings.effort);
-        let stops = route.stops.iter().map(model).collect();
+        let stops = route.stops.iter().map(model).collect::<Result<_, _>>()?;
         let limits =
             AuxLimits { time: settings.timeout, retries: config.auxiliary_retries(), ..AuxLimits::of(task) };
         Ok((stops, limits))

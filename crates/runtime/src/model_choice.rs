@@ -7,7 +7,7 @@ use crate::config::{Config, Source};
 use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
-    Around, Asker, Deadlines, Endpoint, HttpClients, HttpSettings, Place, Prices, SaidBy, Wanted,
+    Around, Asker, Endpoint, HttpClients, HttpSettings, Patience, Place, Prices, SaidBy, Wanted,
     find_provider, is_loopback, locate, resolve_with,
 };
 use secrecy::SecretString;
@@ -62,7 +62,7 @@ pub(crate) fn http_clients(config: &Config) -> Result<HttpClients, RuntimeError>
     Ok(HttpClients::new(HttpSettings {
         proxy: config.text("network.proxy")?,
         no_proxy: config.text("network.no_proxy")?,
-        deadlines: deadlines(config)?,
+        patience: patience(config)?,
     }))
 }
 
@@ -159,17 +159,16 @@ fn keeps_address(config: &Config, name: &str) -> Result<bool, RuntimeError> {
     })
 }
 
-fn deadlines(config: &Config) -> Result<Deadlines, RuntimeError> {
-    let default = Deadlines::default();
-    let seconds = |key: &str, default: Duration| -> Result<Duration, RuntimeError> {
-        let value = config.integer(key)?;
-        Ok(value.and_then(|value| u64::try_from(value).ok()).map_or(default, Duration::from_secs))
+fn patience(config: &Config) -> Result<Patience, RuntimeError> {
+    let seconds = |key: &str| -> Result<Option<Duration>, RuntimeError> {
+        Ok(config.integer(key)?.and_then(|value| u64::try_from(value).ok()).map(Duration::from_secs))
     };
-    Ok(Deadlines {
-        first_byte: seconds("agent.first_byte_timeout", default.first_byte)?,
-        gap: seconds("agent.stream_stale_timeout", default.gap)?,
-        total: seconds("agent.request_timeout_seconds", default.total)?,
-        ..default
+    Ok(Patience {
+        first_byte: seconds("agent.first_byte_timeout")?,
+        gap: seconds("agent.stream_stale_timeout")?,
+        local_gap: seconds("agent.local_stream_stale_timeout")?,
+        whole_reply: seconds("agent.api_call_stale_timeout")?,
+        total: seconds("agent.request_timeout_seconds")?,
     })
 }
 

@@ -37,8 +37,9 @@ impl Runtime {
         endpoint: &Endpoint,
         task: AuxTask,
         effort: Option<Effort>,
-    ) -> Arc<dyn Model> {
-        Arc::new(self.metered(endpoint, effort, CacheTtl::FiveMinutes).for_task(task.as_str()))
+    ) -> Result<Arc<dyn Model>, RuntimeError> {
+        let metered = self.metered(endpoint, effort, CacheTtl::FiveMinutes)?;
+        Ok(Arc::new(metered.for_task(task.as_str())))
     }
 
     fn model(&self, endpoint: &Endpoint) -> Result<Arc<dyn Model>, RuntimeError> {
@@ -47,15 +48,21 @@ impl Runtime {
             Some("1h") => CacheTtl::OneHour,
             _ => CacheTtl::FiveMinutes,
         };
-        Ok(Arc::new(self.metered(endpoint, effort.as_deref().and_then(Effort::parse), ttl)))
+        Ok(Arc::new(self.metered(endpoint, effort.as_deref().and_then(Effort::parse), ttl)?))
     }
 
     /// The model at an endpoint, behind the meter of this home.
-    fn metered(&self, endpoint: &Endpoint, effort: Option<Effort>, ttl: CacheTtl) -> Metered {
+    fn metered(
+        &self,
+        endpoint: &Endpoint,
+        effort: Option<Effort>,
+        ttl: CacheTtl,
+    ) -> Result<Metered, RuntimeError> {
         let facts = &model_facts::known(&self.launch.home, endpoint);
         let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
             .with_effort(effort)
             .with_window(facts.window.value)
+            .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl);
         let is_stale = facts.prices.is_some_and(|prices| prices.source == FactSource::Remembered)
             && self.meter.has_limits()
@@ -73,8 +80,8 @@ impl Runtime {
                 async move { tariff(&model_facts::ask(&home, &asked, &asker).await, asked.provider, ttl) },
             )
         };
-        Metered::new(Arc::new(model), self.meter.clone(), known, facts.longest_reply())
-            .with_prices_from(Arc::new(ask))
+        let metered = Metered::new(Arc::new(model), self.meter.clone(), known, facts.longest_reply());
+        Ok(metered.with_prices_from(Arc::new(ask)))
     }
 }
 

@@ -5,13 +5,14 @@ use super::expand::expand;
 use super::layers::Config;
 use super::value::found;
 use hermes_conversation::Money;
-use hermes_providers::{CustomModel, CustomProvider, ModeName, Prices, find_provider, per_million};
+use hermes_providers::{CustomModel, CustomProvider, ModeName, Patience, Prices, find_provider, per_million};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The fields of an entry that this version reads.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 18] = [
     "name",
     "base_url",
     "url",
@@ -27,6 +28,8 @@ const FIELDS: [&str; 16] = [
     "max_output_tokens",
     "max_tokens",
     "pricing",
+    "request_timeout_seconds",
+    "stale_timeout_seconds",
     "enabled",
 ];
 
@@ -57,6 +60,25 @@ impl Config {
             }
         }
         Ok(all)
+    }
+
+    /// How long calls of a model may take, as the entry of its provider says; built-in providers may
+    /// have one, too. What it says of the model counts before what it says of all.
+    pub fn patience_with(&self, label: &str, model: &str) -> Result<Patience, ConfigError> {
+        let name = label.strip_prefix("custom:").unwrap_or(label);
+        let is_it = |entry: &RawEntry<'_>| match find_provider(&entry.name) {
+            Some(provider) => provider.id == name,
+            None => CustomProvider::plain_name(&entry.name) == name,
+        };
+        let entries = self.raw_entries()?;
+        let Some(RawEntry { key, fields, .. }) = entries.iter().find(|entry| is_it(entry)) else {
+            return Ok(Patience::default());
+        };
+        let of_all = Reader { config: self, key, fields }.patience("request_timeout_seconds")?;
+        let of_model = fields.get("models").and_then(|models| models.get(model)).and_then(Value::as_object);
+        let Some(fields) = of_model else { return Ok(of_all) };
+        let key = format!("{key}.models.{model}");
+        Ok(Reader { config: self, key: &key, fields }.patience("timeout_seconds")?.or(of_all))
     }
 
     /// Fields of entries that are kept but not used, by their dotted keys.
@@ -177,6 +199,18 @@ impl Reader<'_> {
                 _ => Err(self.wrong(name, value, "a whole number above 0")),
             },
         }
+    }
+
+    fn patience(&self, total: &str) -> Result<Patience, ConfigError> {
+        let seconds = |name: &str| self.number(name).map(|count| count.map(Duration::from_secs));
+        let stale = seconds("stale_timeout_seconds")?;
+        Ok(Patience {
+            gap: stale,
+            local_gap: stale,
+            whole_reply: stale,
+            total: seconds(total)?,
+            ..Patience::default()
+        })
     }
 
     fn is_disabled(&self) -> Result<bool, ConfigError> {

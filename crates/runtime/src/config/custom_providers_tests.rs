@@ -82,3 +82,21 @@ fn mistakes_are_named_without_values_of_keys() {
         assert!(config.check().iter().any(|problem| problem.to_string() == error), "{text}");
     }
 }
+
+#[test]
+fn an_entry_says_how_long_calls_may_take() {
+    let config = config(
+        "providers: {openrouter: {request_timeout_seconds: 60, stale_timeout_seconds: 20, \
+         models: {slow: {timeout_seconds: 600}}}}\n\
+         custom_providers: [{name: My Box, base_url: 'http://127.0.0.1:9/v1', stale_timeout_seconds: 5}]\n",
+    );
+    let seconds = |label: &str, model: &str| {
+        let found = config.patience_with(label, model).unwrap();
+        (found.gap.map(|gap| gap.as_secs()), found.total.map(|total| total.as_secs()))
+    };
+    assert_eq!(seconds("openrouter", "m"), (Some(20), Some(60)));
+    assert_eq!(seconds("openrouter", "slow"), (Some(20), Some(600)));
+    assert_eq!(seconds("custom:my-box", "m"), (Some(5), None));
+    assert_eq!(seconds("deepseek", "m"), (None, None));
+    assert_eq!(config.unused_keys().len(), 0);
+}

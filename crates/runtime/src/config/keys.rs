@@ -84,6 +84,10 @@ const fn text(name: &'static str, description: &'static str) -> Key {
     key(name, Kind::Text, Fallback::None, description)
 }
 
+const fn seconds(name: &'static str, description: &'static str) -> Key {
+    key(name, Kind::Integer, Fallback::None, description)
+}
+
 const fn dollars(name: &'static str, description: &'static str) -> Key {
     key(name, Kind::Dollars, Fallback::None, description)
 }
@@ -114,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 45] = [
+pub static KEYS: [Key; 47] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -153,11 +157,25 @@ pub static KEYS: [Key; 45] = [
     integer("agent.max_turns", 90, "model calls in one turn, before a last one without tools")
         .env(&[Value("HERMES_MAX_ITERATIONS")]),
     integer("agent.api_max_retries", 3, "tries for one model call"),
-    integer("agent.request_timeout_seconds", 1800, "longest wait for one model call")
+    seconds("agent.request_timeout_seconds", "longest wait for one model call; 1800 unless set")
         .env(&[Value("HERMES_API_TIMEOUT")]),
-    integer("agent.stream_stale_timeout", 180, "seconds of silence after which a stream counts as dead")
-        .env(&[Value("HERMES_STREAM_STALE_TIMEOUT")]),
-    integer("agent.first_byte_timeout", 120, "seconds to wait for the first byte of a reply"),
+    seconds(
+        "agent.stream_stale_timeout",
+        "seconds of silence after which a stream counts as dead; 180 to 600 unless set, by size and model",
+    )
+    .env(&[Value("HERMES_STREAM_STALE_TIMEOUT")]),
+    seconds("agent.local_stream_stale_timeout", "the same for a server on this machine; 900 unless set")
+        .env(&[Value("HERMES_LOCAL_STREAM_STALE_TIMEOUT")]),
+    seconds(
+        "agent.first_byte_timeout",
+        "seconds to wait for the first byte of a stream; as long as for any other unless set",
+    )
+    .env(&[Value("HERMES_STREAM_READ_TIMEOUT")]),
+    seconds(
+        "agent.api_call_stale_timeout",
+        "seconds to wait for a reply that is not streamed; 90 to 600 unless set, by size and model",
+    )
+    .env(&[Value("HERMES_API_CALL_STALE_TIMEOUT")]),
     key(
         "agent.reasoning_effort",
         Kind::Choice(&["", "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]),
