@@ -1,5 +1,6 @@
 //! The command line, as people and programs type it.
 
+use crate::auth::AuthCommand;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -107,6 +108,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Option<ModelCommand>,
     },
+    /// Stored credentials: list, add, remove or reset them, see which one would be used
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// Read and change settings
     #[command(subcommand)]
     Config(ConfigCommand),

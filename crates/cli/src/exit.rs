@@ -1,6 +1,7 @@
 //! Exit codes, and the one line that goes with a failure.
 
-use hermes_runtime::{FaultClass, RuntimeError, TurnReport};
+use hermes_runtime::auth::CredentialError;
+use hermes_runtime::{AuthError, FaultClass, RuntimeError, TurnReport};
 use hermes_store::StoreError;
 use std::fmt;
 
@@ -52,6 +53,7 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Config(_) | RuntimeError::Resolve(_) | RuntimeError::Toolsets(_) => Exit::Config,
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),
+            RuntimeError::Credentials(error) => of_credentials(error),
         };
         let line = with_causes(&error);
         match &error {
@@ -73,6 +75,19 @@ fn of_store(error: &StoreError) -> Exit {
         StoreError::Busy { .. } | StoreError::Fenced { .. } => Exit::FailedTurn,
         error if error.is_read_only() => Exit::Permission,
         _ => Exit::Internal,
+    }
+}
+
+fn of_credentials(error: &CredentialError) -> Exit {
+    match error {
+        CredentialError::File(AuthError::Io { .. }) => Exit::Permission,
+        CredentialError::File(AuthError::Malformed { .. } | AuthError::Unexpected { .. }) => Exit::Config,
+        CredentialError::File(AuthError::Busy { .. }) => Exit::FailedTurn,
+        CredentialError::NoSuchEntry(_)
+        | CredentialError::NoAddress
+        | CredentialError::NoApiKey { .. }
+        | CredentialError::EmptyKey
+        | CredentialError::NotOneWord => Exit::Usage,
     }
 }
 

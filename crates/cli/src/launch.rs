@@ -6,7 +6,7 @@ use crate::json_events::About;
 use crate::prompt_text::{self, Prompt};
 use crate::{chat, oneshot, term, welcome};
 use hermes_runtime::config::shell_variables;
-use hermes_runtime::{Home, Launch, ResolveError, Runtime, RuntimeError, SessionHandle};
+use hermes_runtime::{Home, Launch, ResolveError, Runtime, RuntimeError, SessionHandle, credential_warnings};
 use hermes_tools::AskUser;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -136,6 +136,13 @@ fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>)
     let runtime = open(common).map_err(Obstacle::Failure)?;
     match runtime.endpoint() {
         Ok(_) => {}
+        Err(error) if !credential_warnings(runtime.config()).is_empty() => {
+            // The keys may all be in a file that cannot be read.
+            let warnings = credential_warnings(runtime.config());
+            let failure = blame_flags(error, common);
+            let line = format!("{}; {}", failure.line, warnings.join("; "));
+            return Err(Obstacle::Failure(Failure { line, ..failure }));
+        }
         Err(RuntimeError::Resolve(ResolveError::NothingConfigured)) => {
             return Err(Obstacle::NoModel(runtime.home().clone()));
         }

@@ -130,6 +130,12 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
+/// Writes a question to standard error and stays in its line.
+pub(crate) fn complain_inline(question: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = out.write_all(question.as_bytes()).and_then(|()| out.flush());
+}
+
 /// Text for a decision: everything that could hide in it is made visible.
 pub(crate) fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

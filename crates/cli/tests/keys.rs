@@ -6,6 +6,7 @@
 use hermes_scripted::Listening;
 use hermes_scripted::http::{Connection, whole};
 use hermes_testkit::TempHome;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -19,6 +20,10 @@ const KEYS: [(&str, &str); 6] = [
     ("AI_GATEWAY_API_KEY", "vck-gateway-0123456789abcdef"),
     ("BOX_CRED", "box-credential-0123456789abc"),
 ];
+
+/// Keys in `auth.json`, by the names that scenes give them.
+const STORED: [(&str, &str); 2] =
+    [("stored one", "sk-stored-one-0123456789abcdef"), ("stored two", "stored-two-0123456789abcdef")];
 
 /// A server that remembers every byte of every head it is sent, and repeats it in its refusals.
 struct Witness {
@@ -42,7 +47,7 @@ impl Witness {
     /// The keys it has heard since it was last asked, by their variables.
     fn keys(&self) -> BTreeSet<&'static str> {
         let heard = std::mem::take(&mut *self.heard.lock().unwrap()).join("\n");
-        KEYS.iter().filter(|(_, key)| heard.contains(key)).map(|(name, _)| *name).collect()
+        KEYS.iter().chain(&STORED).filter(|(_, key)| heard.contains(key)).map(|(name, _)| *name).collect()
     }
 
     fn was_asked(&self) -> bool {
@@ -73,7 +78,7 @@ async fn run(home: &Path, args: &[&str], more: &[(&str, String)]) -> Output {
 }
 
 /// Everything that talks about or to an endpoint.
-const COMMANDS: [&[&str]; 7] = [
+const COMMANDS: [&[&str]; 9] = [
     &["-z", "hi"],
     &["--json", "-z", "hi"],
     &["model", "show", "--json"],
@@ -81,6 +86,8 @@ const COMMANDS: [&[&str]; 7] = [
     &["model", "list", "--all", "--json"],
     &["doctor", "--json"],
     &["config", "show", "--all", "--json"],
+    &["auth", "list", "--json"],
+    &["auth", "status"],
 ];
 
 struct Scene {
@@ -89,6 +96,8 @@ struct Scene {
     env: Vec<(&'static str, String)>,
     /// A provider whose models are listed as well.
     lists: &'static str,
+    /// The pool in `auth.json`.
+    stored: Option<serde_json::Value>,
     first: &'static [&'static str],
     second: &'static [&'static str],
 }
@@ -102,12 +111,15 @@ async fn each_key_is_seen_by_its_own_origin_only() {
     let entries = format!(
         "custom_providers:\n  - {{name: box, base_url: '{b}', key_env: BOX_CRED}}\n  - {{name: thief, base_url: '{a}', key_env: OPENROUTER_API_KEY}}\n"
     );
+    let one = |base_url: &str| json!({"id": "one", "access_token": STORED[0].1, "base_url": base_url});
+    let two = |base_url: &str| json!({"id": "two", "priority": 1, "access_token": STORED[1].1, "base_url": base_url});
     let scenes = [
         Scene {
             name: "two providers, each with a variable for its address",
             config: model("provider: deepseek"),
             env: vec![("DEEPSEEK_BASE_URL", a.clone()), ("GLM_BASE_URL", b.clone())],
             lists: "zai",
+            stored: None,
             first: &["DEEPSEEK_API_KEY"],
             second: &["GLM_API_KEY"],
         },
@@ -116,6 +128,7 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             config: model(&format!("provider: custom, base_url: '{a}'")),
             env: vec![],
             lists: "custom",
+            stored: None,
             first: &["OPENAI_API_KEY"],
             second: &[],
         },
@@ -125,6 +138,7 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             env: vec![],
             // Asking for the models of `custom` would be naming it.
             lists: "deepinfra",
+            stored: None,
             first: &[],
             second: &[],
         },
@@ -133,6 +147,7 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             config: model(&format!("provider: openrouter, base_url: '{a}'")),
             env: vec![],
             lists: "openrouter",
+            stored: None,
             first: &[],
             second: &[],
         },
@@ -141,6 +156,7 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             config: model("provider: openrouter"),
             env: vec![("OPENROUTER_BASE_URL", a.clone())],
             lists: "openrouter",
+            stored: None,
             first: &[],
             second: &[],
         },
@@ -149,6 +165,7 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             config: model("provider: openai"),
             env: vec![("OPENAI_BASE_URL", b.clone())],
             lists: "openai",
+            stored: None,
             first: &[],
             second: &["OPENAI_API_KEY"],
         },
@@ -157,6 +174,7 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             config: format!("{}{entries}", model("provider: box")),
             env: vec![],
             lists: "box",
+            stored: None,
             first: &[],
             second: &["BOX_CRED"],
         },
@@ -165,13 +183,53 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             config: format!("{}{entries}", model("provider: thief")),
             env: vec![],
             lists: "thief",
+            stored: None,
             first: &[],
             second: &[],
+        },
+        Scene {
+            name: "stored keys go to the addresses that they are stored with",
+            config: model("provider: deepseek"),
+            env: vec![],
+            lists: "zai",
+            stored: Some(json!({"deepseek": [one(&a)], "zai": [two(&b)]})),
+            first: &["stored one"],
+            second: &["stored two"],
+        },
+        Scene {
+            name: "a variable for the address takes no stored key along, and no address the variable's key",
+            config: model("provider: deepseek"),
+            env: vec![("DEEPSEEK_BASE_URL", a.clone())],
+            lists: "deepseek",
+            stored: Some(json!({"deepseek": [one(&b)]})),
+            first: &[],
+            second: &["stored one"],
+        },
+        Scene {
+            name: "a stored key without an address stays with its provider",
+            config: model(&format!("provider: openrouter, base_url: '{a}'")),
+            env: vec![],
+            lists: "openrouter",
+            stored: Some(json!({"openrouter": [{"id": "x", "access_token": STORED[0].1}, two(&b)]})),
+            first: &[],
+            second: &[],
+        },
+        Scene {
+            name: "of several stored keys, only those of the address are tried there",
+            config: format!("{}{entries}", model("provider: deepseek")),
+            env: vec![("DEEPSEEK_BASE_URL", a.clone())],
+            lists: "box",
+            stored: Some(json!({"deepseek": [one(&a), two(&b)], "custom:box": [one(&a)]})),
+            first: &["DEEPSEEK_API_KEY", "stored one"],
+            second: &["BOX_CRED"],
         },
     ];
     for scene in scenes {
         let home = TempHome::new();
         home.write_config(&scene.config);
+        if let Some(stored) = &scene.stored {
+            home.write("auth.json", &json!({"credential_pool": stored}).to_string());
+        }
         let listing: &[&str] = &["model", "list", scene.lists, "--json"];
         for command in COMMANDS.into_iter().chain([listing]) {
             let out = run(home.path(), command, &scene.env).await;
@@ -201,7 +259,7 @@ async fn a_redirect_takes_no_key_anywhere() {
 
 fn shows_no_key(scene: &str, command: &[&str], out: &Output) {
     for text in [String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr)] {
-        for (name, key) in KEYS {
+        for (name, key) in KEYS.iter().chain(&STORED) {
             assert!(!text.contains(key), "{scene}: {command:?} shows {name}: {text}");
         }
     }

@@ -1,6 +1,7 @@
 //! A model behind an HTTP endpoint.
 
 use crate::client::root_cause;
+use crate::credentials::{FixedKey, KeyChange, Keys};
 use crate::login::refusals::{Refused, foreign_client};
 use crate::receive::{self, Receiving};
 use crate::{CallSize, Deadlines, Endpoint, HttpClients, Patience, transport};
@@ -8,10 +9,11 @@ use futures::StreamExt;
 use hermes_conversation::{BoxFuture, Issuer};
 use hermes_guard::{Secrets, redact};
 use hermes_wire::{
-    ApiMode, CacheTtl, Decoder, Effort, EncodedRequest, Failure, Model, ModelEvent, ModelEvents,
+    ApiMode, CacheTtl, Decoder, Effort, EncodedRequest, Failure, Fault, Model, ModelEvent, ModelEvents,
     ModelProfile, TimeoutPhase, retry_after_header,
 };
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
@@ -24,7 +26,9 @@ const MAX_ERROR_BODY: usize = 64 * 1024;
 pub struct HttpModel {
     profile: ModelProfile,
     url: Url,
-    headers: HeaderMap,
+    /// Without its key: that is asked for with every request.
+    endpoint: Endpoint,
+    keys: Arc<dyn Keys>,
     clients: HttpClients,
     patience: Patience,
     /// Instead of what follows from a call.
@@ -51,10 +55,13 @@ impl HttpModel {
             effort: None,
             cache: transport::cache(endpoint, CacheTtl::FiveMinutes),
         };
+        let mut bare = endpoint.clone();
+        let key = bare.key.take();
         Self {
             profile,
             url: transport::url(endpoint),
-            headers: transport::headers(endpoint),
+            endpoint: bare,
+            keys: Arc::new(FixedKey(key)),
             patience: clients.patience(),
             clients,
             deadlines: None,
@@ -92,6 +99,12 @@ impl HttpModel {
         self.deadlines.unwrap_or_else(|| Deadlines::of(&call, &self.patience))
     }
 
+    /// The same model with keys that may change. They are bound to its origin.
+    pub fn with_keys(mut self, keys: Arc<dyn Keys>) -> Self {
+        self.keys = keys;
+        self
+    }
+
     /// The same model, asked to think so hard; `None` leaves it to the endpoint.
     pub fn with_effort(mut self, effort: Option<Effort>) -> Self {
         self.profile.effort = effort;
@@ -111,8 +124,8 @@ impl HttpModel {
     }
 
     /// The headers of one request: some servers want to know which session it belongs to.
-    fn headers_for(&self, session: Option<&str>) -> HeaderMap {
-        let mut headers = self.headers.clone();
+    fn headers_for(&self, key: Option<&SecretString>, session: Option<&str>) -> HeaderMap {
+        let mut headers = transport::headers(&self.endpoint, key);
         if self.profile.mode == ApiMode::CodexResponses
             && let Some(session) = session
         {
@@ -127,10 +140,11 @@ impl HttpModel {
 
     async fn send(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
         drop(self.draining.lock().await);
-        let started = Instant::now();
         let deadlines = self.deadlines(&request);
         let client = self.clients.of(&self.url)?;
-        let headers = self.headers_for(request.session.as_deref());
+        let key = self.keys.current().await?;
+        let started = Instant::now();
+        let headers = self.headers_for(key.as_ref(), request.session.as_deref());
         let sent = client.post(self.url.clone()).headers(headers).body(request.body).send();
         let limit = deadlines.first_byte.min(deadlines.total);
         let response = tokio::time::timeout(limit, sent)
@@ -138,7 +152,7 @@ impl HttpModel {
             .map_err(|_| Failure::TimedOut { phase: TimeoutPhase::FirstByte, limit })?
             .map_err(|error| self.transport_failure(&error))?;
         if !response.status().is_success() {
-            return Err(self.refusal(response, deadlines.gap).await);
+            return Err(self.refusal(response, key, deadlines.gap).await);
         }
         let is_stream = request.stream && !is_json(response.headers());
         let receiving = Receiving::new(response, deadlines, started, self.draining.clone());
@@ -164,8 +178,14 @@ impl HttpModel {
         }
     }
 
-    /// Reads what a refusing server says, without any secret it may have echoed.
-    async fn refusal(&self, response: reqwest::Response, gap: Duration) -> Failure {
+    /// Reads what a refusing server says, without any secret it may have echoed: above all not the key
+    /// that it was just sent, which may be newer than what this process knew when it began.
+    async fn refusal(
+        &self,
+        response: reqwest::Response,
+        key: Option<SecretString>,
+        gap: Duration,
+    ) -> Failure {
         let status = response.status().as_u16();
         let retry_after = retry_after(status, response.headers());
         let location = response.headers().get("location").is_some();
@@ -179,7 +199,9 @@ impl HttpModel {
                 break;
             }
         }
-        let mut body = redact(&self.secrets, &String::from_utf8_lossy(&text)).into_owned();
+        let sent = Secrets::new(key.map(|key| ("key", key)));
+        let known = redact(&self.secrets, &String::from_utf8_lossy(&text)).into_owned();
+        let mut body = redact(&sent, &known).into_owned();
         if body.trim().is_empty() && location {
             body = "the server redirects to another address, which is not followed".to_owned();
         }
@@ -198,6 +220,10 @@ impl Model for HttpModel {
 
     fn reply(&self, request: EncodedRequest) -> BoxFuture<'_, Result<ModelEvents, Failure>> {
         Box::pin(self.send(request))
+    }
+
+    fn another_key<'a>(&'a self, fault: &'a Fault) -> BoxFuture<'a, bool> {
+        Box::pin(async move { self.keys.after(fault).await != KeyChange::Nothing })
     }
 }
 

@@ -6,6 +6,7 @@
 mod address;
 mod catalogue;
 mod client;
+pub mod credentials;
 mod custom;
 mod deadlines;
 mod facts;
@@ -37,6 +38,6 @@ pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
 pub use models_list::{ListedModel, list_models};
 pub use probe::{Basis, ProbedServer, ServerKind, Window, probe};
 pub use resolve::{
-    Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted, locate,
-    resolve, resolve_with,
+    Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted,
+    is_own_address, locate, own_address, resolve, resolve_with,
 };

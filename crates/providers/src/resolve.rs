@@ -19,7 +19,8 @@ use choice::Chosen;
 use endpoint::chosen_mode;
 pub use endpoint::{Endpoint, Place, Reason};
 pub use error::ResolveError;
-pub use keys::{GivenKey, KeySource, PooledKey};
+pub(crate) use keys::is_usable_key;
+pub use keys::{GivenKey, KeySource, PooledKey, is_own_address, own_address};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
@@ -60,8 +61,8 @@ pub struct SaidBy {
 pub struct Around<'a> {
     /// Looks a name up in `.env` and the shell.
     pub variable: &'a dyn Fn(&str) -> Option<SecretString>,
-    /// A stored credential of a provider's id, or of `custom:NAME`.
-    pub pooled: &'a dyn Fn(&str) -> Option<PooledKey>,
+    /// The stored credentials of a provider's id, or of `custom:NAME`, in order.
+    pub pooled: &'a dyn Fn(&str) -> Vec<PooledKey>,
     /// The login that a vendor's own program left here for a provider's id.
     pub vendor: &'a dyn Fn(&str) -> VendorState,
 }
@@ -71,7 +72,7 @@ pub fn resolve(
     wanted: &Wanted,
     variable: &dyn Fn(&str) -> Option<SecretString>,
 ) -> Result<Endpoint, ResolveError> {
-    resolve_with(wanted, Around { variable, pooled: &|_| None, vendor: &|_| VendorState::Absent })
+    resolve_with(wanted, Around { variable, pooled: &|_| Vec::new(), vendor: &|_| VendorState::Absent })
 }
 
 /// Chooses the endpoint.
@@ -150,8 +151,8 @@ fn base_url(chosen: &Chosen<'_>, wanted: &Wanted, around: Around<'_>) -> Result<
         let why = wanted.said_by.base_url.clone().unwrap_or_else(|| "model.base_url".to_owned());
         return Ok(Address { is_configured: true, ..found(text, why)? });
     }
-    let pooled = (around.pooled)(provider.id).and_then(|pooled| pooled.base_url);
-    if let Some(text) = pooled {
+    let pooled = (around.pooled)(provider.id).into_iter().next();
+    if let Some(text) = pooled.and_then(|first| first.base_url) {
         return found(&text, "the address of the stored credential".to_owned());
     }
     if let Some(text) = keys::usable(around, provider.base_url_env) {

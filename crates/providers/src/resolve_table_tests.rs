@@ -374,15 +374,16 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
 
 #[test]
 fn stored_credentials_come_before_variables_and_stay_at_their_address() {
+    let stored = |label: &str, base_url: Option<&str>| PooledKey {
+        key: "pool".into(),
+        base_url: base_url.map(str::to_owned),
+        label: label.into(),
+    };
     let pooled = |id: &str| match id {
-        "deepseek" => Some(PooledKey { key: "pool".into(), base_url: None, label: "work".into() }),
-        "xai" => Some(PooledKey {
-            key: "pool".into(),
-            base_url: Some("https://api.x.ai/v1".into()),
-            label: "x".into(),
-        }),
-        "custom:free" => Some(PooledKey { key: "pool".into(), base_url: None, label: "f".into() }),
-        _ => None,
+        "deepseek" => vec![stored("work", None)],
+        "xai" => vec![stored("x", Some("https://api.x.ai/v1")), stored("y", Some("https://y.example/v1"))],
+        "custom:free" => vec![stored("f", None)],
+        _ => vec![],
     };
     let variable = around(ALL_KEYS);
     for (provider, base_url, want) in [
@@ -390,6 +391,7 @@ fn stored_credentials_come_before_variables_and_stay_at_their_address() {
         ("deepseek", "https://elsewhere.example/v1", "no key"),
         ("xai", "", "stored credential x"),
         ("xai", "https://elsewhere.example/v1", "no key"),
+        ("xai", "https://y.example/v1", "stored credential y"),
         ("free", "", "stored credential f"),
         ("openrouter", "", "key from OPENROUTER_API_KEY"),
     ] {

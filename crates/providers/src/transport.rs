@@ -4,7 +4,7 @@ use crate::address::below;
 use crate::{Endpoint, KeySource};
 use hermes_wire::{AnthropicDialect, ApiMode, CacheTtl, Dialect, ResponsesDialect};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 const ANTHROPIC_HOST: &str = "api.anthropic.com";
@@ -59,11 +59,11 @@ pub(crate) fn cache(endpoint: &Endpoint, ttl: CacheTtl) -> Option<CacheTtl> {
     marks.then_some(ttl)
 }
 
-/// The headers of every request.
-pub(crate) fn headers(endpoint: &Endpoint) -> HeaderMap {
+/// The headers of a request with this key.
+pub(crate) fn headers(endpoint: &Endpoint, key: Option<&SecretString>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let key = endpoint.key.as_ref().map(|key| key.expose_secret().to_owned()).unwrap_or_default();
+    let key = key.map(|key| key.expose_secret().to_owned()).unwrap_or_default();
     let is_anthropic = endpoint.api_mode == ApiMode::AnthropicMessages;
     let is_vendors = matches!(endpoint.key_source, KeySource::VendorFile { .. });
     let is_login = is_anthropic && host(endpoint) == ANTHROPIC_HOST && (is_vendors || is_login_token(&key));

@@ -56,7 +56,7 @@ fn each_format_has_its_address_and_its_header_for_the_key() {
     ] {
         let endpoint = endpoint(provider, base_url, mode, "m", key);
         assert_eq!(url(&endpoint).as_str(), url_want, "{provider} {base_url}");
-        let headers = headers(&endpoint);
+        let headers = headers(&endpoint, endpoint.key.as_ref());
         let keys: Vec<String> = ["authorization", "x-api-key"]
             .iter()
             .filter_map(|name| Some(format!("{name}={}", headers.get(*name)?.to_str().ok()?)))
@@ -84,19 +84,21 @@ fn the_account_goes_to_codex_alone_and_nothing_names_another_program() {
         from: "/f".into(),
     });
     let wanted = Wanted { provider: Some("codex".into()), model: Some("gpt-5".into()), ..Wanted::default() };
-    let around = Around { variable: &|_| None, pooled: &|_| None, vendor: &|_| token.clone() };
+    let around = Around { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| token.clone() };
     let codex = resolve_with(&wanted, around).unwrap();
     assert_eq!(
         (url(&codex).as_str(), &codex.key_source),
         ("https://chatgpt.com/backend-api/codex/responses", &vendors)
     );
-    let mut sent: Vec<_> = headers(&codex).iter().map(|(name, _)| name.to_string()).collect();
+    let mut sent: Vec<_> =
+        headers(&codex, codex.key.as_ref()).iter().map(|(name, _)| name.to_string()).collect();
     sent.sort();
     assert_eq!(sent, ["authorization", "chatgpt-account-id", "content-type"]);
     // A login of Claude Code goes as a login, whatever its token looks like, and names no account.
     let claude = Wanted { provider: Some("anthropic".into()), ..wanted };
-    let around = Around { variable: &|_| None, pooled: &|_| None, vendor: &|_| token.clone() };
-    let headers = headers(&resolve_with(&claude, around).unwrap());
+    let around = Around { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| token.clone() };
+    let claude = resolve_with(&claude, around).unwrap();
+    let headers = headers(&claude, claude.key.as_ref());
     assert_eq!(headers["authorization"], "Bearer opaque-token");
     assert!(headers["anthropic-beta"].to_str().unwrap().contains(OAUTH_BETA));
     assert!(!headers.contains_key("chatgpt-account-id") && !headers.contains_key("x-api-key"));

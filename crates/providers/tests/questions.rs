@@ -68,7 +68,7 @@ fn place(base_url: &str, key: &str) -> Place {
         api_key: Some(SecretString::from(key)),
         ..Wanted::default()
     };
-    locate(&wanted, Around { variable: &|_| None, pooled: &|_| None, vendor: &|_| VendorState::Absent })
+    locate(&wanted, Around { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| VendorState::Absent })
         .unwrap()
 }
 

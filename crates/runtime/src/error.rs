@@ -1,5 +1,6 @@
 //! What can keep Hermes from starting or continuing a session.
 
+use crate::auth::CredentialError;
 use crate::config::ConfigError;
 use crate::home::HomeError;
 use hermes_providers::ResolveError;
@@ -19,4 +20,6 @@ pub enum RuntimeError {
     Toolsets(#[from] ToolsetError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Credentials(#[from] CredentialError),
 }

@@ -2,8 +2,8 @@
 
 use crate::RuntimeError;
 use crate::config::{Config, FallbackEntry};
-use crate::model_choice::{variables, vendor_logins};
-use hermes_providers::{Around, Endpoint, GivenKey, ResolveError, SaidBy, Wanted, resolve_with};
+use crate::model_choice::with_around;
+use hermes_providers::{Endpoint, GivenKey, ResolveError, SaidBy, Wanted, resolve_with};
 
 /// The models that step in, in order, and a line for each entry that cannot be used.
 #[derive(Default)]
@@ -36,9 +36,8 @@ pub(crate) fn resolve_entry(
     entry: &FallbackEntry,
     common: &Wanted,
 ) -> Result<Endpoint, String> {
-    let (variable, vendor) = (variables(config), vendor_logins(config));
-    let around = Around { variable: &variable, pooled: &|_| None, vendor: &vendor };
-    resolve_with(&wanted(entry, common), around).map_err(|error| skipped(entry, &error))
+    let found = with_around(config, |around| resolve_with(&wanted(entry, common), around));
+    found.map_err(|error| skipped(entry, &error))
 }
 
 /// What all of them share with the session's own model.

@@ -3,9 +3,11 @@
 //! Every front end starts here: it opens a [`Runtime`] on a home and speaks to sessions through
 //! [`SessionHandle`]. This is the only library crate that reads `config.yaml` and `.env`.
 
+pub mod auth;
 mod auxiliary;
 pub mod commands;
 pub mod config;
+mod credentials;
 mod error;
 mod fallback;
 pub mod home;
@@ -19,10 +21,12 @@ mod runtime;
 mod session_handle;
 
 pub use auxiliary::{AuxRoute, AuxStop, route as auxiliary_route};
+pub use credentials::credential_warnings;
 pub use error::RuntimeError;
 pub use fallback::{Fallbacks, fallbacks};
 pub use hermes_agent::{StandIn, TurnReport, UserInput};
 pub use hermes_exec::kill_all as kill_all_commands;
+pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
     Asker, CustomProvider, Endpoint, Fact, KeySource, ListedModel, LocalServer, ModeName, ModelFacts, Place,

@@ -4,6 +4,7 @@
 
 use crate::RuntimeError;
 use crate::config::{Config, Source};
+use crate::credentials::seeds;
 use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
@@ -16,9 +17,20 @@ use std::time::{Duration, SystemTime};
 
 /// Which endpoint and model requests go to.
 pub fn endpoint(config: &Config) -> Result<Endpoint, RuntimeError> {
-    let (variable, vendor) = (variables(config), vendor_logins(config));
-    let around = Around { variable: &variable, pooled: &|_| None, vendor: &vendor };
-    Ok(resolve_with(&wanted(config)?, around)?)
+    let wanted = wanted(config)?;
+    Ok(with_around(config, |around| resolve_with(&wanted, around))?)
+}
+
+/// Asks with the variables and the stored credentials at hand.
+pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T) -> T {
+    let credentials = &config.layers().credentials;
+    let variable = |name: &str| config.variable(name).map(SecretString::from);
+    let pooled = |id: &str| match credentials.has(id) {
+        true => credentials.pooled(id, &seeds(config, id)),
+        false => Vec::new(),
+    };
+    let vendor = vendor_logins(config);
+    ask(Around { variable: &variable, pooled: &pooled, vendor: &vendor })
 }
 
 /// The address and the key of a provider, whatever the model; of the configured one for `None`.
@@ -27,12 +39,7 @@ pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, RuntimeEr
         Some(name) => wanted_from(config, name)?,
         None => wanted(config)?,
     };
-    let (variable, vendor) = (variables(config), vendor_logins(config));
-    Ok(locate(&wanted, Around { variable: &variable, pooled: &|_| None, vendor: &vendor })?)
-}
-
-pub(crate) fn variables(config: &Config) -> impl Fn(&str) -> Option<SecretString> {
-    |name| config.variable(name).map(SecretString::from)
+    Ok(with_around(config, |around| locate(&wanted, around))?)
 }
 
 /// The logins that vendors' own programs left here; a file is read when it is asked for.

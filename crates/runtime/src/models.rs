@@ -1,6 +1,7 @@
 //! The models of a runtime: each behind the meter, with what is known about it.
 
 use crate::auxiliary::Auxiliary;
+use crate::credentials::{credential_warnings, keys_of};
 use crate::fallback::{Fallbacks, fallbacks};
 use crate::{Runtime, RuntimeError, model_facts};
 use hermes_agent::FallbackRoute;
@@ -18,6 +19,7 @@ impl Runtime {
     /// The model at an endpoint and those that step in for it, with what a person should know.
     pub(crate) fn route(&self, own: &Endpoint) -> Result<(Arc<dyn ModelRoute>, Vec<String>), RuntimeError> {
         let Fallbacks { stops, warnings } = fallbacks(&self.config, own)?;
+        let warnings = credential_warnings(&self.config).into_iter().chain(warnings).collect();
         let model = self.model(own)?;
         if stops.is_empty() {
             return Ok((Arc::new(SingleModel(model)), warnings));
@@ -64,6 +66,10 @@ impl Runtime {
             .with_window(facts.window.value)
             .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl);
+        let model = match keys_of(&self.config, endpoint) {
+            Some(keys) => model.with_keys(keys),
+            None => model,
+        };
         let is_stale = facts.prices.is_some_and(|prices| prices.source == FactSource::Remembered)
             && self.meter.has_limits()
             && !model_facts::is_fresh(&self.launch.home, endpoint);

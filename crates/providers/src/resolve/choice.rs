@@ -102,7 +102,7 @@ fn automatic<'a>(wanted: &Wanted, around: Around<'_>) -> Result<(Chosen<'a>, Str
     if is_set("CUSTOM_BASE_URL") {
         return found("custom", "CUSTOM_BASE_URL is set");
     }
-    if on("openrouter") && (around.pooled)("openrouter").is_some() {
+    if on("openrouter") && !(around.pooled)("openrouter").is_empty() {
         return found("openrouter", "a credential is stored for it");
     }
     first_with_key(wanted, around).ok_or(ResolveError::NothingConfigured)

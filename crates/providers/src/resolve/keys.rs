@@ -7,7 +7,7 @@
 use super::choice::{self, Chosen};
 use super::{Around, ResolveError, Wanted, vendor};
 use crate::address::{origin, origin_of};
-use crate::catalogue::{Provider, known, providers};
+use crate::catalogue::{self, Provider, known, providers, vendor_quirks};
 use crate::custom::CustomProvider;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -108,7 +108,7 @@ pub(super) fn find(
         Chosen::Entry(entry) => return of_entry(entry, url, around),
         Chosen::Known(provider) => *provider,
     };
-    let configured = wanted.api_key.clone().filter(|key| is_configured && is_usable(key.expose_secret()));
+    let configured = wanted.api_key.clone().filter(|key| is_configured && is_usable_key(key.expose_secret()));
     if let Some(key) = configured {
         return Ok(Found::some(key, KeySource::Config));
     }
@@ -160,9 +160,18 @@ fn of_own_server(
     }
 }
 
+/// The address that a new key of a provider belongs to, as things stand.
+pub fn own_address(provider: &'static Provider, key: &SecretString, around: Around<'_>) -> Option<String> {
+    let variable = usable(around, provider.base_url_env).filter(|_| !provider.pinned);
+    let built_in = Some(provider.base_url).filter(|address| !address.is_empty());
+    let special = || vendor_quirks::address_for(provider, Some(key.clone()));
+    let written = variable.map(|address| address.expose_secret().to_owned());
+    written.or_else(|| special().or(built_in).map(str::to_owned))
+}
+
 fn of_given(given: Option<&GivenKey>, url: &Url, around: Around<'_>) -> Result<Option<Found>, ResolveError> {
     match given {
-        Some(GivenKey::Key { key, by }) if is_usable(key.expose_secret()) => {
+        Some(GivenKey::Key { key, by }) if is_usable_key(key.expose_secret()) => {
             Ok(Some(Found::some(key.clone(), KeySource::Entry(by.clone()))))
         }
         Some(GivenKey::Variable { name, by }) => {
@@ -176,7 +185,7 @@ fn of_given(given: Option<&GivenKey>, url: &Url, around: Around<'_>) -> Result<O
 }
 
 fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Found, ResolveError> {
-    let own = entry.api_key.clone().filter(|key| is_usable(key.expose_secret()));
+    let own = entry.api_key.clone().filter(|key| is_usable_key(key.expose_secret()));
     if let Some(key) = own {
         return Ok(Found::some(key, KeySource::Entry(entry.name.clone())));
     }
@@ -251,14 +260,25 @@ pub(super) fn first_usable(provider: &Provider, around: Around<'_>) -> Option<Se
     provider.key_env.iter().find_map(|name| usable(around, name))
 }
 
+/// The first stored key that belongs to the address.
 fn pooled(id: &str, url: &Url, is_own: bool, around: Around<'_>) -> Option<Found> {
-    let stored = (around.pooled)(id)?;
-    let fits = match &stored.base_url {
+    let fits = |stored: &PooledKey| match &stored.base_url {
         Some(own) => origin_of(own) == Some(origin(url)),
         None => is_own,
     };
-    (fits && is_usable(stored.key.expose_secret()))
-        .then(|| Found::some(stored.key, KeySource::Pool(stored.label)))
+    let stored = (around.pooled)(id);
+    let first =
+        stored.into_iter().find(|stored| fits(stored) && is_usable_key(stored.key.expose_secret()))?;
+    Some(Found::some(first.key, KeySource::Pool(first.label)))
+}
+
+/// Whether an address is that of a provider (or of `custom:NAME`, whose address is in the settings),
+/// so that keys without an address of their own may be sent there.
+pub fn is_own_address(label: &str, url: &Url, around: Around<'_>) -> bool {
+    match catalogue::find(label) {
+        Some(provider) => owns(provider, url, around),
+        None => label.starts_with("custom:"),
+    }
 }
 
 /// A variable whose value means something.
@@ -266,11 +286,11 @@ pub(super) fn usable(around: Around<'_>, name: &str) -> Option<SecretString> {
     if name.is_empty() {
         return None;
     }
-    (around.variable)(name).filter(|value| is_usable(value.expose_secret()))
+    (around.variable)(name).filter(|value| is_usable_key(value.expose_secret()))
 }
 
 /// Values that are only placeholders are no keys.
-fn is_usable(value: &str) -> bool {
+pub(crate) fn is_usable_key(value: &str) -> bool {
     let value = value.trim();
     let lower = value.to_ascii_lowercase();
     !value.is_empty() && !lower.starts_with("your") && !lower.contains("changeme") && !value.starts_with("${")

@@ -22,7 +22,8 @@ fn chosen(wanted: Wanted, env: &[(&str, &str)], vendor: &str, pooled: Option<&st
     let variable =
         |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| SecretString::from(*value));
     let pooled = |_: &str| {
-        pooled.map(|key| PooledKey { key: SecretString::from(key), base_url: None, label: "own".into() })
+        let stored = |key| PooledKey { key: SecretString::from(key), base_url: None, label: "own".into() };
+        pooled.map(stored).into_iter().collect()
     };
     let around = Around { variable: &variable, pooled: &pooled, vendor: &|_| state(vendor) };
     match resolve_with(&Wanted { model: Some("m".into()), ..wanted }, around) {

@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::sync::Arc;
 
 use hermes_conversation::{AuxTask, Money};
 use hermes_guard::Secrets;
+use hermes_providers::credentials::Credentials;
 use hermes_providers::providers;
 use secrecy::SecretString;
 use serde_json::Value;
@@ -22,6 +24,7 @@ use super::secret_names::{is_secret_key, is_secret_variable};
 use super::suggest::suggestion;
 use super::value::{Setting, boolean, found, wanted};
 use super::{KEYS, Kind};
+use crate::credentials::outside;
 use crate::home::Home;
 
 /// Where a value comes from.
@@ -67,6 +70,8 @@ pub struct Layers {
     /// The environment this process was started with.
     pub shell: BTreeMap<String, String>,
     pub file: ConfigFile,
+    /// What is stored in `auth.json`. Not settings, but keys are looked up together with them.
+    pub credentials: Arc<Credentials>,
 }
 
 /// The settings in force.
@@ -99,7 +104,7 @@ impl Config {
         Self(layers)
     }
 
-    /// Reads `config.yaml` and `.env` of a home under the given flags and shell variables.
+    /// Reads `config.yaml`, `.env` and `auth.json` of a home under the given flags and shell variables.
     pub fn load(
         home: &Home,
         flags: Vec<(String, String)>,
@@ -107,7 +112,8 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let dotenv = EnvFile::load(&home.env_file())?;
         let file = ConfigFile::load(&home.config_file())?;
-        Ok(Self(Layers { flags, dotenv, shell, file }))
+        let credentials = Arc::new(Credentials::load(home.auth_file(), outside()));
+        Ok(Self(Layers { flags, dotenv, shell, file, credentials }))
     }
 
     pub fn layers(&self) -> &Layers {
@@ -173,7 +179,7 @@ impl Config {
         let file = &self.0.file;
         let of_entry = |key: &str| {
             key == "custom_providers"
-                || key.starts_with("providers.")
+                || ["providers.", "credential_pool_strategies."].iter().any(|start| key.starts_with(start))
                 || Self::is_fallback_key(key)
                 || Self::is_auxiliary_key(key)
                 || Self::is_login_key(key)
@@ -185,7 +191,7 @@ impl Config {
         keys.map(|key| UnusedKey { line: file.line_of(&key), suggestion: suggestion(&key), key }).collect()
     }
 
-    /// Every value that must never be shown: from `.env`, the shell and `config.yaml`.
+    /// Every value that must never be shown: from `.env`, the shell, `config.yaml` and `auth.json`.
     pub fn secrets(&self) -> Secrets {
         let variables =
             self.0.dotenv.iter().chain(self.0.shell.iter().map(|(name, value)| (&**name, &**value)));
@@ -209,6 +215,7 @@ impl Config {
                 .filter(|(key, _)| is_secret_key(key))
                 .map(|(k, v)| (k.clone(), v.clone().into())),
         );
+        all.extend(self.0.credentials.secrets());
         Secrets::new(all)
     }
 

@@ -13,6 +13,7 @@ fn config(flags: &[(&str, &str)], dotenv: &str, shell: &[(&str, &str)], file: &s
         dotenv: EnvFile::parse(Path::new("/h/.env"), dotenv.into()),
         shell: owned(shell).into_iter().collect(),
         file: ConfigFile::parse(Path::new("/h/config.yaml"), file.into()).unwrap(),
+        ..Layers::default()
     })
 }
 

@@ -1,7 +1,16 @@
 //! The names behind the rules.
 
-/// Files below Hermes' directory that hold credentials.
-pub(super) const OWN_SECRETS: [&str; 5] = [".env", "auth.json", "credentials.json", "mcp-tokens", "pairing"];
+/// Files below Hermes' directory that hold credentials, also those that a crash or the Python release
+/// leaves behind.
+pub(super) const OWN_SECRETS: [&str; 7] = [
+    ".env",
+    "auth.json",
+    "auth.json.hermes-new",
+    "auth.json.corrupt",
+    "credentials.json",
+    "mcp-tokens",
+    "pairing",
+];
 /// How the session database, its logs and its copies begin.
 pub(super) const OWN_STORE: &str = "state.db";
 /// What of Hermes' directory may be written: spill and scratch files live there.

@@ -14,6 +14,8 @@ fn protected_files_are_known() {
         ("/home/me/code/.envrc", true, true),
         ("/home/me/.hermes/.env", false, false),
         ("/home/me/.hermes/auth.json", false, false),
+        ("/home/me/.hermes/auth.json.hermes-new", false, false),
+        ("/home/me/.hermes/auth.json.corrupt", false, false),
         ("/home/me/.hermes/mcp-tokens/x.json", false, false),
         ("/home/me/.hermes/config.yaml", true, false),
         ("/home/me/.hermes/notes.md", true, false),

@@ -1,0 +1,125 @@
+//! The credentials of one provider: those of the file, and those that are found elsewhere.
+
+use super::borrowed::{fingerprint, hex};
+use super::{AuthData, AuthType, Entry, LastError, Status};
+use crate::address::origin_of;
+use crate::custom::CustomProvider;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+/// A key that was found outside of `auth.json`.
+#[derive(Debug, Clone)]
+pub struct Seed {
+    /// `env:VARIABLE`, `config:NAME`, `model_config`, …
+    pub source: String,
+    pub label: String,
+    pub key: SecretString,
+    pub base_url: Option<String>,
+}
+
+/// The credentials of one provider, in the order in which they are used.
+#[derive(Debug, Clone, Default)]
+pub struct Pool {
+    pub entries: Vec<Entry>,
+}
+
+impl Pool {
+    /// Puts together what is stored and what was found. An entry whose secret lives elsewhere gets it
+    /// from the seed of the same source; one without such a seed has none for now.
+    pub fn of(data: &AuthData, provider: &str, seeds: &[Seed]) -> Self {
+        let stored = data.entries(provider).iter().enumerate();
+        let stored = stored.filter_map(|(at, value)| Some((value.as_object()?, at)));
+        let mut entries: Vec<Entry> = stored.map(|(fields, at)| read(provider, fields, at, seeds)).collect();
+        for seed in seeds.iter().filter(|seed| !data.is_suppressed(provider, &seed.source)) {
+            if !entries.iter().any(|entry| is_same_source(&entry.source, &seed.source)) {
+                let next = entries.iter().map(|entry| entry.priority).max().map_or(0, |last| last + 1);
+                entries.push(seeded(provider, seed, next));
+            }
+        }
+        entries.sort_by_key(|entry| rank(provider, entry));
+        Self { entries }
+    }
+
+    /// Only those that may be sent to an origin. `is_own` says that it is the provider's own, which
+    /// is where credentials without an address belong.
+    pub fn at(mut self, origin: &str, is_own: bool) -> Self {
+        self.entries.retain(|entry| match &entry.base_url {
+            Some(address) => origin_of(address).as_deref() == Some(origin),
+            None => is_own,
+        });
+        self
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.id == id)
+    }
+}
+
+fn read(provider: &str, fields: &serde_json::Map<String, Value>, at: usize, seeds: &[Seed]) -> Entry {
+    let mut entry = Entry::read(provider, fields, at);
+    if !entry.is_borrowed() {
+        return entry;
+    }
+    let Some(seed) = seeds.iter().find(|seed| is_same_source(&seed.source, &entry.source)) else {
+        entry.key = SecretString::default();
+        return entry;
+    };
+    let known = fields.get("secret_fingerprint").and_then(Value::as_str);
+    if known.is_some_and(|known| known != fingerprint(&seed.key)) {
+        // It is another key by now; what was noted is about the old one.
+        (entry.status, entry.last_error) = (Status::Ok, LastError::default());
+    }
+    entry.key = seed.key.clone();
+    // Where it belongs is for the settings of today to say.
+    entry.base_url = seed.base_url.clone();
+    entry
+}
+
+/// Names of endpoints are written with and without capitals and spaces.
+fn is_same_source(one: &str, other: &str) -> bool {
+    one == other || CustomProvider::plain_name(one) == CustomProvider::plain_name(other)
+}
+
+fn seeded(provider: &str, seed: &Seed, priority: i64) -> Entry {
+    let is_login = provider == "anthropic" && seed.key.expose_secret().starts_with("sk-ant-oat");
+    Entry {
+        provider: provider.to_owned(),
+        // The same one each time, until it is written down.
+        id: hex(&format!("{provider} {}", seed.source), 6),
+        label: seed.label.clone(),
+        auth_type: if is_login { AuthType::OAuth } else { AuthType::ApiKey },
+        priority,
+        source: seed.source.clone(),
+        key: seed.key.clone(),
+        refresh_token: None,
+        base_url: seed.base_url.clone(),
+        expires_at: None,
+        request_count: 0,
+        status: Status::Ok,
+        last_error: LastError::default(),
+        more: Default::default(),
+    }
+}
+
+/// By priority; for one provider, what a person added goes before what was found, and that by where
+/// it was found.
+fn rank(provider: &str, entry: &Entry) -> (usize, i64) {
+    const FOUND: [&str; 5] = [
+        "env:ANTHROPIC_TOKEN",
+        "env:CLAUDE_CODE_OAUTH_TOKEN",
+        "hermes_pkce",
+        "claude_code",
+        "env:ANTHROPIC_API_KEY",
+    ];
+    let place = match provider {
+        "anthropic" if !entry.is_manual() => {
+            FOUND.iter().position(|source| *source == entry.source).unwrap_or(FOUND.len()) + 1
+        }
+        _ => 0,
+    };
+    (place, entry.priority)
+}
+
+#[cfg(test)]
+#[path = "pool_tests.rs"]
+mod tests;

@@ -1,0 +1,253 @@
+//! The keys of a pool, for one provider at one origin.
+//!
+//! Chooses, renews and rests credentials as the plain functions of this module decide, and keeps
+//! `auth.json` up to date. Where the file cannot be written, what happened is remembered here.
+
+use super::store::is_same;
+use super::{
+    Aftermath, AuthError, Availability, Case, Choosing, Credentials, Entry, KeyChange, Keys, LastError,
+    Lease, Pool, Refresh, RefreshError, Seed, Status, Strategy, after, choose, notes, renewal,
+};
+use hermes_conversation::BoxFuture;
+use hermes_wire::{Failure, Fault};
+use secrecy::SecretString;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// What the keys are for.
+#[derive(Debug, Clone)]
+pub struct Binding {
+    /// The id of a provider, or `custom:NAME`.
+    pub provider: String,
+    /// The one origin that they are sent to.
+    pub origin: String,
+    /// Whether that is the provider's own, where credentials without an address belong.
+    pub is_own: bool,
+    pub strategy: Strategy,
+    /// Keys of the same provider that are found elsewhere.
+    pub seeds: Vec<Seed>,
+}
+
+/// Keys from a pool.
+pub struct PooledKeys {
+    credentials: Arc<Credentials>,
+    binding: Binding,
+    refresh: Arc<dyn Refresh>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    held: Option<(Entry, Lease)>,
+    /// Requests since the last fault; more than one means that it is forgiven.
+    requests: u32,
+    strikes: u32,
+    refreshes: u32,
+    /// What could not be written down.
+    unwritten: Vec<(String, Status, LastError)>,
+}
+
+impl PooledKeys {
+    pub fn new(credentials: Arc<Credentials>, binding: Binding, refresh: Arc<dyn Refresh>) -> Self {
+        Self { credentials, binding, refresh, state: Mutex::default() }
+    }
+
+    /// What may be handed out here, as it stands now.
+    fn pool(&self, state: &State) -> Pool {
+        let Binding { provider, origin, is_own, seeds, .. } = &self.binding;
+        let mut pool = Pool::of(&self.credentials.data(), provider, seeds).at(origin, *is_own);
+        for entry in &mut pool.entries {
+            let noted = state.unwritten.iter().rev().find(|(id, _, _)| *id == entry.id);
+            if let Some((_, status, error)) = noted {
+                (entry.status, entry.last_error) = (*status, error.clone());
+            }
+        }
+        pool
+    }
+
+    fn pick(&self, pool: &Pool) -> Option<Entry> {
+        let Binding { provider, origin, strategy, .. } = &self.binding;
+        let by = Choosing {
+            strategy: *strategy,
+            now: self.credentials.now(),
+            random: self.credentials.random(),
+            taken: &|id| self.credentials.leases.count(provider, origin, id),
+        };
+        choose(&pool.entries, &by).cloned()
+    }
+
+    /// Takes the next key that is ready.
+    async fn take(&self, state: &mut State) -> Result<Entry, Failure> {
+        state.held = None;
+        let pool = self.pool(state);
+        let entry = self
+            .pick(&pool)
+            .ok_or_else(|| notes::nothing_ready(&self.binding, &pool, self.credentials.now()))?;
+        self.hold(state, entry.clone());
+        let strategy = self.binding.strategy;
+        if strategy.is_noted() && pool.entries.len() > 1 {
+            let taken = entry.clone();
+            // The choice stands, also when it cannot be noted.
+            let _ = self.write(move |data, _| data.note_taken(&pool, &taken, strategy)).await;
+        }
+        Ok(entry)
+    }
+
+    async fn current_key(&self) -> Result<Option<SecretString>, Failure> {
+        let mut state = self.state.lock().await;
+        state.requests += 1;
+        loop {
+            let held = state.held.as_ref().map(|(entry, _)| entry.clone());
+            let entry = match held {
+                Some(entry) => entry,
+                None => self.take(&mut state).await?,
+            };
+            let now = self.credentials.now();
+            if !entry.needs_renewal(now) {
+                return Ok(Some(entry.key));
+            }
+            match self.renew(&entry).await {
+                Ok(new) => {
+                    self.hold(&mut state, new.clone());
+                    // What comes back as old as it went is sent all the same: the server decides.
+                    return Ok(Some(new.key));
+                }
+                // It may do for this one request.
+                Err(RefreshError::Failed { .. }) if entry.expires_at.is_some_and(|at| at > now) => {
+                    return Ok(Some(entry.key));
+                }
+                // Now it rests or is dead, and is not taken again.
+                Err(error) => {
+                    self.give_up(&mut state, &entry, &error).await;
+                    state.held = None;
+                }
+            }
+        }
+    }
+
+    async fn after_fault(&self, fault: &Fault) -> KeyChange {
+        let mut state = self.state.lock().await;
+        if std::mem::take(&mut state.requests) > 1 {
+            (state.strikes, state.refreshes) = (0, 0);
+        }
+        let Some((held, _)) = &state.held else { return KeyChange::Nothing };
+        let (held, now) = (held.clone(), self.credentials.now());
+        let pool = self.pool(&state);
+        let stored = pool.get(&held.id);
+        if let Some(newer) = stored.filter(|stored| !is_same(&stored.key, &held.key)) {
+            // Somebody else has renewed or replaced it.
+            self.hold(&mut state, newer.clone());
+            return KeyChange::Another;
+        }
+        let others = pool
+            .entries
+            .iter()
+            .filter(|entry| entry.id != held.id && entry.availability(now) == Availability::Ready);
+        let case = Case {
+            fault,
+            entry: stored.unwrap_or(&held),
+            now,
+            strikes: state.strikes,
+            refreshes: state.refreshes,
+            others: others.count(),
+        };
+        match after(&case) {
+            Aftermath::LeaveAlone => KeyChange::Nothing,
+            Aftermath::RetrySame => {
+                state.strikes += 1;
+                KeyChange::Same
+            }
+            Aftermath::Refresh => {
+                state.refreshes += 1;
+                let is_last = case.others == 0;
+                self.refresh_held(&mut state, &held, is_last).await
+            }
+            Aftermath::MarkAndRotate { until } => {
+                let error = notes::refusal(fault, &held, now, until);
+                self.mark(&mut state, &held, Status::Exhausted, error).await;
+                self.rotate(&mut state).await
+            }
+            Aftermath::MarkDead => {
+                let error = notes::refusal(fault, &held, now, None);
+                self.mark(&mut state, &held, Status::Dead, error).await;
+                self.rotate(&mut state).await
+            }
+        }
+    }
+
+    async fn refresh_held(&self, state: &mut State, held: &Entry, is_last: bool) -> KeyChange {
+        match self.renew(held).await {
+            Ok(new) => {
+                self.hold(state, new);
+                KeyChange::Another
+            }
+            // A server that cannot be asked now is no reason to put the only login aside.
+            Err(RefreshError::Failed { .. }) if is_last => KeyChange::Nothing,
+            Err(error) => {
+                self.give_up(state, held, &error).await;
+                self.rotate(state).await
+            }
+        }
+    }
+
+    async fn rotate(&self, state: &mut State) -> KeyChange {
+        (state.strikes, state.refreshes) = (0, 0);
+        match self.take(state).await {
+            Ok(_) => KeyChange::Another,
+            Err(_) => KeyChange::Nothing,
+        }
+    }
+
+    fn hold(&self, state: &mut State, entry: Entry) {
+        match &mut state.held {
+            Some((held, _)) if held.id == entry.id => *held = entry,
+            held => {
+                let lease = self.credentials.leases.take(&entry.provider, &self.binding.origin, &entry.id);
+                *held = Some((entry, lease));
+            }
+        }
+    }
+
+    /// A login that cannot be renewed is over, or rests.
+    async fn give_up(&self, state: &mut State, entry: &Entry, error: &RefreshError) {
+        let (status, error) = notes::not_renewed(error, self.credentials.now());
+        self.mark(state, entry, status, error).await;
+    }
+
+    async fn mark(&self, state: &mut State, entry: &Entry, status: Status, error: LastError) {
+        let (noted, marked) = (error.clone(), entry.clone());
+        let written = self.write(move |data, now| {
+            data.mark(&marked, status, &noted);
+            data.prune(&marked.provider, now);
+        });
+        if written.await.is_err() {
+            state.unwritten.push((entry.id.clone(), status, error));
+        }
+    }
+
+    async fn renew(&self, entry: &Entry) -> Result<Entry, RefreshError> {
+        let (credentials, binding) = (self.credentials.clone(), self.binding.clone());
+        renewal::renew(credentials, binding, self.refresh.clone(), entry.clone()).await
+    }
+
+    /// Changes the file on a thread that may wait for its lock.
+    async fn write(
+        &self,
+        change: impl FnOnce(&mut super::AuthData, f64) + Send + 'static,
+    ) -> Result<(), Option<AuthError>> {
+        let file = self.credentials.file().cloned().ok_or(None)?;
+        let now = self.credentials.now();
+        let writing = tokio::task::spawn_blocking(move || file.change(now, |data| change(data, now)));
+        writing.await.map_err(|_| None)?.map_err(Some)
+    }
+}
+
+impl Keys for PooledKeys {
+    fn current(&self) -> BoxFuture<'_, Result<Option<SecretString>, Failure>> {
+        Box::pin(self.current_key())
+    }
+
+    fn after<'a>(&'a self, fault: &'a Fault) -> BoxFuture<'a, KeyChange> {
+        Box::pin(self.after_fault(fault))
+    }
+}
