@@ -2,6 +2,7 @@
 
 mod add;
 mod hidden;
+mod login;
 mod show;
 
 use crate::args::Common;
@@ -10,6 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::{launch, term};
 use clap::Subcommand;
 use hermes_runtime::{RuntimeError, auth};
+use login::Wish;
 use serde_json::json;
 
 #[derive(Debug, Subcommand)]
@@ -44,6 +46,30 @@ pub(crate) enum AuthCommand {
         /// Its number in the list, its id or its label
         target: String,
     },
+    /// Log in at a provider that wants a login; the tokens are stored in auth.json and renewed
+    ///
+    /// A code is shown and entered in any browser, or a browser comes back to this machine. Where the
+    /// login goes can be set with auth.PROVIDER.device_url, authorize_url, token_url, client_id and scope.
+    Login {
+        #[arg(value_name = "PROVIDER")]
+        at: String,
+        /// A name for it; `login` without one. Another login under the same name takes its place
+        #[arg(long)]
+        label: Option<String>,
+        /// Do not open a browser; the address is shown
+        #[arg(long)]
+        no_browser: bool,
+        /// Seconds to wait for you
+        #[arg(long, value_name = "SECONDS", default_value_t = 900)]
+        timeout: u64,
+    },
+    /// Forget the logins of a provider
+    ///
+    /// Stored keys stay; `hermes auth remove` takes one of them out.
+    Logout {
+        #[arg(value_name = "PROVIDER")]
+        of: String,
+    },
     /// Use credentials again that are given a rest, or that were given up
     Reset {
         #[arg(value_name = "PROVIDER")]
@@ -56,13 +82,17 @@ pub(crate) enum AuthCommand {
     },
 }
 
-pub(crate) fn run(command: AuthCommand, common: &Common) -> Result<Exit, Failure> {
+pub(crate) async fn run(command: AuthCommand, common: &Common) -> Result<Exit, Failure> {
     match command {
         AuthCommand::List { of } => show::list(of.as_deref(), common),
         AuthCommand::Status { of } => show::status(of.as_deref(), common),
         AuthCommand::Add { to, label, api_key } => add::run(&to, label, api_key, common),
         AuthCommand::Remove { from, target } => remove(&from, &target, common),
         AuthCommand::Reset { of } => reset(&of, common),
+        AuthCommand::Login { at, label, no_browser, timeout } => {
+            login::login(Wish { provider: at, label, no_browser, timeout }, common).await
+        }
+        AuthCommand::Logout { of } => login::logout(&of, common),
     }
 }
 

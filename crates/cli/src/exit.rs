@@ -83,6 +83,7 @@ fn of_credentials(error: &CredentialError) -> Exit {
         CredentialError::File(AuthError::Io { .. }) => Exit::Permission,
         CredentialError::File(AuthError::Malformed { .. } | AuthError::Unexpected { .. }) => Exit::Config,
         CredentialError::File(AuthError::Busy { .. }) => Exit::FailedTurn,
+        CredentialError::Flow(_) => Exit::Config,
         CredentialError::NoSuchEntry(_)
         | CredentialError::NoAddress
         | CredentialError::NoApiKey { .. }

@@ -105,7 +105,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Insights(args)) => insights::run(&args, &common).await,
         Some(Command::Budget(args)) => budget::run(&args, &common).await,
         Some(Command::Model { command }) => model_command::run(command, &common).await,
-        Some(Command::Auth(command)) => auth::run(command, &common),
+        Some(Command::Auth(command)) => auth::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),
         Some(Command::Doctor) => doctor::run(&common).await,
         Some(Command::Chat(chat)) => launch::converse(chat, common).await,

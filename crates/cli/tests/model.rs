@@ -92,7 +92,7 @@ async fn resolve_says_what_and_why_or_what_to_do() {
     assert!(!text.contains("secret"), "{text}");
     for (args, code, words) in [
         (vec!["model", "resolve", "--provider", "nobody", "-m", "x"], 2, "unknown provider `nobody`"),
-        (vec!["model", "resolve", "--provider", "copilot", "-m", "x"], 78, "cannot be used yet"),
+        (vec!["model", "resolve", "--provider", "copilot-acp", "-m", "x"], 78, "cannot be used yet"),
         (vec!["model", "resolve", "--provider", "anthropic", "-m", "x"], 78, "ANTHROPIC_API_KEY"),
         (vec!["model", "resolve"], 78, "no model is chosen"),
         (vec!["model", "list", "bedrock"], 78, "cannot be used yet: AWS"),

@@ -90,9 +90,14 @@ fn rows_are_whole() {
             "{id}"
         );
         assert!(!provider.needs_key() || provider.lacks.is_none(), "{id} needs only a key");
-        let is_login = !matches!(provider.auth, Auth::ApiKey | Auth::OptionalKey);
-        let has_file = crate::login::VendorTool::of_provider(id).is_some();
-        assert_eq!(provider.lacks.is_some(), is_login && !has_file, "{id}");
+        let is_served = match provider.auth {
+            Auth::ApiKey | Auth::OptionalKey | Auth::DeviceLogin | Auth::TokenExchange => true,
+            Auth::CredentialsFile => crate::login::VendorTool::of_provider(id).is_some(),
+            // A client of the user's own will do, where the login is the standard one.
+            Auth::BrowserLogin => id == "xai-oauth",
+            Auth::Cloud | Auth::ExternalProcess | Auth::None => false,
+        };
+        assert_eq!(provider.lacks.is_none(), is_served, "{id}");
         for address in provider.addresses().filter(|_| provider.lacks.is_none()) {
             let url = Url::parse(address).unwrap();
             assert!(url.scheme() == "https" || crate::is_loopback(&url), "{id}: {address}");
@@ -108,7 +113,7 @@ fn rows_that_cannot_be_served_say_why_and_what_to_do() {
         ("bedrock", "AWS credentials"),
         ("vertex", "use `gemini`"),
         ("copilot-acp", "Copilot program"),
-        ("xai-oauth", "XAI_API_KEY"),
+        ("minimax-oauth", "MINIMAX_API_KEY"),
         ("qwen-oauth", "DASHSCOPE_API_KEY"),
     ] {
         let why = known(id).not_yet().unwrap_or_default();

@@ -28,7 +28,7 @@ mod store;
 pub use aftermath::{Aftermath, Case, after};
 pub use choice::{Choosing, Strategy, choose};
 pub use data::AuthData;
-pub use edit::{NewEntry, NoSuchEntry};
+pub use edit::{NewEntry, NewLogin, NoSuchEntry};
 pub use entry::{AuthType, Availability, Entry, LastError, Status};
 pub use error::AuthError;
 pub use file::{AuthFile, LockedAuthFile};

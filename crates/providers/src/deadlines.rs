@@ -67,10 +67,10 @@ const CODEX_GAP: BySize = [12, 60, 120, 180];
 
 fn by_size(seconds: BySize, tokens: u64) -> u64 {
     match tokens {
-        ..=10_000 => seconds[0],
-        ..=50_000 => seconds[1],
-        ..=100_000 => seconds[2],
-        _ => seconds[3],
+        0..=10_000 => seconds[0],
+        10_001..=50_000 => seconds[1],
+        50_001..=100_000 => seconds[2],
+        100_001.. => seconds[3],
     }
 }
 

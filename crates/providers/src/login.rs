@@ -1,8 +1,8 @@
 //! Logging in, and the tokens that come of it.
 //!
 //! [`login_flow`] says how, as data; [`device_login`] and [`browser_login`] do it; [`refresh`] gets
-//! the next token. Logins that vendors' own programs left here are read by `vendor_files`. Where
-//! tokens are kept is not decided here: [`KeepTokens`] is the seam.
+//! the next token. What a login gave is kept in the pool of `credentials`, which renews it through
+//! [`LoginRefresh`]. Logins that vendors' own programs left here are read by `vendor_files`.
 //!
 //! Hermes says who it is. It uses no client id, user agent or header of another vendor's program;
 //! where a vendor takes nothing else, the message says so.
@@ -21,6 +21,7 @@ mod redirected;
 mod refresh;
 pub(crate) mod refusals;
 mod source;
+mod stored;
 mod tokens;
 mod vendor_files;
 mod vendor_source;
@@ -34,7 +35,8 @@ pub use flow::{
     BrowserFlow, DeviceFlow, Flow, FlowError, LoginOverrides, Redirect, TokenEndpoint, login_flow,
 };
 pub use refresh::refresh;
-pub use source::{KeepTokens, LoginTokens, TokenSource};
+pub use source::{NoKeys, TokenKeys, TokenSource};
+pub use stored::{ISSUED_BY, LoginRefresh};
 pub use tokens::{RENEW_BEFORE, RefreshToken, Tokens};
 pub use vendor_files::{
     VendorPlaces, VendorState, VendorToken, VendorTool, parse_vendor_file, read_vendor_file,

@@ -2,11 +2,14 @@
 
 use crate::Place;
 use crate::address::below;
-use crate::catalogue::Models;
+use crate::catalogue::{Auth, Models};
 use crate::facts::Stated;
 use crate::fetch::Asker;
+use crate::login::{CopilotTokens, EXCHANGE_URL, TokenSource};
 use hermes_wire::Failure;
+use secrecy::SecretString;
 use serde_json::Value;
+use url::Url;
 
 /// A model that can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +21,19 @@ pub struct ListedModel {
 
 /// Asks `/models` of a place, with the key that belongs to it.
 pub async fn list_models(place: &Place, asker: &Asker) -> Result<Vec<ListedModel>, Failure> {
-    let answer = asker.get(below(&place.base_url, "models"), place.key.as_ref()).await?;
+    let key = match (place.provider.auth, &place.key) {
+        (Auth::TokenExchange, Some(token)) => Some(exchanged(place, token, asker).await?),
+        (_, key) => key.clone(),
+    };
+    let answer = asker.get(below(&place.base_url, "models"), key.as_ref()).await?;
     read(&answer, place.provider.models)
         .ok_or_else(|| Failure::Garbled { cause: "the answer is not a list of models".to_owned() })
+}
+
+/// What the token of another service buys; the token itself is not for this place.
+async fn exchanged(place: &Place, token: &SecretString, asker: &Asker) -> Result<SecretString, Failure> {
+    let exchange = Url::parse(EXCHANGE_URL).map_err(|error| Failure::Garbled { cause: error.to_string() })?;
+    CopilotTokens::new(asker.clone(), exchange, token.clone(), &place.base_url)?.token().await
 }
 
 /// Reads `{"data": [{"id": …}]}`, `{"models": […]}` or a bare list; sorted, each name once.

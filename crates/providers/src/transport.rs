@@ -89,6 +89,13 @@ pub(crate) fn headers(endpoint: &Endpoint, key: Option<&SecretString>) -> Header
     {
         headers.insert("chatgpt-account-id", account);
     }
+    if endpoint.provider == "copilot" {
+        // It wants to know which program asks; this one.
+        headers.insert(
+            "editor-version",
+            HeaderValue::from_static(concat!("hermes/", env!("CARGO_PKG_VERSION"))),
+        );
+    }
     if endpoint.provider == "openrouter" {
         headers.insert("x-title", HeaderValue::from_static("Hermes"));
     }

@@ -6,8 +6,10 @@ use crate::credentials::{seeds, strategy};
 use crate::model_choice::with_around;
 use hermes_guard::{Secrets, redact};
 use hermes_providers::credentials::{
-    AuthError, AuthFile, Availability, Choosing, Entry, LastError, NewEntry, NoSuchEntry, Pool, choose,
+    AuthError, AuthFile, Availability, Choosing, Entry, LastError, NewEntry, NewLogin, NoSuchEntry, Pool,
+    choose,
 };
+use hermes_providers::login::{self, Flow, FlowError, Tokens};
 use hermes_providers::{CustomProvider, ResolveError, find_provider, own_address, parse_base_url, shown_url};
 use secrecy::SecretString;
 
@@ -25,6 +27,8 @@ pub enum CredentialError {
     NoAddress,
     #[error("provider {provider} takes no API key: {why}")]
     NoApiKey { provider: &'static str, why: String },
+    #[error(transparent)]
+    Flow(#[from] FlowError),
     #[error("the key is empty")]
     EmptyKey,
     #[error("the key has a space or a line break in it; give it alone, on one line")]
@@ -105,6 +109,48 @@ pub fn add(
         view_of(&entry, at.unwrap_or(0), now, None, &Secrets::default())
     });
     Ok((name, added.map_err(CredentialError::from)?))
+}
+
+/// How one logs in at a provider, and where that is stored.
+pub fn login_flow(config: &Config, provider: &str) -> Result<(String, Flow), RuntimeError> {
+    let name = label_of(config, provider)?;
+    let flow = login::login_flow(&name, &config.login_overrides(&name)?).map_err(CredentialError::from)?;
+    Ok((name, flow))
+}
+
+/// Stores what a login gave, bound to the address that is its provider's now.
+pub fn store_login(
+    config: &Config,
+    provider: &str,
+    label: Option<String>,
+    flow: &Flow,
+    tokens: Tokens,
+) -> Result<EntryView, RuntimeError> {
+    let base_url = address(config, provider, &tokens.access)?;
+    let credentials = &config.layers().credentials;
+    let now = credentials.now();
+    let seed = format!("{provider} {now} {}", credentials.random());
+    let label = label.filter(|label| !label.trim().is_empty()).unwrap_or_else(|| "login".to_owned());
+    let source = match flow {
+        Flow::Device(_) => "manual:device_code",
+        Flow::Browser(_) => "manual:pkce",
+    };
+    let new = NewLogin { label, source, tokens: tokens.into(), base_url };
+    let added = file(config)?.change(now, |data| {
+        let entry = data.add_login(provider, new, &seed, now);
+        let pool = Pool::of(data, provider, &seeds(config, provider));
+        let at = pool.entries.iter().position(|it| it.id == entry.id);
+        view_of(&entry, at.unwrap_or(0), now, None, &Secrets::default())
+    });
+    Ok(added.map_err(CredentialError::from)?)
+}
+
+/// Takes all logins of a provider out; gives the provider and how many there were.
+pub fn logout(config: &Config, provider: &str) -> Result<(String, usize), RuntimeError> {
+    let provider = label_of(config, provider)?;
+    let now = config.layers().credentials.now();
+    let count = file(config)?.change(now, |data| data.forget_logins(&provider));
+    Ok((provider, count.map_err(CredentialError::from)?))
 }
 
 /// What was taken out, and where its key still is.

@@ -3,12 +3,14 @@
 //! What is stored and how it is chosen from is the business of `providers::credentials`; here it meets
 //! the variables and endpoints of the settings.
 
+use crate::RuntimeError;
 use crate::config::Config;
-use crate::model_choice::with_around;
-use hermes_providers::credentials::{
-    Binding, Credentials, Keys, NoRefresh, Outside, Pool, PooledKeys, Refresh, Seed, Strategy,
+use crate::model_choice::{vendor_places, with_around};
+use hermes_providers::credentials::{Binding, Credentials, Keys, Outside, Pool, PooledKeys, Seed, Strategy};
+use hermes_providers::login::{
+    CopilotTokens, EXCHANGE_URL, LoginRefresh, NoKeys, TokenKeys, VendorTokens, VendorTool,
 };
-use hermes_providers::{Endpoint, KeySource, find_provider, is_own_address};
+use hermes_providers::{Asker, Auth, Endpoint, KeySource, find_provider, is_own_address, parse_base_url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::sync::Arc;
@@ -74,9 +76,48 @@ fn bad_strategies(config: &Config) -> Vec<String> {
     }
 }
 
-/// The pool that an endpoint takes its key from, if it does. A key that the settings give for exactly
-/// this endpoint is used as it is.
-pub(crate) fn keys_of(config: &Config, endpoint: &Endpoint) -> Option<Arc<dyn Keys>> {
+/// The keys of an endpoint that may change: those of a login, or of a pool. A key that the settings
+/// give for exactly this endpoint is used as it is.
+pub(crate) fn keys_of(
+    config: &Config,
+    endpoint: &Endpoint,
+    asker: &Asker,
+) -> Result<Option<Arc<dyn Keys>>, RuntimeError> {
+    if let (Some(provider), Some(token)) = (find_provider(endpoint.provider), &endpoint.key)
+        && provider.auth == Auth::TokenExchange
+    {
+        return Ok(Some(exchanged(config, endpoint, token, asker)?));
+    }
+    if let KeySource::VendorFile { .. } = endpoint.key_source
+        && let Some(tool) = VendorTool::of_provider(endpoint.provider)
+    {
+        let tokens = VendorTokens::new(tool, vendor_places(config));
+        return Ok(Some(Arc::new(TokenKeys::new(Arc::new(tokens)))));
+    }
+    pool_of(config, endpoint, asker)
+}
+
+/// Short-lived tokens, bought with the one that was found.
+fn exchanged(
+    config: &Config,
+    endpoint: &Endpoint,
+    token: &SecretString,
+    asker: &Asker,
+) -> Result<Arc<dyn Keys>, RuntimeError> {
+    let own = config.login_overrides(endpoint.provider)?.exchange_url;
+    let exchange = parse_base_url(own.as_deref().unwrap_or(EXCHANGE_URL))?;
+    Ok(match CopilotTokens::new(asker.clone(), exchange, token.clone(), &endpoint.base_url) {
+        Ok(tokens) => Arc::new(TokenKeys::new(Arc::new(tokens))),
+        Err(failure) => Arc::new(NoKeys(failure)),
+    })
+}
+
+/// The pool that an endpoint takes its key from, if it does.
+fn pool_of(
+    config: &Config,
+    endpoint: &Endpoint,
+    asker: &Asker,
+) -> Result<Option<Arc<dyn Keys>>, RuntimeError> {
     let credentials = &config.layers().credentials;
     let label = endpoint.label();
     let may_rotate = match &endpoint.key_source {
@@ -86,9 +127,9 @@ pub(crate) fn keys_of(config: &Config, endpoint: &Endpoint) -> Option<Arc<dyn Ke
             false
         }
     };
-    if !may_rotate || !credentials.has(&label) {
-        return None;
-    }
+    let Some(key) = endpoint.key.as_ref().filter(|_| may_rotate && credentials.has(&label)) else {
+        return Ok(None);
+    };
     let binding = Binding {
         is_own: with_around(config, |around| is_own_address(&label, &endpoint.base_url, around)),
         origin: endpoint.origin(),
@@ -96,8 +137,12 @@ pub(crate) fn keys_of(config: &Config, endpoint: &Endpoint) -> Option<Arc<dyn Ke
         seeds: seeds(config, &label),
         provider: label,
     };
-    is_member(credentials, &binding, endpoint.key.as_ref()?)
-        .then(|| Arc::new(PooledKeys::new(credentials.clone(), binding, refresher())) as Arc<dyn Keys>)
+    if !is_member(credentials, &binding, key) {
+        return Ok(None);
+    }
+    let own = config.login_overrides(&binding.provider)?;
+    let refresh = LoginRefresh::new(&binding.provider, &own, asker.clone());
+    Ok(Some(Arc::new(PooledKeys::new(credentials.clone(), binding, Arc::new(refresh)))))
 }
 
 /// Whether the key that was found is one of the pool's.
@@ -105,11 +150,6 @@ fn is_member(credentials: &Credentials, binding: &Binding, key: &SecretString) -
     let pool = Pool::of(credentials.at_start(), &binding.provider, &binding.seeds);
     let pool = pool.at(&binding.origin, binding.is_own);
     pool.entries.iter().any(|entry| entry.key.expose_secret() == key.expose_secret())
-}
-
-/// Renews logins. There are none in this build yet.
-fn refresher() -> Arc<dyn Refresh> {
-    Arc::new(NoRefresh)
 }
 
 #[cfg(test)]
@@ -164,7 +204,10 @@ mod tests {
         ] {
             let config = config(&text);
             let found = endpoint(&config).unwrap();
-            let got = (found.key_source.to_string(), keys_of(&config, &found).is_some());
+            let got = (
+                found.key_source.to_string(),
+                keys_of(&config, &found, &Asker::default()).unwrap().is_some(),
+            );
             assert_eq!(got, (source.to_owned(), pooled), "{text}");
         }
     }

@@ -66,7 +66,12 @@ impl Runtime {
             .with_window(facts.window.value)
             .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl);
-        let model = match keys_of(&self.config, endpoint) {
+        let asker = Asker {
+            clients: self.clients.clone(),
+            secrets: Secrets::clone(&self.secrets),
+            limit: ASKING_PRICES,
+        };
+        let model = match keys_of(&self.config, endpoint, &asker)? {
             Some(keys) => model.with_keys(keys),
             None => model,
         };
@@ -74,11 +79,6 @@ impl Runtime {
             && self.meter.has_limits()
             && !model_facts::is_fresh(&self.launch.home, endpoint);
         let known = if is_stale { Tariff::Unknown } else { tariff(facts, endpoint.provider, ttl) };
-        let asker = Asker {
-            clients: self.clients.clone(),
-            secrets: Secrets::clone(&self.secrets),
-            limit: ASKING_PRICES,
-        };
         let (home, asked) = (self.launch.home.clone(), endpoint.clone());
         let ask = move || -> BoxFuture<'static, Tariff> {
             let (home, asked, asker) = (home.clone(), asked.clone(), asker.clone());

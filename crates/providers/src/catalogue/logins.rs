@@ -3,14 +3,12 @@
 use super::{Auth, ModeRule, Provider, provider};
 use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
 
-const NO_LOGIN: &str = "logging in is not built in yet; use a provider with a key (`hermes model list`)";
-
 pub(super) static ROWS: &[Provider] = &[
     provider("nous", "Nous Portal", "https://inference-api.nousresearch.com/v1")
         .aliases(&["nous-portal", "nousresearch"])
         .auth(Auth::DeviceLogin)
+        .url_env("NOUS_INFERENCE_BASE_URL")
         .mode(ModeRule::NeverUpgraded)
-        .lacks(NO_LOGIN)
         .routes(),
     provider("openai-codex", "OpenAI Codex (ChatGPT login)", "https://chatgpt.com/backend-api/codex")
         .aliases(&["codex", "openai_codex"])
@@ -20,8 +18,7 @@ pub(super) static ROWS: &[Provider] = &[
         .aliases(&["grok-oauth", "x-ai-oauth", "xai-grok-oauth"])
         .url_env("XAI_BASE_URL")
         .auth(Auth::BrowserLogin)
-        .mode(ModeRule::Always(CodexResponses))
-        .lacks("xAI has issued no client id to Hermes, which does not use another program's; use `xai` with XAI_API_KEY"),
+        .mode(ModeRule::Always(CodexResponses)),
     provider("minimax-oauth", "MiniMax (login)", "https://api.minimax.io/anthropic")
         .aliases(&["minimax-portal", "minimax-global"])
         .auth(Auth::BrowserLogin)
@@ -39,8 +36,9 @@ pub(super) static ROWS: &[Provider] = &[
         .key(&["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"])
         .url_env("COPILOT_API_BASE_URL")
         .auth(Auth::TokenExchange)
-        .mode(ModeRule::ByModel(&[("claude", AnthropicMessages), ("gpt-5", CodexResponses)]))
-        .lacks("requests cannot use exchanged tokens yet; use a provider with a key"),
+        // The exchange is asked with the token of GitHub, and only what it gives goes to Copilot.
+        .pinned()
+        .mode(ModeRule::ByModel(&[("claude", AnthropicMessages), ("gpt-5", CodexResponses)])),
     provider("copilot-acp", "GitHub Copilot (ACP)", "acp://copilot")
         .aliases(&["github-copilot-acp"])
         .url_env("COPILOT_ACP_BASE_URL")

@@ -25,6 +25,16 @@ pub struct NewEntry {
     pub base_url: Option<String>,
 }
 
+/// A login that a person made.
+pub struct NewLogin {
+    pub label: String,
+    /// How: `manual:device_code`, `manual:pkce`.
+    pub source: &'static str,
+    pub tokens: Refreshed,
+    /// The address that the access token belongs to.
+    pub base_url: String,
+}
+
 /// Why no entry is meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchEntry {
@@ -102,6 +112,42 @@ impl AuthData {
         let entry = Entry::read(provider, &fields, pool.entries.len());
         self.entries_mut(provider).push(Value::Object(fields));
         entry
+    }
+
+    /// Stores a login and gives its entry. One of the same label, by the same way, is replaced.
+    pub fn add_login(&mut self, provider: &str, new: NewLogin, seed: &str, now: f64) -> Entry {
+        let old = Pool::of(self, provider, &[]).entries.into_iter();
+        let mut old = old.filter(|entry| entry.auth_type == AuthType::OAuth && entry.source == new.source);
+        let entry = match old.find(|entry| entry.label == new.label) {
+            Some(entry) => entry,
+            None => {
+                let key = new.tokens.access_token.clone();
+                let added = NewEntry { label: Some(new.label), key, base_url: Some(new.base_url.clone()) };
+                self.add(provider, added, seed)
+            }
+        };
+        if let Some(fields) = self.entry_mut(provider, &entry.id) {
+            fields.insert("auth_type".to_owned(), json!(AuthType::OAuth.as_str()));
+            fields.insert("source".to_owned(), json!(new.source));
+            fields.insert("base_url".to_owned(), json!(new.base_url));
+        }
+        self.renew(&entry, &new.tokens, now);
+        Pool::of(self, provider, &[]).get(&entry.id).cloned().unwrap_or(entry)
+    }
+
+    /// Takes all logins of a provider out, and what other versions keep beside the pool; gives how
+    /// many there were.
+    pub fn forget_logins(&mut self, provider: &str) -> usize {
+        let pool = Pool::of(self, provider, &[]);
+        let logins: Vec<&Entry> = pool
+            .entries
+            .iter()
+            .filter(|entry| entry.auth_type == AuthType::OAuth && !entry.is_borrowed())
+            .collect();
+        logins.iter().for_each(|entry| self.remove(entry));
+        let beside = self.root_mut().get_mut("providers").and_then(Value::as_object_mut);
+        let was_beside = beside.is_some_and(|all| all.shift_remove(provider).is_some());
+        logins.len().max(usize::from(was_beside))
     }
 
     /// Takes a credential out. One whose secret lives elsewhere would come back by itself, so its

@@ -12,6 +12,8 @@ pub struct LoginOverrides {
     pub authorize_url: Option<String>,
     pub token_url: Option<String>,
     pub scope: Option<String>,
+    /// Where a token of another service buys one for the work.
+    pub exchange_url: Option<String>,
     /// The port that the browser comes back to; any free one when it is not given.
     pub redirect_port: Option<u16>,
 }

@@ -8,6 +8,7 @@ fn own(pairs: &[(&str, &str)]) -> LoginOverrides {
         authorize_url: get("authorize_url"),
         token_url: get("token_url"),
         scope: get("scope"),
+        exchange_url: None,
         redirect_port: get("port").map(|port| port.parse().unwrap()),
     }
 }

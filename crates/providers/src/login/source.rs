@@ -1,16 +1,10 @@
-//! Where requests get tokens that do not live long.
+//! Where requests get tokens that do not live long, and that no file of ours keeps.
 
-use super::error::RefreshError;
-use super::flow::TokenEndpoint;
-use super::refresh::refresh;
-use super::tokens::Tokens;
-use crate::fetch::Asker;
+use crate::credentials::{KeyChange, Keys};
 use hermes_conversation::BoxFuture;
-use hermes_wire::Failure;
+use hermes_wire::{Failure, Fault, FaultClass};
 use secrecy::SecretString;
-use std::sync::Arc;
-use std::time::SystemTime;
-use tokio::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Gives the token of the next request.
 ///
@@ -24,105 +18,115 @@ pub trait TokenSource: Send + Sync {
     fn instead_of<'a>(&'a self, refused: &'a SecretString) -> BoxFuture<'a, Result<SecretString, Failure>>;
 }
 
-/// Where the tokens of a login are kept between runs.
-pub trait KeepTokens: Send + Sync {
-    /// What is kept now. Another process may have renewed it.
-    fn kept(&self) -> BoxFuture<'_, Option<Tokens>>;
-
-    /// Keeps new tokens, safe on disk before it returns. Telling the person that it failed is the
-    /// implementor's work: the tokens are used all the same, for the old ones are gone, and keeping
-    /// them is tried again with the next request.
-    fn keep<'a>(&'a self, tokens: &'a Tokens) -> BoxFuture<'a, Result<(), Failure>>;
+/// The tokens of a source, as the keys of a model: another one is asked for once when one is refused.
+pub struct TokenKeys {
+    source: Arc<dyn TokenSource>,
+    state: Mutex<State>,
 }
 
-/// The tokens of one login, renewed when it is time.
-pub struct LoginTokens(Arc<Login>);
-
-struct Login {
-    asker: Asker,
-    endpoint: TokenEndpoint,
-    keeper: Arc<dyn KeepTokens>,
-    /// Held while tokens are renewed: a refresh token may be used once only.
-    held: Mutex<Held>,
+#[derive(Default)]
+struct State {
+    sent: Option<SecretString>,
+    /// Requests since the last refusal; more than one means that it is forgiven.
+    requests: u32,
+    was_replaced: bool,
 }
 
-struct Held {
-    tokens: Tokens,
-    is_kept: bool,
-    /// Why there will be no more tokens until the person logs in again.
-    ended: Option<String>,
-}
-
-impl LoginTokens {
-    pub fn new(asker: Asker, endpoint: TokenEndpoint, tokens: Tokens, keeper: Arc<dyn KeepTokens>) -> Self {
-        let held = Mutex::new(Held { tokens, is_kept: true, ended: None });
-        Self(Arc::new(Login { asker, endpoint, keeper, held }))
+impl TokenKeys {
+    pub fn new(source: Arc<dyn TokenSource>) -> Self {
+        Self { source, state: Mutex::default() }
     }
 
-    /// Goes on when nobody waits for it any more: the answer to a refresh token that was used up
-    /// must not be lost.
-    async fn next(&self, refused: Option<SecretString>) -> Result<SecretString, Failure> {
-        let login = self.0.clone();
-        let task = tokio::spawn(async move { login.next(refused.as_ref()).await });
-        task.await.unwrap_or_else(|_| Err(no_credential("renewing the login was stopped")))
+    fn state<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
 
-impl Login {
-    async fn next(&self, refused: Option<&SecretString>) -> Result<SecretString, Failure> {
-        let mut held = self.held.lock().await;
-        let is_bad = |tokens: &Tokens| {
-            tokens.is_due(SystemTime::now()) || refused.is_some_and(|token| tokens.has_access(token))
-        };
-        if is_bad(&held.tokens) {
-            // Another process, or a new login, may have been here first.
-            match self.keeper.kept().await.filter(|kept| held.is_kept && !is_bad(kept)) {
-                Some(kept) => *held = Held { tokens: kept, is_kept: true, ended: None },
-                None => self.renew(&mut held).await?,
+    /// The token that was refused, if another one may be asked for.
+    fn refused(&self, fault: &Fault) -> Option<SecretString> {
+        self.state(|state| {
+            if std::mem::take(&mut state.requests) > 1 {
+                state.was_replaced = false;
             }
-        }
-        if !held.is_kept {
-            held.is_kept = self.keeper.keep(&held.tokens).await.is_ok();
-        }
-        Ok(held.tokens.access.clone())
-    }
-
-    async fn renew(&self, held: &mut Held) -> Result<(), Failure> {
-        if let Some(why) = &held.ended {
-            return Err(Failure::NoKey { why: why.clone(), rests_for: None });
-        }
-        let Some(token) = &held.tokens.refresh else {
-            return Err(no_credential("the login has expired and cannot be renewed; log in again"));
-        };
-        match refresh(&self.asker, &self.endpoint, token).await {
-            Ok(tokens) => {
-                *held = Held { tokens, is_kept: false, ended: None };
-                Ok(())
-            }
-            Err(RefreshError::Transient { cause, .. }) => {
-                Err(Failure::Unreachable { origin: self.endpoint.origin(), cause })
-            }
-            Err(error) => {
-                let why = error.to_string();
-                if matches!(error, RefreshError::Terminal { .. }) {
-                    held.ended = Some(why.clone());
-                }
-                Err(Failure::NoKey { why, rests_for: None })
-            }
-        }
+            let may_be = fault.class == FaultClass::Auth && fault.refusal.status == Some(401);
+            let first = !std::mem::replace(&mut state.was_replaced, true);
+            state.sent.clone().filter(|_| may_be && first)
+        })
     }
 }
 
-fn no_credential(why: &str) -> Failure {
-    Failure::NoKey { why: why.to_owned(), rests_for: None }
-}
-
-impl TokenSource for LoginTokens {
-    fn token(&self) -> BoxFuture<'_, Result<SecretString, Failure>> {
-        Box::pin(self.next(None))
+impl Keys for TokenKeys {
+    fn current(&self) -> BoxFuture<'_, Result<Option<SecretString>, Failure>> {
+        Box::pin(async {
+            let token = self.source.token().await?;
+            self.state(|state| {
+                state.requests += 1;
+                state.sent = Some(token.clone());
+            });
+            Ok(Some(token))
+        })
     }
 
-    fn instead_of<'a>(&'a self, refused: &'a SecretString) -> BoxFuture<'a, Result<SecretString, Failure>> {
-        Box::pin(self.next(Some(refused.clone())))
+    fn after<'a>(&'a self, fault: &'a Fault) -> BoxFuture<'a, KeyChange> {
+        Box::pin(async {
+            let Some(refused) = self.refused(fault) else { return KeyChange::Nothing };
+            match self.source.instead_of(&refused).await {
+                Ok(_) => KeyChange::Another,
+                Err(_) => KeyChange::Nothing,
+            }
+        })
+    }
+}
+
+/// Keys that there are none of, for a reason.
+pub struct NoKeys(pub Failure);
+
+impl Keys for NoKeys {
+    fn current(&self) -> BoxFuture<'_, Result<Option<SecretString>, Failure>> {
+        Box::pin(async { Err(self.0.clone()) })
+    }
+
+    fn after<'a>(&'a self, _: &'a Fault) -> BoxFuture<'a, KeyChange> {
+        Box::pin(async { KeyChange::Nothing })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_wire::classify;
+    use secrecy::ExposeSecret;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A new token each time one is refused.
+    #[derive(Default)]
+    struct Counting(AtomicU32);
+
+    impl TokenSource for Counting {
+        fn token(&self) -> BoxFuture<'_, Result<SecretString, Failure>> {
+            Box::pin(async { Ok(SecretString::from(format!("t{}", self.0.load(Ordering::Relaxed)))) })
+        }
+
+        fn instead_of<'a>(&'a self, _: &'a SecretString) -> BoxFuture<'a, Result<SecretString, Failure>> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            self.token()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refused_token_is_replaced_once_until_one_was_taken() {
+        let keys = TokenKeys::new(Arc::new(Counting::default()));
+        let sent = async || keys.current().await.unwrap().unwrap().expose_secret().to_owned();
+        let refusal = |status| classify(&Failure::Http { status, retry_after: None, body: "no".into() });
+        assert_eq!(sent().await, "t0");
+        assert_eq!(keys.after(&refusal(401)).await, KeyChange::Another);
+        assert_eq!(sent().await, "t1");
+        assert_eq!(keys.after(&refusal(401)).await, KeyChange::Nothing);
+        // Two requests in a row: the first of them was answered.
+        assert_eq!((sent().await, sent().await), ("t1".into(), "t1".into()));
+        assert_eq!(keys.after(&refusal(401)).await, KeyChange::Another);
+        assert_eq!((sent().await, sent().await), ("t2".into(), "t2".into()));
+        for other in [403, 429, 500] {
+            assert_eq!(keys.after(&refusal(other)).await, KeyChange::Nothing, "{other}");
+        }
     }
 }

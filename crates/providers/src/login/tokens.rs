@@ -2,7 +2,7 @@
 
 use super::flow::TokenEndpoint;
 use super::jwt;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -75,10 +75,6 @@ impl Tokens {
     pub(crate) fn keeping(mut self, old: &RefreshToken) -> Self {
         self.refresh.get_or_insert_with(|| old.clone());
         self
-    }
-
-    pub(crate) fn has_access(&self, token: &SecretString) -> bool {
-        self.access.expose_secret() == token.expose_secret()
     }
 }
 

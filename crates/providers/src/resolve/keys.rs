@@ -7,7 +7,7 @@
 use super::choice::{self, Chosen};
 use super::{Around, ResolveError, Wanted, vendor};
 use crate::address::{origin, origin_of};
-use crate::catalogue::{self, Provider, known, providers, vendor_quirks};
+use crate::catalogue::{self, Auth, Provider, known, providers, vendor_quirks};
 use crate::custom::CustomProvider;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -127,8 +127,11 @@ pub(super) fn find(
     }
     match of_provider(provider, around) {
         Some(found) => Ok(found),
-        None if provider.needs_key() => Err(no_key(provider)),
-        None => Ok(Found::none("none is set, and none may be needed")),
+        None => match provider.auth {
+            Auth::ApiKey | Auth::TokenExchange => Err(no_key(provider)),
+            Auth::DeviceLogin | Auth::BrowserLogin => Err(no_login(provider)),
+            _ => Ok(Found::none("none is set, and none may be needed")),
+        },
     }
 }
 
@@ -143,7 +146,7 @@ fn of_own_server(
     if let Some(owner) = owner_with_variables(url, around) {
         // What others need first is not a key that could be sent as it is.
         return Ok(of_provider(owner, around)
-            .filter(|_| owner.lacks.is_none())
+            .filter(|_| owner.lacks.is_none() && matches!(owner.auth, Auth::ApiKey | Auth::OptionalKey))
             .unwrap_or_else(|| Found::none("the address belongs to a provider whose key is not set")));
     }
     if let Some(found) = pooled(provider.id, url, is_named, around) {
@@ -225,6 +228,11 @@ fn refuse_foreign(by: &str, variable: &str, url: &Url, around: Around<'_>) -> Re
         provider: holder.id,
         origin: origin(url),
     })
+}
+
+fn no_login(provider: &'static Provider) -> ResolveError {
+    let why = format!("you are not logged in: `hermes auth login {}`", provider.id);
+    ResolveError::NoLogin { provider: provider.id, why }
 }
 
 fn no_key(provider: &'static Provider) -> ResolveError {

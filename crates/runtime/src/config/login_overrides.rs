@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 const SECTION: &str = "auth";
 
 /// The fields of a provider's section that this version reads.
-const FIELDS: [&str; 6] = ["client_id", "device_url", "authorize_url", "token_url", "scope", "redirect_port"];
+const FIELDS: [&str; 7] =
+    ["client_id", "device_url", "authorize_url", "token_url", "scope", "exchange_url", "redirect_port"];
 
 /// A provider's section, with the key that names it in messages.
 type Section<'a> = (String, &'a Map<String, Value>);
@@ -37,6 +38,7 @@ impl Config {
             authorize_url: text("authorize_url")?,
             token_url: text("token_url")?,
             scope: text("scope")?,
+            exchange_url: text("exchange_url")?,
             redirect_port,
         })
     }
@@ -90,6 +92,7 @@ auth:
             authorize_url: None,
             token_url: Some("http://127.0.0.1:9/t".into()),
             scope: Some("a b".into()),
+            exchange_url: None,
             redirect_port: Some(8976),
         };
         let config = config(text);
