@@ -3,7 +3,7 @@
 use crate::turn::{Asking, Event, When};
 use crate::{Ports, Session};
 use futures::StreamExt;
-use hermes_conversation::{SpentCall, TurnEvent};
+use hermes_conversation::{AssistantMessage, EventSink, SpentCall, TurnEvent};
 use hermes_prompt::{Offer, build_request};
 use hermes_wire::{
     EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in, silent_thinking,
@@ -36,7 +36,7 @@ pub(crate) async fn call_model(
     let mut heard = Heard::default();
     let listening = async {
         let events = model.reply(encoded).await?;
-        listen(events, ports, &mut heard).await
+        listen(events, &ports.events, &mut heard).await
     };
     match cancel.run_until_cancelled(listening).await {
         None => {
@@ -84,25 +84,40 @@ async fn retract(heard: &Heard, ports: &Ports) {
 
 async fn listen(
     mut events: hermes_wire::ModelEvents,
-    ports: &Ports,
+    front: &EventSink,
     heard: &mut Heard,
 ) -> Result<Box<Reply>, Failure> {
     while let Some(event) = events.next().await {
         match event? {
             ModelEvent::Text(text) => {
                 heard.anything = true;
-                ports.events.text(&text);
+                front.text(&text);
             }
             ModelEvent::Reasoning(text) => {
                 heard.anything = true;
-                ports.events.reasoning(&text);
+                front.reasoning(&text);
             }
-            ModelEvent::ToolPreparing(name) => ports.events.send(TurnEvent::ToolPreparing { name }).await,
+            ModelEvent::ToolPreparing(name) => front.send(TurnEvent::ToolPreparing { name }).await,
             ModelEvent::Usage(_) => {}
-            ModelEvent::Finished(reply) => return Ok(reply),
+            ModelEvent::Finished(reply) => {
+                if !heard.anything {
+                    tell(&reply.message, front);
+                }
+                return Ok(reply);
+            }
         }
     }
     Err(Failure::Cut { cause: "the stream ended before the reply did".to_owned() })
+}
+
+/// Shows a reply that came in one piece, as one that was streamed is shown.
+fn tell(message: &AssistantMessage, front: &EventSink) {
+    if let Some(text) = message.reasoning.text.as_deref().filter(|text| !text.is_empty()) {
+        front.reasoning(text);
+    }
+    if !message.text.is_empty() {
+        front.text(&message.text);
+    }
 }
 
 fn spent_call(model: &dyn Model, reply: &Reply) -> SpentCall {
@@ -117,3 +132,7 @@ fn spent_call(model: &dyn Model, reply: &Reply) -> SpentCall {
         bill: reply.bill.clone(),
     }
 }
+
+#[cfg(test)]
+#[path = "calling_tests.rs"]
+mod tests;

@@ -184,7 +184,8 @@ impl Turn {
         if self.summaries > 0 {
             return self.summarised(reply);
         }
-        if !reply.message.calls.is_empty() {
+        // A filter may have struck anywhere, also in the calls: none of them may run.
+        if !reply.message.calls.is_empty() && reply.finish != FinishReason::ContentFilter {
             return self.calls_tools(reply);
         }
         self.cut_calls = 0;

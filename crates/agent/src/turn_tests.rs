@@ -158,6 +158,13 @@ fn other_ends() {
                 exit_reason: "content_filter".into(),
             },
         ),
+        (
+            Event::Replied(calling(CallState::Complete, FinishReason::ContentFilter)),
+            Outcome::Failed {
+                fault: Fault::new(FaultClass::ContentPolicy, "the model refused to answer"),
+                exit_reason: "content_filter".into(),
+            },
+        ),
     ] {
         assert_eq!(turn().next(event), Step::Finish(want));
     }

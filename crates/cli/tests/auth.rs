@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
 mod pty;
 
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
+use process::{hermes, stderr, stdout};
 use pty::Terminal;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -15,11 +17,8 @@ const KEYS: [&str; 3] =
     ["sk-first-0123456789abcdef", "sk-second-0123456789abcdef", "sk-third-0123456789abcdef"];
 
 fn command(home: &TempHome, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).current_dir(home.path()).env_clear().stdin(Stdio::null());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home.path()).env("HERMES_HOME", home.path());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = hermes(home.path(), home.path(), args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
@@ -34,19 +33,11 @@ fn run(home: &TempHome, args: &[&str], input: Option<&str>) -> Output {
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     }
     let out = child.wait_with_output().unwrap();
-    let all = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    let all = stdout(&out) + &stderr(&out);
     for key in KEYS {
         assert!(!all.contains(key), "{args:?} shows {key}: {all}");
     }
     out
-}
-
-fn stdout(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stdout).into_owned()
-}
-
-fn stderr(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stderr).into_owned()
 }
 
 fn listed(home: &TempHome, args: &[&str]) -> Value {

@@ -2,37 +2,29 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
 mod pty;
 
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use portable_pty::PtySize;
+use process::{code, custom_model, json_of, run, stderr};
 use pty::Terminal;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 
 const BROWSE: [&str; 2] = ["sessions", "browse"];
 
 /// A home with two sessions whose titles and words differ.
 async fn filled(provider: &FakeProvider) -> TempHome {
     let home = TempHome::new();
-    let base_url = provider.base_url();
-    home.write_config(&format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n"));
+    home.write_config(&custom_model(&provider.base_url()));
     for (question, answer) in [("Tell me of the sea", "There is a walrus in it."), ("看看这个仓库", "好的。")]
     {
         provider.reply(ReplyScript::text(answer));
-        assert_eq!(run(home.path(), &["-z", question]).await.status.code(), Some(0));
+        assert_eq!(code(&run(home.path(), &["-z", question]).await), 0);
     }
     home
-}
-
-async fn run(home: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).current_dir(home).env_clear().stdin(Stdio::null());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home).env("HERMES_HOME", home);
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
 }
 
 /// What the terminal does with keys: echo, lines, signals.
@@ -124,13 +116,11 @@ async fn without_a_terminal_it_says_what_to_use() {
     let home = filled(&provider).await;
     for home in [home.path(), TempHome::new().path()] {
         let out = run(home, &BROWSE).await;
-        let complaint = String::from_utf8_lossy(&out.stderr).into_owned();
-        assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0));
+        let complaint = stderr(&out);
+        assert_eq!((code(&out), out.stdout.len()), (2, 0));
         assert!(complaint.contains("hermes sessions list") && complaint.contains("search"), "{complaint}");
     }
-    let listed: Value =
-        serde_json::from_slice(&run(home.path(), &["sessions", "browse", "--json"]).await.stdout).unwrap();
-    let list = run(home.path(), &["sessions", "list", "--json"]).await;
-    assert_eq!(listed, serde_json::from_slice::<Value>(&list.stdout).unwrap());
+    let listed = json_of(home.path(), &BROWSE).await;
+    assert_eq!(listed, json_of(home.path(), &["sessions", "list"]).await);
     assert_eq!((listed.as_array().unwrap().len(), &listed[1]["preview"]), (2, &json!("Tell me of the sea")));
 }

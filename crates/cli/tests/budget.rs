@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
+
 use hermes_conversation::{Money, Usage};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
+use process::{run, stderr, stdout};
 use serde_json::{Value, json};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::sync::{Arc, Mutex};
 
 /// Dollars for a million tokens, and the most tokens of a reply.
@@ -19,23 +22,6 @@ fn configure(home: &TempHome, provider: &FakeProvider, more: &str) {
          pricing: {{input: {INPUT}, output: {OUTPUT}}}\n{more}",
         provider.base_url()
     ));
-}
-
-fn command(home: &TempHome, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).current_dir(home.path()).env_clear().stdin(Stdio::null());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home.path()).env("HERMES_HOME", home.path());
-    command
-}
-
-async fn run(home: &TempHome, args: &[&str]) -> Output {
-    let mut command = command(home, args);
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
-}
-
-fn stdout(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stdout).into_owned()
 }
 
 fn last_json(out: &Output) -> Value {
@@ -63,7 +49,7 @@ async fn eight_processes_share_one_budget_and_pass_it_by_nothing() {
         let usage = Usage { input, output: MAX_TOKENS, ..Usage::default() };
         ReplyScript::call("todo", json!({})).with_usage(usage)
     });
-    let runs = (0..8).map(|_| run(&home, &["--json", "-z", "spend it all"]));
+    let runs = (0..8).map(|_| run(home.path(), &["--json", "-z", "spend it all"]));
     let outs = futures::future::join_all(runs).await;
     for out in &outs {
         let result = last_json(out);
@@ -78,7 +64,7 @@ async fn eight_processes_share_one_budget_and_pass_it_by_nothing() {
     assert!(spent <= limit, "{spent} of {limit}");
     // And what could be spent was: another call might have passed the limit.
     assert!(spent + dearest + dearest > limit, "{spent} of {limit}, a call is at most {dearest}");
-    let budget = last_json(&run(&home, &["budget", "--json"]).await);
+    let budget = last_json(&run(home.path(), &["budget", "--json"]).await);
     let charged = budget["spent_usd"].as_f64().unwrap();
     assert!((charged - spent.dollars()).abs() < 1e-9, "{budget}");
     assert_eq!((&budget["reserved_usd"], &budget["limits"]["day_usd"]), (&json!(0.0), &json!(8.0)));
@@ -88,8 +74,8 @@ async fn eight_processes_share_one_budget_and_pass_it_by_nothing() {
 async fn nothing_is_sent_that_could_pass_the_limit() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     configure(&home, &provider, "budget: {session_usd: 0.0001}\n");
-    let out = run(&home, &["-z", "hello"]).await;
-    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    let out = run(home.path(), &["-z", "hello"]).await;
+    let stderr = stderr(&out);
     assert_eq!((out.status.code(), provider.requests().len()), (Some(1), 0), "{stderr}");
     assert!(stderr.contains("budget.session_usd") && stderr.contains("your message is saved"), "{stderr}");
     // With room, the same session goes on.
@@ -98,8 +84,8 @@ async fn nothing_is_sent_that_could_pass_the_limit() {
         output: 10,
         ..Usage::default()
     }));
-    assert!(run(&home, &["config", "set", "budget.session_usd", "2.50"]).await.status.success());
-    let out = run(&home, &["--json", "-c", "-z", "again"]).await;
+    assert!(run(home.path(), &["config", "set", "budget.session_usd", "2.50"]).await.status.success());
+    let out = run(home.path(), &["--json", "-c", "-z", "again"]).await;
     let result = last_json(&out);
     assert_eq!(result["final_response"], "Hi.", "{result}");
     assert_eq!(
@@ -107,7 +93,7 @@ async fn nothing_is_sent_that_could_pass_the_limit() {
         (&json!("estimated"), &json!("user_override"))
     );
     assert!((result["estimated_cost_usd"].as_f64().unwrap() - 0.00315).abs() < 1e-12, "{result}");
-    let shown = stdout(&run(&home, &["budget", "latest"]).await);
+    let shown = stdout(&run(home.path(), &["budget", "latest"]).await);
     assert!(
         shown.starts_with("spent       $0.0032") && shown.contains("of $2.50 (budget.session_usd)"),
         "{shown}"
@@ -125,8 +111,8 @@ async fn a_model_without_a_price_is_asked_only_if_that_is_allowed() {
         ));
     };
     config("");
-    let out = run(&home, &["-z", "hello"]).await;
-    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    let out = run(home.path(), &["-z", "hello"]).await;
+    let stderr = stderr(&out);
     assert!(stderr.contains("nobody knows what m of custom costs"), "{stderr}");
     assert!(
         stderr.contains("budget.unknown_price allow") && stderr.contains("model.pricing.input"),
@@ -134,8 +120,8 @@ async fn a_model_without_a_price_is_asked_only_if_that_is_allowed() {
     );
     config(", unknown_price: allow");
     provider.reply(ReplyScript::text("Hi."));
-    assert_eq!(stdout(&run(&home, &["-z", "hello"]).await), "Hi.\n");
-    let budget = last_json(&run(&home, &["budget", "--json"]).await);
+    assert_eq!(stdout(&run(home.path(), &["-z", "hello"]).await), "Hi.\n");
+    let budget = last_json(&run(home.path(), &["budget", "--json"]).await);
     assert_eq!((&budget["rows"][0]["unpriced_calls"], &budget["spent_usd"]), (&json!(1), &json!(0.0)));
 }
 
@@ -143,8 +129,8 @@ async fn a_model_without_a_price_is_asked_only_if_that_is_allowed() {
 async fn a_limit_that_cannot_be_read_is_an_error_and_not_no_limit() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     configure(&home, &provider, "budget: {day_usd: lots}\n");
-    let out = run(&home, &["-z", "hello"]).await;
-    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    let out = run(home.path(), &["-z", "hello"]).await;
+    let stderr = stderr(&out);
     assert!(!out.status.success() && provider.requests().is_empty());
     assert!(stderr.contains("`budget.day_usd` must be a number of dollars"), "{stderr}");
 }

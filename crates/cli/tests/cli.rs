@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
+
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome, refused_base_url};
+use process::{code, hermes, json_lines, stderr, stdout};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,19 +32,15 @@ impl World {
     }
 
     fn configure(&self, base_url: &str, more: &str) {
-        self.home.write_config(&format!(
-            "# mine\nmodel:\n  provider: custom\n  base_url: {base_url}\n  default: m\n{more}"
-        ));
+        self.home.write_config(&format!("# mine\n{}{more}", process::custom_model(base_url)));
     }
 
     fn command(&self, args: &[&str]) -> Command {
         hermes(self.home.path(), self.folder.path(), args)
     }
 
-    /// Runs without blocking the provider, which answers on this runtime.
     async fn run(&self, args: &[&str]) -> Output {
-        let mut command = self.command(args);
-        tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output().unwrap()).await.unwrap()
+        process::finished(self.command(args)).await
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -49,30 +48,8 @@ impl World {
     }
 
     async fn exported(&self) -> Vec<Value> {
-        let out = self.run(&["sessions", "export", "-"]).await;
-        assert_eq!(code(&out), 0, "{}", stderr(&out));
-        stdout(&out).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        process::exported(self.home.path()).await
     }
-}
-
-fn hermes(home: &Path, cwd: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).current_dir(cwd).env_clear();
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home).env("HERMES_HOME", home);
-    command
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or(-1)
 }
 
 fn terminal(command: &str) -> ReplyScript {
@@ -318,7 +295,7 @@ async fn json_events_are_lines_with_a_first_and_a_last() {
     let world = World::new().await;
     world.provider.reply(terminal("echo hi")).reply(ReplyScript::text("Done.").streamed_in(2));
     let out = world.run(&["--json", "--yolo", "-z", "go"]).await;
-    let lines: Vec<Value> = stdout(&out).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = json_lines(&out);
     let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     assert_eq!((kinds[0], *kinds.last().unwrap()), ("session", "result"));
     for kind in ["accepted", "tool_started", "tool_finished", "step_finished", "text"] {
@@ -495,9 +472,8 @@ async fn the_home_and_its_files_are_private() {
     for (key, value) in [("model.base_url", provider.base_url()), ("model.default", "m".to_owned())] {
         assert!(hermes(&home, outer.path(), &["config", "set", key, &value]).status().unwrap().success());
     }
-    let (path, cwd) = (home.clone(), outer.path().to_owned());
-    let out = tokio::task::spawn_blocking(move || hermes(&path, &cwd, &["-z", "hi"]).output().unwrap()).await;
-    assert_eq!(stdout(&out.unwrap()), "ok\n");
+    let out = process::finished(hermes(&home, outer.path(), &["-z", "hi"])).await;
+    assert_eq!(stdout(&out), "ok\n");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&home), 0o700);
     for name in ["config.yaml", "state.db"] {

@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
+
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome, refused_base_url};
+use process::{hermes, json_lines, stderr, stdout};
 use serde_json::Value;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 const FIRST: &str = "first-key-0123456789";
 const SECOND: &str = "second-key-0123456789";
@@ -44,35 +47,23 @@ impl World {
     }
 
     async fn run(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-        command.args(args).current_dir(self.home.path()).env_clear().stdin(Stdio::null());
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", self.home.path()).env("HERMES_HOME", self.home.path()).env("THIRD_CRED", THIRD);
-        tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+        let mut command = hermes(self.home.path(), self.home.path(), args);
+        command.env("THIRD_CRED", THIRD);
+        process::finished(command).await
     }
 
     /// Runs with `--json` and gives the last line and the texts of all notices.
     async fn ask(&self, args: &[&str]) -> (Value, Vec<String>) {
         let out = self.run(&[&["--json"], args].concat()).await;
-        let lines: Vec<Value> =
-            stdout(&out).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines = json_lines(&out);
         let notices = lines.iter().filter(|line| line["type"] == "status");
         let notices = notices.map(|line| line["text"].as_str().unwrap().to_owned()).collect();
         (lines.last().unwrap().clone(), notices)
     }
 
     async fn exported(&self) -> Value {
-        let out = self.run(&["sessions", "export", "-"]).await;
-        serde_json::from_str(stdout(&out).lines().next().unwrap()).unwrap()
+        process::exported(self.home.path()).await.swap_remove(0)
     }
-}
-
-fn stdout(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stdout).into_owned()
-}
-
-fn stderr(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stderr).into_owned()
 }
 
 /// The keys that a provider was sent.
@@ -137,13 +128,79 @@ async fn a_conversation_moves_within_one_turn_and_its_tools_are_not_run_twice() 
     assert_eq!(world.home.read("ran"), "x\n");
     let asked = world.second.bodies().pop().unwrap().to_string();
     assert!(asked.contains("echo x >> ran") && asked.contains("Model: two"), "{asked}");
-    let insights: Value = serde_json::from_str(&stdout(&world.run(&["insights", "--json"]).await)).unwrap();
+    let insights = process::json_of(world.home.path(), &["insights"]).await;
     let mut models: Vec<_> =
         insights["models"].as_array().unwrap().iter().map(|row| row["model"].as_str().unwrap()).collect();
     models.sort_unstable();
     assert_eq!(models, ["one", "two"], "each reply is counted as its own model's: {insights}");
     let stored = world.exported().await.to_string();
     assert!(!stored.contains("Model: two"), "what one request said stays out of the record");
+    world.first.finish();
+    world.second.finish();
+    world.third.finish();
+}
+
+/// One turn goes through a chat server, a Messages server and a Responses server. Each is told what
+/// the others did, in a shape that it takes, and gets back what it thought itself and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_chain_goes_through_all_three_formats() {
+    let world = World::new().await;
+    let (second, third) = (world.second.base_url(), world.third.base_url());
+    world.configure(
+        &world.first.base_url(),
+        &format!(
+            "custom_providers:\n\
+             - {{name: two, base_url: '{second}', api_mode: anthropic_messages, api_key: {SECOND}}}\n\
+             - {{name: three, base_url: '{third}', api_mode: codex_responses, api_key: {THIRD}}}\n\
+             fallback_providers:\n- {{provider: two, model: claude-2}}\n- {{provider: three, model: gpt-5}}\n\
+             approvals: {{mode: off}}\n"
+        ),
+    );
+    let call = |word: &str| {
+        let command = serde_json::json!({ "command": format!("echo {word} >> ran") });
+        ReplyScript::call("terminal", command).with_reasoning("Let me see.")
+    };
+    world.first.reply(call("one")).fault(Fault::status(401, "wrong key"));
+    world.second.reply(call("two")).fault(Fault::status(402, "no credit left"));
+    world.third.replies([call("three"), ReplyScript::text("Here.").with_reasoning("Now.")]);
+    let (result, notices) = world.ask(&["-z", "Go."]).await;
+    assert_eq!(
+        (&result["final_response"], &result["model"]),
+        (&"Here.".into(), &"gpt-5".into()),
+        "{notices:?}"
+    );
+    assert_eq!((world.home.read("ran").as_str(), &result["api_calls"]), ("one\ntwo\nthree\n", &6.into()));
+
+    // The second time the first two are dead from the start.
+    world.first.fault(Fault::status(401, "wrong key"));
+    world.second.fault(Fault::status(402, "no credit left"));
+    world.third.reply(ReplyScript::text("Still here."));
+    let (result, notices) = world.ask(&["--continue", "-z", "And you?"]).await;
+    assert_eq!(result["final_response"], "Still here.", "{notices:?}");
+    for (provider, own, others) in [
+        (&world.first, None, ["\"signature\":", "\"encrypted_content\":"]),
+        (&world.second, Some("\"signature\":"), ["\"encrypted_content\":", "reasoning_content"]),
+        (&world.third, Some("\"encrypted_content\":"), ["\"signature\":", "reasoning_content"]),
+    ] {
+        let heard = provider.bodies().pop().unwrap().to_string();
+        for word in ["Go.", "echo one", "echo two", "echo three", "Here.", "And you?"] {
+            assert_eq!(heard.matches(word).count(), 1, "{word} in {heard}");
+        }
+        assert!(own.is_none_or(|word| heard.contains(word)), "{heard}");
+        assert!(others.iter().all(|word| !heard.contains(word)), "{heard}");
+    }
+
+    // And then the first one is back.
+    world.first.reply(ReplyScript::text("I am back."));
+    let (result, notices) = world.ask(&["--continue", "-z", "Anyone?"]).await;
+    assert_eq!((&result["final_response"], &result["model"]), (&"I am back.".into(), &"one".into()));
+    assert_eq!(notices, [""; 0]);
+    let roles = world.exported().await["messages"].clone();
+    let roles: Vec<_> =
+        roles.as_array().unwrap().iter().map(|it| it["role"].as_str().unwrap().to_owned()).collect();
+    let used = ["assistant", "tool"].repeat(3);
+    let asked = ["assistant", "user"].repeat(2);
+    assert_eq!(roles, [&["user"][..], &used, &asked, &["assistant"]].concat());
     world.first.finish();
     world.second.finish();
     world.third.finish();

@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
+
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
+use process::{code, json_of, run, stderr, stdout};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
 const LONG: &str = "seq 1 2000";
@@ -20,10 +22,8 @@ struct World {
 impl World {
     async fn new() -> Self {
         let (home, provider) = (TempHome::new(), FakeProvider::start().await);
-        home.write_config(&format!(
-            "model:\n  provider: custom\n  base_url: {}\n  default: m\ntool_output:\n  max_bytes: 1000\n",
-            provider.base_url()
-        ));
+        let model = process::custom_model(&provider.base_url());
+        home.write_config(&format!("{model}tool_output:\n  max_bytes: 1000\n"));
         Self { home, provider }
     }
 
@@ -58,32 +58,6 @@ fn results(home: &Path) -> PathBuf {
 fn used_days_ago(path: &Path, days: u64) {
     let then = SystemTime::now() - Duration::from_secs(days * DAY);
     File::open(path).unwrap().set_modified(then).unwrap();
-}
-
-async fn run(home: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).current_dir(home).env_clear().stdin(Stdio::null());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home).env("HERMES_HOME", home);
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
-}
-
-async fn json_of(home: &Path, args: &[&str]) -> Value {
-    let out = run(home, &[args, &["--json"]].concat()).await;
-    assert_eq!(code(&out), 0, "{args:?}: {}", stderr(&out));
-    serde_json::from_slice(&out.stdout).unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or(-1)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,13 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
+
 use hermes_scripted::Listening;
 use hermes_scripted::http::{Connection, whole};
 use hermes_testkit::TempHome;
+use process::{stderr, stdout};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::sync::{Arc, Mutex};
 
 const KEYS: [(&str, &str); 6] = [
@@ -70,11 +73,9 @@ async fn listen(mut connection: Connection, heard: Arc<Mutex<Vec<String>>>, redi
 }
 
 async fn run(home: &Path, args: &[&str], more: &[(&str, String)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).current_dir(home).env_clear().stdin(Stdio::null());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home).env("HERMES_HOME", home).envs(KEYS).envs(more.iter().cloned());
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+    let mut command = process::hermes(home, home, args);
+    command.envs(KEYS).envs(more.iter().cloned());
+    process::finished(command).await
 }
 
 /// Everything that talks about or to an endpoint.
@@ -258,7 +259,7 @@ async fn a_redirect_takes_no_key_anywhere() {
 }
 
 fn shows_no_key(scene: &str, command: &[&str], out: &Output) {
-    for text in [String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr)] {
+    for text in [stdout(out), stderr(out)] {
         for (name, key) in KEYS.iter().chain(&STORED) {
             assert!(!text.contains(key), "{scene}: {command:?} shows {name}: {text}");
         }

@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
+
 use hermes_scripted::Listening;
 use hermes_scripted::http::{Connection, Request, whole};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
+use process::{finished, hermes, stderr, stdout};
 use serde_json::{Value, json};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::sync::{Arc, Mutex};
 
 const ACCESS: &str = "access-token-0123456789";
@@ -72,20 +75,9 @@ impl Portal {
 }
 
 async fn run(home: &TempHome, provider: &FakeProvider, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).current_dir(home.path()).env_clear().stdin(Stdio::null());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home.path()).env("HERMES_HOME", home.path());
+    let mut command = hermes(home.path(), home.path(), args);
     command.env("NOUS_INFERENCE_BASE_URL", provider.base_url());
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
-}
-
-fn stdout(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stdout).into_owned()
-}
-
-fn stderr(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stderr).into_owned()
+    finished(command).await
 }
 
 /// What was shown, which must hold no token.

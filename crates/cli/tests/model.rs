@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
 mod pty;
 
 use hermes_scripted::Listening;
@@ -10,19 +11,17 @@ use hermes_testkit::TempHome;
 use pty::Terminal;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 async fn run(home: &Path, args: &[&str], env: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).env_clear().stdin(Stdio::null());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home).env("HERMES_HOME", home).envs(env.iter().copied());
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+    // Not in the home: some of these have none yet.
+    let mut command = process::hermes(home, Path::new("."), args);
+    command.envs(env.iter().copied());
+    process::finished(command).await
 }
 
 fn said(out: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (out.status.code().unwrap_or(-1), text(&out.stdout), text(&out.stderr))
+    (process::code(out), process::stdout(out), process::stderr(out))
 }
 
 fn parsed(out: &Output) -> Value {

@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
+
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
+use process::{hermes, json_lines, stderr, stdout};
 use serde_json::{Value, json};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use tempfile::TempDir;
 
 const MODES: [&str; 3] = ["chat_completions", "codex_responses", "anthropic_messages"];
@@ -35,18 +38,13 @@ impl World {
     }
 
     async fn run(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-        command.args(args).current_dir(self.folder.path()).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", self.home.path()).env("HERMES_HOME", self.home.path());
-        tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output().unwrap()).await.unwrap()
+        process::finished(hermes(self.home.path(), self.folder.path(), args)).await
     }
 
     async fn answer(&self, args: &[&str]) -> String {
         let out = self.run(args).await;
-        let errors = String::from_utf8_lossy(&out.stderr).into_owned();
-        assert!(out.status.success(), "{args:?}: {errors}");
-        String::from_utf8(out.stdout).unwrap().trim().to_owned()
+        assert!(out.status.success(), "{args:?}: {}", stderr(&out));
+        stdout(&out).trim().to_owned()
     }
 }
 
@@ -106,6 +104,30 @@ async fn a_tool_call_thinking_and_an_image_work_in_every_format() {
         }
         world.provider.finish();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_that_is_not_streamed_is_shown_to_people_and_programs() {
+    let world = World::new().await;
+    world.configure("");
+    for mode in MODES {
+        let provider = format!("custom:{mode}");
+        let whole = || {
+            let reply = ReplyScript::text("A whole answer.").with_reasoning("Let me see.");
+            world.provider.fault(Fault::JsonInsteadOfStream).reply(reply);
+        };
+        whole();
+        let page = world.answer(&["--provider", &provider, "chat", "-q", "Well?"]).await;
+        assert_eq!(page, "Let me see.\nA whole answer.", "{mode}");
+        whole();
+        let out = world.run(&["--provider", &provider, "--json", "-z", "Well?"]).await;
+        let lines = json_lines(&out);
+        for (kind, want) in [("reasoning", "Let me see."), ("text", "A whole answer.")] {
+            let shown = lines.iter().filter(|line| line["type"] == kind).map(|line| &line["text"]);
+            assert!(shown.eq([want]), "{mode}: {kind} in {lines:?}");
+        }
+    }
+    world.provider.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
+
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
+use process::{code, custom_model, json_lines, run, stderr, stdout};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 /// A home with two sessions, one of which used a tool.
 async fn filled() -> TempHome {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
-    let base_url = provider.base_url();
-    home.write_config(&format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n"));
+    home.write_config(&custom_model(&provider.base_url()));
     provider.reply(ReplyScript::call("terminal", json!({ "command": "echo walrus" })));
     provider.reply(ReplyScript::text("It said walrus."));
     provider.reply(ReplyScript::text("A second answer, no walrus."));
@@ -20,35 +22,13 @@ async fn filled() -> TempHome {
     home
 }
 
-async fn run(home: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
-    command.args(args).current_dir(home).env_clear().stdin(Stdio::null());
-    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home).env("HERMES_HOME", home);
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
-}
-
 /// `hermes sessions ARGS --json`, which must go well.
 async fn json_of(home: &Path, args: &[&str]) -> Value {
-    let out = run(home, &[&["sessions"], args, &["--json"]].concat()).await;
-    assert_eq!(code(&out), 0, "{args:?}: {}", stderr(&out));
-    serde_json::from_slice(&out.stdout).unwrap()
+    process::json_of(home, &[&["sessions"], args].concat()).await
 }
 
 async fn sessions(home: &Path, args: &[&str]) -> Output {
     run(home, &[&["sessions"], args].concat()).await
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or(-1)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -168,9 +148,7 @@ async fn searches_are_sorted_and_filtered() {
 async fn the_last_days_are_looked_at() {
     let home = filled().await;
     let home = home.path();
-    let out = run(home, &["insights", "--days", "7", "--json"]).await;
-    assert_eq!(code(&out), 0, "{}", stderr(&out));
-    let found: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let found = process::json_of(home, &["insights", "--days", "7"]).await;
     let overview = &found["overview"];
     assert_eq!((&found["days"], &overview["sessions"]), (&json!(7), &json!(2)));
     let said = json!({ "total": 6, "user": 2, "assistant": 3, "tool": 1, "other": 0 });
@@ -218,8 +196,7 @@ async fn every_command_explains_itself_and_an_empty_home_stays_empty() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_is_left_has_ended_until_it_is_resumed() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
-    let base_url = provider.base_url();
-    home.write_config(&format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n"));
+    home.write_config(&custom_model(&provider.base_url()));
     let home = home.path();
     for (args, messages) in [(&["-z", "One"][..], 2), (&["--continue", "-z", "Two"], 4)] {
         provider.reply(ReplyScript::text("Fine."));
@@ -234,9 +211,9 @@ async fn a_session_that_is_left_has_ended_until_it_is_resumed() {
 async fn exports_come_as_lines_or_as_an_array() {
     let home = filled().await;
     let home = home.path();
-    let lines = stdout(&sessions(home, &["export", "-"]).await);
+    let out = sessions(home, &["export", "-"]).await;
+    let (lines, parsed) = (stdout(&out), json_lines(&out));
     let array = stdout(&sessions(home, &["export", "-", "--format", "json"]).await);
-    let parsed: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((parsed.len(), serde_json::from_str::<Value>(&array).unwrap()), (2, json!(parsed)));
     let file = home.join("all.json");
     let out = sessions(home, &["export", file.to_str().unwrap(), "--format", "json"]).await;
@@ -289,8 +266,7 @@ async fn lists_are_filtered_and_sessions_archived() {
 #[tokio::test(flavor = "multi_thread")]
 async fn old_sessions_are_deleted_at_the_start_only_if_wanted() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
-    let base_url = provider.base_url();
-    let model = format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n");
+    let model = custom_model(&provider.base_url());
     home.write_config(&model);
     let old = json!({ "id": "old", "source": "cli", "started_at": 5, "ended_at": 6, "messages": [] });
     let file = home.path().join("old.jsonl");
@@ -320,8 +296,7 @@ async fn old_sessions_are_deleted_at_the_start_only_if_wanted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_imported_session_is_continued_with_the_same_bytes() {
     let (home, other, provider) = (TempHome::new(), TempHome::new(), FakeProvider::start().await);
-    let base_url = provider.base_url();
-    let config = format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n");
+    let config = custom_model(&provider.base_url());
     for home in [&home, &other] {
         home.write_config(&config);
     }
@@ -346,8 +321,7 @@ async fn an_imported_session_is_continued_with_the_same_bytes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_compressed_conversation_is_listed_once_and_resumed_where_it_went_on() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
-    let base_url = provider.base_url();
-    home.write_config(&format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n"));
+    home.write_config(&custom_model(&provider.base_url()));
     let said = |text: &str| json!([{ "role": "user", "content": text, "timestamp": 2 }, { "role": "assistant", "content": "yes", "timestamp": 3 }]);
     let first = json!({ "id": "first", "source": "cli", "started_at": 1, "ended_at": 2, "title": "Sea",
         "end_reason": "compression", "messages": said("long ago") });

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod process;
 mod pty;
 
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
@@ -17,10 +18,7 @@ fn terminal(command: &str) -> ReplyScript {
 async fn a_conversation_in_a_terminal() {
     let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
     let provider = FakeProvider::start().await;
-    home.write_config(&format!(
-        "model:\n  provider: custom\n  base_url: {}\n  default: m\n",
-        provider.base_url()
-    ));
+    home.write_config(&process::custom_model(&provider.base_url()));
     let mut screen = Terminal::start(home.path(), folder.path(), &[]);
     screen.expect("Hermes").await;
 

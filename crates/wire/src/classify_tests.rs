@@ -70,6 +70,19 @@ fn an_error_inside_a_stream_is_named_by_its_code_or_words() {
 }
 
 #[test]
+fn a_model_that_anthropic_does_not_have_is_known_by_its_name_alone() {
+    for (message, want) in [("model: claude-9", ModelNotFound), ("Not found", Unknown)] {
+        for body in [
+            format!(r#"{{"type":"error","error":{{"type":"not_found_error","message":"{message}"}}}}"#),
+            format!(r#"{{"type": "error", "error": {{"type": "not_found_error", "message": "{message}"}}}}"#),
+        ] {
+            let failure = Failure::Http { status: 404, retry_after: None, body };
+            assert_eq!(classify(&failure).class, want, "{failure}");
+        }
+    }
+}
+
+#[test]
 fn an_aggregator_passes_on_what_was_said_behind_it() {
     let raw = json!({"error": {"message": "prompt is too long"}}).to_string();
     let body =
@@ -110,9 +123,11 @@ fn waits_are_found() {
 
 #[test]
 fn a_bad_certificate_is_not_waited_out() {
-    let cause = "invalid peer certificate: UnknownIssuer".to_owned();
-    let fault = classify(&Failure::Unreachable { origin: "https://x".into(), cause });
-    assert_eq!((fault.class, fault.flags.retry), (Certificate, false));
+    for cause in ["invalid peer certificate: UnknownIssuer", "No CA certificates were loaded from the system"]
+    {
+        let fault = classify(&Failure::Unreachable { origin: "https://x".into(), cause: cause.into() });
+        assert_eq!((fault.class, fault.flags.retry), (Certificate, false), "{cause}");
+    }
 }
 
 /// What the Python release answers. Where we differ, we know more: a failure of the line is a

@@ -88,6 +88,7 @@ pub enum ModelEvent {
     ToolPreparing(String),
     /// What the call has used so far. Should it break off, this is what is known of its price.
     Usage(Usage),
+    /// All of it. A reply that came in one piece is this and nothing before it.
     Finished(Box<Reply>),
 }
 

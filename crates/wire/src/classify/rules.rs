@@ -124,6 +124,8 @@ const CERTIFICATE: &[&str] = &[
     "self signed certificate",
     "certificate has expired",
     "notvalidforname",
+    // A machine without any has nothing to compare with.
+    "no ca certificates",
 ];
 
 /// Whether a transport error is about the other side's certificate.
@@ -229,6 +231,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule { class: Billing, statuses: &[400, 403, 404], codes: CREDIT_CODES, any: CREDIT, ..ANY },
     Rule { class: ModelNotFound, statuses: &[400, 404, 422], codes: &["model_not_found"], any: MODEL, ..ANY },
     Rule { class: ModelNotFound, statuses: &[400, 404, 422], all: &["model", "does not exist"], ..ANY },
+    // All that Anthropic says is `model: NAME`.
+    Rule {
+        class: ModelNotFound,
+        statuses: &[404],
+        all: &["not_found_error"],
+        any: &["\"message\":\"model: ", "\"message\": \"model: "],
+        ..ANY
+    },
     Rule { class: Auth, statuses: &[401, 403], ..ANY },
     Rule { class: PayloadTooLarge, statuses: &[413], ..ANY },
     Rule { class: PayloadTooLarge, any: &["request entity too large", "payload too large"], ..ANY },

@@ -1,0 +1,62 @@
+//! The binary as a process of its own, for tests that run it and look at what it says.
+
+#![allow(dead_code, reason = "every test takes what it needs")]
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The settings for one model at this address.
+pub(crate) fn custom_model(base_url: &str) -> String {
+    format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n")
+}
+
+/// The binary in a clean environment: nothing of whoever runs the tests reaches it.
+pub(crate) fn hermes(home: &Path, cwd: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
+    command.args(args).current_dir(cwd).env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("HOME", home).env("HERMES_HOME", home);
+    command
+}
+
+/// Waits for the end without blocking the provider, which answers on this runtime.
+pub(crate) async fn finished(mut command: Command) -> Output {
+    tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output().unwrap()).await.unwrap()
+}
+
+/// Runs it in its own home.
+pub(crate) async fn run(home: &Path, args: &[&str]) -> Output {
+    finished(hermes(home, home, args)).await
+}
+
+/// What `hermes ARGS --json` prints; it must go well.
+pub(crate) async fn json_of(home: &Path, args: &[&str]) -> Value {
+    let out = run(home, &[args, &["--json"]].concat()).await;
+    assert_eq!(code(&out), 0, "{args:?}: {}", stderr(&out));
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+/// Every session of a home, as it is exported.
+pub(crate) async fn exported(home: &Path) -> Vec<Value> {
+    let out = run(home, &["sessions", "export", "-"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    json_lines(&out)
+}
+
+/// Standard output, where every line is JSON.
+pub(crate) fn json_lines(output: &Output) -> Vec<Value> {
+    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+pub(crate) fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
