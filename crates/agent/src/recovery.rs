@@ -150,10 +150,11 @@ fn moves_on(fault: &Fault, spent: &Spent, is_last: bool) -> bool {
         // What is too long here wants to be shortened, and the account's and the user's own rules
         // are obeyed.
         ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy | Budget => false,
-        Certificate => true,
+        // What makes no sense here may make sense elsewhere.
+        Certificate | Garbled => true,
         Overloaded | Timeout | Unreachable | StreamCut => is_last || spent.attempts >= PATIENCE,
         Auth | Billing | RateLimited | UpstreamRateLimited | ModelNotFound | ContentPolicy | Format
-        | Server | Garbled | Unknown | LongContextBeta | ImageTooLarge | ToolImages | ThinkingSignature
+        | Server | Unknown | LongContextBeta | ImageTooLarge | ToolImages | ThinkingSignature
         | EncryptedContent | SchemaKeywords | StreamingUnsupported => {
             fault.flags.fallback || (fault.flags.retry && is_last)
         }

@@ -70,9 +70,9 @@ fn every_fault_has_its_way_to_another_model() {
     use Way::{Ends, Mends, MovesOn, Waits};
     let ways = |class: FaultClass| match class {
         Auth | Billing | RateLimited | UpstreamRateLimited | Certificate | ModelNotFound | ContentPolicy
-        | Format | LongContextBeta | ImageTooLarge | ToolImages | SchemaKeywords => [MovesOn; 3],
+        | Format | Garbled | LongContextBeta | ImageTooLarge | ToolImages | SchemaKeywords => [MovesOn; 3],
         Overloaded | Timeout | Unreachable | StreamCut => [Waits, MovesOn, MovesOn],
-        Server | Garbled | Unknown => [Waits, Waits, MovesOn],
+        Server | Unknown => [Waits, Waits, MovesOn],
         ThinkingSignature | EncryptedContent | StreamingUnsupported => [Mends; 3],
         ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy | Budget => [Ends; 3],
     };

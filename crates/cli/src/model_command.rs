@@ -16,7 +16,8 @@ use crate::args::{Common, ModelCommand};
 use crate::config_command::read;
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
-use hermes_runtime::{Endpoint, KeySource, model_choice, model_facts, shown_url};
+use hermes_runtime::config::Config;
+use hermes_runtime::{Endpoint, Fallbacks, KeySource, fallbacks, model_choice, model_facts, shown_url};
 use serde_json::{Value, json};
 
 pub(crate) async fn run(command: Option<ModelCommand>, common: &Common) -> Result<Exit, Failure> {
@@ -32,10 +33,14 @@ pub(crate) async fn run(command: Option<ModelCommand>, common: &Common) -> Resul
 }
 
 fn resolve(common: &Common) -> Result<Exit, Failure> {
-    let found = model_choice::endpoint(&read(common)?);
+    let config = read(common)?;
+    let found = model_choice::endpoint(&config);
     let endpoint = found.map_err(|error| launch::blame_flags(error, common))?;
     if common.json {
-        term::print_line(&endpoint_json(&endpoint).to_string());
+        let mut all = endpoint_json(&endpoint);
+        let stops: Vec<Value> = fallbacks(&config, &endpoint)?.stops.iter().map(endpoint_json).collect();
+        all["fallbacks"] = json!(stops);
+        term::print_line(&all.to_string());
         return Ok(Exit::Answered);
     }
     let values = [
@@ -50,10 +55,23 @@ fn resolve(common: &Common) -> Result<Exit, Failure> {
         let why = why.map(|reason| format!("  ({})", reason.why)).unwrap_or_default();
         term::print_line(&term::printable(&format!("{what:>9}  {value}{why}")));
     }
+    for (name, key) in fallback_lines(&config, &endpoint)? {
+        term::print_line(&term::printable(&format!("{:>9}  {name}  ({key})", "then")));
+    }
     for (what, text) in facts::lines(&model_facts::known(&launch::home()?, &endpoint), endpoint.provider) {
         term::print_line(&format!("{what:>9}  {text}"));
     }
     Ok(Exit::Answered)
+}
+
+/// The models that step in, each with where its key comes from; what is wrong with an entry is told.
+fn fallback_lines(config: &Config, own: &Endpoint) -> Result<Vec<(String, String)>, Failure> {
+    let Fallbacks { stops, warnings } = fallbacks(config, own)?;
+    for warning in warnings {
+        term::complain(&format!("hermes: {}", term::printable(&warning)));
+    }
+    let line = |stop: &Endpoint| (format!("{}/{}", stop.label(), stop.model), stop.key_source.to_string());
+    Ok(stops.iter().map(line).collect())
 }
 
 /// Where a key comes from, in a few words.

@@ -63,7 +63,7 @@ impl Person {
 fn announce(session: &mut SessionHandle<'_>, prompt: &Prompt) {
     let notices = session.take_notices();
     match prompt.manner {
-        Manner::Human => {
+        Manner::Human | Manner::Quiet | Manner::Bare => {
             for notice in notices {
                 term::complain(&format!("hermes: {}", term::printable(&notice)));
             }
@@ -79,7 +79,6 @@ fn announce(session: &mut SessionHandle<'_>, prompt: &Prompt) {
                 term::print_line(&line.to_string());
             }
         }
-        Manner::Quiet | Manner::Bare => {}
     }
 }
 

@@ -15,7 +15,7 @@ mod copilot;
 mod device;
 mod error;
 mod flow;
-mod jwt;
+pub(crate) mod jwt;
 mod pkce;
 mod redirected;
 mod refresh;

@@ -122,7 +122,22 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
         ("lmstudio", "", "OPENAI_API_KEY", Ok(("lmstudio", C, "http://127.0.0.1:1234/v1", "no key"))),
         ("lmstudio", "", ALL_KEYS, Ok(("lmstudio", C, "http://127.0.0.1:1234/v1", "key from LM_API_KEY"))),
         ("bedrock", "", ALL_KEYS, Err("provider bedrock cannot be used yet: AWS")),
-        ("copilot", "", "GITHUB_TOKEN", Err("provider copilot cannot be used yet")),
+        (
+            "copilot",
+            "",
+            "GITHUB_TOKEN",
+            Ok(("copilot", C, "https://api.githubcopilot.com/", "key from GITHUB_TOKEN")),
+        ),
+        // Its token is for GitHub's exchange; an address of anybody else's does not get it.
+        (
+            "copilot",
+            "http://127.0.0.1:9/v1",
+            "GITHUB_TOKEN",
+            Ok(("copilot", C, "http://127.0.0.1:9/v1", "no key")),
+        ),
+        ("copilot", "", "OPENAI_API_KEY", Err("provider copilot has no key: set COPILOT_GITHUB_TOKEN")),
+        ("nous", "", ALL_KEYS, Err("provider nous cannot be used: you are not logged in")),
+        ("xai-oauth", "", ALL_KEYS, Err("provider xai-oauth cannot be used: you are not logged in")),
         ("moa", "", ALL_KEYS, Err("provider moa cannot be used yet")),
         ("acme-corp", "", ALL_KEYS, Err("unknown provider `acme-corp`")),
         (
@@ -221,6 +236,13 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
         ("", "http://[::1]:8080/v1", ALL_KEYS, Ok(("custom", C, "http://[::1]:8080/v1", "no key"))),
         (
             "",
+            "https://api.githubcopilot.com",
+            "GITHUB_TOKEN OPENAI_API_KEY",
+            Ok(("copilot", C, "https://api.githubcopilot.com/", "key from GITHUB_TOKEN")),
+        ),
+        // By another name nobody would exchange it, so it is not sent.
+        (
+            "custom",
             "https://api.githubcopilot.com",
             "GITHUB_TOKEN OPENAI_API_KEY",
             Ok(("custom", C, "https://api.githubcopilot.com/", "no key")),

@@ -1,17 +1,15 @@
 //! One stored credential, as a value.
 
 use super::{borrowed, moment};
+use crate::login::{RENEW_BEFORE, jwt};
 use crate::resolve::is_usable_key;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
+use std::time::UNIX_EPOCH;
 
 /// A refused key rests for so long, where nobody says until when.
 const REST_AFTER_401: f64 = 5.0 * 60.0;
 const REST: f64 = 60.0 * 60.0;
-/// A login is renewed so long before it ends.
-const RENEW_BEFORE: f64 = 120.0;
 
 /// One stored credential. Its secrets show nowhere.
 #[derive(Debug, Clone)]
@@ -222,7 +220,7 @@ impl Entry {
 
     /// Whether it is about to stop being taken, and can be renewed.
     pub fn needs_renewal(&self, now: f64) -> bool {
-        let ends_soon = self.expires_at.is_some_and(|at| at <= now + RENEW_BEFORE);
+        let ends_soon = self.expires_at.is_some_and(|at| at <= now + RENEW_BEFORE.as_secs_f64());
         let is_empty = self.key.expose_secret().is_empty();
         self.can_be_renewed() && (ends_soon || is_empty)
     }
@@ -257,11 +255,9 @@ fn auth_type(provider: &str, key: &SecretString, written: Option<&str>) -> AuthT
     }
 }
 
-/// When a token ends that says so itself (a JWT).
+/// When a token ends that says so itself.
 fn ends(key: &SecretString) -> Option<f64> {
-    let claims = key.expose_secret().split('.').nth(1)?;
-    let claims = URL_SAFE_NO_PAD.decode(claims.trim_end_matches('=')).ok()?;
-    moment::of_value(serde_json::from_slice::<Value>(&claims).ok()?.get("exp")?)
+    jwt::expiry(key.expose_secret())?.duration_since(UNIX_EPOCH).ok().map(|time| time.as_secs_f64())
 }
 
 #[cfg(test)]

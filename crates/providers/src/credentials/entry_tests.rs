@@ -62,7 +62,7 @@ fn a_rest_ends_when_it_was_told_to_or_by_what_was_answered() {
 
 #[test]
 fn a_login_is_renewed_two_minutes_before_it_ends() {
-    let jwt = |exp: f64| format!("h.{}.s", URL_SAFE_NO_PAD.encode(json!({"exp": exp}).to_string()));
+    let jwt = |exp: f64| jwt::token_with(&json!({"exp": exp}));
     for (fields, want) in [
         (json!({"expires_at_ms": (NOW + 121.0) * 1000.0}), false),
         (json!({"expires_at_ms": (NOW + 120.0) * 1000.0}), true),
