@@ -15,6 +15,7 @@ mod model;
 mod patience;
 mod request;
 mod sse;
+mod think;
 
 pub use arguments::{ArgumentsState, mend_arguments};
 pub use classify::{Situation, classify, classify_in, retry_after_header};

@@ -3,6 +3,7 @@
 use super::DecodeError;
 use super::count::Count;
 use crate::calls::Assembler;
+use crate::think::{Piece, ThinkSplitter};
 use crate::{ModelEvent, Reply};
 use hermes_conversation::{
     AssistantMessage, Bill, Cost, FinishReason, Money, RawJson, Reasoning, Usage, parse_lenient,
@@ -14,6 +15,9 @@ use serde::Deserialize;
 pub(crate) struct ChatDecoder {
     text: String,
     reasoning: String,
+    /// Thoughts between tags in the text.
+    tagged: String,
+    tags: ThinkSplitter,
     details: Vec<RawJson>,
     refusal: String,
     calls: Assembler,
@@ -30,6 +34,7 @@ impl ChatDecoder {
             return Ok(());
         }
         if data == "[DONE]" {
+            self.text_ended(&mut each);
             self.done = true;
             return Ok(());
         }
@@ -61,6 +66,7 @@ impl ChatDecoder {
             self.delta(*message, each);
         }
         if let Some(reason) = choice.finish_reason {
+            self.text_ended(each);
             self.finish = Some(finish_reason(&reason));
         }
     }
@@ -72,13 +78,19 @@ impl ChatDecoder {
         }
         self.details.extend(delta.reasoning_details.unwrap_or_default());
         if let Some(text) = delta.content.filter(|text| !text.is_empty()) {
-            self.text.push_str(&text);
-            each(ModelEvent::Text(text));
+            let Self { tags, text: said, tagged, .. } = self;
+            tags.feed(&text, |piece| take(piece, said, tagged, each));
         }
         self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
         for call in delta.tool_calls.unwrap_or_default() {
             self.call(call, each);
         }
+    }
+
+    /// What was held back because it might become a tag is told now.
+    fn text_ended(&mut self, each: &mut impl FnMut(ModelEvent)) {
+        let Self { tags, text: said, tagged, .. } = self;
+        tags.finish(|piece| take(piece, said, tagged, each));
     }
 
     fn call(&mut self, piece: CallPiece, each: &mut impl FnMut(ModelEvent)) {
@@ -121,8 +133,10 @@ impl ChatDecoder {
                 finish = FinishReason::ContentFilter;
             }
         }
+        // Where there is a field for thoughts, what is between tags is a copy.
+        let thoughts = if self.reasoning.is_empty() { self.tagged } else { self.reasoning };
         let reasoning = Reasoning {
-            text: (!self.reasoning.is_empty()).then_some(self.reasoning),
+            text: (!thoughts.trim().is_empty()).then_some(thoughts),
             details: (!self.details.is_empty()).then(|| RawJson::of(&self.details)).flatten(),
             ..Reasoning::default()
         };
@@ -136,10 +150,24 @@ impl ChatDecoder {
     }
 }
 
+fn take(piece: Piece<'_>, said: &mut String, thought: &mut String, each: &mut impl FnMut(ModelEvent)) {
+    match piece {
+        Piece::Said(text) => {
+            said.push_str(text);
+            each(ModelEvent::Text(text.to_owned()));
+        }
+        Piece::Thought(text) => {
+            thought.push_str(text);
+            each(ModelEvent::Reasoning(text.to_owned()));
+        }
+    }
+}
+
 /// Reads the body of a request that was not streamed.
 pub(crate) fn plain(body: &str) -> Result<Reply, DecodeError> {
     let mut decoder = ChatDecoder::default();
     decoder.feed(body, |_| ())?;
+    decoder.text_ended(&mut |_| ());
     if decoder.finish.is_none()
         && decoder.text.is_empty()
         && decoder.calls.is_empty()

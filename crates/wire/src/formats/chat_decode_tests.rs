@@ -48,6 +48,29 @@ fn text_reasoning_and_usage_are_collected() {
 }
 
 #[test]
+fn thoughts_between_tags_are_reasoning_and_no_part_of_the_answer() {
+    let (events, reply) = decode(&[
+        r#"{"choices":[{"delta":{"content":"<thi"}}]}"#,
+        r#"{"choices":[{"delta":{"content":"nk>hm</think>\n\nHello <"}}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+        "[DONE]",
+    ]);
+    let reply = reply.unwrap();
+    assert_eq!(
+        events,
+        [ModelEvent::Reasoning("hm".into()), ModelEvent::Text("Hello ".into()), ModelEvent::Text("<".into())]
+    );
+    assert_eq!(
+        (reply.message.text.as_str(), reply.message.reasoning.text.as_deref()),
+        ("Hello <", Some("hm"))
+    );
+    // Beside a field for thoughts the tags only repeat them; a body in one piece is read alike.
+    let body = r#"{"choices":[{"message":{"content":"<think>b</think>x <thi","reasoning_content":"a"}}]}"#;
+    let reply = plain(body).unwrap();
+    assert_eq!((reply.message.text.as_str(), reply.message.reasoning.text.as_deref()), ("x <thi", Some("a")));
+}
+
+#[test]
 fn tool_calls_are_assembled() {
     let start = |index: u64, id: &str, name: &str, arguments: &str| {
         serde_json::json!({"choices":[{"delta":{"tool_calls":[
