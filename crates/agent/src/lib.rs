@@ -14,6 +14,7 @@ mod report;
 mod route;
 mod session;
 mod texts;
+mod titles;
 mod tooling;
 pub mod turn;
 
@@ -23,3 +24,4 @@ pub use report::{StandIn, TurnReport};
 pub use route::FallbackRoute;
 pub use session::{Session, UserInput};
 pub use texts::{CrashTexts, crash_texts};
+pub use titles::{title_in, title_request};

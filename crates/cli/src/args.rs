@@ -406,7 +406,8 @@ pub(crate) enum ModelCommand {
     ///
     /// For each job the models that are asked, in order, until one answers. Change them with
     /// `hermes config set auxiliary.JOB.provider NAME` (`auto`, `main`, or a provider) and
-    /// auxiliary.JOB.model. Nothing is connected. This version gives none of these jobs out yet.
+    /// auxiliary.JOB.model. Nothing is connected. This version gives out title_generation; the others are
+    /// read and checked.
     Tasks {
         /// Only this job, with the reason for each model
         #[arg(value_name = "JOB")]

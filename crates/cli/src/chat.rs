@@ -119,6 +119,7 @@ impl<'a> Chat<'a> {
     }
 
     async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
+        self.session.take_up_name();
         match commands::read(line) {
             Line::Words => {
                 self.turn(line).await;
@@ -148,7 +149,12 @@ impl<'a> Chat<'a> {
         drop(watch);
         let _ = shown.await;
         match report {
-            Ok(report) => self.conclude(&report),
+            Ok(report) => {
+                self.conclude(&report);
+                if report.completed {
+                    self.session.name_in_background();
+                }
+            }
             Err(error) => self.complain(&Failure::from(error).line),
         }
     }

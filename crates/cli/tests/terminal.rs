@@ -108,3 +108,42 @@ async fn a_conversation_in_a_terminal() {
         provider.requests().pop().unwrap().messages().iter().map(|m| m["role"].clone()).collect();
     assert_eq!(roles.len(), 1 + 2 + 4 + 4 + 4 + 4 + 2 + 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_gets_a_name_while_the_person_goes_on() {
+    let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
+    let provider = FakeProvider::start().await;
+    home.write_config(
+        &process::custom_model(&provider.base_url()).replace("enabled: false", "enabled: true"),
+    );
+    provider.answer_with(|request| {
+        match request["messages"][0]["content"].to_string().contains("Name the conversation") {
+            true => ReplyScript::text("\"A walrus at sea.\"\n"),
+            false => ReplyScript::text("There is a walrus in it."),
+        }
+    });
+    let mut screen = Terminal::start(home.path(), folder.path(), &[]);
+    screen.expect("❯").await;
+    screen.type_keys("tell me of the sea\r");
+    screen.expect("There is a walrus in it.").await;
+    screen.expect("❯").await;
+    let listed = async || process::json_of(home.path(), &["sessions", "list"]).await[0]["title"].clone();
+    while listed().await.is_null() {}
+    assert_eq!(listed().await, "A walrus at sea");
+    screen.type_keys("/title\r");
+    screen.expect("A walrus at sea").await;
+    // It is asked once, without tools, and counted by itself.
+    screen.expect("❯").await;
+    screen.type_keys("and more\r");
+    screen.expect("There is a walrus in it.").await;
+    screen.expect("❯").await;
+    screen.type_keys("\u{4}");
+    assert_eq!(screen.ended().await, 0);
+    let bodies: Vec<_> = provider.requests().iter().map(|request| request.json.clone()).collect();
+    let naming: Vec<_> = bodies.iter().filter(|body| body.get("tools").is_none()).collect();
+    assert_eq!((bodies.len(), naming.len()), (3, 1));
+    let budget = process::json_of(home.path(), &["budget"]).await;
+    let tasks: Vec<_> =
+        budget["rows"].as_array().unwrap().iter().map(|row| (&row["task"], &row["calls"])).collect();
+    assert!(tasks.contains(&(&json!("title_generation"), &json!(1))), "{budget}");
+}

@@ -133,16 +133,17 @@ fn add_whoever_can(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Resu
 pub(crate) struct Auxiliary<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) own: Endpoint,
-    pub(crate) resting: &'a Resting,
+    pub(crate) resting: Arc<Resting>,
 }
 
 impl Auxiliary<'_> {
     async fn answer(&self, request: AuxRequest) -> Result<String, String> {
         let (stops, limits) = self.prepare(request.task).map_err(|error| error.to_string())?;
-        ask_in_order(&stops, self.resting, &limits, &request).await
+        ask_in_order(&stops, &self.resting, &limits, &request).await
     }
 
-    fn prepare(&self, task: AuxTask) -> Result<(Vec<Arc<dyn Model>>, AuxLimits), RuntimeError> {
+    /// Everything that asking takes, so that it can be done elsewhere.
+    pub(crate) fn prepare(&self, task: AuxTask) -> Result<(Vec<Arc<dyn Model>>, AuxLimits), RuntimeError> {
         let config = self.runtime.config();
         let settings = config.auxiliary(task)?;
         let home = self.runtime.home();

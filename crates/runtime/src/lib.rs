@@ -16,6 +16,7 @@ mod meter;
 pub mod model_choice;
 pub mod model_facts;
 mod models;
+mod naming;
 mod retention;
 mod runtime;
 mod session_handle;

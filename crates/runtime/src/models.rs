@@ -30,7 +30,11 @@ impl Runtime {
 
     /// A second model for small jobs beside conversations with `own`.
     pub fn auxiliary(&self, own: &Endpoint) -> impl AuxModel + '_ {
-        Auxiliary { runtime: self, own: own.clone(), resting: &self.resting }
+        self.helper(own)
+    }
+
+    pub(crate) fn helper(&self, own: &Endpoint) -> Auxiliary<'_> {
+        Auxiliary { runtime: self, own: own.clone(), resting: self.resting.clone() }
     }
 
     /// The model at an endpoint, for one small job: its calls are counted under the job's name.

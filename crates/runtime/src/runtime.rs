@@ -41,7 +41,7 @@ pub struct Runtime {
     locks: Arc<PathLocks>,
     pub(crate) store: Arc<OnceLock<SessionDb>>,
     pub(crate) meter: Arc<dyn Meter>,
-    pub(crate) resting: Resting,
+    pub(crate) resting: Arc<Resting>,
 }
 
 impl Runtime {
@@ -62,7 +62,7 @@ impl Runtime {
             locks: Arc::default(),
             store,
             meter,
-            resting: Resting::default(),
+            resting: Arc::default(),
             config,
             launch,
         })

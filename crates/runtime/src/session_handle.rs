@@ -1,5 +1,6 @@
 //! One session, as a front end holds it.
 
+use crate::naming::Naming;
 use crate::{Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, Ports, Session, TurnReport, UserInput, crash_texts, run_turn};
 use hermes_context::NeverCompact;
@@ -31,6 +32,7 @@ pub struct SessionHandle<'a> {
     /// Since it was opened here.
     cost: Option<Cost>,
     notices: Vec<String>,
+    naming: Naming,
     /// The record failed under a turn: what it holds must be read again before the next one.
     is_unsure: bool,
     /// Where the session stands as far as the record knows.
@@ -135,6 +137,7 @@ impl<'a> SessionHandle<'a> {
             usage: Usage::default(),
             cost: None,
             notices,
+            naming: Naming::default(),
             is_unsure: false,
             recorded_cwd,
         })
@@ -154,6 +157,23 @@ impl<'a> SessionHandle<'a> {
 
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
+    }
+
+    /// Takes up the name that was found in the background, if it has been.
+    pub fn take_up_name(&mut self) {
+        if let Some(found) = self.naming.found() {
+            self.title.get_or_insert(found);
+        }
+    }
+
+    /// Lets a second model find a name for a session that has none, in the background. What comes of it
+    /// is stored at once, and known here after [`SessionHandle::take_up_name`].
+    pub fn name_in_background(&mut self) {
+        let State::Live(session) = &self.state else { return };
+        if self.title.is_none() {
+            // A conversation without a name is as good as one with.
+            let _ = self.naming.begin(self.runtime, &self.endpoint, &self.id, &session.history);
+        }
     }
 
     /// Whether something has been said in it.

@@ -6,9 +6,12 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// The settings for one model at this address.
+/// The settings for one model at this address, which is asked for nothing but what a test says.
 pub(crate) fn custom_model(base_url: &str) -> String {
-    format!("model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n")
+    format!(
+        "model:\n  provider: custom\n  base_url: {base_url}\n  default: m\n\
+         auxiliary:\n  title_generation:\n    enabled: false\n"
+    )
 }
 
 /// The binary in a clean environment: nothing of whoever runs the tests reaches it.

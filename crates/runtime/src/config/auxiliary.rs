@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// The fields of a task that this version reads.
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 11] = [
     "provider",
     "model",
     "base_url",
@@ -21,6 +21,8 @@ const FIELDS: [&str; 9] = [
     "timeout",
     "reasoning_effort",
     "fallback_chain",
+    "enabled",
+    "language",
 ];
 
 /// The setting that all tasks share.
@@ -39,6 +41,10 @@ pub struct AuxSettings {
     pub api_mode: Option<String>,
     pub timeout: Duration,
     pub effort: Option<Effort>,
+    /// Whether the job is done at all.
+    pub is_enabled: bool,
+    /// The language of the answer, where it is not to be that of the conversation.
+    pub language: Option<String>,
     /// Who steps in, before the models that step in for the conversation.
     pub chain: Vec<FallbackEntry>,
     /// A line for each entry of the chain that makes no sense.
@@ -82,6 +88,11 @@ impl Config {
         };
         let seconds = reader.number("timeout")?.unwrap_or(task.seconds()).max(task.least_seconds());
         let (chain, warnings) = self.chain(&key, fields);
+        let is_enabled = match fields.get("enabled") {
+            None | Some(Value::Null) => true,
+            Some(Value::Bool(on)) => *on,
+            Some(other) => return Err(self.wrong(&format!("{key}.enabled"), other, "true or false")),
+        };
         Ok(AuxSettings {
             provider,
             model: text("model")?,
@@ -91,6 +102,8 @@ impl Config {
             api_mode: text("api_mode")?,
             timeout: Duration::from_secs(seconds),
             effort,
+            is_enabled,
+            language: text("language")?,
             chain,
             warnings,
             key,
