@@ -41,7 +41,8 @@ impl Scenario {
         let results = messages.iter().filter(|message| message["role"] == "tool").count();
         match self {
             Self::Calls(count) if results < count => {
-                ReplyScript::call("terminal", json!({"command": "true"}))
+                // Not the same every time: who repeats itself is told so.
+                ReplyScript::call("terminal", json!({"command": format!("true {results}")}))
             }
             Self::Sleeps if results == 0 => (0..8).fold(ReplyScript::default(), |reply, _| {
                 reply.and_call("terminal", json!({"command": "sleep 0.2"}))

@@ -8,6 +8,7 @@ mod calling;
 mod detour;
 mod driver;
 mod finish;
+pub mod loop_guard;
 mod ports;
 pub mod recovery;
 mod report;

@@ -1,6 +1,7 @@
 //! A session as the agent holds it while a turn runs.
 
 use crate::detour::Detour;
+use crate::loop_guard::LoopGuard;
 use crate::recovery::Limits;
 use hermes_conversation::{Cost, History, Lease, OpenTurn, Quirks, SpentCall, Usage, UserMessage};
 use hermes_wire::{ApiMode, Encoder};
@@ -27,6 +28,8 @@ pub struct Session {
     pub(crate) usage: Usage,
     pub(crate) cost: Option<Cost>,
     pub(crate) last_prompt_tokens: Option<u64>,
+    /// Of this turn.
+    pub(crate) guard: LoopGuard,
 }
 
 impl Session {
@@ -44,6 +47,7 @@ impl Session {
             usage: Usage::default(),
             cost: None,
             last_prompt_tokens: None,
+            guard: LoopGuard::default(),
         }
     }
 
@@ -70,6 +74,7 @@ impl Session {
         self.usage = Usage::default();
         self.cost = None;
         self.unrecorded = None;
+        self.guard = LoopGuard::default();
     }
 
     /// Adds what a reply cost to what is not yet recorded: several replies may share a commit.

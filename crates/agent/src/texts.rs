@@ -25,6 +25,19 @@ pub(crate) const MALFORMED_CALL: &str = "The arguments are not valid JSON, so th
 object; use {} for no arguments.";
 pub(crate) const CANCELLED_CALL: &str = "Not run: the user stopped the turn first.";
 
+/// Told beside a result that came before.
+pub(crate) fn repetition(times: u32) -> String {
+    format!(
+        "[You have made this call {times} times in this task, with exactly this result. Making it again will not \
+         change that: try another way, or tell the user what is in the way.]"
+    )
+}
+
+/// Why a turn that nobody watched was ended.
+pub(crate) fn going_in_circles(tool: &str, times: u32) -> String {
+    format!("the model called {tool} {times} times with the same result, and nobody is there to stop it")
+}
+
 pub(crate) fn continuation() -> Message {
     Message::User(UserMessage { content: hermes_conversation::Content::text(CONTINUE), api_content: None })
 }

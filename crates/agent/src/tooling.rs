@@ -3,6 +3,7 @@
 //! The reply and an intent per call are recorded first; calls that may run together do, calls
 //! that must be in order are started by the commit that records the results before them.
 
+use crate::loop_guard::Repetition;
 use crate::turn::{Event, When};
 use crate::{Ports, Session, texts};
 use futures::future::join_all;
@@ -42,6 +43,8 @@ struct Batch {
     decided: Vec<(IntentId, &'static str)>,
     /// Where the session stood when the calls were judged.
     judged_in: PathBuf,
+    /// Why the turn should not go on.
+    circles: Option<String>,
 }
 
 struct Planned {
@@ -87,6 +90,7 @@ impl Batch {
             unsettled: Vec::new(),
             decided: Vec::new(),
             judged_in: PathBuf::new(),
+            circles: None,
         }
     }
 
@@ -96,6 +100,7 @@ impl Batch {
         ports: &Ports,
         cancel: &CancellationToken,
     ) -> Result<Event, RecordError> {
+        session.guard.next_reply();
         for segment in std::mem::take(&mut self.segments) {
             let mut calls: Vec<Planned> = self.calls.drain(..segment.len()).collect();
             if cancel.is_cancelled() {
@@ -109,11 +114,40 @@ impl Batch {
                 self.unsettled.extend(calls.into_iter().map(cancelled));
                 continue;
             }
-            let ended = join_all(calls.into_iter().map(|call| carry_out(call, ports, cancel))).await;
+            let made: Vec<ToolCall> = calls.iter().map(|call| call.prepared.call.clone()).collect();
+            let mut ended = join_all(calls.into_iter().map(|call| carry_out(call, ports, cancel))).await;
+            for (call, settled) in made.iter().zip(&mut ended) {
+                self.look_for_circles(call, settled, session, ports);
+            }
             self.unsettled.extend(ended);
         }
         self.settle(session, ports, Vec::new()).await?;
-        Ok(if cancel.is_cancelled() { Event::Cancelled(When::RunningTools) } else { Event::ToolsDone })
+        Ok(match self.circles {
+            _ if cancel.is_cancelled() => Event::Cancelled(When::RunningTools),
+            Some(why) => Event::GoesInCircles(why),
+            None => Event::ToolsDone,
+        })
+    }
+
+    /// A result that came before, to the same call, gets a word beside it; after some more of them a turn
+    /// that nobody watches is ended.
+    fn look_for_circles(
+        &mut self,
+        call: &ToolCall,
+        settled: &mut Settled,
+        session: &mut Session,
+        ports: &Ports,
+    ) {
+        let message = &mut settled.message;
+        let is_watched = ports.ask.is_present();
+        let found = session.guard.observe(&call.name, &call.arguments, message.content.as_text(), is_watched);
+        let (Repetition::Hint { times } | Repetition::Stop { times }) = found else { return };
+        // What is sent has the word, what is shown and stored as the result has not.
+        let sent = message.api_content.as_deref().unwrap_or(message.content.as_text());
+        message.api_content = Some(format!("{sent}\n\n{}", texts::repetition(times)));
+        if let Repetition::Stop { times } = found {
+            self.circles = Some(texts::going_in_circles(&call.name, times));
+        }
     }
 
     /// An earlier call of the same reply may have changed the directory; what is shown, judged

@@ -20,6 +20,8 @@ pub enum Event {
     NoOtherKey(Fault),
     /// Every call of the last reply has a recorded result.
     ToolsDone,
+    /// Every call has a result, and the last ones repeat themselves with nobody there to stop that.
+    GoesInCircles(String),
     Remedied,
     /// The person asked to stop.
     Cancelled(When),
@@ -118,6 +120,12 @@ impl Turn {
     pub fn next(&mut self, event: Event) -> Step {
         match event {
             Event::Started | Event::ToolsDone => self.spend_iteration(),
+            Event::GoesInCircles(why) => Step::Finish(Outcome::Partial {
+                text: self.earlier.clone(),
+                reply: None,
+                exit_reason: "guardrail_halt".to_owned(),
+                why,
+            }),
             Event::Remedied => self.call_model(),
             Event::Replied(reply) => self.replied(reply),
             Event::Failed(fault) => {

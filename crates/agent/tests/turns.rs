@@ -458,3 +458,36 @@ async fn usage_is_counted_with_the_message_it_paid_for() {
     let counted: Vec<_> = bench.transcript.operations().iter().filter_map(spent).collect();
     assert_eq!(counted, [10, 10]);
 }
+
+#[tokio::test]
+async fn a_model_that_goes_in_circles_is_told_and_stopped_where_nobody_watches() {
+    for (is_watched, calls, exit) in
+        [(false, 5, "guardrail_halt"), (true, 8, "text_response(finish_reason=stop)")]
+    {
+        let again = || reply(ReplyScript::call("read_file", json!({ "path": "nothing" })));
+        let steps = (0..8).map(|_| again()).chain([reply(ReplyScript::text("I give up."))]);
+        let mut bench = Bench::new(steps);
+        if is_watched {
+            bench.ask = Arc::new(Answers(Approval::Denied));
+        }
+        let (report, _) = bench.say("find it").await;
+        assert_eq!((report.exit_reason.as_str(), report.api_calls - u32::from(is_watched)), (exit, calls));
+        assert_eq!((report.partial, report.failed), (!is_watched, !is_watched));
+        let told: Vec<bool> = bench
+            .session
+            .history
+            .messages()
+            .iter()
+            .filter_map(|message| match message.as_ref() {
+                Message::Tool(message) => Some(message.api_content.is_some()),
+                _ => None,
+            })
+            .collect();
+        let want: Vec<bool> = (1..=calls).map(|time| time >= 3).collect();
+        assert_eq!(told, want);
+        // What is sent has the word, and stays as it was sent.
+        let last = bench.model.bodies().pop().unwrap().to_string();
+        assert!(last.contains("You have made this call 3 times in this task"), "{last}");
+        assert!(matches!(bench.session.history.messages().last().unwrap().as_ref(), Message::Assistant(_)));
+    }
+}

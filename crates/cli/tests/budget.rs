@@ -45,9 +45,11 @@ async fn eight_processes_share_one_budget_and_pass_it_by_nothing() {
     let billed = invoice.clone();
     provider.answer_with(move |request| {
         let input = request.to_string().len() as u64 / 2;
-        billed.lock().unwrap().push(price(input, MAX_TOKENS));
+        let mut billed = billed.lock().unwrap();
+        billed.push(price(input, MAX_TOKENS));
         let usage = Usage { input, output: MAX_TOKENS, ..Usage::default() };
-        ReplyScript::call("todo", json!({})).with_usage(usage)
+        let path = format!("missing-{}", billed.len());
+        ReplyScript::call("read_file", json!({ "path": path })).with_usage(usage)
     });
     let runs = (0..8).map(|_| run(home.path(), &["--json", "-z", "spend it all"]));
     let outs = futures::future::join_all(runs).await;

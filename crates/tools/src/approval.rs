@@ -71,6 +71,11 @@ pub enum Approval {
 /// answers [`Approval::Denied`].
 pub trait AskUser: Send + Sync {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
+
+    /// Whether somebody watches, and can stop what goes wrong.
+    fn is_present(&self) -> bool {
+        true
+    }
 }
 
 /// Stands in where no person is present.
@@ -80,6 +85,10 @@ pub struct Nobody;
 impl AskUser for Nobody {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async { Approval::Nobody })
+    }
+
+    fn is_present(&self) -> bool {
+        false
     }
 }
 
