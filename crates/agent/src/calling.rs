@@ -23,7 +23,7 @@ pub(crate) async fn call_model(
         Asking::InWords => Offer::Nothing,
     };
     let quirks = *session.quirks_mut();
-    let request = build_request(
+    let mut request = build_request(
         model.profile(),
         session.spoken_system(),
         &session.history,
@@ -31,6 +31,7 @@ pub(crate) async fn call_model(
         quirks,
         &session.lease.session,
     );
+    request.settings.max_tokens = raised(request.settings.max_tokens, session.continuations);
     let encoded = session.encoder(model.profile().mode).encode(&request);
     let situation = situation(model.profile(), &encoded, request.messages.len());
     let mut heard = Heard::default();
@@ -54,6 +55,13 @@ pub(crate) async fn call_model(
             Event::Replied(reply)
         }
     }
+}
+
+/// The output cap after so many replies that it cut: doubled each time, up to a limit. Where none was
+/// set, the endpoint's own may be higher than any we would choose.
+fn raised(cap: Option<u64>, cut: u32) -> Option<u64> {
+    const ENOUGH: u64 = 32_768;
+    cap.map(|cap| cap.saturating_mul(2u64.saturating_pow(cut)).min(cap.max(ENOUGH)))
 }
 
 /// What the call was about, for faults that only its size explains.

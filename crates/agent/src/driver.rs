@@ -55,7 +55,11 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
         }
         Remedy::NextKey(fault) => next_key(fault, ports, cancel).await,
         Remedy::NextModel { class, why } => detour::take(session, class, why, ports).await,
+        Remedy::AskAboutResults(reply) => {
+            add(session, vec![Message::Assistant(reply.message), texts::about_results()], ports).await
+        }
         Remedy::AskToContinue(reply) => {
+            session.continuations += 1;
             add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
         }
         Remedy::AskForSummary => add(session, vec![texts::summary_request()], ports).await,

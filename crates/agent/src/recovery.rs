@@ -62,6 +62,8 @@ pub enum Remedy {
     NextKey(Fault),
     /// Go on with the next model of the route.
     NextModel { class: FaultClass, why: String },
+    /// The model said nothing to the results of its calls: ask what it makes of them.
+    AskAboutResults(Box<Reply>),
     /// Keep the cut reply and ask for the rest.
     AskToContinue(Box<Reply>),
     /// The budget is spent: ask for a last answer without tools.

@@ -84,7 +84,9 @@ fn every_fault_has_its_way_to_another_model() {
         }
         Some(Remedy::StopStreaming | Remedy::StopReplay) => Mends,
         Some(Remedy::NextKey(_)) => panic!("there is no other key"),
-        Some(Remedy::AskToContinue(_) | Remedy::AskForSummary) => panic!("not about faults"),
+        Some(Remedy::AskToContinue(_) | Remedy::AskAboutResults(_) | Remedy::AskForSummary) => {
+            panic!("not about faults")
+        }
         None => Ends,
     };
     for class in FaultClass::ALL.iter().copied() {

@@ -30,6 +30,8 @@ pub struct Session {
     pub(crate) last_prompt_tokens: Option<u64>,
     /// Of this turn.
     pub(crate) guard: LoopGuard,
+    /// How often this turn's answer was cut by its length.
+    pub(crate) continuations: u32,
 }
 
 impl Session {
@@ -48,6 +50,7 @@ impl Session {
             cost: None,
             last_prompt_tokens: None,
             guard: LoopGuard::default(),
+            continuations: 0,
         }
     }
 
@@ -75,6 +78,7 @@ impl Session {
         self.cost = None;
         self.unrecorded = None;
         self.guard = LoopGuard::default();
+        self.continuations = 0;
     }
 
     /// Adds what a reply cost to what is not yet recorded: several replies may share a commit.

@@ -38,6 +38,13 @@ pub(crate) fn going_in_circles(tool: &str, times: u32) -> String {
     format!("the model called {tool} {times} times with the same result, and nobody is there to stop it")
 }
 
+const ABOUT_RESULTS: &str = "[You said nothing to the results above. Go on with the task on the basis of them, or \
+give the user your answer.]";
+
+pub(crate) fn about_results() -> Message {
+    Message::user(ABOUT_RESULTS)
+}
+
 pub(crate) fn continuation() -> Message {
     Message::User(UserMessage { content: hermes_conversation::Content::text(CONTINUE), api_content: None })
 }

@@ -87,6 +87,10 @@ pub struct Turn {
     cut_calls: u32,
     /// Text of earlier parts of an answer that was cut by length.
     earlier: String,
+    /// What the model said beside calls that only kept house: its answer, if nothing follows.
+    said_beside: Option<String>,
+    /// Tools have run since the model was last asked what it makes of their results.
+    has_results: bool,
     /// The budget is spent and a last answer was asked for; counts the asking.
     summaries: u32,
 }
@@ -102,6 +106,8 @@ impl Turn {
             empty_replies: 0,
             cut_calls: 0,
             earlier: String::new(),
+            said_beside: None,
+            has_results: false,
             summaries: 0,
         }
     }
@@ -226,6 +232,8 @@ impl Turn {
                 why: "the model's tool calls were cut short again and again; nothing was run".to_owned(),
             });
         }
+        self.has_results = true;
+        self.said_beside = keeps_house(&reply).then(|| reply.message.text.trim().to_owned());
         Step::RunTools(reply)
     }
 
@@ -243,7 +251,18 @@ impl Turn {
         Step::Apply(Remedy::AskToContinue(reply))
     }
 
+    /// What was said beside the last calls counts as the answer, if those only kept house. Results are
+    /// asked about once. Then the same is asked again, and then another model.
     fn empty(&mut self, mut reply: Box<Reply>) -> Step {
+        if let Some(text) = self.said_beside.take() {
+            reply.message.text.clone_from(&text);
+            let exit_reason = "fallback_prior_turn_content".to_owned();
+            return Step::Finish(Outcome::Answered { text: self.with_earlier(&reply), reply, exit_reason });
+        }
+        if std::mem::take(&mut self.has_results) {
+            reply.message.text = texts::EMPTY_REPLY.to_owned();
+            return self.apply(Remedy::AskAboutResults(reply));
+        }
         if self.empty_replies < self.limits.empty_retries {
             self.empty_replies += 1;
             return self.call_model();
@@ -297,6 +316,20 @@ impl Turn {
     }
 }
 
+/// Tools that change what the model knows or plans, and nothing that its answer is about.
+const HOUSEKEEPING: [&str; 4] = ["memory", "session_search", "skill_manage", "todo"];
+
+/// Whether a reply says something, and its calls only keep house.
+fn keeps_house(reply: &Reply) -> bool {
+    let is_housekeeping = |name: &str| HOUSEKEEPING.contains(&name);
+    !reply.message.text.trim().is_empty()
+        && reply.message.calls.iter().all(|call| is_housekeeping(&call.name))
+}
+
 #[cfg(test)]
 #[path = "turn_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "turn_random_tests.rs"]
+mod random_tests;

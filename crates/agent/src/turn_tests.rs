@@ -262,3 +262,45 @@ fn refusals_and_empty_replies_are_taken_to_the_next_model() {
         turn.next(Event::Remedied);
     }
 }
+
+#[test]
+fn nothing_said_to_results_is_asked_about_once_per_round() {
+    let mut turn = turn();
+    let empty = || Event::Replied(reply("", FinishReason::Stop));
+    for _ in 0..2 {
+        turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
+        turn.next(Event::ToolsDone);
+        let Step::Apply(Remedy::AskAboutResults(kept)) = turn.next(empty()) else { panic!("asked about") };
+        assert_eq!(kept.message.text, "(empty)");
+        assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+    }
+    // After that it is an empty reply like any other.
+    for _ in 0..3 {
+        assert_eq!(turn.next(empty()), Step::CallModel(Asking::WithTools));
+    }
+    let Step::Finish(Outcome::Partial { exit_reason, .. }) = turn.next(empty()) else { panic!("end") };
+    assert_eq!(exit_reason, "empty_response_exhausted");
+}
+
+#[test]
+fn what_was_said_beside_housekeeping_is_the_answer_if_nothing_follows() {
+    for (tool, text, is_answer) in
+        [("todo", "It is done.", true), ("todo", " ", false), ("terminal", "It is done.", false)]
+    {
+        let mut turn = turn();
+        let mut said = calling(CallState::Complete, FinishReason::ToolCalls);
+        said.message.text = text.to_owned();
+        said.message.calls[0].name = tool.to_owned();
+        turn.next(Event::Replied(said));
+        turn.next(Event::ToolsDone);
+        let step = turn.next(Event::Replied(reply("", FinishReason::Stop)));
+        match step {
+            Step::Finish(Outcome::Answered { text, reply, exit_reason }) if is_answer => {
+                assert_eq!((text.as_str(), reply.message.text.as_str()), ("It is done.", "It is done."));
+                assert_eq!(exit_reason, "fallback_prior_turn_content");
+            }
+            Step::Apply(Remedy::AskAboutResults(_)) if !is_answer => {}
+            other => panic!("{tool} {text:?}: {other:?}"),
+        }
+    }
+}
