@@ -1,0 +1,271 @@
+//! Whole turns in a simulated world: the model, the store, the clock and the person do anything they
+//! may, decided by a seed. Whatever happens, what is recorded is what was said, every call has one
+//! result, and the next request is one that every provider takes.
+//!
+//! `HERMES_SIM_SEEDS=100000 cargo test --release -p hermes-agent --test simulation` plays many;
+//! `HERMES_SIM_SEED=N` plays one again.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use hermes_agent::recovery::Limits;
+use hermes_agent::{FallbackRoute, Ports, Session, TurnReport, run_turn};
+use hermes_context::NeverCompact;
+use hermes_conversation::{
+    Content, FinishReason, History, Message, NoHooks, NoMail, Quirks, UserMessage, events,
+};
+use hermes_exec::Local;
+use hermes_testkit::{
+    CallScript, MemoryTranscript, ModelStep, Rejection, ReplyScript, ScriptedModel, check, check_anthropic,
+    check_responses, issuer, lease,
+};
+use hermes_tools::{ApprovalMode, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_wire::{ApiMode, Failure, Model, ModelRequest, RequestSettings, TimeoutPhase, encode};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+
+    /// Once in so many times.
+    fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+}
+
+fn call(dice: &mut Dice) -> CallScript {
+    let (name, arguments) = match dice.below(7) {
+        0 | 1 => ("todo", json!({}).to_string()),
+        2 => ("write_file", json!({"path": format!("f{}", dice.below(3)), "content": "x\n"}).to_string()),
+        3 | 4 => ("read_file", json!({"path": format!("f{}", dice.below(3))}).to_string()),
+        5 => ("nobody_has_it", "{}".to_owned()),
+        _ => ("read_file", "{\"path\": \"f".to_owned()),
+    };
+    CallScript { id: None, name: name.to_owned(), arguments }
+}
+
+fn reply(dice: &mut Dice) -> ReplyScript {
+    let mut reply = match dice.below(6) {
+        0 => ReplyScript::default(),
+        1 | 2 => ReplyScript::text("Some words."),
+        _ => (0..=dice.below(3)).fold(ReplyScript::default(), |reply, _| reply.and_raw_call(call(dice))),
+    };
+    if dice.once_in(3) {
+        reply = reply.with_text("Beside it. ");
+    }
+    if dice.once_in(4) {
+        reply = reply.with_reasoning("Hm.");
+    }
+    match dice.below(12) {
+        0 => reply.with_finish(FinishReason::Length),
+        1 => reply.with_finish(FinishReason::ContentFilter),
+        _ => reply,
+    }
+}
+
+fn failure(dice: &mut Dice) -> Failure {
+    let http = |status, body: &str| Failure::Http { status, retry_after: None, body: body.to_owned() };
+    match dice.below(12) {
+        0 => http(429, "slow down"),
+        1 => http(500, "broken"),
+        2 => http(401, "who are you"),
+        3 => http(402, "pay first"),
+        4 => http(400, "context length exceeded"),
+        5 => http(400, "streaming is not supported"),
+        6 => http(404, "no such model"),
+        7 => Failure::Unreachable { origin: "http://x".into(), cause: "refused".into() },
+        8 => Failure::TimedOut { phase: TimeoutPhase::FirstByte, limit: Duration::from_secs(1) },
+        9 => Failure::Garbled { cause: "nonsense".into() },
+        10 => Failure::OverBudget { why: "too dear".into() },
+        _ => Failure::Cut { cause: "reset".into() },
+    }
+}
+
+fn step(dice: &mut Dice) -> ModelStep {
+    match dice.below(12) {
+        0 | 1 => ModelStep::Fail(failure(dice)),
+        2 => ModelStep::Cut(reply(dice), failure(dice)),
+        3 if dice.once_in(4) => ModelStep::Pend,
+        4 if dice.once_in(4) => ModelStep::StreamThenPend(reply(dice)),
+        _ => ModelStep::Reply(reply(dice)),
+    }
+}
+
+struct World {
+    seed: u64,
+    dice: Dice,
+    models: Vec<Arc<ScriptedModel>>,
+    transcript: Arc<MemoryTranscript>,
+    session: Session,
+    ports: Ports,
+}
+
+impl World {
+    fn new(seed: u64, folder: &Path) -> Self {
+        let mut dice = Dice(seed);
+        let models: Vec<_> = (0..=dice.below(3)).map(|place| Arc::new(model(place))).collect();
+        let transcript = Arc::new(MemoryTranscript::new());
+        let limits = Limits { max_iterations: 1 + dice.below(6) as u32, ..Limits::default() };
+        let session =
+            Session::new(lease("s"), "Be brief.".into(), History::default(), Quirks::default(), limits);
+        let ports = ports(folder, &models, &transcript);
+        Self { seed, dice, models, transcript, session, ports }
+    }
+
+    /// One turn, with whatever befalls it.
+    async fn turn(&mut self, number: usize) -> TurnReport {
+        let is_stopped = self.dice.once_in(3);
+        for model in &self.models {
+            while model.left() < 40 {
+                model.push(step(&mut self.dice));
+            }
+        }
+        if self.dice.once_in(6) {
+            let done = self.transcript.operations().len();
+            self.transcript.fail_at(done + 1 + self.dice.below(8));
+        }
+        let cancel = CancellationToken::new();
+        // Who waits for ever is stopped in the end; the clock does not mind.
+        let patience = if is_stopped { self.dice.below(20_000) as u64 } else { 10_000_000 };
+        let stop = cancel.clone();
+        let stopping = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(patience)).await;
+            stop.cancel();
+        });
+        let input = UserMessage { content: Content::text(format!("question {number}")), api_content: None };
+        let report = run_turn(&mut self.session, input, &self.ports, &cancel).await;
+        stopping.abort();
+        report
+    }
+
+    fn check(&self, report: &TurnReport, number: usize) {
+        let seed = self.seed;
+        let recorded = self.transcript.messages();
+        let held: Vec<Message> =
+            self.session.history.messages().iter().map(|it| it.as_ref().clone()).collect();
+        assert_eq!(held, recorded, "seed {seed}: what is held is not what is recorded");
+        let questions =
+            recorded.iter().filter(|message| message.text() == format!("question {number}")).count();
+        assert_eq!(questions, 1, "seed {seed}");
+        let names = self.transcript.names();
+        let count = |name: &str| names.iter().filter(|it| **it == name).count();
+        assert_eq!(count("open"), count("close"), "seed {seed}: a turn was left open");
+        assert!(matches!(recorded.last(), Some(Message::Assistant(_))), "seed {seed}: {report:?}");
+        let answers = [report.completed, report.failed, report.interrupted, report.partial];
+        assert!(answers.iter().any(|it| *it), "seed {seed}: {report:?}");
+        assert!(!(report.completed && report.failed), "seed {seed}: {report:?}");
+        // Whoever is asked next takes what was said.
+        let mut next = History::restore(recorded);
+        next.push(Message::user("and now?"));
+        for (mode, check) in FORMATS {
+            for settings in [None, Some(0), Some(1)] {
+                let body = encode(*mode, &request(&next, settings)).body;
+                let body: Value = serde_json::from_slice(&body).unwrap();
+                if let Err(rejection) = check(&body) {
+                    panic!("seed {seed}, {mode:?}: {rejection:?} in {body:#}");
+                }
+            }
+        }
+    }
+}
+
+/// Made once: there are thousands of turns.
+static TOOLS: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::builtin()));
+
+type Check = fn(&Value) -> Result<(), Rejection>;
+const FORMATS: &[(ApiMode, Check)] = &[
+    (ApiMode::ChatCompletions, check),
+    (ApiMode::AnthropicMessages, check_anthropic),
+    (ApiMode::CodexResponses, check_responses),
+];
+
+fn request(history: &History, to: Option<usize>) -> ModelRequest {
+    ModelRequest {
+        model: "m".into(),
+        system: "Be brief.".into(),
+        tools: TOOLS.definitions(),
+        messages: history.shared(),
+        settings: RequestSettings {
+            max_tokens: Some(100),
+            issuer: to.map(issuer),
+            ..RequestSettings::default()
+        },
+    }
+}
+
+fn model(place: usize) -> ScriptedModel {
+    let model = ScriptedModel::of([]);
+    let mut profile = model.profile().clone();
+    profile.issuer.provider = format!("p{place}");
+    model.with_profile(profile)
+}
+
+fn ports(folder: &Path, models: &[Arc<ScriptedModel>], transcript: &Arc<MemoryTranscript>) -> Ports {
+    let context = ToolContext::new(ToolSetup {
+        cwd: folder.to_owned(),
+        home: folder.join("home"),
+        user_home: None,
+        scratch: folder.join("scratch"),
+        backend: Arc::new(Local),
+        child_env: Vec::new(),
+        secrets: Arc::default(),
+        settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
+        locks: Arc::default(),
+    });
+    let mut stops = models.iter().map(|model| model.clone() as Arc<dyn Model>);
+    let own = stops.next().unwrap();
+    Ports {
+        route: Arc::new(FallbackRoute::new(own, stops)),
+        tools: TOOLS.clone(),
+        tool_context: Arc::new(context),
+        ask: Arc::new(Nobody),
+        transcript: transcript.clone(),
+        mailbox: Arc::new(NoMail),
+        hooks: Arc::new(NoHooks),
+        engine: Arc::new(NeverCompact),
+        jitter: Arc::new(|| 0.5),
+        events: events().0,
+    }
+}
+
+/// Plays a seed; tells how many turns there were and how many of them the store cut short.
+async fn play(seed: u64, folder: &Path) -> (u64, u64) {
+    let mut world = World::new(seed, folder);
+    let turns = 1 + world.dice.below(3);
+    for number in 0..turns {
+        let report = world.turn(number).await;
+        if report.store_failed {
+            // Nothing more is asked or run; what is recorded is for recovery to close.
+            return (number as u64 + 1, 1);
+        }
+        world.check(&report, number);
+    }
+    (turns as u64, 0)
+}
+
+#[test]
+fn whatever_happens_the_record_is_whole() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seeds = match number("HERMES_SIM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("HERMES_SIM_SEEDS").unwrap_or(2_000),
+    };
+    let count = seeds.end - seeds.start;
+    let (mut turns, mut lost) = (0, 0);
+    for seed in seeds {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let (played, cut) = runtime.block_on(play(seed, folder.path()));
+        (turns, lost) = (turns + played, lost + cut);
+    }
+    println!("{count} seeds, {turns} turns, {lost} of them ended by the store");
+}
