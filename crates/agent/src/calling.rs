@@ -1,6 +1,7 @@
 //! One model call: build, send, listen.
 
 use crate::turn::{Asking, Event, When};
+use crate::watching::Watch;
 use crate::{Ports, Session};
 use futures::StreamExt;
 use hermes_conversation::{AssistantMessage, EventSink, SpentCall, TurnEvent};
@@ -8,7 +9,9 @@ use hermes_prompt::{Offer, build_request};
 use hermes_wire::{
     EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in, silent_thinking,
 };
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 /// Asks the model once. Nothing of a reply that did not finish enters the history.
 pub(crate) async fn call_model(
@@ -34,21 +37,28 @@ pub(crate) async fn call_model(
     request.settings.max_tokens = raised(request.settings.max_tokens, session.continuations);
     let encoded = session.encoder(model.profile().mode).encode(&request);
     let situation = situation(model.profile(), &encoded, request.messages.len());
+    let mut watch = Watch::begin(session, model.profile(), &encoded);
     let mut heard = Heard::default();
     let listening = async {
         let events = model.reply(encoded).await?;
         listen(events, &ports.events, &mut heard).await
     };
-    match cancel.run_until_cancelled(listening).await {
+    let ended = cancel.run_until_cancelled(listening.instrument(watch.span())).await;
+    watch.heard_at(heard.first);
+    match ended {
         None => {
+            watch.stopped(ports);
             retract(&heard, ports).await;
             Event::Cancelled(When::CallingModel)
         }
         Some(Err(failure)) => {
+            let fault = classify_in(&failure, &situation);
+            watch.failed(&fault, session, ports);
             retract(&heard, ports).await;
-            Event::Failed(classify_in(&failure, &situation))
+            Event::Failed(fault)
         }
         Some(Ok(mut reply)) => {
+            watch.replied(&reply, session, ports);
             ports.events.send(TurnEvent::StepFinished { usage: reply.usage }).await;
             reply.message.issuer = Some(model.profile().issuer.clone());
             session.count(spent_call(model.as_ref(), &reply));
@@ -77,10 +87,13 @@ fn situation(profile: &ModelProfile, request: &EncodedRequest, messages: usize) 
     }
 }
 
-/// Whether the front end has been shown a part of the reply.
+/// What came in of a reply.
 #[derive(Default)]
 struct Heard {
+    /// Whether the front end has been shown a part of it.
     anything: bool,
+    /// When the first piece came.
+    first: Option<Instant>,
 }
 
 /// What was shown of a reply that will not be finished does not count.
@@ -96,6 +109,7 @@ async fn listen(
     heard: &mut Heard,
 ) -> Result<Box<Reply>, Failure> {
     while let Some(event) = events.next().await {
+        heard.first.get_or_insert_with(Instant::now);
         match event? {
             ModelEvent::Text(text) => {
                 heard.anything = true;

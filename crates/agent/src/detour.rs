@@ -56,6 +56,12 @@ pub(crate) async fn take(session: &mut Session, class: FaultClass, why: String, 
         return Event::Failed(Fault::new(class, why));
     };
     session.detour = Some(Detour::to(&session.system, model.profile()));
+    tracing::warn!(
+        from = before,
+        to = name(model.profile()),
+        fault = class.as_str(),
+        "going on with another model"
+    );
     let notice = format!("{before} did not answer ({why}); going on with {}", name(model.profile()));
     ports.events.send(TurnEvent::Status(notice)).await;
     Event::Remedied

@@ -33,7 +33,10 @@ async fn begin(session: &mut Session, input: UserInput, ports: &Ports) -> Event 
     session.start_counting();
     let opening = Opening { message: input.clone() };
     match ports.transcript.open_turn(&session.lease, opening).await {
-        Ok(turn) => session.turn = Some(turn),
+        Ok(turn) => {
+            tracing::Span::current().record("turn_id", turn.id.0);
+            session.turn = Some(turn);
+        }
         Err(error) => return Event::StoreFailed(error),
     }
     session.history.push(Message::User(input));
@@ -84,6 +87,7 @@ async fn next_key(fault: Fault, ports: &Ports, cancel: &CancellationToken) -> Ev
 /// Waits out a fault, with up to half as much again so that many sessions do not return in step.
 async fn wait(delay: Duration, why: &str, ports: &Ports, cancel: &CancellationToken) -> Event {
     let delay = delay.mul_f64(1.0 + 0.5 * (ports.jitter)().clamp(0.0, 1.0));
+    tracing::info!(ms = delay.as_millis() as u64, "waiting before another try");
     let notice = format!("{why}; trying again in {:.1} s", delay.as_secs_f64());
     ports.events.send(TurnEvent::Status(notice)).await;
     match cancel.run_until_cancelled(tokio::time::sleep(delay)).await {

@@ -4,7 +4,7 @@
 //! message can follow it and nothing that was sent has to be rewritten.
 
 use crate::turn::{Outcome, When};
-use crate::{Ports, Session, TurnReport, detour, texts};
+use crate::{Ports, Session, TurnReport, detour, texts, watching};
 use hermes_conversation::{AssistantMessage, Closing, Message, RecordError};
 
 /// Closes the turn in the record and reports it.
@@ -23,6 +23,7 @@ pub(crate) async fn finish(
     report.cost = session.cost;
     report.stand_in = detour::stand_in(session, ports);
     report.last_prompt_tokens = session.last_prompt_tokens;
+    watching::turn_ended(&report);
     if report.store_failed {
         // What was recorded is not known. The turn stays open, so that recovery finds it and
         // gives every call its result before anything else is said.
@@ -30,6 +31,7 @@ pub(crate) async fn finish(
         return report;
     }
     if let Err(error) = close(session, message, &report.exit_reason, ports).await {
+        tracing::error!(%error, "the end of the turn could not be recorded");
         report.store_failed = true;
         report.failed = true;
         report.completed = false;

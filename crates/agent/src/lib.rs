@@ -18,6 +18,7 @@ mod texts;
 mod titles;
 mod tooling;
 pub mod turn;
+mod watching;
 
 pub use driver::run_turn;
 pub use ports::Ports;

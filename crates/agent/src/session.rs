@@ -25,6 +25,8 @@ pub struct Session {
     pub(crate) turn: Option<OpenTurn>,
     /// What the newest reply cost, until it is recorded with the message it produced.
     pub(crate) unrecorded: Option<SpentCall>,
+    /// Model calls of this turn that failed since the last answer.
+    pub(crate) failures: u32,
     pub(crate) usage: Usage,
     pub(crate) cost: Option<Cost>,
     pub(crate) last_prompt_tokens: Option<u64>,
@@ -46,6 +48,7 @@ impl Session {
             encoder: Encoder::new(ApiMode::ChatCompletions),
             turn: None,
             unrecorded: None,
+            failures: 0,
             usage: Usage::default(),
             cost: None,
             last_prompt_tokens: None,
@@ -79,6 +82,7 @@ impl Session {
         self.unrecorded = None;
         self.guard = LoopGuard::default();
         self.continuations = 0;
+        self.failures = 0;
     }
 
     /// Adds what a reply cost to what is not yet recorded: several replies may share a commit.

@@ -1,6 +1,8 @@
 //! The command line, as people and programs type it.
 
 use crate::auth::AuthCommand;
+use crate::logs_command::LogsArgs;
+use crate::trace_command::TraceArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -101,6 +103,17 @@ pub(crate) enum Command {
     /// Days are days of local time. What was put aside for calls that broke off counts as spent, since
     /// they may have been billed.
     Budget(BudgetArgs),
+    /// What was logged: model calls, tools, retries, credentials, and what went wrong
+    ///
+    /// Reads logs/agent.log of the home and the files it was put away in, oldest first. There are no
+    /// prompts, arguments or results in it, and secrets are taken out before anything is written. With
+    /// --json, one JSON value per line. logging.level says how much is logged.
+    Logs(LogsArgs),
+    /// One turn on a time axis: model calls, tools, retries and waits, with tokens and costs
+    ///
+    /// The numbers come from the session store, so they are there after a crash, too. Without a session,
+    /// the newest one; without --turn, its newest turn. With --json, all of it as one JSON value.
+    Trace(TraceArgs),
     /// Which model is used: choose one, list providers and models, see what is used and why
     ///
     /// Without a subcommand, a list to choose from. Needs a terminal.

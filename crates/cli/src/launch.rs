@@ -20,7 +20,15 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
     let source = common.source.clone().unwrap_or_else(|| "cli".to_owned());
     let shell = shell_variables(std::env::vars_os());
     let opened = Runtime::open(Launch { home, flags: flags(common), shell, cwd, source });
-    opened.map_err(|error| blame_flags(error, common))
+    let runtime = opened.map_err(|error| blame_flags(error, common))?;
+    runtime.start_logging(Box::new(not_logged))?;
+    Ok(runtime)
+}
+
+/// Said once; the work goes on.
+fn not_logged(why: &str) {
+    let why = term::printable(why);
+    term::complain(&format!("hermes: logs/agent.log cannot be written ({why}); going on without it"));
 }
 
 /// A wrong value that was typed on this command line is a matter of usage, not of settings.

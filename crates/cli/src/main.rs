@@ -16,6 +16,7 @@ mod history;
 mod insights;
 mod json_events;
 mod launch;
+mod logs_command;
 mod model_command;
 mod oneshot;
 mod prompt_text;
@@ -24,6 +25,7 @@ mod sessions_command;
 mod signals;
 mod term;
 mod tool_line;
+mod trace_command;
 mod usage_file;
 mod welcome;
 mod when;
@@ -104,6 +106,8 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Sessions(command)) => sessions_command::run(command, &common).await,
         Some(Command::Insights(args)) => insights::run(&args, &common).await,
         Some(Command::Budget(args)) => budget::run(&args, &common).await,
+        Some(Command::Logs(args)) => logs_command::run(&args, &common).await,
+        Some(Command::Trace(args)) => trace_command::run(&args, &common).await,
         Some(Command::Model { command }) => model_command::run(command, &common).await,
         Some(Command::Auth(command)) => auth::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),

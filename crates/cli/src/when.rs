@@ -5,20 +5,28 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
 /// A moment in seconds since 1970: `2026-11-15`, `2026-11-15 09:30` (both local), an RFC 3339
-/// time, or `12h`, `7d`, `2w` ago.
+/// time, or `30m`, `12h`, `7d`, `2w` ago.
 pub(crate) fn moment(text: &str, now: &Zoned) -> Result<f64, String> {
     let text = text.trim();
     let parsed = ago(text, now).or_else(|| exact(text, now.time_zone()));
     let seconds = |time: Timestamp| time.as_microsecond() as f64 / 1e6;
     parsed.map(seconds).ok_or_else(|| {
-        format!("`{text}` is no time; write 2026-11-15, \"2026-11-15 09:30\", or 12h, 7d, 2w for so long ago")
+        format!(
+            "`{text}` is no time; write 2026-11-15, \"2026-11-15 09:30\", or 30m, 12h, 7d, 2w for so long ago"
+        )
     })
+}
+
+/// This moment, in seconds since 1970.
+pub(crate) fn now() -> f64 {
+    Timestamp::now().as_microsecond() as f64 / 1e6
 }
 
 fn ago(text: &str, now: &Zoned) -> Option<Timestamp> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let number: i64 = number.parse().ok().filter(|number| (0..=100_000).contains(number))?;
     let span = match unit {
+        "m" => Span::new().try_minutes(number),
         "h" => Span::new().try_hours(number),
         "d" => Span::new().try_days(number),
         "w" => Span::new().try_weeks(number),
@@ -48,6 +56,7 @@ mod tests {
             ("2026-11-15T12:00", Some(1_794_740_400.0)),
             ("2026-11-15T11:00:00Z", Some(1_794_740_400.0)),
             ("0h", Some(1_794_740_400.0)),
+            ("90m", Some(1_794_735_000.0)),
             (" 2h ", Some(1_794_733_200.0)),
             ("1d", Some(1_794_654_000.0)),
             ("1w", Some(1_794_135_600.0)),

@@ -11,6 +11,7 @@ mod json;
 mod lease;
 mod message;
 mod money;
+mod observed;
 mod ports;
 mod quirks;
 mod raw_json;
@@ -29,6 +30,7 @@ pub use message::{
     ToolDefinition, ToolMessage, UserMessage,
 };
 pub use money::{Bill, Cost, CostStatus, Money};
+pub use observed::{CallEnd, ModelCall, Observed};
 pub use ports::{DeliveryPoint, HookPoint, HookVerdict, Hooks, Mail, Mailbox, NoHooks, NoMail};
 pub use quirks::Quirks;
 pub use raw_json::RawJson;

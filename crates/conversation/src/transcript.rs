@@ -6,8 +6,8 @@
 //! commit, so code that runs something unrecorded does not compile.
 
 use crate::{
-    AssistantMessage, Bill, BoxFuture, CallId, IntentId, Lease, Message, SessionId, ToolMessage, TurnId,
-    Usage, UserMessage,
+    AssistantMessage, Bill, BoxFuture, CallId, IntentId, Lease, Message, Observed, SessionId, ToolMessage,
+    TurnId, Usage, UserMessage,
 };
 use std::path::PathBuf;
 
@@ -64,6 +64,10 @@ pub trait Transcript: Send + Sync {
         turn: OpenTurn,
         closing: Closing,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
+
+    /// Takes note of what something took. It never waits and never fails: what is noted goes along
+    /// with a later commit, and may be lost with the process.
+    fn observe(&self, _observed: Observed) {}
 }
 
 /// What starts a turn.

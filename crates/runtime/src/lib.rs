@@ -12,6 +12,7 @@ mod error;
 mod fallback;
 pub mod home;
 mod images;
+pub mod log;
 mod meter;
 pub mod model_choice;
 pub mod model_facts;

@@ -54,7 +54,11 @@ impl StoredMeter {
         let wish = Reservation { session, provider, model, task, amount };
         match store.reserve(wish, self.budget.limits).await {
             Ok(Reserved::Granted(id)) => Ok(Ticket { reservation: Some((id, amount)) }),
-            Ok(Reserved::Refused(refused)) => Err(Failure::OverBudget { why: refusal(&refused, amount) }),
+            Ok(Reserved::Refused(refused)) => {
+                let why = refusal(&refused, amount);
+                tracing::warn!(why, "the budget allows no further call");
+                Err(Failure::OverBudget { why })
+            }
             Err(error) => Err(failed(error.to_string())),
         }
     }

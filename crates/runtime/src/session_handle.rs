@@ -16,6 +16,7 @@ use hermes_wire::ModelRoute;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 /// A session that can be spoken to. One turn runs at a time.
 pub struct SessionHandle<'a> {
@@ -230,7 +231,11 @@ impl<'a> SessionHandle<'a> {
             events,
         };
         let before = session.quirks;
-        let report = run_turn(session, input, &ports, cancel).await;
+        let span = tracing::info_span!("turn", session = self.id.as_str(), turn_id = tracing::field::Empty);
+        // A turn that has begun and not ended was killed; the process says by what to look for it.
+        let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
+        tracing::info!(parent: &span, pid, version, "turn begun");
+        let report = run_turn(session, input, &ports, cancel).instrument(span).await;
         self.usage += report.usage;
         if let Some(cost) = report.cost {
             match &mut self.cost {
@@ -346,6 +351,8 @@ async fn recover(runtime: &Runtime, acquired: &Acquired) -> Result<Recovery, Run
     if acquired.open_turn.is_none() {
         return Ok(Recovery::default());
     }
+    let (session, orphans) = (acquired.lease.session.as_str(), acquired.orphans.len());
+    tracing::warn!(session, orphans, "the last turn was cut off; closing it");
     for mark in acquired.orphans.iter().filter_map(|orphan| orphan.process.clone()) {
         let group = Group { id: mark.group, started: mark.started, boot: mark.boot };
         reap(&group).await;

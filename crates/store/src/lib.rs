@@ -16,6 +16,6 @@ pub use sessions::{
     NamedTally, NewSession, Optimized, OrphanIntent, Prunable, PrunableFile, PruneFilter, Quarter, Reason,
     Recovery, RecoveryTexts, Refused, Reservation, Reserved, Rewound, SearchFilter, SearchHit, SearchReport,
     SessionDb, SessionSummary, SessionUse, Share, Sort, SpendLimit, SpendLimits, Spending, Statistics, Stats,
-    StoredFile, StoredMessage, StoredSession, Tally, Target, Verification, check, check_files, is_alive,
-    sanitize_title, this_process, verify,
+    StoredFile, StoredMessage, StoredSession, Tally, Target, TraceEnd, TracedCall, TracedTool, TurnTrace,
+    Verification, check, check_files, is_alive, sanitize_title, this_process, verify,
 };

@@ -45,11 +45,13 @@ mod rewrite;
 mod schema;
 mod script;
 mod search;
+mod spans;
 mod spending;
 mod stats;
 mod sums;
 mod tail;
 mod titles;
+mod trace;
 mod transcript;
 mod verify;
 mod writer;
@@ -79,6 +81,7 @@ pub use rewind::Rewound;
 pub use search::{ContextMessage, SearchFilter, SearchHit, SearchReport, Sort};
 pub use stats::{NamedTally, Statistics, Tally};
 pub use titles::{MAX_TITLE, sanitize_title};
+pub use trace::{TraceEnd, TracedCall, TracedTool, TurnTrace};
 pub use verify::{Check, Finding, Verification, verify};
 pub use writer::Stats;
 
@@ -108,6 +111,8 @@ struct Shared {
     writer: Writer,
     readers: Readers,
     pairs: PairIndex,
+    /// What was observed and not yet written.
+    observed: spans::Pending,
 }
 
 impl SessionDb {
@@ -119,7 +124,7 @@ impl SessionDb {
         let db = connect::writer(path)?;
         let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;
         let (readers, pairs) = (Readers::new(path.to_owned()), PairIndex::beside(path));
-        let shared = Arc::new(Shared { clock, writer, readers, pairs });
+        let shared = Arc::new(Shared { clock, writer, readers, pairs, observed: spans::Pending::default() });
         Ok(Self { shared, is_alive: owner::is_alive, files: None })
     }
 

@@ -6,13 +6,16 @@
 use crate::tool::{Body, Bound, CallScope};
 use crate::{ApprovalRequest, Concurrency, ToolContext, ToolError, ToolOutput, builtin, limits};
 use futures::FutureExt;
-use hermes_conversation::{Disposition, Effect, IntentState, StartPermit, ToolCall, ToolMessage, Transcript};
+use hermes_conversation::{
+    Disposition, Effect, IntentState, Observed, StartPermit, ToolCall, ToolMessage, Transcript,
+};
 use serde_json::{Value, json};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 /// A call that has been judged.
 pub struct Prepared {
@@ -118,7 +121,11 @@ impl Prepared {
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
             cx.reads().other_tool_ran();
         }
-        let result = AssertUnwindSafe(async { body(cx, &scope).await }).catch_unwind().await;
+        let span = tracing::info_span!("tool_call", tool = self.call.name, call = self.call.id.as_str());
+        let running = AssertUnwindSafe(async { body(cx, &scope).await }).catch_unwind();
+        let result = running.instrument(span.clone()).await;
+        let took = begun.elapsed();
+        scope.transcript.observe(Observed::ToolRan { intent: scope.intent, took });
         let (text, failed, state, disposition) = match result {
             Ok(Ok(output)) => {
                 let failed = output.failed;
@@ -127,18 +134,21 @@ impl Prepared {
             Ok(Err(error)) => (limits::fitted(error_output(error), cx), true, IntentState::Failed, None),
             Err(_) => (crashed(&self.call.name), true, IntentState::Failed, Some(Disposition::Unknown)),
         };
+        let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let (outcome, bytes) = (state.as_str(), text.len());
+        match disposition {
+            Some(_) => tracing::error!(parent: &span, ms = millis, "tool crashed"),
+            None => tracing::info!(parent: &span, outcome, failed, bytes, ms = millis, "tool ended"),
+        }
         let mut message = ToolMessage::new(self.call.id, self.call.name, text);
         message.disposition = disposition;
-        Finished {
-            message,
-            state,
-            failed,
-            millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-        }
+        Finished { message, state, failed, millis }
     }
 
     /// The end of a call that was not allowed to run.
     pub fn refused(self, why: &str) -> Finished {
+        let (tool, call, decision) = (&self.call.name, self.call.id.as_str(), self.verdict.decision());
+        tracing::info!(tool, call, decision, "tool not run");
         let text = json!({ "error": why }).to_string();
         let message =
             ToolMessage::new(self.call.id, self.call.name, text).with_disposition(Disposition::None);

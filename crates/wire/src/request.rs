@@ -13,6 +13,17 @@ pub enum ApiMode {
     CodexResponses,
 }
 
+impl ApiMode {
+    /// The spelling used in settings and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "chat_completions",
+            Self::AnthropicMessages => "anthropic_messages",
+            Self::CodexResponses => "codex_responses",
+        }
+    }
+}
+
 /// How hard a model is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {

@@ -178,6 +178,7 @@ impl PooledKeys {
     async fn refresh_held(&self, state: &mut State, held: &Entry, is_last: bool) -> KeyChange {
         match self.renew(held).await {
             Ok(new) => {
+                tracing::info!(provider = %held.provider, credential = held.label, "a login was renewed");
                 self.hold(state, new);
                 KeyChange::Another
             }
@@ -215,12 +216,15 @@ impl PooledKeys {
     }
 
     async fn mark(&self, state: &mut State, entry: &Entry, status: Status, error: LastError) {
+        let (provider, credential) = (&entry.provider, &entry.label);
+        tracing::warn!(%provider, credential, ?status, code = error.code, "a credential is put aside");
         let (noted, marked) = (error.clone(), entry.clone());
         let written = self.write(move |data, now| {
             data.mark(&marked, status, &noted);
             data.prune(&marked.provider, now);
         });
         if written.await.is_err() {
+            tracing::warn!("auth.json could not be changed; other processes will try this credential");
             state.unwritten.push((entry.id.clone(), status, error));
         }
     }

@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 47] = [
+pub static KEYS: [Key; 50] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -234,6 +234,14 @@ pub static KEYS: [Key; 47] = [
         Fallback::Boolean(true),
         "give unused space back after an automatic deletion",
     ),
+    key(
+        "logging.level",
+        Kind::Choice(&["DEBUG", "WARNING", "ERROR", "INFO"]),
+        Fallback::Text("INFO"),
+        "what is written to logs/agent.log: DEBUG, INFO, WARNING or ERROR, and what is worse",
+    ),
+    integer("logging.max_size_mb", 5, "MiB at which logs/agent.log is put away; 0 means never"),
+    integer("logging.backup_count", 3, "logs that were put away and are kept; with 0, none ever is"),
     text("network.proxy", "proxy for outgoing requests").env(&[
         Value("HTTPS_PROXY"),
         Value("https_proxy"),

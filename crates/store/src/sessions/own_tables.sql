@@ -115,6 +115,19 @@ CREATE TABLE IF NOT EXISTS hx_reservations (
   at REAL NOT NULL
 );
 
+-- What turns spent their time on beside tools, whose times are in hx_intents: `model` is a call of a model.
+-- One tree and no index, because every model call adds a row.
+CREATE TABLE IF NOT EXISTS hx_spans (
+  turn INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  started_at REAL NOT NULL,
+  ended_at REAL NOT NULL,
+  detail TEXT NOT NULL,
+  PRIMARY KEY (turn, n)
+) WITHOUT ROWID;
+
 -- How far something has come; `artifacts` is the last message that was searched for files.
 CREATE TABLE IF NOT EXISTS hx_marks (
   name TEXT PRIMARY KEY,

@@ -14,7 +14,7 @@ use hermes_conversation::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-const EXIT_REASON: &str = "interrupted_by_crash";
+use super::trace::KILLED as EXIT_REASON;
 
 /// What is written for work that was cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,12 +7,14 @@ use super::append::{self, Place};
 use super::encode::{self, Columns};
 use super::lease::fence;
 use super::numbers::stored;
+use super::spans::{self, CallSpan, ToolTimes};
 use super::writer::Level;
 use super::{SessionDb, StoreError, spending};
 use crate::error::Doing;
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, Intent, IntentId, IntentState, Lease, Message, OpenTurn, Opening,
-    Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit, Transcript, TurnId,
+    AssistantMessage, BoxFuture, Closing, Intent, IntentId, IntentState, Lease, Message, Observed, OpenTurn,
+    Opening, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit, Transcript,
+    TurnId,
 };
 use rusqlite::{Connection, params};
 
@@ -64,10 +66,11 @@ impl Transcript for SessionDb {
     ) -> BoxFuture<'a, Result<Vec<StartPermit>, RecordError>> {
         let results = settlement.results.iter().map(|settled| encode::tool(&settled.message)).collect();
         let entry = self.entry(turn, results, None);
+        let ran = self.shared.observed.tools(settlement.results.iter().map(|settled| settled.intent));
         self.record(lease, move |db, lease| {
             entry.write(db, lease)?;
-            for settled in &settlement.results {
-                end_intent(db, &entry, settled.intent, settled.state)?;
+            for (settled, times) in settlement.results.iter().zip(&ran) {
+                end_intent(db, &entry, settled.intent, settled.state, *times)?;
             }
             for &(intent, decision) in &settlement.decided {
                 decide(db, entry.turn, intent, decision).doing("record a decision")?;
@@ -127,6 +130,10 @@ impl Transcript for SessionDb {
             Ok(())
         })
     }
+
+    fn observe(&self, observed: Observed) {
+        self.note(observed);
+    }
 }
 
 impl SessionDb {
@@ -145,7 +152,8 @@ impl SessionDb {
     }
 
     fn entry(&self, turn: &OpenTurn, messages: Vec<Columns>, spent: Option<&SpentCall>) -> Entry {
-        Entry { turn: turn.id, messages, spent: spent.cloned(), at: self.now() }
+        let calls = self.shared.observed.calls(turn.id);
+        Entry { turn: turn.id, messages, spent: spent.cloned(), calls, at: self.now() }
     }
 }
 
@@ -154,6 +162,8 @@ struct Entry {
     turn: TurnId,
     messages: Vec<Columns>,
     spent: Option<SpentCall>,
+    /// Model calls that have ended since the last entry.
+    calls: Vec<CallSpan>,
     at: f64,
 }
 
@@ -163,6 +173,9 @@ impl Entry {
         let place = Place { session: &lease.session, turn: Some(self.turn), at: self.at };
         for columns in &self.messages {
             append::message(db, place, columns)?;
+        }
+        for call in &self.calls {
+            spans::insert(db, self.turn, call)?;
         }
         match &self.spent {
             Some(spent) => spending::count(db, lease.session.as_str(), spent, self.at),
@@ -233,12 +246,18 @@ fn end_intent(
     entry: &Entry,
     intent: IntentId,
     state: IntentState,
+    ran: Option<ToolTimes>,
 ) -> Result<(), StoreError> {
+    // Of calls that ran side by side, each has its own times; the commit has only one.
+    let (started_at, ended_at) = (ran.map(|ran| ran.started_at), ran.map_or(entry.at, |ran| ran.ended_at));
     let ended = db
         .prepare_cached(
-            "UPDATE hx_intents SET state = ?3, ended_at = ?4 WHERE id = ?1 AND turn = ?2 AND ended_at IS NULL",
+            "UPDATE hx_intents SET state = ?3, ended_at = ?4, started_at = COALESCE(?5, started_at)
+             WHERE id = ?1 AND turn = ?2 AND ended_at IS NULL",
         )
-        .and_then(|mut end| end.execute(params![intent.0, entry.turn.0, state.as_str(), entry.at]))
+        .and_then(|mut end| {
+            end.execute(params![intent.0, entry.turn.0, state.as_str(), ended_at, started_at])
+        })
         .doing("record the end of a call")?;
     if ended == 1 {
         return Ok(());

@@ -18,6 +18,7 @@ mod rewrite;
 mod round_trip;
 mod schema;
 mod scripts;
+mod trace;
 mod turns;
 mod upgrade;
 mod upkeep;

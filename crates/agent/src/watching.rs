@@ -1,0 +1,132 @@
+//! What a model call takes, for the log and the record.
+//!
+//! Nothing of what is said goes into either: names, counts and times do, and at DEBUG sizes and
+//! digests. What a provider says about a fault is in the log alone, which takes secrets out.
+
+use crate::{Ports, Session, TurnReport};
+use hermes_conversation::{CallEnd, Cost, ModelCall, Observed, TurnId, Usage};
+use hermes_wire::{EncodedRequest, Fault, ModelProfile, Reply};
+use std::time::{Duration, Instant};
+use tracing::Span;
+
+/// A model call under way.
+pub(crate) struct Watch {
+    begun: Instant,
+    first_byte: Option<Duration>,
+    attempt: u32,
+    turn: Option<TurnId>,
+    provider: String,
+    model: String,
+    span: Span,
+}
+
+impl Watch {
+    pub(crate) fn begin(session: &Session, profile: &ModelProfile, request: &EncodedRequest) -> Self {
+        let attempt = session.failures + 1;
+        let (provider, model) = (profile.issuer.provider.clone(), profile.model.to_string());
+        let mode = profile.mode.as_str();
+        let span = tracing::info_span!("model_call", provider, model, mode, attempt);
+        tracing::debug!(parent: &span, bytes = request.body.len(), "a model is asked");
+        let turn = session.turn.as_ref().map(|turn| turn.id);
+        Self { begun: Instant::now(), first_byte: None, attempt, turn, provider, model, span }
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.span.clone()
+    }
+
+    /// When the first piece of the reply came, if any did.
+    pub(crate) fn heard_at(&mut self, first: Option<Instant>) {
+        self.first_byte = first.map(|first| first.duration_since(self.begun));
+    }
+
+    pub(crate) fn replied(self, reply: &Reply, session: &mut Session, ports: &Ports) {
+        session.failures = 0;
+        let (took, first_byte) = (self.begun.elapsed(), self.first_byte_ms());
+        let usage = reply.usage.unwrap_or_default();
+        let (tokens_in, tokens_out) = (usage.prompt(), usage.output);
+        let outcome = reply.finish.as_str();
+        let (ms, calls) = (millis(took), reply.message.calls.len());
+        tracing::info!(
+            parent: &self.span,
+            outcome,
+            calls,
+            tokens_in,
+            tokens_out,
+            first_byte_ms = first_byte,
+            ms,
+            "model answered"
+        );
+        let end = CallEnd::Replied(outcome);
+        self.note(took, end, reply.usage, Some(reply.bill.cost), ports);
+    }
+
+    pub(crate) fn failed(self, fault: &Fault, session: &mut Session, ports: &Ports) {
+        session.failures += 1;
+        let (took, first_byte) = (self.begun.elapsed(), self.first_byte_ms());
+        let class = fault.class.as_str();
+        let (ms, detail) = (millis(took), clipped(&fault.detail));
+        tracing::warn!(
+            parent: &self.span,
+            fault = class,
+            status = fault.refusal.status,
+            first_byte_ms = first_byte,
+            ms,
+            detail,
+            "model call failed"
+        );
+        self.note(took, CallEnd::Failed(class), None, None, ports);
+    }
+
+    pub(crate) fn stopped(self, ports: &Ports) {
+        let took = self.begun.elapsed();
+        tracing::info!(parent: &self.span, ms = millis(took), "model call stopped");
+        self.note(took, CallEnd::Stopped, None, None, ports);
+    }
+
+    fn first_byte_ms(&self) -> Option<u64> {
+        self.first_byte.map(millis)
+    }
+
+    fn note(self, took: Duration, end: CallEnd, usage: Option<Usage>, cost: Option<Cost>, ports: &Ports) {
+        let Self { attempt, turn: Some(turn), provider, model, first_byte, .. } = self else { return };
+        let call = Box::new(ModelCall { took, first_byte, provider, model, attempt, end, usage, cost });
+        ports.transcript.observe(Observed::ModelCall { turn, call });
+    }
+}
+
+/// Says how a turn ended; session and turn are in the span around it.
+pub(crate) fn turn_ended(report: &TurnReport) {
+    let TurnReport { exit_reason, api_calls, usage, .. } = report;
+    let (tokens_in, tokens_out) = (usage.prompt(), usage.output);
+    let cost = report.cost.and_then(|cost| cost.known()).map(|money| money.dollars());
+    match report.error.as_deref().map(clipped).filter(|_| report.failed) {
+        Some(error) => tracing::warn!(
+            exit_reason,
+            calls = api_calls,
+            tokens_in,
+            tokens_out,
+            cost_usd = cost,
+            error,
+            "turn failed"
+        ),
+        None => tracing::info!(
+            exit_reason,
+            calls = api_calls,
+            tokens_in,
+            tokens_out,
+            cost_usd = cost,
+            "turn ended"
+        ),
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Enough of a provider's words to know them by.
+fn clipped(text: &str) -> &str {
+    const MOST: usize = 400;
+    text.get(..text.floor_char_boundary(MOST)).unwrap_or(text)
+}

@@ -1,0 +1,230 @@
+//! From `tracing` to lines: every event is one line, with the fields of the spans around it.
+//!
+//! A subscriber of our own instead of a library's: it is small, has no thread, allocates nothing at a
+//! wake-up, and every value goes through redaction in one place (`fields`).
+
+use super::Trouble;
+use super::fields::Fields;
+use super::file::LogFile;
+use super::line::{self, LogLevel};
+use super::open_spans::{Span, Spans};
+use hermes_guard::Secrets;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_core::span::Current;
+
+thread_local! {
+    /// The spans this thread is in, the innermost last.
+    static ENTERED: RefCell<Vec<Id>> = const { RefCell::new(Vec::new()) };
+}
+
+pub(super) struct LogSubscriber {
+    level: LogLevel,
+    secrets: Secrets,
+    spans: Mutex<Spans>,
+    output: Mutex<Output>,
+    trouble: Trouble,
+    was_troubled: AtomicBool,
+}
+
+/// Where lines go, and what is worth keeping from one to the next.
+struct Output {
+    file: LogFile,
+    /// The last second in which something was logged, and how it is written.
+    second: (i64, String),
+    line: String,
+}
+
+impl Output {
+    /// Time zones are asked once a second.
+    fn now(&mut self) -> u32 {
+        let now = Timestamp::now();
+        if now.as_second() != self.second.0 || self.second.1.is_empty() {
+            self.second = (now.as_second(), line::clock(&now.to_zoned(TimeZone::system())));
+        }
+        now.subsec_nanosecond().unsigned_abs() / 1_000_000
+    }
+}
+
+impl LogSubscriber {
+    pub(super) fn new(level: LogLevel, file: LogFile, secrets: Secrets, trouble: Trouble) -> Self {
+        Self {
+            level,
+            secrets,
+            spans: Mutex::default(),
+            output: Mutex::new(Output { file, second: (0, String::new()), line: String::new() }),
+            trouble,
+            was_troubled: AtomicBool::new(false),
+        }
+    }
+
+    /// Everything of ours from the wanted level on, and what others find worth a warning.
+    fn wants(&self, metadata: &Metadata<'_>) -> bool {
+        let is_ours = metadata.target().starts_with("hermes");
+        if metadata.is_span() {
+            // Also when their level is not wanted: a warning should say in which session.
+            return is_ours && *metadata.level() <= Level::INFO;
+        }
+        let level = level_of(metadata.level());
+        level >= self.level && (is_ours || level >= LogLevel::Warning)
+    }
+
+    fn write(&self, event: &Event<'_>) {
+        let mut said = Fields::new(&self.secrets);
+        event.record(&mut said);
+        let mut tail = said.fields;
+        let mut session = said.session;
+        self.around(event, |span| {
+            tail.push_str(&span.fields);
+            if session.is_none() {
+                session.clone_from(&span.session);
+            }
+        });
+        let metadata = event.metadata();
+        let level = level_of(metadata.level());
+        let mut output = locked(&self.output);
+        let millis = output.now();
+        let Output { file, second, line } = &mut *output;
+        line.clear();
+        line::head(line, (&second.1, millis), level, session.as_deref(), metadata.target());
+        line.extend([&said.message, &tail, "\n"]);
+        let written = file.append(line);
+        drop(output);
+        if let Err(error) = written
+            && !self.was_troubled.swap(true, Ordering::Relaxed)
+        {
+            (self.trouble)(&error.to_string());
+        }
+    }
+
+    /// Visits the spans around an event, the innermost first.
+    fn around(&self, event: &Event<'_>, mut visit: impl FnMut(&Span)) {
+        let mut next = match (event.parent(), event.is_root()) {
+            (Some(parent), _) => Some(parent.clone()),
+            (None, true) => None,
+            (None, false) => innermost(),
+        };
+        let spans = locked(&self.spans);
+        while let Some(span) = next.and_then(|id| spans.get(&id)) {
+            visit(span);
+            next = span.parent.clone();
+        }
+    }
+}
+
+impl Subscriber for LogSubscriber {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.wants(metadata)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(if self.level == LogLevel::Debug { LevelFilter::DEBUG } else { LevelFilter::INFO })
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut fields = Fields::new(&self.secrets);
+        span.record(&mut fields);
+        let parent = match (span.parent(), span.is_root()) {
+            (Some(parent), _) => Some(parent.clone()),
+            (None, true) => None,
+            (None, false) => innermost(),
+        };
+        // The parent stays as long as its children.
+        if let Some(parent) = &parent {
+            self.clone_span(parent);
+        }
+        let Fields { session, fields, .. } = fields;
+        let span = Span { metadata: span.metadata(), parent, session, fields, handles: 1 };
+        locked(&self.spans).add(span)
+    }
+
+    fn record(&self, id: &Id, values: &Record<'_>) {
+        let mut fields = Fields::new(&self.secrets);
+        values.record(&mut fields);
+        if let Some(span) = locked(&self.spans).get_mut(id) {
+            span.fields.push_str(&fields.fields);
+            span.session = fields.session.or(span.session.take());
+        }
+    }
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        self.write(event);
+    }
+
+    fn enter(&self, id: &Id) {
+        ENTERED.with_borrow_mut(|entered| entered.push(id.clone()));
+    }
+
+    fn exit(&self, id: &Id) {
+        ENTERED.with_borrow_mut(|entered| {
+            // Nearly always the innermost; this runs at every wake-up.
+            if entered.pop_if(|last| last == id).is_some() {
+                return;
+            }
+            if let Some(place) = entered.iter().rposition(|entered| entered == id) {
+                entered.remove(place);
+            }
+        });
+    }
+
+    fn clone_span(&self, id: &Id) -> Id {
+        if let Some(span) = locked(&self.spans).get_mut(id) {
+            span.handles += 1;
+        }
+        id.clone()
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        let mut spans = locked(&self.spans);
+        let mut next = Some(id);
+        let mut is_first = true;
+        let mut closed = false;
+        while let Some(id) = next.take() {
+            let Some(span) = spans.get_mut(&id) else { break };
+            span.handles = span.handles.saturating_sub(1);
+            if span.handles == 0 {
+                closed |= is_first;
+                next = spans.remove(&id).and_then(|span| span.parent);
+            }
+            is_first = false;
+        }
+        closed
+    }
+
+    fn current_span(&self) -> Current {
+        let found = innermost().and_then(|id| {
+            let metadata = locked(&self.spans).get(&id)?.metadata;
+            Some(Current::new(id, metadata))
+        });
+        found.unwrap_or_else(Current::none)
+    }
+}
+
+fn innermost() -> Option<Id> {
+    ENTERED.with_borrow(|entered| entered.last().cloned())
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn level_of(level: &Level) -> LogLevel {
+    match *level {
+        Level::ERROR => LogLevel::Error,
+        Level::WARN => LogLevel::Warning,
+        Level::INFO => LogLevel::Info,
+        _ => LogLevel::Debug,
+    }
+}
+
+#[cfg(test)]
+#[path = "subscriber_tests.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+//! What a turn took is recorded with its commits, and read again.
+
+use crate::desk::{Desk, closing, intent, owner, reply, session, texts};
+use hermes_conversation::{
+    CallEnd, Cost, IntentId, IntentState, Lease, ModelCall, Money, Observed, OpenTurn, Settled, Settlement,
+    ToolMessage, Transcript, Usage,
+};
+use hermes_store::{TraceEnd, TurnTrace};
+use std::time::Duration;
+
+fn asked(turn: &OpenTurn, attempt: u32, end: CallEnd) -> Observed {
+    let is_reply = matches!(end, CallEnd::Replied(_));
+    let cost = Cost { estimated: Money::parse("0.5"), ..Cost::default() };
+    let call = ModelCall {
+        took: Duration::from_millis(1500),
+        first_byte: is_reply.then_some(Duration::from_millis(200)),
+        provider: "p".into(),
+        model: "m".into(),
+        attempt,
+        end,
+        usage: is_reply.then(|| Usage { input: 10, output: 2, ..Usage::default() }),
+        cost: is_reply.then_some(cost),
+    };
+    Observed::ModelCall { turn: turn.id, call: Box::new(call) }
+}
+
+fn ended(intent: IntentId, id: &str) -> Settled {
+    let call = crate::desk::call(id);
+    Settled { intent, state: IntentState::Done, message: ToolMessage::new(call.id, call.name, "ok") }
+}
+
+async fn trace(desk: &Desk, lease: &Lease, number: Option<u64>) -> Option<TurnTrace> {
+    desk.db.trace(&lease.session, number).await.unwrap()
+}
+
+#[tokio::test]
+async fn calls_and_tools_have_their_own_times_and_cost_no_commit() {
+    let desk = Desk::new();
+    let lease = desk.lease("s").await;
+    let turn = desk.open(&lease, "hi").await;
+    let before = desk.db.stats();
+    desk.db.observe(asked(&turn, 1, CallEnd::Replied("tool_calls")));
+    let started = IntentState::Started;
+    let intents = [intent("a", started), intent("b", started)];
+    let ids = desk.db.plan(&lease, &turn, &reply(&["a", "b"]), None, &intents).await.unwrap().ids;
+    for (id, millis) in [(ids[1], 100), (ids[0], 2500)] {
+        desk.db.observe(Observed::ToolRan { intent: id, took: Duration::from_millis(millis) });
+    }
+    let results = vec![ended(ids[0], "a"), ended(ids[1], "b")];
+    desk.db.settle(&lease, &turn, Settlement { results, ..Settlement::default() }).await.unwrap();
+    desk.db.observe(asked(&turn, 1, CallEnd::Stopped));
+    desk.db.close(&lease, turn, closing("done")).await.unwrap();
+    let after = desk.db.stats();
+    assert_eq!((after.commits - before.commits, after.full_commits - before.full_commits), (3, 3));
+
+    let found = trace(&desk, &lease, None).await.unwrap();
+    assert_eq!(found.end, TraceEnd::Closed { exit_reason: "text_response".into() });
+    let calls: Vec<_> = found.calls.iter().map(|call| (call.outcome.as_str(), call.why.as_str())).collect();
+    assert_eq!(calls, [("replied", "tool_calls"), ("stopped", "")]);
+    let first = &found.calls[0];
+    assert_eq!((first.first_byte_ms, first.cost_usd, first.usage.unwrap().input), (Some(200), Some(0.5), 10));
+    let took = |from: f64, to: f64| ((to - from) * 1000.0).round() as u64;
+    assert_eq!(took(first.started_at, first.ended_at), 1500);
+    let tools: Vec<_> =
+        found.tools.iter().map(|tool| took(tool.started_at.unwrap(), tool.ended_at.unwrap())).collect();
+    assert_eq!(tools, [2500, 100], "each has its own time, though one commit recorded both");
+    // Somebody else's turn is not mixed in, and a turn that is not there is not found.
+    assert_eq!((found.number, found.turns), (1, 1));
+    desk.say(&lease, "again", "yes").await;
+    let second = trace(&desk, &lease, None).await.unwrap();
+    assert_eq!((second.number, second.turns, second.calls.len()), (2, 2, 0));
+    assert_eq!(trace(&desk, &lease, Some(1)).await.unwrap().calls.len(), 2);
+    assert_eq!(trace(&desk, &lease, Some(3)).await, None);
+}
+
+#[tokio::test]
+async fn a_killed_turn_is_known_as_one_before_and_after_its_recovery() {
+    let desk = Desk::new();
+    let lease = desk.lease("s").await;
+    let turn = desk.open(&lease, "hi").await;
+    // Written at once: nothing else is recorded before the next answer.
+    desk.db.observe(asked(&turn, 1, CallEnd::Failed("overloaded")));
+    let started = [intent("a", IntentState::Started)];
+    desk.db.observe(asked(&turn, 2, CallEnd::Replied("tool_calls")));
+    desk.db.plan(&lease, &turn, &reply(&["a"]), None, &started).await.unwrap();
+
+    let alive = desk.db.clone().with_liveness(|_| true);
+    assert_eq!(alive.trace(&lease.session, None).await.unwrap().unwrap().end, TraceEnd::Running);
+    let other = desk.again();
+    let open = trace(&other, &lease, None).await.unwrap();
+    assert_eq!((open.end, open.closed_at), (TraceEnd::Killed, None));
+    let outcomes: Vec<_> = open.calls.iter().map(|call| (call.attempt, call.outcome.as_str())).collect();
+    assert_eq!(outcomes, [(1, "failed"), (2, "replied")]);
+
+    let taken = other.db.acquire(session("s"), owner(2)).await.unwrap();
+    other.db.recover(&taken.lease, texts()).await.unwrap();
+    let closed = trace(&other, &lease, None).await.unwrap();
+    let tool = &closed.tools[0];
+    assert_eq!((closed.end, tool.state, tool.ended_at), (TraceEnd::Killed, IntentState::Unknown, None));
+
+    other.db.release(&taken.lease).await.unwrap();
+    other.db.delete(&lease.session).await.unwrap();
+    let left: i64 = desk.raw().query_row("SELECT COUNT(*) FROM hx_spans", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 0, "spans go with their session");
+}
