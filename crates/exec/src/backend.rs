@@ -124,4 +124,6 @@ pub enum ExecError {
     },
     #[error("the start of the command could not be recorded: {cause}")]
     NotRecorded { cause: String },
+    #[error(transparent)]
+    Supervisor(#[from] crate::supervisor::SuperviseError),
 }

@@ -66,6 +66,18 @@ impl Capture {
         self.push(&text);
     }
 
+    /// Takes note that `bytes` of the output are missing here. What follows is its end; the file
+    /// gets nothing more, because a file with a hole would mislead.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        let rest = self.decoder.finish();
+        self.push(&rest);
+        self.seen += bytes;
+        self.tail = Piece::default();
+        if let SpillState::Open { cut, .. } = &mut self.spill {
+            *cut = true;
+        }
+    }
+
     /// Whether [`finish`](Self::finish) has to wait for the disk.
     pub(crate) fn has_spilled(&self) -> bool {
         matches!(self.spill, SpillState::Open { .. })
@@ -239,6 +251,20 @@ mod tests {
         assert!(done.text.starts_with(&notice), "{}", done.text);
         assert!(done.text.ends_with("]\n\ndefgh中"), "{}", done.text);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "abcdefgh中".repeat(3));
+    }
+
+    #[test]
+    fn a_hole_is_counted_and_ends_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut capture = Capture::new(limits(10, Some(dir.path())));
+        capture.feed(b"0123456789abcdef");
+        capture.skip(100);
+        capture.feed(b"uvwxyz");
+        let done = capture.finish();
+        let spill = done.spill.unwrap();
+        assert_eq!((spill.bytes, spill.cut, done.omitted), (16, true, 112));
+        assert!(done.text.starts_with("0123\n\n[112 "), "{}", done.text);
+        assert!(done.text.ends_with("]\n\nuvwxyz"), "{}", done.text);
     }
 
     #[test]

@@ -5,12 +5,13 @@
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 /// A process group, named so that a reused id is not mistaken for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// The leader's process id, which is also the group's and the session's.
     pub id: u32,
@@ -105,16 +106,16 @@ impl Group {
 
     /// The kernel does not reuse an id while a group or session has it. So a process with our
     /// leader's id and another start time means that nothing of ours is left.
-    fn is_reused(&self) -> bool {
+    pub(crate) fn is_reused(&self) -> bool {
         Stat::of(self.id).is_ok_and(|stat| stat.started != self.started)
     }
 }
 
-fn pid(id: u32) -> Option<Pid> {
+pub(crate) fn pid(id: u32) -> Option<Pid> {
     i32::try_from(id).ok().and_then(Pid::from_raw)
 }
 
-fn processes() -> impl Iterator<Item = u32> {
+pub(crate) fn processes() -> impl Iterator<Item = u32> {
     std::fs::read_dir("/proc")
         .into_iter()
         .flatten()
@@ -127,16 +128,17 @@ fn newest_process() -> Option<u32> {
 }
 
 /// The fields of `/proc/<pid>/stat` that matter here.
-#[derive(Debug, PartialEq, Eq)]
-struct Stat {
-    state: char,
-    group: i64,
-    session: i64,
-    started: u64,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub(crate) state: char,
+    pub(crate) parent: i64,
+    pub(crate) group: i64,
+    pub(crate) session: i64,
+    pub(crate) started: u64,
 }
 
 impl Stat {
-    fn of(id: u32) -> std::io::Result<Self> {
+    pub(crate) fn of(id: u32) -> std::io::Result<Self> {
         let text = std::fs::read_to_string(Path::new("/proc").join(id.to_string()).join("stat"))?;
         Self::parse(&text).ok_or_else(|| Errno::INVAL.into())
     }
@@ -145,14 +147,15 @@ impl Stat {
     fn parse(text: &str) -> Option<Self> {
         let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
         let state = fields.next()?.chars().next()?;
-        let group = fields.nth(1)?.parse().ok()?;
+        let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
         let started = fields.nth(15)?.parse().ok()?;
-        Some(Self { state, group, session, started })
+        Some(Self { state, parent, group, session, started })
     }
 
     /// A zombie does nothing any more; it may stay for good where nobody collects it.
-    fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
 }
@@ -166,7 +169,11 @@ mod tests {
         let tail = "S 1 2 3 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
         for name in ["bash", "a) b (c", "x y"] {
             let stat = Stat::parse(&format!("42 ({name}) {tail}"));
-            assert_eq!(stat, Some(Stat { state: 'S', group: 2, session: 3, started: 4711 }), "{name}");
+            assert_eq!(
+                stat,
+                Some(Stat { state: 'S', parent: 1, group: 2, session: 3, started: 4711 }),
+                "{name}"
+            );
         }
         assert_eq!(Stat::parse("42 (bash) S 1"), None);
     }

@@ -3,6 +3,7 @@
 //! A [`Backend`] is given a [`Command`] and returns its [`Output`]; [`Local`] runs it on this
 //! machine. Nothing here knows what a tool or a session is: whoever wants a running command to
 //! be found again after a crash records the [`Group`] it is told about and hands it to [`reap`].
+//! [`supervisor`] runs commands in a process of their own, which outlives the one that asked.
 
 mod backend;
 mod capture;
@@ -13,7 +14,9 @@ mod group;
 mod live;
 mod local;
 mod script;
+mod shell;
 mod spill;
+pub mod supervisor;
 
 pub use backend::{
     Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, Spill, Started, Unwatched, Watch,

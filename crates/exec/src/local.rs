@@ -7,13 +7,13 @@
 use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Output, Watch};
 use crate::capture::{Capture, Captured};
 use crate::cwd_file::CwdFile;
+use crate::shell::{self, Ties};
 use crate::{Group, live, script};
-use rustix::process::{Resource, Rlimit, Signal, setrlimit, setsid};
+use rustix::process::Signal;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -79,20 +79,8 @@ impl Running {
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         // Both streams share one pipe, so that their order is the order of writing.
         let errors = write.try_clone().map_err(failed("make a pipe"))?;
-        let mut shell = tokio::process::Command::new(shell());
-        shell
-            .arg("-c")
-            .arg(script::wrapper(command.cwd_file.as_deref()))
-            .arg("bash")
-            .arg(&command.script)
-            .current_dir(&command.cwd)
-            .env_clear()
-            .envs(command.env.iter().map(|(name, value)| (name, value)))
-            .kill_on_drop(true)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::from(write))
-            .stderr(Stdio::from(errors));
-        lead_session(&mut shell);
+        let mut shell = tokio::process::Command::from(shell::waiting(command, Ties::LOOSE));
+        shell.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::from(write)).stderr(Stdio::from(errors));
         let child = shell.spawn().map_err(failed("start a shell"))?;
         let id = child.id().ok_or_else(|| failed("start a shell")(std::io::ErrorKind::NotFound.into()))?;
         let group = Group::led_by(id).map_err(failed("read /proc"))?;
@@ -224,7 +212,7 @@ impl Running {
 
 /// The next piece of output; pends for ever once the pipe is closed, so that a `select!` turns
 /// to its other branches.
-async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
+pub(crate) async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
     let Some(open) = pipe else {
         return std::future::pending().await;
     };
@@ -238,7 +226,7 @@ async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
 }
 
 /// Waits for the disk where nothing else has to wait with it.
-async fn finished(capture: Capture) -> Captured {
+pub(crate) async fn finished(capture: Capture) -> Captured {
     if !capture.has_spilled() {
         return capture.finish();
     }
@@ -252,33 +240,6 @@ async fn finished(capture: Capture) -> Captured {
 
 fn exit_code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
-}
-
-/// Looks once for the shell to use.
-fn shell() -> &'static str {
-    static SHELL: OnceLock<&'static str> = OnceLock::new();
-    SHELL.get_or_init(|| {
-        ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
-            .into_iter()
-            .find(|path| Path::new(path).is_file())
-            .unwrap_or("/bin/sh")
-    })
-}
-
-/// Makes the child lead a session and a process group of its own, without core dumps.
-fn lead_session(command: &mut tokio::process::Command) {
-    let prepare = || {
-        setsid()?;
-        let none = Rlimit { current: Some(0), maximum: Some(0) };
-        setrlimit(Resource::Core, none)?;
-        Ok(())
-    };
-    // SAFETY: between fork and exec the closure makes two system calls and nothing else; it
-    // allocates nothing, takes no lock and touches no memory of the parent.
-    #[expect(unsafe_code, reason = "std offers no safe way to start a session in a child")]
-    unsafe {
-        command.pre_exec(prepare);
-    }
 }
 
 /// Lists a group as alive, and kills it if its run was abandoned. The ordinary path disarms it.

@@ -118,12 +118,17 @@ fn create_growing(dir: &Path) -> std::io::Result<(File, PathBuf)> {
 }
 
 fn content_name(digest: &[u8]) -> String {
-    let mut name = String::with_capacity(DIGITS + 4);
-    for byte in &digest[..DIGITS / 2] {
+    hex(&digest[..DIGITS / 2]) + ".txt"
+}
+
+/// `bytes` as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
         // Writing to a text cannot fail.
-        let _ = write!(name, "{byte:02x}");
+        let _ = write!(text, "{byte:02x}");
     }
-    name + ".txt"
+    text
 }
 
 /// Whoever names or removes a file holds this, so that nobody removes what was just renewed. A

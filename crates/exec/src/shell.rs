@@ -1,0 +1,73 @@
+//! The shell that carries out a command, ready to be spawned.
+
+use crate::backend::Command;
+use crate::script;
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit, setsid, umask};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// What the shell shares with the process that spawns it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ties {
+    /// The shell is killed when the spawning thread ends. Only for a thread that lives as long as
+    /// its process.
+    pub(crate) dies_with_parent: bool,
+    /// The file mode mask; `None` is ours.
+    pub(crate) umask: Option<u32>,
+}
+
+impl Ties {
+    /// A shell that has our mask, and goes on when we end.
+    pub(crate) const LOOSE: Self = Self { dies_with_parent: false, umask: None };
+}
+
+/// A shell that waits for a line on its standard input and then carries out `command`. The
+/// caller connects the three streams.
+pub(crate) fn waiting(command: &Command, ties: Ties) -> std::process::Command {
+    let mut shell = std::process::Command::new(shell());
+    shell
+        .arg("-c")
+        .arg(script::wrapper(command.cwd_file.as_deref()))
+        .arg("bash")
+        .arg(&command.script)
+        .current_dir(&command.cwd)
+        .env_clear()
+        .envs(command.env.iter().map(|(name, value)| (name, value)));
+    lead_session(&mut shell, ties);
+    shell
+}
+
+/// Looks once for the shell to use.
+fn shell() -> &'static str {
+    static SHELL: OnceLock<&'static str> = OnceLock::new();
+    SHELL.get_or_init(|| {
+        ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
+            .into_iter()
+            .find(|path| Path::new(path).is_file())
+            .unwrap_or("/bin/sh")
+    })
+}
+
+/// Makes the child lead a session and a process group of its own, without core dumps.
+fn lead_session(command: &mut std::process::Command, ties: Ties) {
+    let prepare = move || {
+        setsid()?;
+        let none = Rlimit { current: Some(0), maximum: Some(0) };
+        setrlimit(Resource::Core, none)?;
+        if let Some(mask) = ties.umask {
+            umask(Mode::from_raw_mode(mask));
+        }
+        if ties.dies_with_parent {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes at most four system calls and nothing
+    // else; it allocates nothing, takes no lock and touches no memory of the parent.
+    #[expect(unsafe_code, reason = "std offers no safe way to start a session in a child")]
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}

@@ -1,0 +1,73 @@
+use super::*;
+
+fn prepared() -> Prepared {
+    let group = Group { id: 7, started: 8, boot: "b".into() };
+    Prepared { version: 1, digest: "d".into(), group }
+}
+
+fn case() -> (tempfile::TempDir, CommandFile) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = CommandFile::of(dir.path(), &Key::new("k").unwrap());
+    (dir, file)
+}
+
+#[test]
+fn a_record_tells_what_was_written_so_far() {
+    let (_dir, file) = case();
+    assert_eq!(file.read().unwrap(), None);
+    let open = file.create(&prepared()).unwrap();
+    assert_eq!(file.read().unwrap(), Some(Recorded { prepared: prepared(), end: None }));
+    let end = End::unknown(3, "gone");
+    write_end(&open, &end).unwrap();
+    assert_eq!(file.read().unwrap(), Some(Recorded { prepared: prepared(), end: Some(end) }));
+    file.remove().unwrap();
+    file.remove().unwrap();
+    assert_eq!(file.read().unwrap(), None);
+}
+
+#[test]
+fn a_second_command_of_one_key_is_refused() {
+    let (_dir, file) = case();
+    file.create(&prepared()).unwrap();
+    assert!(file.create(&prepared()).is_err());
+}
+
+#[test]
+fn an_end_that_was_cut_short_is_none_and_is_written_over() {
+    let (_dir, file) = case();
+    let open = file.create(&prepared()).unwrap();
+    let text = line(&End::unknown(0, "a long reason, longer than the other one")).unwrap();
+    open.write_all_at(&text[..text.len() - 1], BLOCK as u64).unwrap();
+    assert_eq!(file.read().unwrap().unwrap().end, None);
+    write_end(&open, &End::unknown(0, "short")).unwrap();
+    assert_eq!(file.read().unwrap().unwrap().end, Some(End::unknown(0, "short")));
+}
+
+#[test]
+fn output_is_no_end_whatever_it_says() {
+    let (_dir, file) = case();
+    let open = file.create(&prepared()).unwrap();
+    let forged = line(&End::unknown(0, "forged")).unwrap();
+    open.write_all_at(&forged, OUTPUT).unwrap();
+    assert_eq!((file.read().unwrap().unwrap().end, file.output()), (None, forged.len() as u64));
+}
+
+#[test]
+fn a_directory_too_long_to_write_down_is_left_out() {
+    let (_dir, file) = case();
+    let open = file.create(&prepared()).unwrap();
+    let end = End { cwd: Some("x".repeat(BLOCK).into()), ..End::unknown(0, "r") };
+    write_end(&open, &end).unwrap();
+    assert_eq!(file.read().unwrap().unwrap().end, Some(End::unknown(0, "r")));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_stays() {
+    let (_dir, file) = case();
+    for text in ["", "not a record", "not a record\n"] {
+        std::fs::write(&file.path, text).unwrap();
+        let error = file.read().unwrap_err().to_string();
+        assert!(error.contains("k.cmd") && error.contains("left as it is"), "{error}");
+        assert_eq!(std::fs::read_to_string(&file.path).unwrap(), text);
+    }
+}

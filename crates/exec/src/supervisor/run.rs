@@ -1,0 +1,339 @@
+//! One command under the supervisor, from its preparation to its record.
+//!
+//! As with `Local`: spawn a shell that waits at its gate, write down that it is there, open the gate
+//! when told, spool what it says until it exits or has to end, end whatever is left of it, and
+//! write down how it went.
+
+use super::family::{MARK, Named};
+use super::gate::Shell;
+use super::limits::Limits;
+use super::owner::watched;
+use super::protocol::{Stop, VERSION};
+use super::record::{End, How, Prepared, write_end};
+use super::spec::{Key, Lifetime, Owner, Spec};
+use super::spool::Spool;
+use super::table::{Phase, Progress, Table};
+use crate::backend::BoxFuture;
+use crate::cwd_file::CwdFile;
+use crate::{ExecError, script};
+use rustix::process::{Signal, WaitStatus};
+use std::io::Write;
+use std::process::ChildStdin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+
+/// How long output may still arrive after the shell has exited.
+const AFTER_EXIT: Duration = Duration::from_millis(100);
+/// How long processes have between TERM and KILL.
+const TERM_GRACE: Duration = Duration::from_secs(2);
+/// How long killed processes are waited for.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(10);
+
+/// What a command is told while it runs.
+#[derive(Debug)]
+pub(crate) enum Control {
+    Go,
+    Adopt(Owner),
+    End(How, Stop),
+}
+
+/// A command that was asked for.
+pub(crate) struct Run {
+    pub(crate) table: Arc<Table>,
+    pub(crate) key: Key,
+    pub(crate) digest: String,
+    pub(crate) spec: Spec,
+    pub(crate) owner: Owner,
+    pub(crate) orders: mpsc::UnboundedReceiver<Control>,
+    pub(crate) reports: watch::Sender<Progress>,
+}
+
+impl Run {
+    /// Runs the command; whether its end is on disk, or there is nothing to write down.
+    pub(crate) async fn carry_out(self) -> bool {
+        let reports = self.reports.clone();
+        let mut running = match self.prepare().await {
+            Ok(running) => running,
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+                let reason = format!("{error}{}", cause.unwrap_or_default());
+                reports.send_modify(|progress| progress.phase = Phase::Failed(reason));
+                return true;
+            }
+        };
+        let (how, stop) = running.attend().await;
+        running.clean_up(how, stop).await;
+        let end = running.into_end(how).await;
+        let (end, is_recorded) = match end {
+            Ok(end) => (end, true),
+            Err((end, error)) => {
+                tracing::error!(%error, "the end of a command could not be written down");
+                (end, false)
+            }
+        };
+        reports.send_modify(|progress| progress.phase = Phase::Finished(Arc::new(end)));
+        is_recorded
+    }
+
+    async fn prepare(self) -> Result<Running, ExecError> {
+        let Self { table, key, digest, mut spec, owner, orders, reports } = self;
+        script::check(&spec.script)?;
+        if !spec.cwd.is_dir() {
+            return Err(ExecError::NoDirectory { path: spec.cwd });
+        }
+        let mark = format!("{}:{}", table.place.tag(), key.as_str());
+        spec.env.push((MARK.to_owned(), mark.clone()));
+        let Shell { group, gate, pipe } = Shell::spawn(&spec)?;
+        let name = Named { group: group.clone(), mark };
+        let exit = table.family.add(name.clone());
+        let prepared = Prepared { version: VERSION, digest, group: group.clone() };
+        let file = table.file(&key);
+        let created = blocking(move || file.create(&prepared)).await;
+        let output = match created {
+            Ok(Ok(output)) => output,
+            failed => {
+                // The shell has run nothing, and without its gate it never will.
+                table.family.signal(&name, Signal::KILL);
+                table.family.remove(&name);
+                return match failed {
+                    Ok(Err(error)) => Err(error.into()),
+                    Err(source) => Err(ExecError::Io { doing: "write the record of a command", source }),
+                    Ok(Ok(_)) => unreachable!("handled above"),
+                };
+            }
+        };
+        reports.send_modify(|progress| progress.phase = Phase::Held(group));
+        let limits = Limits {
+            since: Instant::now(),
+            timeout: spec.timeout,
+            orphaned: None,
+            grace: table.settings.orphan_grace,
+        };
+        Ok(Running {
+            owner_gone: watched(spec.lifetime, owner),
+            spool: Spool::new(output, spec.head, spec.tail),
+            lifetime: spec.lifetime,
+            cwd_path: spec.cwd_file,
+            cwd_file: None,
+            gate: Some(gate),
+            pipe: Some(pipe),
+            status: None,
+            buffer: vec![0; super::frame::CHUNK],
+            table,
+            name,
+            orders,
+            reports,
+            exit,
+            limits,
+        })
+    }
+}
+
+/// A command under way.
+struct Running {
+    table: Arc<Table>,
+    name: Named,
+    lifetime: Lifetime,
+    orders: mpsc::UnboundedReceiver<Control>,
+    reports: watch::Sender<Progress>,
+    owner_gone: Option<BoxFuture<'static, ()>>,
+    limits: Limits,
+    /// Present until it is opened.
+    gate: Option<ChildStdin>,
+    exit: oneshot::Receiver<WaitStatus>,
+    status: Option<WaitStatus>,
+    /// `None` once every writer has closed it.
+    pipe: Option<pipe::Receiver>,
+    buffer: Vec<u8>,
+    spool: Spool,
+    cwd_path: Option<std::path::PathBuf>,
+    cwd_file: Option<CwdFile>,
+}
+
+impl Running {
+    /// Spools output until the shell exits or the command has to end.
+    async fn attend(&mut self) -> (How, Stop) {
+        loop {
+            let end = self.limits.end();
+            // In this order, so that endless output cannot hide the end.
+            tokio::select! {
+                biased;
+                order = self.orders.recv() => match order {
+                    Some(Control::Go) => self.open_gate(),
+                    Some(Control::Adopt(owner)) => self.adopt(owner),
+                    Some(Control::End(how, stop)) => return (how, stop),
+                    None => return (How::Stopped, Stop::Politely),
+                },
+                how = reached(end) => return (how, Stop::Politely),
+                status = &mut self.exit => {
+                    self.status = status.ok();
+                    return (How::Exited, Stop::Politely);
+                }
+                () = ended(&mut self.owner_gone) => {
+                    // What nobody can let through the gate any more never ran.
+                    if self.gate.is_some() {
+                        return (How::NeverStarted, Stop::AtOnce);
+                    }
+                    self.limits.orphaned = Some(Instant::now());
+                }
+                count = crate::local::read(&mut self.pipe, &mut self.buffer) => self.take(count),
+            }
+        }
+    }
+
+    fn open_gate(&mut self) {
+        let Some(mut gate) = self.gate.take() else {
+            return;
+        };
+        self.limits.since = Instant::now();
+        self.cwd_file = Some(CwdFile::create(self.cwd_path.take()));
+        // One byte into an empty pipe does not wait. If the shell is gone, its exit tells.
+        if let Err(error) = gate.write_all(b"\n") {
+            tracing::warn!(%error, "a command's shell went away before it was started");
+        }
+        let group = self.name.group.clone();
+        self.reports.send_modify(|progress| progress.phase = Phase::Running(group));
+    }
+
+    fn adopt(&mut self, owner: Owner) {
+        self.limits.orphaned = None;
+        self.owner_gone = watched(self.lifetime, owner);
+    }
+
+    fn take(&mut self, count: usize) {
+        if count > 0 {
+            self.spool.feed(&self.buffer[..count]);
+            let head = self.spool.head();
+            self.reports.send_modify(|progress| progress.head = head);
+        }
+    }
+
+    /// Leaves no process and no unread output behind.
+    async fn clean_up(&mut self, how: How, stop: Stop) {
+        if how == How::Exited {
+            self.drain(Instant::now() + AFTER_EXIT).await;
+        }
+        if self.status.is_none() || self.table.family.has_left_something(&self.name) {
+            if stop == Stop::Politely {
+                self.terminate().await;
+            }
+            self.kill().await;
+            self.drain(Instant::now() + AFTER_EXIT).await;
+        }
+        self.table.family.remove(&self.name);
+    }
+
+    /// TERM, and a grace in which output is still read and only a KILL is listened to.
+    async fn terminate(&mut self) {
+        self.table.family.signal(&self.name, Signal::TERM);
+        let deadline = Instant::now() + TERM_GRACE;
+        while Instant::now() < deadline && !self.is_gone() {
+            tokio::select! {
+                biased;
+                Some(order) = self.orders.recv() => {
+                    if matches!(order, Control::End(_, Stop::AtOnce)) {
+                        return;
+                    }
+                }
+                () = sleep(POLL) => {}
+                count = crate::local::read(&mut self.pipe, &mut self.buffer) => self.take(count),
+            }
+        }
+    }
+
+    /// KILL, until nothing is left.
+    async fn kill(&mut self) {
+        let deadline = Instant::now() + KILL_PATIENCE;
+        while !self.is_gone() {
+            if Instant::now() >= deadline {
+                tracing::error!(command = self.name.mark, "processes of a command cannot be killed");
+                return;
+            }
+            self.table.family.signal(&self.name, Signal::KILL);
+            sleep(POLL).await;
+        }
+    }
+
+    fn is_gone(&mut self) -> bool {
+        if self.status.is_none() {
+            self.status = self.exit.try_recv().ok();
+        }
+        self.status.is_some() && self.table.family.remnants(&self.name).is_empty()
+    }
+
+    async fn drain(&mut self, deadline: Instant) {
+        while self.pipe.is_some() {
+            match timeout_at(deadline, crate::local::read(&mut self.pipe, &mut self.buffer)).await {
+                Ok(count) => self.take(count),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Writes the end down. Without that it is returned together with the reason.
+    async fn into_end(self, how: How) -> Result<End, (End, std::io::Error)> {
+        let how = if self.gate.is_some() { How::NeverStarted } else { how };
+        let cwd = self.cwd_file.and_then(CwdFile::read).filter(|path| path.to_str().is_some());
+        let exit_code = exit_code(how, self.status);
+        let spool = self.spool;
+        let written = blocking(move || {
+            let (done, file) = spool.finish();
+            let reason = None;
+            let end =
+                End { how, exit_code, cwd, head: done.head, tail: done.tail, total: done.total, reason };
+            let recorded = write_end(&file, &end);
+            (end, recorded)
+        })
+        .await;
+        match written {
+            Ok((end, Ok(()))) => Ok(end),
+            Ok((end, Err(error))) => Err((end, std::io::Error::other(error))),
+            Err(error) => Err((End::unknown(0, "its end could not be written down"), error)),
+        }
+    }
+}
+
+fn exit_code(how: How, status: Option<WaitStatus>) -> i32 {
+    match how {
+        How::Exited => status
+            .and_then(|status| {
+                status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal))
+            })
+            .unwrap_or(-1),
+        How::TimedOut => 124,
+        How::Stopped | How::Orphaned | How::OwnerLeft => 130,
+        How::NeverStarted => script::NEVER_STARTED,
+        How::Unknown => -1,
+    }
+}
+
+/// Waits for a moment, if there is one.
+async fn reached(end: Option<(Instant, How)>) -> How {
+    match end {
+        Some((at, how)) => {
+            sleep_until(at).await;
+            how
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for a future once, and for ever after that.
+async fn ended(future: &mut Option<BoxFuture<'static, ()>>) {
+    match future {
+        Some(waiting) => {
+            waiting.await;
+            *future = None;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for the disk where nothing else has to wait with it.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> std::io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)
+}

@@ -1,0 +1,187 @@
+//! What is to be run, for whom, and for how long.
+
+use super::error::SuperviseError;
+use crate::backend::Command;
+use crate::group::{Stat, this_boot};
+use crate::spill::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const LONGEST_KEY: usize = 64;
+
+/// The name of one command; whoever asks for the same key again gets the same command. Part of
+/// file names, so its characters are few.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Key(String);
+
+impl Key {
+    pub fn new(text: impl Into<String>) -> Result<Self, SuperviseError> {
+        let text = text.into();
+        let fits = (1..=LONGEST_KEY).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        if fits { Ok(Self(text)) } else { Err(SuperviseError::BadKey { key: text }) }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Key {
+    type Error = SuperviseError;
+
+    fn try_from(text: String) -> Result<Self, SuperviseError> {
+        Self::new(text)
+    }
+}
+
+impl From<Key> for String {
+    fn from(key: Key) -> Self {
+        key.0
+    }
+}
+
+/// How long a command may go on at most; its own timeout holds besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifetime {
+    /// Until the turn that started it is left.
+    Turn,
+    /// Until its session is left.
+    Session,
+    /// Until it ends by itself or somebody stops it. No owner is watched.
+    Detached,
+}
+
+/// The process that a command belongs to, named so that a reused id is not mistaken for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    pub pid: u32,
+    /// Its start in clock ticks since boot.
+    pub started: u64,
+    pub boot: String,
+}
+
+impl Owner {
+    pub fn this_process() -> std::io::Result<Self> {
+        let pid = std::process::id();
+        Ok(Self { pid, started: Stat::of(pid)?.started, boot: this_boot().to_owned() })
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        let same = |stat: Stat| stat.started == self.started && stat.is_alive();
+        self.boot == this_boot() && Stat::of(self.pid).is_ok_and(same)
+    }
+}
+
+/// How a supervisor behaves; given to it when it is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SupervisorSettings {
+    /// How long a command goes on at most after its owner died.
+    pub orphan_grace: Duration,
+    /// How long a supervisor with nothing to do stays.
+    pub idle: Duration,
+    /// How long results that nobody took are kept.
+    pub keep: Duration,
+}
+
+impl Default for SupervisorSettings {
+    fn default() -> Self {
+        Self {
+            orphan_grace: Duration::from_secs(600),
+            idle: Duration::from_secs(60),
+            keep: Duration::from_secs(7 * 24 * 60 * 60),
+        }
+    }
+}
+
+/// A command as it crosses the socket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Spec {
+    pub(crate) script: String,
+    pub(crate) cwd: PathBuf,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) timeout: Duration,
+    pub(crate) cwd_file: Option<PathBuf>,
+    pub(crate) lifetime: Lifetime,
+    /// A label by which commands are ended together.
+    pub(crate) session: String,
+    /// Bytes of output spooled from the start, and from the end where that is not all.
+    pub(crate) head: u64,
+    pub(crate) tail: u64,
+    /// The client's file mode mask: the supervisor's is that of whoever started it.
+    pub(crate) umask: Option<u32>,
+}
+
+/// The most bytes that a character of kept output can have.
+const WIDEST: u64 = 4;
+
+impl Spec {
+    pub(crate) fn new(command: &Command, session: &str, lifetime: Lifetime) -> Self {
+        let tail = command.output.chars as u64 * WIDEST;
+        // Both kept ends must come from the spool, also where nothing is spilled.
+        let spilled = command.output.spill.as_ref().map_or(0, |_| command.output.spill_limits.per_file());
+        Self {
+            script: command.script.clone(),
+            cwd: command.cwd.clone(),
+            env: command.env.clone(),
+            timeout: command.timeout,
+            cwd_file: command.cwd_file.clone(),
+            lifetime,
+            session: session.to_owned(),
+            head: spilled.max(tail),
+            tail,
+            umask: own_umask(),
+        }
+    }
+
+    /// Names the content, so that a key is not used for two different commands. The environment
+    /// may hold secrets, so only this is written down.
+    pub(crate) fn digest(&self) -> Result<String, SuperviseError> {
+        let text = serde_json::to_vec(self).map_err(|error| SuperviseError::Refused {
+            reason: format!("the command cannot be written down ({error})"),
+        })?;
+        Ok(hex(&Sha256::digest(&text)))
+    }
+}
+
+/// Our file mode mask, where the system tells it. Asking the kernel directly would change it.
+fn own_umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(mask.trim(), 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_file_names_and_nothing_else() {
+        let long = "x".repeat(65);
+        for (text, fits) in [
+            ("intent-17", true),
+            ("A_b", true),
+            ("", false),
+            (".", false),
+            ("a/b", false),
+            ("a.cmd", false),
+            (long.as_str(), false),
+            ("ä", false),
+        ] {
+            assert_eq!(Key::new(text).is_ok(), fits, "{text}");
+        }
+        assert!(serde_json::from_str::<Key>("\"../x\"").is_err());
+    }
+
+    #[test]
+    fn an_owner_is_one_process_of_one_boot() {
+        let own = Owner::this_process().unwrap();
+        assert!(own.is_alive());
+        assert!(!Owner { started: own.started + 1, ..own.clone() }.is_alive());
+        assert!(!Owner { boot: "another".into(), ..own }.is_alive());
+    }
+}

@@ -1,0 +1,118 @@
+//! A command's output on disk, bounded: its start while it grows, its end when it is over.
+
+use super::record::OUTPUT;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// The file that a command's output goes to.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    file: File,
+    most_head: u64,
+    most_tail: usize,
+    head: u64,
+    total: u64,
+    /// The end of what did not fit; may grow to twice its share between two trims.
+    tail: Vec<u8>,
+    /// The disk took no more; from then on only the end is kept.
+    broken: bool,
+}
+
+/// What a spool ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spooled {
+    pub(crate) head: u64,
+    pub(crate) tail: u64,
+    pub(crate) total: u64,
+}
+
+impl Spool {
+    /// `file` has no output yet.
+    pub(crate) fn new(file: File, most_head: u64, most_tail: u64) -> Self {
+        let most_tail = usize::try_from(most_tail).unwrap_or(usize::MAX / 4);
+        Self { file, most_head, most_tail, head: 0, total: 0, tail: Vec::new(), broken: false }
+    }
+
+    /// Bytes that can be read from the file.
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Takes output. Goes to the page cache and does not wait for the disk.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let room = if self.broken { 0 } else { self.most_head - self.head };
+        let fits = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
+        let (head, rest) = bytes.split_at(fits);
+        match self.file.write_all_at(head, OUTPUT + self.head) {
+            Ok(()) => {
+                self.head += head.len() as u64;
+                self.keep(rest);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the output of a command could not be spooled");
+                self.broken = true;
+                self.keep(bytes);
+            }
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        self.tail.extend(bytes);
+        if self.tail.len() > self.most_tail * 2 {
+            self.trim();
+        }
+    }
+
+    fn trim(&mut self) {
+        let surplus = self.tail.len().saturating_sub(self.most_tail);
+        self.tail.drain(..surplus);
+    }
+
+    /// Adds the end to the file and waits for the disk; the file is returned for its record.
+    pub(crate) fn finish(mut self) -> (Spooled, File) {
+        self.trim();
+        let mut tail = self.tail.len() as u64;
+        if let Err(error) = self.file.write_all_at(&self.tail, OUTPUT + self.head) {
+            tracing::warn!(%error, "the end of a command's output could not be spooled");
+            tail = 0;
+        }
+        if self.total > 0
+            && let Err(error) = self.file.sync_data()
+        {
+            tracing::warn!(%error, "the output of a command may not survive a power cut");
+        }
+        (Spooled { head: self.head, tail, total: self.total }, self.file)
+    }
+}
+
+/// Reads up to `most` bytes of output, from the byte `from` on.
+pub(crate) fn read_at(file: &File, from: u64, most: usize) -> std::io::Result<Vec<u8>> {
+    let mut buffer = vec![0; most];
+    let count = file.read_at(&mut buffer, OUTPUT + from)?;
+    buffer.truncate(count);
+    Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_and_the_end_are_kept_and_the_middle_is_counted() {
+        for (pieces, want, text) in [
+            (vec!["abc"], Spooled { head: 3, tail: 0, total: 3 }, "abc"),
+            (vec!["abcdef", "ghij"], Spooled { head: 8, tail: 2, total: 10 }, "abcdefghij"),
+            (vec!["abcdefghijkl", "mn", "op"], Spooled { head: 8, tail: 4, total: 16 }, "abcdefghmnop"),
+            (vec![], Spooled { head: 0, tail: 0, total: 0 }, ""),
+        ] {
+            let mut spool = Spool::new(tempfile::tempfile().unwrap(), 8, 4);
+            for piece in &pieces {
+                spool.feed(piece.as_bytes());
+            }
+            let (done, file) = spool.finish();
+            assert_eq!(done, want, "{pieces:?}");
+            assert_eq!(read_at(&file, 0, 100).unwrap(), text.as_bytes());
+        }
+    }
+}
