@@ -6,22 +6,9 @@
 use super::*;
 use crate::recovery::Remedy;
 use hermes_conversation::{AssistantMessage, CallId, ToolCall};
+use hermes_testkit::Random;
 
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most
-    }
-
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
-    }
-}
-
-fn reply(dice: &mut Dice) -> Box<Reply> {
+fn reply(dice: &mut Random) -> Box<Reply> {
     let finish = *dice.pick(&[
         FinishReason::Stop,
         FinishReason::ToolCalls,
@@ -33,7 +20,7 @@ fn reply(dice: &mut Dice) -> Box<Reply> {
     let count = dice.below(3);
     let names = ["terminal", "todo", "nobody_has_it"];
     let call =
-        |n: usize, dice: &mut Dice| ToolCall::new(CallId::new(format!("c{n}")), *dice.pick(&names), "{}");
+        |n: usize, dice: &mut Random| ToolCall::new(CallId::new(format!("c{n}")), *dice.pick(&names), "{}");
     let message = AssistantMessage {
         text: (*dice.pick(&["", " ", "words"])).to_owned(),
         calls: (0..count).map(|n| call(n, dice)).collect(),
@@ -44,7 +31,7 @@ fn reply(dice: &mut Dice) -> Box<Reply> {
 }
 
 /// What may follow a step. Faults are common, so that budgets are used up.
-fn follows(step: &Step, dice: &mut Dice) -> Event {
+fn follows(step: &Step, dice: &mut Random) -> Event {
     let lost = || Event::StoreFailed(RecordError::Store { cause: "full".into() });
     match (step, dice.below(40)) {
         (Step::CallModel(_) | Step::Apply(_), 0) => Event::Cancelled(When::CallingModel),
@@ -118,7 +105,7 @@ impl Tally {
 }
 
 fn play(seed: u64) -> Outcome {
-    let mut dice = Dice(seed);
+    let mut dice = Random::new(seed);
     let limits = Limits {
         max_iterations: dice.below(12) as u32,
         attempts: dice.below(4) as u32,

@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod desk;
+
 use hermes_agent::recovery::Limits;
-use hermes_agent::{FallbackRoute, Ports, Session, TurnReport, run_turn};
-use hermes_context::NeverCompact;
+use hermes_agent::{FallbackRoute, Session, TurnReport, run_turn};
 use hermes_conversation::{
-    Content, History, Issuer, Message, NoHooks, NoMail, Quirks, SpentCall, TurnEvent, UserMessage, events,
+    Content, History, Issuer, Message, Quirks, SpentCall, TurnEvent, UserMessage, events,
 };
-use hermes_exec::Local;
 use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
-use hermes_tools::{Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::ToolSettings;
 use hermes_wire::{ApiMode, Failure, FaultClass, Model, ModelProfile, ModelRoute};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,30 +52,9 @@ impl Bench {
     /// Runs a turn and gives its report and its notices.
     async fn say(&mut self, text: &str) -> (TurnReport, Vec<String>) {
         let (sink, mut stream) = events();
-        let folder = self.folder.path();
-        let context = ToolContext::new(ToolSetup {
-            cwd: folder.to_owned(),
-            home: folder.join("home"),
-            user_home: None,
-            scratch: folder.join("scratch"),
-            backend: Arc::new(Local),
-            child_env: vec![],
-            secrets: Arc::default(),
-            settings: ToolSettings::default(),
-            locks: Arc::default(),
-        });
-        let ports = Ports {
-            route: self.route.clone(),
-            tools: Arc::new(Registry::builtin()),
-            tool_context: Arc::new(context),
-            ask: Arc::new(Nobody),
-            transcript: self.transcript.clone(),
-            mailbox: Arc::new(NoMail),
-            hooks: Arc::new(NoHooks),
-            engine: Arc::new(NeverCompact),
-            jitter: Arc::new(|| 0.0),
-            events: sink,
-        };
+        let (route, transcript) = (self.route.clone(), self.transcript.clone());
+        let ports =
+            desk::ports(self.folder.path(), ToolSettings::default().approvals, route, transcript, sink);
         let listening = tokio::spawn(async move {
             let mut seen = Vec::new();
             while let Some(event) = stream.next().await {

@@ -7,41 +7,24 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod desk;
+
 use hermes_agent::recovery::Limits;
 use hermes_agent::{FallbackRoute, Ports, Session, TurnReport, run_turn};
-use hermes_context::NeverCompact;
-use hermes_conversation::{
-    Content, FinishReason, History, Message, NoHooks, NoMail, Quirks, UserMessage, events,
-};
-use hermes_exec::Local;
+use hermes_conversation::{Content, FinishReason, History, Message, Quirks, UserMessage, events};
 use hermes_testkit::{
-    CallScript, MemoryTranscript, ModelStep, Rejection, ReplyScript, ScriptedModel, check, check_anthropic,
-    check_responses, issuer, lease,
+    CallScript, MemoryTranscript, ModelStep, Random, Rejection, ReplyScript, ScriptedModel, check,
+    check_anthropic, check_responses, issuer, lease,
 };
-use hermes_tools::{ApprovalMode, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::ApprovalMode;
 use hermes_wire::{ApiMode, Failure, Model, ModelRequest, RequestSettings, TimeoutPhase, encode};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most
-    }
-
-    /// Once in so many times.
-    fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-}
-
-fn call(dice: &mut Dice) -> CallScript {
+fn call(dice: &mut Random) -> CallScript {
     let (name, arguments) = match dice.below(7) {
         0 | 1 => ("todo", json!({}).to_string()),
         2 => ("write_file", json!({"path": format!("f{}", dice.below(3)), "content": "x\n"}).to_string()),
@@ -52,7 +35,7 @@ fn call(dice: &mut Dice) -> CallScript {
     CallScript { id: None, name: name.to_owned(), arguments }
 }
 
-fn reply(dice: &mut Dice) -> ReplyScript {
+fn reply(dice: &mut Random) -> ReplyScript {
     let mut reply = match dice.below(6) {
         0 => ReplyScript::default(),
         1 | 2 => ReplyScript::text("Some words."),
@@ -71,7 +54,7 @@ fn reply(dice: &mut Dice) -> ReplyScript {
     }
 }
 
-fn failure(dice: &mut Dice) -> Failure {
+fn failure(dice: &mut Random) -> Failure {
     let http = |status, body: &str| Failure::Http { status, retry_after: None, body: body.to_owned() };
     match dice.below(12) {
         0 => http(429, "slow down"),
@@ -89,7 +72,7 @@ fn failure(dice: &mut Dice) -> Failure {
     }
 }
 
-fn step(dice: &mut Dice) -> ModelStep {
+fn step(dice: &mut Random) -> ModelStep {
     match dice.below(12) {
         0 | 1 => ModelStep::Fail(failure(dice)),
         2 => ModelStep::Cut(reply(dice), failure(dice)),
@@ -101,7 +84,7 @@ fn step(dice: &mut Dice) -> ModelStep {
 
 struct World {
     seed: u64,
-    dice: Dice,
+    dice: Random,
     models: Vec<Arc<ScriptedModel>>,
     transcript: Arc<MemoryTranscript>,
     session: Session,
@@ -110,7 +93,7 @@ struct World {
 
 impl World {
     fn new(seed: u64, folder: &Path) -> Self {
-        let mut dice = Dice(seed);
+        let mut dice = Random::new(seed);
         let models: Vec<_> = (0..=dice.below(3)).map(|place| Arc::new(model(place))).collect();
         let transcript = Arc::new(MemoryTranscript::new());
         let limits = Limits { max_iterations: 1 + dice.below(6) as u32, ..Limits::default() };
@@ -177,9 +160,6 @@ impl World {
     }
 }
 
-/// Made once: there are thousands of turns.
-static TOOLS: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::builtin()));
-
 type Check = fn(&Value) -> Result<(), Rejection>;
 const FORMATS: &[(ApiMode, Check)] = &[
     (ApiMode::ChatCompletions, check),
@@ -191,7 +171,7 @@ fn request(history: &History, to: Option<usize>) -> ModelRequest {
     ModelRequest {
         model: "m".into(),
         system: "Be brief.".into(),
-        tools: TOOLS.definitions(),
+        tools: desk::TOOLS.definitions(),
         messages: history.shared(),
         settings: RequestSettings {
             max_tokens: Some(100),
@@ -209,31 +189,10 @@ fn model(place: usize) -> ScriptedModel {
 }
 
 fn ports(folder: &Path, models: &[Arc<ScriptedModel>], transcript: &Arc<MemoryTranscript>) -> Ports {
-    let context = ToolContext::new(ToolSetup {
-        cwd: folder.to_owned(),
-        home: folder.join("home"),
-        user_home: None,
-        scratch: folder.join("scratch"),
-        backend: Arc::new(Local),
-        child_env: Vec::new(),
-        secrets: Arc::default(),
-        settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
-        locks: Arc::default(),
-    });
     let mut stops = models.iter().map(|model| model.clone() as Arc<dyn Model>);
     let own = stops.next().unwrap();
-    Ports {
-        route: Arc::new(FallbackRoute::new(own, stops)),
-        tools: TOOLS.clone(),
-        tool_context: Arc::new(context),
-        ask: Arc::new(Nobody),
-        transcript: transcript.clone(),
-        mailbox: Arc::new(NoMail),
-        hooks: Arc::new(NoHooks),
-        engine: Arc::new(NeverCompact),
-        jitter: Arc::new(|| 0.5),
-        events: events().0,
-    }
+    let route = Arc::new(FallbackRoute::new(own, stops));
+    desk::ports(folder, ApprovalMode::Off, route, transcript.clone(), events().0)
 }
 
 /// Plays a seed; tells how many turns there were and how many of them the store cut short.

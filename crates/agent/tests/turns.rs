@@ -3,18 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod desk;
+
 use hermes_agent::recovery::Limits;
 use hermes_agent::{Ports, Session, TurnReport, UserInput, run_turn};
-use hermes_context::NeverCompact;
 use hermes_conversation::{
-    BoxFuture, Content, EventStream, History, IntentState, Message, NoHooks, NoMail, Quirks, TurnEvent,
-    UserMessage, events,
+    BoxFuture, Content, EventStream, History, IntentState, Message, Quirks, TurnEvent, UserMessage, events,
 };
-use hermes_exec::Local;
 use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
-use hermes_tools::{
-    Approval, ApprovalMode, ApprovalRequest, AskUser, Nobody, Registry, ToolContext, ToolSettings, ToolSetup,
-};
+use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Nobody};
 use hermes_wire::{Failure, FaultClass, SingleModel};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -63,30 +60,9 @@ impl Bench {
 
     fn ports(&self) -> (Ports, EventStream) {
         let (sink, stream) = events();
-        let context = ToolContext::new(ToolSetup {
-            cwd: self.path().to_owned(),
-            home: self.path().join("home"),
-            user_home: None,
-            scratch: self.path().join("scratch"),
-            backend: Arc::new(Local),
-            child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            secrets: Arc::default(),
-            settings: ToolSettings { approvals: self.approvals, ..ToolSettings::default() },
-            locks: Arc::default(),
-        });
-        let ports = Ports {
-            route: Arc::new(SingleModel(self.model.clone())),
-            tools: Arc::new(Registry::builtin()),
-            tool_context: Arc::new(context),
-            ask: self.ask.clone(),
-            transcript: self.transcript.clone(),
-            mailbox: Arc::new(NoMail),
-            hooks: Arc::new(NoHooks),
-            engine: Arc::new(NeverCompact),
-            jitter: Arc::new(|| 0.0),
-            events: sink,
-        };
-        (ports, stream)
+        let route = Arc::new(SingleModel(self.model.clone()));
+        let ports = desk::ports(self.path(), self.approvals, route, self.transcript.clone(), sink);
+        (Ports { ask: self.ask.clone(), ..ports }, stream)
     }
 
     async fn say(&mut self, text: &str) -> (TurnReport, Vec<TurnEvent>) {

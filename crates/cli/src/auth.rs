@@ -51,6 +51,7 @@ pub(crate) enum AuthCommand {
     /// A code is shown and entered in any browser, or a browser comes back to this machine. Where the
     /// login goes can be set with auth.PROVIDER.device_url, authorize_url, token_url, client_id and scope.
     Login {
+        /// Its id, as `hermes model list` names it
         #[arg(value_name = "PROVIDER")]
         at: String,
         /// A name for it; `login` without one. Another login under the same name takes its place

@@ -167,6 +167,8 @@ pub struct Bill {
     pub cost: Cost,
     /// What counts against budgets: never less than the cost.
     pub charged: Money,
+    /// The part of it that nobody knows to have been spent.
+    pub uncertain: Money,
     /// What was put aside and is free again.
     pub reservations: Vec<i64>,
 }
@@ -175,6 +177,7 @@ impl AddAssign for Bill {
     fn add_assign(&mut self, other: Self) {
         self.cost += other.cost;
         self.charged += other.charged;
+        self.uncertain += other.uncertain;
         self.reservations.extend(other.reservations);
     }
 }

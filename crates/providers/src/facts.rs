@@ -124,10 +124,14 @@ impl ModelFacts {
     }
 }
 
-/// Dollars for a million tokens, as everybody writes prices.
+/// The price of a token, from dollars for a million of them, as everybody writes prices.
 pub fn per_million(text: &str) -> Option<Money> {
-    let million = Money::parse(text)?;
-    Some(Money::from_units(million.units().div_ceil(1_000_000)))
+    Money::parse(text).map(per_token)
+}
+
+/// The price of a token, from that of a million.
+pub fn per_token(million: Money) -> Money {
+    Money::from_units(million.units().div_ceil(1_000_000))
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub use custom::{CustomModel, CustomProvider};
 pub use deadlines::{CallSize, Deadlines, Patience};
 pub use facts::{
     Fact, FactSource, Heard, KeptModels, ModelFacts, Prices, Stated, Tariff, facts, models_file, per_million,
+    per_token,
 };
 pub use fetch::Asker;
 pub use http_model::HttpModel;

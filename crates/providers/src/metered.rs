@@ -175,12 +175,12 @@ impl Call {
         self.ended = true;
         let billed = reply.bill.cost.actual.filter(|_| self.believes_cost);
         let cost = self.tariff.cost(reply.usage.as_ref(), billed);
-        let charged = match (reply.usage, cost.status) {
+        let (charged, uncertain) = match (reply.usage, cost.status) {
             // Nobody knows what this reply cost: it may have been all that was put aside.
-            (None, CostStatus::Unknown) => self.reserved(),
-            (usage, _) => self.tariff.charged(usage.as_ref(), &cost),
+            (None, CostStatus::Unknown) => (self.reserved(), self.reserved()),
+            (usage, _) => (self.tariff.charged(usage.as_ref(), &cost), Money::ZERO),
         };
-        let bill = Bill { cost, charged, reservations: self.reservation() };
+        let bill = Bill { cost, charged, uncertain, reservations: self.reservation() };
         match self.is_side_task {
             true => {
                 let usage = reply.usage.unwrap_or_default();
@@ -221,8 +221,10 @@ impl Drop for Call {
             Some(usage) => self.tariff.cost(Some(usage), None),
             None => Default::default(),
         };
-        let charged = self.tariff.charged(self.seen.as_ref(), &cost).max(self.reserved());
-        let bill = Bill { cost, charged, reservations: self.reservation() };
+        let known = self.tariff.charged(self.seen.as_ref(), &cost);
+        let charged = known.max(self.reserved());
+        let uncertain = charged.saturating_sub(known);
+        let bill = Bill { cost, charged, uncertain, reservations: self.reservation() };
         let usage = self.seen.unwrap_or_default();
         let calls = u64::from(self.seen.is_some());
         self.meter.settle(self.session.as_deref(), SpentCall { calls, usage, bill, ..self.blank.clone() });

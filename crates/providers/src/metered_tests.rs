@@ -99,6 +99,8 @@ fn finished(usage: Option<Usage>, billed: Option<&str>) -> ModelEvent {
 struct Outcome {
     bill: Option<Bill>,
     settled: Vec<(u64, Usage, Money, Vec<i64>)>,
+    /// Of all that was settled.
+    uncertain: Money,
 }
 
 async fn call(
@@ -123,11 +125,12 @@ async fn call(
         }
     }
     let settled = book.settled.lock().unwrap();
+    let uncertain = settled.iter().map(|spent| spent.bill.uncertain).sum();
     let settled = settled.iter();
     let settled = settled
         .map(|spent| (spent.calls, spent.usage, spent.bill.charged, spent.bill.reservations.clone()))
         .collect();
-    Outcome { bill, settled }
+    Outcome { bill, settled, uncertain }
 }
 
 fn dollars(text: &str) -> Money {
@@ -171,29 +174,38 @@ async fn every_other_end_is_counted_once() {
     let late = Failure::TimedOut { phase: TimeoutPhase::FirstByte, limit: Default::default() };
     let part = used(900, 1);
     let all = || vec![7];
-    for (name, limit, answer, want) in [
-        ("turned away", Some("1"), Err(refused.clone()), vec![(0, Usage::default(), Money::ZERO, all())]),
-        ("turned away, no limit", None, Err(refused), vec![]),
-        ("no answer", Some("1"), Err(late), vec![(0, Usage::default(), dollars(BOUND), all())]),
-        ("cut", Some("1"), Ok(vec![cut()]), vec![(0, Usage::default(), dollars(BOUND), all())]),
-        ("cut, no limit", None, Ok(vec![cut()]), vec![]),
+    for (name, limit, answer, want, uncertain) in [
+        (
+            "turned away",
+            Some("1"),
+            Err(refused.clone()),
+            vec![(0, Usage::default(), Money::ZERO, all())],
+            "0",
+        ),
+        ("turned away, no limit", None, Err(refused), vec![], "0"),
+        ("no answer", Some("1"), Err(late), vec![(0, Usage::default(), dollars(BOUND), all())], BOUND),
+        ("cut", Some("1"), Ok(vec![cut()]), vec![(0, Usage::default(), dollars(BOUND), all())], BOUND),
+        ("cut, no limit", None, Ok(vec![cut()]), vec![], "0"),
         (
             "cut after its usage",
             Some("1"),
             Ok(vec![Ok(ModelEvent::Usage(part)), cut()]),
             vec![(1, part, dollars(BOUND), all())],
+            "0.00109",
         ),
         (
             "cut after its usage, no limit",
             None,
             Ok(vec![Ok(ModelEvent::Usage(part)), cut()]),
             vec![(1, part, dollars("0.00091"), vec![])],
+            "0",
         ),
-        ("too dear", Some("0.001"), Ok(vec![Ok(finished(None, None))]), vec![]),
+        ("too dear", Some("0.001"), Ok(vec![Ok(finished(None, None))]), vec![], "0"),
     ] {
         let got = call("p", limit, "", answer).await;
         assert_eq!(got.settled, want, "{name}");
         assert_eq!(got.bill, None, "{name}");
+        assert_eq!(got.uncertain, dollars(uncertain), "{name}");
     }
 }
 

@@ -22,6 +22,8 @@ mod login_overrides;
 mod provider_keys;
 mod secret_names;
 mod suggest;
+#[cfg(test)]
+pub(crate) mod testing;
 mod value;
 mod yaml_text;
 

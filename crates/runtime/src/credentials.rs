@@ -3,9 +3,9 @@
 //! What is stored and how it is chosen from is the business of `providers::credentials`; here it meets
 //! the variables and endpoints of the settings.
 
-use crate::RuntimeError;
 use crate::config::Config;
 use crate::model_choice::{vendor_places, with_around};
+use crate::{RuntimeError, clock};
 use hermes_providers::credentials::{Binding, Credentials, Keys, Outside, Pool, PooledKeys, Seed, Strategy};
 use hermes_providers::login::{
     CopilotTokens, EXCHANGE_URL, LoginRefresh, NoKeys, TokenKeys, VendorTokens, VendorTool,
@@ -14,16 +14,12 @@ use hermes_providers::{Asker, Auth, Endpoint, KeySource, find_provider, is_own_a
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 const STRATEGIES: &str = "credential_pool_strategies";
 
 /// The clock and the dice of this machine.
 pub(crate) fn outside() -> Outside {
-    Outside {
-        now: Arc::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())),
-        random: Arc::new(rand::random::<f64>),
-    }
+    Outside { now: Arc::new(clock::now), random: Arc::new(rand::random::<f64>) }
 }
 
 /// The keys of a provider that are found outside of `auth.json`: in its variables, or with its

@@ -5,6 +5,7 @@
 
 pub mod auth;
 mod auxiliary;
+mod clock;
 pub mod commands;
 pub mod config;
 mod credentials;

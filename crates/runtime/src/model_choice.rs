@@ -9,7 +9,7 @@ use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
     Around, Asker, Endpoint, HttpClients, HttpSettings, Patience, Place, Prices, SaidBy, Wanted,
-    find_provider, is_loopback, locate, resolve_with,
+    find_provider, is_loopback, locate, per_token, resolve_with,
 };
 use secrecy::SecretString;
 use std::path::PathBuf;
@@ -136,8 +136,7 @@ fn read(
 /// `model.pricing`, which needs an input and an output price to be of use.
 fn prices(config: &Config) -> Result<Option<Prices>, RuntimeError> {
     let price = |name: &str| -> Result<Option<Money>, RuntimeError> {
-        let million = config.dollars(&format!("model.pricing.{name}"))?;
-        Ok(million.map(|million| Money::from_units(million.units().div_ceil(1_000_000))))
+        Ok(config.dollars(&format!("model.pricing.{name}"))?.map(per_token))
     };
     let (input, output) = (price("input")?, price("output")?);
     let (cache_read, cache_write) = (price("cache_read")?, price("cache_write")?);

@@ -1,11 +1,11 @@
 //! What endpoints have said about their models, kept under `cache/models` of the home.
 
+use crate::clock::now;
 use crate::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use hermes_providers::{
     Asker, Endpoint, FactSource, Heard, KeptModels, ListedModel, ModelFacts, list_models, models_file,
 };
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Prices are asked for again after a day, where somebody counts on them.
 const FRESH: f64 = 24.0 * 3600.0;
@@ -52,8 +52,4 @@ fn kept(home: &Home, origin: &str) -> Option<KeptModels> {
 
 fn file(home: &Home, origin: &str) -> PathBuf {
     home.cache_dir().join("models").join(models_file(origin))
-}
-
-fn now() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }

@@ -4,19 +4,19 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::meter::{Budget, StoredMeter};
 use crate::model_choice::{self, http_clients};
-use crate::{RuntimeError, SessionHandle};
+use crate::{RuntimeError, SessionHandle, clock};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
 use hermes_exec::{Local, child_env};
 use hermes_guard::Secrets;
 use hermes_providers::{Endpoint, HttpClients};
-use hermes_store::{AutoPrune, AutoPruned, Clock, SessionDb};
+use hermes_store::{AutoPrune, AutoPruned, SessionDb};
 use hermes_tools::{ApprovalMode, AskUser, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// What a front end starts Hermes with.
 pub struct Launch {
@@ -85,7 +85,7 @@ impl Runtime {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
-        let store = SessionDb::open(&self.launch.home.state_db(), clock())?
+        let store = SessionDb::open(&self.launch.home.state_db(), Arc::new(clock::now))?
             .with_files(self.launch.home.results_dir());
         Ok(self.store.get_or_init(|| store))
     }
@@ -200,10 +200,6 @@ fn secrets(config: &Config) -> Secrets {
     let secrets = config.secrets();
     let key = model_choice::endpoint(config).ok().and_then(|endpoint| endpoint.key);
     key.map_or(secrets.clone(), |key| secrets.with("key", &key))
-}
-
-fn clock() -> Clock {
-    Arc::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64()))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use hermes_providers::{
 };
 use hermes_runtime::{Budget, StoredMeter};
 use hermes_store::{LedgerRow, NewSession, SessionDb, SpendLimits, this_process};
-use hermes_testkit::{FakeProvider, Fault, ReplyScript};
+use hermes_testkit::{FakeProvider, Fault, Random, ReplyScript};
 use hermes_tools::{ApprovalMode, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::{Model, SingleModel};
 use serde_json::json;
@@ -30,25 +30,16 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-
-    /// The Messages format does not say how much of the output was reasoning.
-    fn usage(&mut self, mode: &str) -> Usage {
-        let output = self.below(700) + 1;
-        Usage {
-            input: self.below(9_000),
-            output,
-            cache_read: self.below(4) * self.below(40_000),
-            cache_write: self.below(2) * self.below(5_000),
-            reasoning: if mode == "anthropic_messages" { 0 } else { self.below(output) },
-        }
+/// What a call used. The Messages format does not say how much of the output was reasoning.
+fn usage(dice: &mut Random, mode: &str) -> Usage {
+    let mut below = |end| dice.below(end) as u64;
+    let output = below(700) + 1;
+    Usage {
+        input: below(9_000),
+        output,
+        cache_read: below(4) * below(40_000),
+        cache_write: below(2) * below(5_000),
+        reasoning: if mode == "anthropic_messages" { 0 } else { below(output as usize) },
     }
 }
 
@@ -91,7 +82,7 @@ struct World {
     meter: Arc<StoredMeter>,
     endpoint: Endpoint,
     mode: &'static str,
-    dice: Dice,
+    dice: Random,
     invoice: Invoice,
     /// Requests that the provider will have seen.
     calls: u64,
@@ -115,7 +106,7 @@ impl World {
         let opened = Arc::new(OnceLock::new());
         assert!(opened.set(store.clone()).is_ok());
         let meter = Arc::new(StoredMeter { store: opened, budget: Budget { limits, allows_unknown: false } });
-        let (dice, invoice) = (Dice(seed), Invoice::default());
+        let (dice, invoice) = (Random::new(seed), Invoice::default());
         Self { folder, store, provider, meter, endpoint, mode, dice, invoice, calls: 0 }
     }
 
@@ -145,7 +136,7 @@ impl World {
             let is_begun = spoils.spoils();
             self.provider.fault(spoils);
             if is_begun {
-                let usage = self.dice.usage(self.mode);
+                let usage = usage(&mut self.dice, self.mode);
                 self.provider.reply(ReplyScript::pieces(vec!["words "; 200]).with_usage(usage));
                 // The Messages format says what a call uses before it says anything else.
                 if self.mode == "anthropic_messages" {
@@ -157,7 +148,7 @@ impl World {
 
     fn queue_reply(&mut self, task: &'static str, reply: ReplyScript) {
         self.queue_faults(task);
-        let usage = self.dice.usage(self.mode);
+        let usage = usage(&mut self.dice, self.mode);
         self.provider.reply(reply.with_usage(usage));
         self.invoice.add(task, usage);
         self.calls += 1;

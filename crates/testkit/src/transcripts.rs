@@ -2,6 +2,7 @@
 //! turns that were cut, and a provider that changes from turn to turn. The same seed gives the same
 //! conversation.
 
+use crate::Random;
 use hermes_conversation::{
     AssistantMessage, CallId, Content, Disposition, FinishReason, History, Issuer, Message, RawJson,
     Reasoning, ToolCall, ToolMessage, UserMessage,
@@ -48,7 +49,7 @@ pub fn issuer(place: usize) -> Issuer {
 
 /// A conversation as it may be stored: not always one that a provider would take.
 pub fn stored_transcript(seed: u64) -> Vec<Message> {
-    Author { state: seed, calls: 0 }.transcript()
+    Author { random: Random::new(seed), calls: 0 }.transcript()
 }
 
 /// The same, as it is continued.
@@ -57,16 +58,13 @@ pub fn transcript(seed: u64) -> History {
 }
 
 struct Author {
-    state: u64,
+    random: Random,
     calls: usize,
 }
 
 impl Author {
     fn below(&mut self, end: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+        self.random.below(end)
     }
 
     fn once_in(&mut self, times: usize) -> bool {

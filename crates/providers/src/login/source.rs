@@ -47,9 +47,10 @@ impl TokenKeys {
             if std::mem::take(&mut state.requests) > 1 {
                 state.was_replaced = false;
             }
-            let may_be = fault.class == FaultClass::Auth && fault.refusal.status == Some(401);
-            let first = !std::mem::replace(&mut state.was_replaced, true);
-            state.sent.clone().filter(|_| may_be && first)
+            let is_about_it = fault.class == FaultClass::Auth && fault.refusal.status == Some(401);
+            let may_be = is_about_it && !state.was_replaced;
+            state.was_replaced |= is_about_it;
+            state.sent.clone().filter(|_| may_be)
         })
     }
 }
@@ -128,5 +129,8 @@ mod tests {
         for other in [403, 429, 500] {
             assert_eq!(keys.after(&refusal(other)).await, KeyChange::Nothing, "{other}");
         }
+        // Those do not use the one replacement up.
+        assert_eq!(sent().await, "t2");
+        assert_eq!(keys.after(&refusal(401)).await, KeyChange::Another);
     }
 }

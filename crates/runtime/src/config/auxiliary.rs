@@ -170,13 +170,7 @@ fn task_of(key: &str) -> Option<AuxTask> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigFile, Layers};
-    use std::path::Path;
-
-    fn config(text: &str) -> Config {
-        let file = ConfigFile::parse(Path::new("/h/config.yaml"), text.into()).unwrap();
-        Config::new(Layers { file, ..Layers::default() })
-    }
+    use crate::config::testing::config_of as config;
 
     #[test]
     fn a_task_is_what_the_table_says_unless_the_file_says_otherwise() {

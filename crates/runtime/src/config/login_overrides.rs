@@ -70,14 +70,8 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigFile, Layers};
+    use crate::config::testing::config_of as config;
     use hermes_providers::login::login_flow;
-    use std::path::Path;
-
-    fn config(text: &str) -> Config {
-        let file = ConfigFile::parse(Path::new("/h/config.yaml"), text.into()).unwrap();
-        Config::new(Layers { file, ..Layers::default() })
-    }
 
     #[test]
     fn a_section_is_read_under_any_name_of_its_provider() {

@@ -17,8 +17,10 @@ pub(crate) fn count(db: &Connection, session: &str, call: &SpentCall, at: f64) -
             in_session(db, session, call)?;
             by_model(db, session, call, at)?;
         }
-        let amounts = Amounts { charged: call.bill.charged, uncertain: Money::ZERO };
-        in_ledger(db, &Line::of(session, call), amounts, Some(call), at)?;
+        let amounts = Amounts { charged: call.bill.charged, uncertain: call.bill.uncertain };
+        if call.calls > 0 || amounts.charged > Money::ZERO {
+            in_ledger(db, &Line::of(session, call), amounts, Some(call), at)?;
+        }
         free(db, &call.bill.reservations)
     })();
     counted.doing("count what a call cost")

@@ -25,7 +25,7 @@ fn limits(session: Option<u64>, day: Option<u64>) -> SpendLimits {
 fn billed(task: &str, charged: u64, reservations: Vec<i64>) -> SpentCall {
     let estimated = Some(money(charged));
     let cost = Cost { estimated, actual: None, status: CostStatus::Estimated, source: "user_override" };
-    let bill = Bill { cost, charged: money(charged), reservations };
+    let bill = Bill { cost, charged: money(charged), reservations, ..Bill::default() };
     SpentCall { task: task.into(), bill, ..spent(10) }
 }
 
@@ -79,6 +79,29 @@ async fn calls_of_a_dead_process_count_in_full() {
     assert_eq!((refused.spent, refused.reserved), (money(60), Money::ZERO));
     let spending = desk.db.spending(Some("s")).await.unwrap();
     assert_eq!((spending.charged, spending.uncertain), (money(60), money(60)));
+}
+
+#[tokio::test]
+async fn a_call_that_broke_off_is_told_apart_and_one_that_was_turned_away_leaves_no_line() {
+    let desk = Desk::new();
+    let limits = limits(Some(100), None);
+    let away = reserve(&desk, wish("s", 60), limits).await.unwrap();
+    let freed = Bill { reservations: vec![away], ..Bill::default() };
+    desk.db
+        .count_call("s", SpentCall { calls: 0, usage: Usage::default(), bill: freed, ..spent(0) })
+        .await
+        .unwrap();
+    let spending = desk.db.spending(Some("s")).await.unwrap();
+    assert_eq!((spending.rows.len(), spending.reserved), (0, Money::ZERO));
+    let broken = reserve(&desk, wish("s", 60), limits).await.unwrap();
+    let bill =
+        Bill { charged: money(60), uncertain: money(50), reservations: vec![broken], ..Bill::default() };
+    desk.db.count_call("s", SpentCall { bill, ..spent(1) }).await.unwrap();
+    let spending = desk.db.spending(Some("s")).await.unwrap();
+    assert_eq!(
+        (spending.charged, spending.uncertain, spending.reserved),
+        (money(60), money(50), Money::ZERO)
+    );
 }
 
 #[tokio::test]

@@ -2,10 +2,11 @@
 //! out of order.
 
 use crate::memory::{self, Held};
-use crate::random::Random;
+use crate::random::chunks;
 use crate::reading::{Outcome, Reader, read};
 use crate::recorded::Stream;
 use hermes_conversation::RawJson;
+use hermes_testkit::Random;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::cell::Cell;
@@ -162,9 +163,9 @@ fn judge(stream: &Stream, cut_seed: u64) -> Result<Outcome, TestCaseError> {
     });
     check_memory(stream, held)?;
     let outcome = outcome.finish();
-    let mut random = Random(cut_seed);
+    let mut random = Random::new(cut_seed);
     let most = [2, 40, 1_000][random.below(3)];
-    let chunked = read(stream.mode, random.chunks(&stream.bytes, most));
+    let chunked = read(stream.mode, chunks(&mut random, &stream.bytes, most));
     prop_assert_eq!(&chunked, &outcome, "{} cut by {}", &stream.name, cut_seed);
     if let Ok(reply) = &outcome.end {
         check_reply(reply)?;

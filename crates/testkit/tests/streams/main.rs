@@ -14,7 +14,8 @@ mod random;
 mod reading;
 mod recorded;
 
-use random::Random;
+use hermes_testkit::Random;
+use random::chunks;
 use reading::{Outcome, read};
 use recorded::Stream;
 
@@ -53,9 +54,9 @@ fn the_way_the_bytes_are_cut_does_not_matter() {
         let want = whole(&stream);
         assert_eq!(read(stream.mode, stream.bytes.chunks(1)), want, "{}, byte by byte", stream.name);
         for seed in 0..cuttings {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let most = [3, 16, 100, 1_000, stream.bytes.len()][random.below(5)];
-            let chunks = random.chunks(&stream.bytes, most);
+            let chunks = chunks(&mut random, &stream.bytes, most);
             assert_eq!(read(stream.mode, chunks), want, "{}, cut by seed {seed}", stream.name);
         }
     }

@@ -1,0 +1,47 @@
+//! What every turn of these tests needs and none is about.
+
+use hermes_agent::Ports;
+use hermes_context::NeverCompact;
+use hermes_conversation::{EventSink, NoHooks, NoMail};
+use hermes_exec::Local;
+use hermes_testkit::MemoryTranscript;
+use hermes_tools::{ApprovalMode, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_wire::ModelRoute;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+/// Made once: there may be thousands of turns.
+pub(crate) static TOOLS: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::builtin()));
+
+/// Real tools in a folder, with nobody to ask.
+pub(crate) fn ports(
+    folder: &Path,
+    approvals: ApprovalMode,
+    route: Arc<dyn ModelRoute>,
+    transcript: Arc<MemoryTranscript>,
+    events: EventSink,
+) -> Ports {
+    let context = ToolContext::new(ToolSetup {
+        cwd: folder.to_owned(),
+        home: folder.join("home"),
+        user_home: None,
+        scratch: folder.join("scratch"),
+        backend: Arc::new(Local),
+        child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        secrets: Arc::default(),
+        settings: ToolSettings { approvals, ..ToolSettings::default() },
+        locks: Arc::default(),
+    });
+    Ports {
+        route,
+        tools: TOOLS.clone(),
+        tool_context: Arc::new(context),
+        ask: Arc::new(Nobody),
+        transcript,
+        mailbox: Arc::new(NoMail),
+        hooks: Arc::new(NoHooks),
+        engine: Arc::new(NeverCompact),
+        jitter: Arc::new(|| 0.0),
+        events,
+    }
+}
