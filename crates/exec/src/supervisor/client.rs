@@ -196,8 +196,10 @@ pub(crate) fn open_folder(place: &Place) -> Result<Option<Folder>, SuperviseErro
     }
 }
 
+/// Nobody listens, or whoever listened left while we knocked.
 pub(crate) fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
+        || is_hangup(error)
 }
 
 /// A connection after its hello.
