@@ -65,6 +65,8 @@ pub struct CrashTexts {
     pub unknown: String,
     /// The result of a call that never started.
     pub not_started: String,
+    /// The result of a call that was running and only looks.
+    pub looking: String,
     /// The line that closes the turn.
     pub closing: String,
 }
@@ -76,6 +78,9 @@ pub fn crash_texts() -> CrashTexts {
              repeating it.",
         ),
         not_started: error_result("Hermes was stopped before this call began. It was not run."),
+        looking: error_result(
+            "Hermes was stopped before this call was done. It changes nothing, so it can be made again.",
+        ),
         closing: "[Hermes was stopped during this turn; it was closed when the session was opened again.]"
             .to_owned(),
     }

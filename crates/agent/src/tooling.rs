@@ -219,8 +219,11 @@ impl Batch {
         };
         let results = std::mem::take(&mut self.unsettled);
         let messages: Vec<_> = results.iter().map(|settled| settled.message.clone()).collect();
-        let settlement = Settlement { results, start, decided: std::mem::take(&mut self.decided) };
+        let settled: Vec<IntentId> = results.iter().map(|settled| settled.intent).collect();
+        let (decided, cwd) = (std::mem::take(&mut self.decided), ports.tool_context.take_move());
+        let settlement = Settlement { results, start, decided, cwd };
         let permits = ports.transcript.settle(&session.lease, turn, settlement).await?;
+        ports.tool_context.settled(settled.into_iter());
         for message in messages {
             session.history.push(Message::Tool(message));
         }

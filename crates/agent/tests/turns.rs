@@ -339,7 +339,7 @@ async fn what_has_ended_is_recorded_before_a_person_is_asked() {
     bench.say("go").await;
     let commits: Vec<_> =
         bench.transcript.names().into_iter().filter(|name| *name != "note_process").collect();
-    assert_eq!(commits, ["open", "plan", "settle", "settle", "settle", "close"]);
+    assert_eq!(commits, ["open", "plan", "note_change", "settle", "settle", "settle", "close"]);
 }
 
 #[tokio::test]

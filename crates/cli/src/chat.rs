@@ -212,12 +212,12 @@ impl<'a> Chat<'a> {
     }
 
     async fn resume(&mut self, which: &str) {
-        match self.runtime.resume(which, self.ask.clone(), true).await {
+        match launch::resume(self.runtime, which, self.ask.clone(), true).await {
             Ok(session) => {
                 self.replace(session, Parting::ResumedOther).await;
                 self.recall();
             }
-            Err(error) => self.complain(&Failure::from(error).line),
+            Err(failure) => self.complain(&failure.line),
         }
     }
 

@@ -156,6 +156,7 @@ fn in_scratch_home(common: &Common) -> Result<Runtime, Failure> {
     }
     let scratch = tempfile::tempdir()?;
     let launch = Launch {
+        supervisor: None,
         home: Home::at(scratch.path()),
         flags: launch::flags(common),
         shell: config::shell_variables(std::env::vars_os()),

@@ -4,13 +4,19 @@ use crate::args::{ChatArgs, Common};
 use crate::exit::{Exit, Failure};
 use crate::json_events::About;
 use crate::prompt_text::{self, Prompt};
-use crate::{chat, oneshot, term, welcome};
+use crate::{chat, oneshot, signals, term, welcome};
 use hermes_runtime::config::shell_variables;
-use hermes_runtime::{Home, Launch, ResolveError, Runtime, RuntimeError, SessionHandle, credential_warnings};
+use hermes_runtime::{
+    Home, Launch, Program, ResolveError, Resuming, Runtime, RuntimeError, SessionHandle, credential_warnings,
+};
 use hermes_tools::AskUser;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What the program is started with to become the supervisor of commands. Nobody types it.
+pub(crate) const SUPERVISE: &str = "__supervise";
 
 /// Opens the home that the environment names, with the settings of the flags on top.
 pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
@@ -19,10 +25,18 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let source = common.source.clone().unwrap_or_else(|| "cli".to_owned());
     let shell = shell_variables(std::env::vars_os());
-    let opened = Runtime::open(Launch { home, flags: flags(common), shell, cwd, source });
+    let opened =
+        Runtime::open(Launch { home, flags: flags(common), shell, cwd, source, supervisor: supervisor() });
     let runtime = opened.map_err(|error| blame_flags(error, common))?;
     runtime.start_logging(Box::new(not_logged))?;
     Ok(runtime)
+}
+
+/// This very program, whatever becomes of its file meanwhile.
+fn supervisor() -> Option<Program> {
+    let program = Program::this(vec![SUPERVISE.to_owned()]);
+    let why = "commands will run unsupervised";
+    program.inspect_err(|error| term::complain(&format!("hermes: {error}; {why}"))).ok()
 }
 
 /// Said once; the work goes on.
@@ -85,7 +99,20 @@ pub(crate) async fn session<'a>(
         (None, Some(_)) => newest(runtime, common).await?,
         (None, None) => return Ok(runtime.start(ask)?),
     };
-    Ok(runtime.resume(&which, ask, restores_cwd).await?)
+    resume(runtime, &which, ask, restores_cwd).await
+}
+
+/// Takes up a stored session. A command of its last turn may still run, and a person need not wait for it.
+pub(crate) async fn resume<'a>(
+    runtime: &'a Runtime,
+    which: &str,
+    ask: Arc<dyn AskUser>,
+    restores_cwd: bool,
+) -> Result<SessionHandle<'a>, Failure> {
+    let stop = CancellationToken::new();
+    let _signals = signals::watch(stop.clone());
+    let tell = |what: &str| term::complain(&format!("hermes: {what}"));
+    Ok(runtime.resume(which, ask, Resuming { restores_cwd, stop: &stop, tell: &tell }).await?)
 }
 
 async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {

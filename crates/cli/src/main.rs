@@ -37,6 +37,9 @@ use exit::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if is_supervisor() {
+        return supervise();
+    }
     if is_version_question() {
         return print_version();
     }
@@ -58,6 +61,21 @@ fn main() -> ExitCode {
         Err(failure) => {
             term::complain(&format!("hermes: {}", term::printable(&failure.line)));
             failure.exit.into()
+        }
+    }
+}
+
+/// Decided before anything else, from the main thread and with nothing open.
+fn is_supervisor() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == launch::SUPERVISE)
+}
+
+fn supervise() -> ExitCode {
+    match hermes_runtime::supervise() {
+        Ok(()) => Exit::Answered.into(),
+        Err(error) => {
+            term::complain(&format!("hermes: {error}"));
+            Exit::Internal.into()
         }
     }
 }

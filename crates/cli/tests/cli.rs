@@ -5,12 +5,12 @@
 mod process;
 
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome, refused_base_url};
-use process::{code, hermes, json_lines, stderr, stdout};
+use process::{code, eventually, hermes, is_running, json_lines, stderr, stdout};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A home, a folder to stand in, and a provider.
@@ -54,14 +54,6 @@ impl World {
 
 fn terminal(command: &str) -> ReplyScript {
     ReplyScript::call("terminal", json!({ "command": command }))
-}
-
-async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "{what} did not come true");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -336,40 +328,6 @@ async fn golden_prefix_holds_across_resume_in_a_new_process() {
         );
     }
     assert_eq!(world.provider.connections(), 3, "one connection per turn");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_killed_turn_is_closed_on_resume_and_nothing_of_it_runs_on() {
-    let world = World::new().await;
-    let nap = format!("sleep 3{}.25", std::process::id());
-    let first = format!("echo once >> log; {nap} & {nap}");
-    world.provider.reply(terminal(&first).and_call("terminal", json!({"command": "echo never >> log"})));
-    let mut child = world.command(&["--yolo", "-z", "go"]).stdin(Stdio::null()).spawn().unwrap();
-    let log = world.file("log");
-    eventually("the tool's command", || log.exists() && is_running(&nap)).await;
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(is_running(&nap), "the command should have outlived its killed owner until the resume");
-    world.provider.reply(ReplyScript::text("I see."));
-    let out = world.run(&["--yolo", "--resume", "latest", "-z", "what happened?"]).await;
-    assert_eq!((stdout(&out).as_str(), code(&out)), ("I see.\n", 0), "{}", stderr(&out));
-    assert!(!is_running(&nap), "a process of the killed turn is left");
-    assert_eq!(std::fs::read_to_string(&log).unwrap(), "once\n");
-    let request = world.provider.requests().pop().unwrap();
-    let roles: Vec<_> = request.messages().iter().map(|m| m["role"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
-    let results: Vec<_> = request.messages()[3..5].iter().map(|m| m["content"].as_str().unwrap()).collect();
-    assert!(results[0].contains("may or may not") && results[1].contains("was not run"), "{results:?}");
-}
-
-fn is_running(command: &str) -> bool {
-    let wanted: Vec<&str> = command.split(' ').collect();
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    entries.into_iter().any(|entry| {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let words: Vec<_> = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).collect();
-        words.len() == wanted.len() && words.iter().zip(&wanted).all(|(a, b)| *a == b.as_bytes())
-    })
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,13 +5,14 @@
 mod process;
 
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
-use process::{code, custom_model, hermes, json_lines, json_of, run, stderr, stdout};
+use process::{
+    code, custom_model, eventually, hermes, json_lines, json_of, kill_supervisor, run, stderr, stdout,
+};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
 
 const KEY: &str = "opaque-key-of-this-test-4711";
 
@@ -28,14 +29,6 @@ fn busy_for_now(message: &str) -> Fault {
 
 fn two_reads() -> ReplyScript {
     ReplyScript::call("read_file", json!({ "path": "secret-plan.txt" })).and_call("todo", json!({}))
-}
-
-async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "{what} did not happen");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
 }
 
 /// What was logged, as `hermes logs --json ARGS` gives it.
@@ -232,7 +225,10 @@ async fn a_turn_is_traced_with_its_retry_and_its_parallel_tools() {
 async fn a_turn_that_was_killed_shows_what_it_was_at() {
     let (home, provider) = world().await;
     let begun = home.path().join("begun");
-    provider.reply(ReplyScript::call("terminal", json!({ "command": "touch begun; sleep 600" })));
+    provider.reply(ReplyScript::call(
+        "terminal",
+        json!({ "command": "echo $PPID > parent; touch begun; sleep 600" }),
+    ));
     let mut child = hermes(home.path(), home.path(), &["--yolo", "-z", "go"]);
     let mut child = child.stdin(Stdio::null()).spawn().unwrap();
     eventually("the tool", || begun.exists()).await;
@@ -240,6 +236,8 @@ async fn a_turn_that_was_killed_shows_what_it_was_at() {
     assert_eq!((&running["state"], &running["rows"][1]["note"]), (&json!("running"), &json!("running")));
     child.kill().unwrap();
     child.wait().unwrap();
+    // With the supervisor gone too, nobody can tell how the command went.
+    kill_supervisor(&home.path().join("parent"));
     for (note, resumes) in [("killed, not yet recovered", false), ("killed, outcome unknown", true)] {
         if resumes {
             provider.reply(ReplyScript::text("I see."));

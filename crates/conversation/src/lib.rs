@@ -37,8 +37,8 @@ pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};
 pub use tokens::{TokenCount, Usage, estimate_tokens};
 pub use transcript::{
-    Closing, Effect, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settled,
-    Settlement, SpentCall, StartPermit, Transcript,
+    Closing, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError,
+    Settled, Settlement, SpentCall, StartPermit, Transcript,
 };
 
 /// A boxed future that may be sent between threads, as the traits of this workspace return it.

@@ -9,6 +9,8 @@ use crate::{
     AssistantMessage, Bill, BoxFuture, CallId, IntentId, Lease, Message, Observed, SessionId, ToolMessage,
     TurnId, Usage, UserMessage,
 };
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
 /// Where what was said is kept.
@@ -55,6 +57,14 @@ pub trait Transcript: Send + Sync {
         &'a self,
         intent: IntentId,
         mark: &'a ProcessMark,
+    ) -> BoxFuture<'a, Result<(), RecordError>>;
+
+    /// Notes which change to a file carries out an intent, before the change is made. Survives the
+    /// death of this process; after a power cut the outcome is unknown.
+    fn note_change<'a>(
+        &'a self,
+        intent: IntentId,
+        change: &'a FileChange,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
     /// Records the end of a turn.
@@ -153,6 +163,8 @@ pub struct Settlement {
     pub start: Vec<IntentId>,
     /// Intents a person decided on since the plan, with the decision's word.
     pub decided: Vec<(IntentId, &'static str)>,
+    /// Where the session stands now, if these calls moved it.
+    pub cwd: Option<PathBuf>,
 }
 
 /// The end of one call.
@@ -202,6 +214,36 @@ pub struct ProcessMark {
     /// Start time of the group's leader in clock ticks since boot.
     pub started: u64,
     pub boot: String,
+}
+
+/// A change to one file that is made at once or not at all, with what is said when it was made. After
+/// a crash the file tells which of the two happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    pub path: PathBuf,
+    /// Names the content before, as 64 hex digits of SHA-256; `None` where there was no file.
+    pub before: Option<String>,
+    /// Names the content after.
+    pub after: String,
+    /// The result of the call.
+    pub result: String,
+}
+
+impl FileChange {
+    /// Names a content.
+    pub fn digest(bytes: &[u8]) -> String {
+        Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether the change was made, told from what the file holds now (`None` if there is none); `None`
+    /// if somebody else was there too.
+    pub fn was_made(&self, now: Option<&str>) -> Option<bool> {
+        match now {
+            now if now == Some(&self.after) => Some(true),
+            now if now == self.before.as_deref() => Some(false),
+            _ => None,
+        }
+    }
 }
 
 /// Why the record could not be written. The turn stops: nothing more is asked or run.

@@ -1,5 +1,6 @@
 //! What a backend is asked and what it answers.
 
+use crate::supervisor::Key;
 use crate::{Group, SpillLimits};
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -18,11 +19,22 @@ pub trait Backend: Send + Sync {
     /// Runs `command`. A command that fails, times out or is cancelled is an [`Output`]; an
     /// error means that it did not run.
     fn run<'a>(&'a self, command: Command, watch: Watch<'a>) -> BoxFuture<'a, Result<Output, ExecError>>;
+
+    /// The results of these commands are kept elsewhere; nothing needs to be remembered of them. It
+    /// is not waited for, and a backend that remembers nothing does nothing.
+    fn forget(&self, _keys: Vec<Key>) {}
+
+    /// Finishes what `forget` left for later, before the session is left.
+    fn leave(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
 }
 
 /// A shell script and the circumstances in which it runs.
 #[derive(Debug, Clone)]
 pub struct Command {
+    /// By which it can be found again, where a backend can do that.
+    pub key: Option<Key>,
     pub script: String,
     pub cwd: PathBuf,
     /// The whole environment; nothing is inherited.

@@ -26,6 +26,7 @@ impl Case {
             cwd: self.dir.path().to_owned(),
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             timeout: self.timeout,
+            key: None,
             cwd_file: Some(self.dir.path().join(".cwd")),
             output: OutputLimits {
                 chars: 1000,

@@ -8,8 +8,8 @@
 //! What is where: `spec`, `protocol` and `frame` say what crosses the socket; `place` and `launch`
 //! find or start the supervisor; `serve`, `connection`, `table`, `run`, `gate` and `owner` are the
 //! supervisor itself; `record`, `spool` and `sweep` see to its files; `limits` and `family` decide when a command is
-//! over its time and which processes belong to it; `client`, `follow`, `call` and
-//! `goodbye` are the other side.
+//! over its time and which processes belong to it; `client`, `follow`, `call`,
+//! `session` and `goodbye` are the other side.
 
 mod call;
 mod client;
@@ -28,12 +28,14 @@ mod protocol;
 mod record;
 mod run;
 mod serve;
+mod session;
 mod spec;
 mod spool;
 mod sweep;
 mod table;
 
 pub use call::SupervisedCall;
+pub(crate) use client::Shared;
 pub use client::Supervised;
 pub use error::SuperviseError;
 pub use follow::{Attached, Finished, Outcome};
@@ -42,4 +44,5 @@ pub use place::Place;
 pub use protocol::{CommandStatus, Leaving, Stop};
 pub use record::{End, How};
 pub use serve::supervise;
+pub use session::{Fallback, SessionCommands};
 pub use spec::{Key, Lifetime, Owner, SupervisorSettings};

@@ -24,6 +24,7 @@ fn command(script: &str, dir: &Path) -> Command {
         cwd: dir.to_owned(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         timeout: Duration::from_secs(60),
+        key: None,
         cwd_file: None,
         output: OutputLimits::default(),
     }

@@ -143,6 +143,11 @@ impl Home {
         self.scratch_dir().join("hermes-results")
     }
 
+    /// Where the supervisor keeps what it knows of commands.
+    pub fn commands_dir(&self) -> PathBuf {
+        self.0.join("commands")
+    }
+
     pub fn memories_dir(&self) -> PathBuf {
         self.0.join("memories")
     }

@@ -3,6 +3,7 @@
 //! Every front end starts here: it opens a [`Runtime`] on a home and speaks to sessions through
 //! [`SessionHandle`]. This is the only library crate that reads `config.yaml` and `.env`.
 
+mod aftermath;
 pub mod auth;
 mod auxiliary;
 mod clock;
@@ -29,6 +30,7 @@ pub use error::RuntimeError;
 pub use fallback::{Fallbacks, fallbacks};
 pub use hermes_agent::{StandIn, TurnReport, UserInput};
 pub use hermes_exec::kill_all as kill_all_commands;
+pub use hermes_exec::supervisor::{Program, supervise};
 pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
@@ -40,5 +42,5 @@ pub use hermes_wire::{Failure as CallFailure, FaultClass};
 pub use home::Home;
 pub use images::{Image, ImageError, message_with_images};
 pub use meter::{Budget, StoredMeter};
-pub use runtime::{Launch, Runtime};
+pub use runtime::{Launch, Resuming, Runtime};
 pub use session_handle::{Parting, SessionHandle};

@@ -7,7 +7,11 @@ use crate::model_choice::{self, http_clients};
 use crate::{RuntimeError, SessionHandle, clock};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
-use hermes_exec::{Local, child_env};
+use hermes_conversation::SessionId;
+use hermes_exec::supervisor::{
+    Place, Program, SessionCommands, SuperviseError, Supervised, SupervisorSettings,
+};
+use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::Secrets;
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_store::{AutoPrune, AutoPruned, SessionDb};
@@ -15,8 +19,9 @@ use hermes_tools::{ApprovalMode, AskUser, PathLocks, Registry, ToolContext, Tool
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// What a front end starts Hermes with.
 pub struct Launch {
@@ -29,6 +34,19 @@ pub struct Launch {
     pub cwd: PathBuf,
     /// The tag of new sessions: `cli`, or the name of a platform.
     pub source: String,
+    /// What becomes the supervisor of commands. Without it they run as children of this process.
+    pub supervisor: Option<Program>,
+}
+
+/// How a stored session is taken up again.
+#[derive(Clone, Copy)]
+pub struct Resuming<'a> {
+    /// Go on in the session's folder, not where the person stands.
+    pub restores_cwd: bool,
+    /// Ends a command of the last turn that still runs; otherwise its end is waited for.
+    pub stop: &'a CancellationToken,
+    /// Told what is waited for.
+    pub tell: &'a (dyn Fn(&str) + Send + Sync),
 }
 
 /// Everything that the sessions of one process share.
@@ -42,11 +60,14 @@ pub struct Runtime {
     pub(crate) store: Arc<OnceLock<SessionDb>>,
     pub(crate) meter: Arc<dyn Meter>,
     pub(crate) resting: Arc<Resting>,
+    supervised: Option<Supervised>,
+    /// What a person should know, until a front end takes it.
+    notices: Arc<Mutex<Vec<String>>>,
 }
 
 impl Runtime {
     /// Reads the settings of a home. Nothing is connected and no database is opened yet.
-    pub fn open(launch: Launch) -> Result<Self, RuntimeError> {
+    pub fn open(mut launch: Launch) -> Result<Self, RuntimeError> {
         launch.home.ensure()?;
         let config = Config::load(&launch.home, launch.flags.clone(), launch.shell.clone())?;
         let enabled = config.list("toolsets")?;
@@ -55,7 +76,12 @@ impl Runtime {
         let clients = http_clients(&config)?;
         let store = Arc::new(OnceLock::new());
         let meter = Arc::new(StoredMeter { store: store.clone(), budget: Budget::read(&config)? });
+        let notices = Arc::default();
+        let supervised =
+            launch.supervisor.take().and_then(|program| supervised(program, &launch, &config, &notices));
         Ok(Self {
+            supervised,
+            notices,
             secrets: Arc::new(secrets(&config)),
             clients,
             registry: Arc::new(registry),
@@ -124,13 +150,13 @@ impl Runtime {
         &self,
         which: &str,
         ask: Arc<dyn AskUser>,
-        restores_cwd: bool,
+        how: Resuming<'_>,
     ) -> Result<SessionHandle<'_>, RuntimeError> {
         let store = self.store()?;
         let named = store.resolve(which).await?;
         // A compressed conversation goes on where it was continued, whichever part is named.
         let id = store.resolve_resume(&named).await?;
-        SessionHandle::resumed(self, id, ask, restores_cwd).await
+        SessionHandle::resumed(self, id, ask, how).await
     }
 
     /// Finishes what may be finished late: the search index takes up the newest messages.
@@ -157,15 +183,38 @@ impl Runtime {
         })
     }
 
-    pub(crate) fn tool_context(&self, cwd: PathBuf) -> Result<Arc<ToolContext>, RuntimeError> {
+    /// What runs the commands of all sessions, where there is such a thing.
+    pub(crate) fn supervised(&self) -> Option<&Supervised> {
+        self.supervised.as_ref()
+    }
+
+    pub(crate) fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn backend(&self, session: &SessionId) -> Arc<dyn Backend> {
+        let Some(supervised) = &self.supervised else {
+            return Arc::new(Local);
+        };
+        let notices = self.notices.clone();
+        let fallback = Arc::new(move |error: &SuperviseError| unsupervised(error, &notices));
+        Arc::new(SessionCommands::new(supervised.clone(), session.as_str(), fallback))
+    }
+
+    pub(crate) fn tool_context(
+        &self,
+        session: &SessionId,
+        cwd: PathBuf,
+    ) -> Result<Arc<ToolContext>, RuntimeError> {
         let passthrough = self.config.list("terminal.env_passthrough")?;
         let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         Ok(Arc::new(ToolContext::new(ToolSetup {
+            session: session.to_string(),
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),
             scratch: self.launch.home.scratch_dir(),
-            backend: Arc::new(Local),
+            backend: self.backend(session),
             child_env: child_env(shell, &passthrough),
             secrets: self.secrets.clone(),
             settings: self.tool_settings()?,
@@ -192,6 +241,36 @@ impl Runtime {
             approvals: ApprovalMode::from_config(&mode),
             ..default
         })
+    }
+}
+
+/// The way to the supervisor. Nothing is started before the first command.
+fn supervised(
+    program: Program,
+    launch: &Launch,
+    config: &Config,
+    notices: &Mutex<Vec<String>>,
+) -> Option<Supervised> {
+    let grace =
+        config.integer("terminal.orphan_grace").ok().flatten().and_then(|value| u64::try_from(value).ok());
+    let default = SupervisorSettings::default();
+    let orphan_grace = grace.map_or(default.orphan_grace, Duration::from_secs);
+    let place = Place {
+        spool: launch.home.commands_dir(),
+        runtime: launch.shell.get("XDG_RUNTIME_DIR").map(PathBuf::from),
+    };
+    let made = Supervised::new(&place, program, SupervisorSettings { orphan_grace, ..default });
+    made.inspect_err(|error| unsupervised(error, notices)).ok()
+}
+
+/// Said once: the commands run, but a crash of Hermes would take them along.
+fn unsupervised(error: &SuperviseError, notices: &Mutex<Vec<String>>) {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    tracing::warn!(%error, cause, "commands run without the supervisor");
+    let notice = format!("commands run unsupervised, so a crash would lose their results: {error}{cause}");
+    let mut notices = notices.lock().unwrap_or_else(PoisonError::into_inner);
+    if !notices.contains(&notice) {
+        notices.push(notice);
     }
 }
 

@@ -1,16 +1,15 @@
 //! One session, as a front end holds it.
 
 use crate::naming::Naming;
-use crate::{Runtime, RuntimeError};
-use hermes_agent::{CrashTexts, Ports, Session, TurnReport, UserInput, crash_texts, run_turn};
+use crate::{Resuming, Runtime, RuntimeError, aftermath};
+use hermes_agent::{Ports, Session, TurnReport, UserInput, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
-    Cost, EventSink, History, Lease, MessageId, NoHooks, NoMail, Quirks, SessionId, Usage,
+    Cost, EventSink, History, Lease, MessageId, NoHooks, NoMail, Quirks, SessionId, TurnEvent, Usage,
 };
-use hermes_exec::{Group, reap};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::Endpoint;
-use hermes_store::{Acquired, NewSession, Recovery, RecoveryTexts, StoredSession, Target, this_process};
+use hermes_store::{NewSession, Recovery, StoredSession, Target, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 use std::path::PathBuf;
@@ -36,8 +35,6 @@ pub struct SessionHandle<'a> {
     naming: Naming,
     /// The record failed under a turn: what it holds must be read again before the next one.
     is_unsure: bool,
-    /// Where the session stands as far as the record knows.
-    recorded_cwd: PathBuf,
 }
 
 enum State {
@@ -76,8 +73,8 @@ impl<'a> SessionHandle<'a> {
         let endpoint = runtime.endpoint()?;
         let cwd = starting_folder(runtime)?;
         let system = system_prompt(runtime, &endpoint, &cwd);
-        let tool_context = runtime.tool_context(cwd.clone())?;
         let id = new_id();
+        let tool_context = runtime.tool_context(&id, cwd.clone())?;
         let state = State::Fresh { system, cwd };
         Self::assemble(runtime, id, endpoint, tool_context, ask, state)
     }
@@ -86,15 +83,15 @@ impl<'a> SessionHandle<'a> {
         runtime: &'a Runtime,
         id: SessionId,
         ask: Arc<dyn AskUser>,
-        restores_cwd: bool,
+        how: Resuming<'_>,
     ) -> Result<Self, RuntimeError> {
         let endpoint = runtime.endpoint()?;
         let store = runtime.store()?;
         let acquired = store.acquire_existing(id.clone(), this_process()).await?;
-        let recovery = recover(runtime, &acquired).await?;
+        let recovery = aftermath::recover(runtime, &acquired, how).await?;
         let stored = store.load(&id).await?;
-        let (cwd, notice) = folder_of(runtime, &stored, restores_cwd)?;
-        let tool_context = runtime.tool_context(cwd)?;
+        let (cwd, notice) = folder_of(runtime, &stored, how.restores_cwd)?;
+        let tool_context = runtime.tool_context(&id, cwd)?;
         let history = History::restore(stored.messages);
         tool_context.restore(history.messages());
         let same_model = stored.model.as_deref() == Some(endpoint.model.as_str());
@@ -124,7 +121,6 @@ impl<'a> SessionHandle<'a> {
         state: State,
     ) -> Result<Self, RuntimeError> {
         let (route, notices) = runtime.route(&endpoint)?;
-        let recorded_cwd = tool_context.cwd();
         Ok(Self {
             runtime,
             id,
@@ -140,7 +136,6 @@ impl<'a> SessionHandle<'a> {
             notices,
             naming: Naming::default(),
             is_unsure: false,
-            recorded_cwd,
         })
     }
 
@@ -236,6 +231,9 @@ impl<'a> SessionHandle<'a> {
         let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
         tracing::info!(parent: &span, pid, version, "turn begun");
         let report = run_turn(session, input, &ports, cancel).instrument(span).await;
+        for notice in self.runtime.take_notices() {
+            ports.events.send(TurnEvent::Status(notice)).await;
+        }
         self.usage += report.usage;
         if let Some(cost) = report.cost {
             match &mut self.cost {
@@ -249,11 +247,6 @@ impl<'a> SessionHandle<'a> {
         if session.quirks != before {
             self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
         }
-        let cwd = self.tool_context.cwd();
-        if cwd != self.recorded_cwd {
-            self.is_unsure |= store.set_cwd(&session.lease, cwd.display().to_string()).await.is_err();
-            self.recorded_cwd = cwd;
-        }
         Ok(report)
     }
 
@@ -262,7 +255,9 @@ impl<'a> SessionHandle<'a> {
         let State::Live(session) = &mut self.state else { return Ok(()) };
         let store = self.runtime.store()?;
         let acquired = store.acquire_existing(self.id.clone(), this_process()).await?;
-        recover(self.runtime, &acquired).await?;
+        // Nothing of ours runs any more: there is nothing to wait for.
+        let how = Resuming { restores_cwd: false, stop: &CancellationToken::new(), tell: &|_| {} };
+        aftermath::recover(self.runtime, &acquired, how).await?;
         let stored = store.load(&self.id).await?;
         let history = History::restore(stored.messages);
         **session =
@@ -297,6 +292,7 @@ impl<'a> SessionHandle<'a> {
 
     /// Ends the session and lets go of it, so that another process may continue it.
     pub async fn close(self, parting: Parting) {
+        self.tool_context.leave().await;
         if let (State::Live(session), Ok(store)) = (&self.state, self.runtime.store()) {
             // A lease that was not given back is taken over from the dead process.
             let _ = store.release_ending(&session.lease, parting.as_str()).await;
@@ -346,22 +342,6 @@ fn live(lease: Lease, system: &str, runtime: &Runtime) -> Result<Session, Runtim
     Ok(Session::new(lease, system.into(), History::default(), Quirks::default(), runtime.limits()?))
 }
 
-/// Ends what a dead process left running and closes its turn in the record.
-async fn recover(runtime: &Runtime, acquired: &Acquired) -> Result<Recovery, RuntimeError> {
-    if acquired.open_turn.is_none() {
-        return Ok(Recovery::default());
-    }
-    let (session, orphans) = (acquired.lease.session.as_str(), acquired.orphans.len());
-    tracing::warn!(session, orphans, "the last turn was cut off; closing it");
-    for mark in acquired.orphans.iter().filter_map(|orphan| orphan.process.clone()) {
-        let group = Group { id: mark.group, started: mark.started, boot: mark.boot };
-        reap(&group).await;
-    }
-    let CrashTexts { unknown, not_started, closing } = crash_texts();
-    let texts = RecoveryTexts { unknown, not_started, closing };
-    Ok(runtime.store()?.recover(&acquired.lease, texts).await?)
-}
-
 /// Said and not refused: one changed byte is no reason to take the whole conversation away.
 fn changed_notice(changed: &[MessageId]) -> Option<String> {
     let first = changed.first()?;
@@ -379,12 +359,13 @@ fn recovery_notice(recovery: &Recovery) -> Option<String> {
     if recovery.turns == 0 {
         return None;
     }
-    Some(match recovery.unknown {
-        0 => "the last turn was cut off; it has been closed".to_owned(),
-        1 => "the last turn was cut off while a tool was running; its outcome is unknown".to_owned(),
-        many => {
-            format!("the last turn was cut off while {many} tools were running; their outcome is unknown")
-        }
+    let cut_off = "the last turn was cut off";
+    Some(match (recovery.unknown, recovery.collected) {
+        (0, 0) => format!("{cut_off}; it has been closed"),
+        (0, 1) => format!("{cut_off} while a tool was running; its result was found"),
+        (0, many) => format!("{cut_off} while {many} tools were running; their results were found"),
+        (1, _) => format!("{cut_off} while a tool was running; its outcome is unknown"),
+        (many, _) => format!("{cut_off} while {many} tools were running; their outcome is unknown"),
     })
 }
 

@@ -72,6 +72,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
     };
     let model = HttpModel::new(&endpoint, HttpClients::default(), Secrets::default()).with_deadlines(limits);
     let context = ToolContext::new(ToolSetup {
+        session: "s".to_owned(),
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,

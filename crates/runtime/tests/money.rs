@@ -218,6 +218,7 @@ async fn run(
 
 fn ports(world: &World) -> Ports {
     let context = ToolContext::new(ToolSetup {
+        session: "s".to_owned(),
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,

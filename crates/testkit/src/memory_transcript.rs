@@ -1,9 +1,9 @@
 //! A transcript without a database, which remembers what was done to it and in which order.
 
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, Intent, IntentId, IntentState, Lease, Message, OpenTurn, Opening,
-    Owner, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit, Transcript,
-    TurnId,
+    AssistantMessage, BoxFuture, Closing, FileChange, Intent, IntentId, IntentState, Lease, Message,
+    OpenTurn, Opening, Owner, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall,
+    StartPermit, Transcript, TurnId,
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -15,6 +15,7 @@ pub enum Operation {
     Settle { turn: TurnId, settlement: Settlement },
     Extend { turn: TurnId, messages: Vec<Message>, spent: Option<SpentCall> },
     NoteProcess { intent: IntentId, mark: ProcessMark },
+    NoteChange { intent: IntentId, change: FileChange },
     Close { turn: TurnId, closing: Closing },
 }
 
@@ -27,6 +28,7 @@ impl Operation {
             Self::Settle { .. } => "settle",
             Self::Extend { .. } => "extend",
             Self::NoteProcess { .. } => "note_process",
+            Self::NoteChange { .. } => "note_change",
             Self::Close { .. } => "close",
         }
     }
@@ -40,7 +42,7 @@ impl Operation {
                 settlement.results.iter().map(|settled| Message::Tool(settled.message.clone())).collect()
             }
             Self::Extend { messages, .. } => messages.clone(),
-            Self::NoteProcess { .. } => Vec::new(),
+            Self::NoteProcess { .. } | Self::NoteChange { .. } => Vec::new(),
             Self::Close { closing, .. } => {
                 closing.message.clone().map(Message::Assistant).into_iter().collect()
             }
@@ -254,6 +256,19 @@ impl Transcript for MemoryTranscript {
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async move {
             let operation = Operation::NoteProcess { intent, mark: mark.clone() };
+            self.record(None, operation, |state| {
+                state.kept(intent);
+            })
+        })
+    }
+
+    fn note_change<'a>(
+        &'a self,
+        intent: IntentId,
+        change: &'a FileChange,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let operation = Operation::NoteChange { intent, change: change.clone() };
             self.record(None, operation, |state| {
                 state.kept(intent);
             })

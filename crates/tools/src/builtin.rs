@@ -10,7 +10,7 @@ mod patch;
 mod read_file;
 mod regular;
 mod search_files;
-mod terminal;
+pub(crate) mod terminal;
 pub(crate) mod todo;
 mod whole_file;
 mod write_file;

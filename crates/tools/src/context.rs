@@ -5,11 +5,13 @@ use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
 use crate::{ToolSettings, user_home};
-use hermes_conversation::Message;
+use hermes_conversation::{IntentId, Message};
+use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, SpillLimits};
 use hermes_guard::{Secrets, redact};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The directory of long outputs. Stored messages are searched for this name, so it stays.
@@ -17,6 +19,8 @@ const RESULTS: &str = "hermes-results";
 
 /// Everything a context is made of.
 pub struct ToolSetup {
+    /// The session, by which commands are told from those of others.
+    pub session: String,
     /// Where the session starts.
     pub cwd: PathBuf,
     /// Hermes' own directory, whose settings and keys tools leave alone.
@@ -39,8 +43,16 @@ pub struct ToolContext {
     setup: ToolSetup,
     places: Places,
     cwd: Mutex<PathBuf>,
+    has_moved: AtomicBool,
     reads: Mutex<ReadLog>,
     todos: Mutex<Vec<Todo>>,
+    /// Calls that ran a command and are not recorded yet.
+    commands: Mutex<Vec<IntentId>>,
+}
+
+/// By which the command of a session's call can be found again.
+pub fn command_key(session: &str, intent: IntentId) -> Key {
+    Key::of(session, intent.0)
 }
 
 impl ToolContext {
@@ -51,8 +63,10 @@ impl ToolContext {
         Self {
             places,
             cwd: Mutex::new(setup.cwd.clone()),
+            has_moved: AtomicBool::new(false),
             reads: Mutex::default(),
             todos: Mutex::default(),
+            commands: Mutex::default(),
             setup,
         }
     }
@@ -83,8 +97,46 @@ impl ToolContext {
         &self.setup.settings
     }
 
+    /// By which the command of a call can be found again.
+    pub fn command_key(&self, intent: IntentId) -> Key {
+        command_key(&self.setup.session, intent)
+    }
+
+    /// The results of these calls are recorded: what is remembered of their commands may go.
+    pub fn settled(&self, intents: impl Iterator<Item = IntentId>) {
+        let mut ran = lock(&self.commands);
+        if ran.is_empty() {
+            return;
+        }
+        let settled: Vec<IntentId> = intents.collect();
+        let keys: Vec<Key> = ran
+            .extract_if(.., |intent| settled.contains(intent))
+            .map(|intent| self.command_key(intent))
+            .collect();
+        self.setup.backend.forget(keys);
+    }
+
+    /// Lets go of what the session holds outside this process.
+    pub async fn leave(&self) {
+        self.setup.backend.leave().await;
+    }
+
+    pub(crate) fn note_command(&self, intent: IntentId) -> Key {
+        lock(&self.commands).push(intent);
+        self.command_key(intent)
+    }
+
+    /// Where a command left the session since this was last asked, if it moved it.
+    pub fn take_move(&self) -> Option<PathBuf> {
+        self.has_moved.swap(false, Ordering::Relaxed).then(|| self.cwd())
+    }
+
     pub(crate) fn set_cwd(&self, cwd: PathBuf) {
-        *lock(&self.cwd) = cwd;
+        let mut here = lock(&self.cwd);
+        if *here != cwd {
+            *here = cwd;
+            self.has_moved.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn todos_mut(&self) -> MutexGuard<'_, Vec<Todo>> {

@@ -32,8 +32,9 @@ mod validate;
 mod testing;
 
 pub use approval::{Approval, ApprovalMode, ApprovalRequest, AskUser, Nobody, denied_text};
+pub use builtin::terminal::{collected, kept_output};
 pub use builtin::todo::{Todo, TodoStatus};
-pub use context::{ToolContext, ToolSetup};
+pub use context::{ToolContext, ToolSetup, command_key};
 pub use paths::PathLocks;
 pub use prepared::{Finished, Prepared, RunScope, Verdict};
 pub use registry::Registry;

@@ -4,8 +4,8 @@ use crate::{
     ApprovalMode, CallScope, Finished, Prepared, Registry, RunScope, ToolContext, ToolSettings, ToolSetup,
 };
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, CallId, Closing, Intent, IntentId, Lease, Message, OpenTurn, Opening,
-    Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, ToolCall, Transcript,
+    AssistantMessage, BoxFuture, CallId, Closing, FileChange, Intent, IntentId, Lease, Message, OpenTurn,
+    Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, ToolCall, Transcript,
 };
 use hermes_exec::Local;
 use serde_json::Value;
@@ -34,6 +34,7 @@ impl Bench {
             std::fs::create_dir(root.join(name)).unwrap();
         }
         let cx = ToolContext::new(ToolSetup {
+            session: "session".to_owned(),
             cwd: root.join("work"),
             home: root.join("home"),
             user_home: Some(root.join("user")),
@@ -112,6 +113,7 @@ impl Bench {
 #[derive(Default)]
 pub(crate) struct Notebook {
     pub(crate) marks: Mutex<Vec<(IntentId, ProcessMark)>>,
+    pub(crate) changes: Mutex<Vec<(IntentId, FileChange)>>,
     pub(crate) fails: Mutex<bool>,
 }
 
@@ -153,6 +155,16 @@ impl Transcript for Notebook {
                 return Err(RecordError::Store { cause: "disk full".into() });
             }
             self.marks.lock().unwrap().push((intent, mark.clone()));
+            Ok(())
+        })
+    }
+
+    fn note_change<'a>(&'a self, intent: IntentId, change: &'a FileChange) -> Answer<'a, ()> {
+        Box::pin(async move {
+            if *self.fails.lock().unwrap() {
+                return Err(RecordError::Store { cause: "disk full".into() });
+            }
+            self.changes.lock().unwrap().push((intent, change.clone()));
             Ok(())
         })
     }

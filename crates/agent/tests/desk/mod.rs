@@ -22,6 +22,7 @@ pub(crate) fn ports(
     events: EventSink,
 ) -> Ports {
     let context = ToolContext::new(ToolSetup {
+        session: "s".to_owned(),
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

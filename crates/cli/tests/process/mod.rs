@@ -5,6 +5,7 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// The settings for one model at this address, which is asked for nothing but what a test says.
 pub(crate) fn custom_model(base_url: &str) -> String {
@@ -62,4 +63,30 @@ pub(crate) fn stderr(output: &Output) -> String {
 
 pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or(-1)
+}
+
+/// Waits until something is so.
+pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{what} did not happen");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Whether a process has exactly this command line.
+pub(crate) fn is_running(command: &str) -> bool {
+    let wanted: Vec<&str> = command.split(' ').collect();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.into_iter().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let words: Vec<_> = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).collect();
+        words.len() == wanted.len() && words.iter().zip(&wanted).all(|(a, b)| *a == b.as_bytes())
+    })
+}
+
+/// Kills the supervisor, whose id a command wrote into `file` with `echo $PPID`.
+pub(crate) fn kill_supervisor(file: &Path) {
+    let id = std::fs::read_to_string(file).unwrap();
+    assert!(Command::new("kill").args(["-KILL", id.trim()]).status().unwrap().success());
 }

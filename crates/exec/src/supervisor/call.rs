@@ -109,8 +109,11 @@ impl Follower<'_> {
             self.give_up().await?;
             return Ok(Some(cancelled()));
         }
-        // The answer comes among the output, and so does the news that the supervisor is gone.
-        self.say(&Request::Go { key: self.key.clone() }).await?;
+        // The answer comes among the output, and so does the news that the supervisor is gone. Whatever
+        // becomes of this message, it may have arrived: from here on nobody may say that nothing ran.
+        if let Err(error) = self.say(&Request::Go { key: self.key.clone() }).await {
+            tracing::warn!(%error, "the supervisor may not have been told to begin");
+        }
         Ok(None)
     }
 

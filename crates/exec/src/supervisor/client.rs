@@ -8,8 +8,8 @@ use super::launch::{Program, launch};
 use super::place::{Folder, Place, check_peer};
 use super::protocol::{CommandStatus, Leaving, Reply, Request, State, Stop, VERSION};
 use super::spec::{Key, Lifetime, Owner, SupervisorSettings};
-use crate::OutputLimits;
-use std::sync::Arc;
+use crate::{OutputLimits, live};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -26,7 +26,7 @@ pub struct Supervised {
 }
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     place: Place,
     program: Program,
     settings: SupervisorSettings,
@@ -42,7 +42,9 @@ impl Supervised {
     ) -> Result<Self, SuperviseError> {
         let place = place.prepared()?;
         let owner = Owner::this_process().map_err(SuperviseError::io("read /proc"))?;
-        Ok(Self { shared: Arc::new(Shared { place, program, settings, owner }) })
+        let supervised = Self { shared: Arc::new(Shared { place, program, settings, owner }) };
+        live::add_supervised(&supervised);
+        Ok(supervised)
     }
 
     /// A place to run one command, which can be asked for again by its key.
@@ -91,6 +93,21 @@ impl Supervised {
         self.ask(&Request::Forget { key: key.clone() }).await.and_then(|(_, reply)| done(&reply))
     }
 
+    /// As [`forget`](Self::forget) of many, if there is a supervisor: one that is not there removes old
+    /// records when it comes.
+    pub async fn forget_all(&self, keys: &[Key]) -> Result<(), SuperviseError> {
+        let Some(mut connection) = self.connect().await? else {
+            return Ok(());
+        };
+        for key in keys {
+            match connection.ask(&Request::Forget { key: key.clone() }).await? {
+                Some(reply) => done(&reply)?,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
     /// Ends the commands that were declared to end now, of one session or of all sessions of this
     /// process, and says how many.
     pub async fn leave(&self, session: Option<&str>, leaving: Leaving) -> Result<usize, SuperviseError> {
@@ -118,6 +135,15 @@ impl Supervised {
 
     pub(crate) fn owner(&self) -> &Owner {
         &self.shared.owner
+    }
+
+    /// For whoever must not keep it alive.
+    pub(crate) fn downgrade(&self) -> Weak<Shared> {
+        Arc::downgrade(&self.shared)
+    }
+
+    pub(crate) fn upgrade(shared: &Weak<Shared>) -> Option<Self> {
+        shared.upgrade().map(|shared| Self { shared })
     }
 
     /// Asks one thing, of a supervisor that is started if there is none. Asking again after a

@@ -21,6 +21,7 @@ impl Shell {
     pub(crate) fn spawn(spec: &Spec) -> Result<Self, ExecError> {
         let failed = |doing| move |source| ExecError::Io { doing, source };
         let command = Command {
+            key: None,
             script: spec.script.clone(),
             cwd: spec.cwd.clone(),
             env: spec.env.clone(),

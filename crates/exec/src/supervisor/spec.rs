@@ -25,6 +25,13 @@ impl Key {
         if fits { Ok(Self(text)) } else { Err(SuperviseError::BadKey { key: text }) }
     }
 
+    /// The name of the command with this number in a group of commands, for instance a session. Any
+    /// text can name a group; the same number in another one is another command.
+    pub fn of(group: &str, number: i64) -> Self {
+        let digest = Sha256::digest(group.as_bytes());
+        Self(format!("{number}-{}", hex(&digest[..12])))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -92,7 +99,7 @@ impl Default for SupervisorSettings {
     fn default() -> Self {
         Self {
             orphan_grace: Duration::from_secs(600),
-            idle: Duration::from_secs(60),
+            idle: Duration::from_secs(20),
             keep: Duration::from_secs(7 * 24 * 60 * 60),
         }
     }
@@ -175,6 +182,9 @@ mod tests {
             assert_eq!(Key::new(text).is_ok(), fits, "{text}");
         }
         assert!(serde_json::from_str::<Key>("\"../x\"").is_err());
+        let made = Key::of("any / text", i64::MIN);
+        assert_eq!(Key::new(made.as_str()).unwrap(), made);
+        assert!(made != Key::of("other", i64::MIN) && made != Key::of("any / text", 1));
     }
 
     #[test]

@@ -153,6 +153,7 @@ pub(crate) fn command(home: &Path, script: &str) -> Command {
             ("TEST_HOME".into(), home.to_str().unwrap().into()),
         ],
         timeout: Duration::from_secs(60),
+        key: None,
         cwd_file: Some(home.join(".cwd")),
         output: limits(home),
     }

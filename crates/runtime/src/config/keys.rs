@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 50] = [
+pub static KEYS: [Key; 51] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -190,6 +190,7 @@ pub static KEYS: [Key; 50] = [
     ),
     key("agent.disabled_toolsets", Kind::List, Fallback::List(&[]), "toolsets never offered to the model"),
     integer("terminal.timeout", 180, "seconds a command may run").env(&[Value("TERMINAL_TIMEOUT")]),
+    integer("terminal.orphan_grace", 600, "seconds a command goes on after Hermes died, at most"),
     key("terminal.cwd", Kind::Text, Fallback::Text("."), "directory commands start in"),
     key(
         "terminal.env_passthrough",

@@ -9,7 +9,8 @@ use super::{Liveness, SessionDb, ending, owner};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{
-    CallId, IntentId, IntentState, Lease, OpenTurn, Owner, ProcessMark, Quirks, SessionId, TurnId,
+    CallId, Effect, FileChange, IntentId, IntentState, Lease, OpenTurn, Owner, ProcessMark, Quirks,
+    SessionId, TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -38,8 +39,13 @@ pub struct OrphanIntent {
     pub id: IntentId,
     pub call_id: CallId,
     pub tool: String,
+    pub arguments: String,
+    /// Whether it can have changed anything.
+    pub is_read: bool,
     pub state: IntentState,
     pub process: Option<ProcessMark>,
+    /// The change to a file that it was about to make.
+    pub change: Option<FileChange>,
 }
 
 impl SessionDb {
@@ -109,9 +115,7 @@ impl SessionDb {
         let lease = lease.clone();
         self.write(Level::Normal, move |db| {
             fence(db, &lease)?;
-            db.execute("UPDATE sessions SET cwd = ?2 WHERE id = ?1", params![lease.session.as_str(), cwd])
-                .doing("remember a session's directory")?;
-            Ok(())
+            move_to(db, &lease.session, &cwd)
         })
         .await
     }
@@ -221,9 +225,16 @@ fn take(
     Ok(Acquired { lease: Lease { session, owner, generation }, orphans, open_turn })
 }
 
+pub(super) fn move_to(db: &Connection, session: &SessionId, cwd: &str) -> Result<(), StoreError> {
+    db.execute("UPDATE sessions SET cwd = ?2 WHERE id = ?1", params![session.as_str(), cwd])
+        .doing("remember a session's directory")?;
+    Ok(())
+}
+
 fn orphans(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<OrphanIntent>> {
     db.prepare_cached(
-        "SELECT i.id, i.call_id, i.tool, i.state, i.process_group, i.process_started, i.process_boot
+        "SELECT i.id, i.call_id, i.tool, i.state, i.process_group, i.process_started, i.process_boot,
+                i.arguments, i.effect, i.change
          FROM hx_turns AS t JOIN hx_intents AS i ON i.turn = t.id
          WHERE t.session = ?1 AND t.state = 'open' AND i.ended_at IS NULL ORDER BY i.id",
     )?
@@ -239,12 +250,17 @@ fn orphan(row: &Row<'_>) -> rusqlite::Result<OrphanIntent> {
         }
         _ => None,
     };
+    let (effect, change): (String, Option<String>) = (row.get(8)?, row.get(9)?);
     Ok(OrphanIntent {
         id: IntentId(row.get(0)?),
         call_id: CallId::new(row.get::<_, String>(1)?),
         tool: row.get(2)?,
+        arguments: row.get(7)?,
+        is_read: effect == Effect::Read.as_str(),
         state: IntentState::parse(&state).unwrap_or(IntentState::Unknown),
         process,
+        // One that cannot be read is as good as none: the outcome is unknown.
+        change: change.and_then(|text| serde_json::from_str(&text).ok()),
     })
 }
 

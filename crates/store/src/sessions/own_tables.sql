@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS hx_intents (
   process_group INTEGER,
   process_started INTEGER,
   process_boot TEXT,
+  change TEXT,
   created_at REAL NOT NULL,
   started_at REAL,
   ended_at REAL

@@ -10,7 +10,8 @@ use super::{SessionDb, decode, encode, lease};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{
-    AssistantMessage, Disposition, IntentState, Lease, SessionId, ToolCall, ToolMessage, TurnId,
+    AssistantMessage, Disposition, IntentId, IntentState, Lease, SessionId, Settled, ToolCall, ToolMessage,
+    TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -32,17 +33,25 @@ pub struct RecoveryTexts {
 pub struct Recovery {
     /// Turns that were open and are closed now.
     pub turns: usize,
+    /// Calls whose real result was found.
+    pub collected: usize,
     pub unknown: usize,
     pub not_started: usize,
 }
 
 impl SessionDb {
-    /// Closes the session's open turns. Does nothing when there are none.
-    pub async fn recover(&self, lease: &Lease, texts: RecoveryTexts) -> Result<Recovery, StoreError> {
+    /// Closes the session's open turns. Does nothing when there are none. `ends` are the calls of which
+    /// it was found out how they ended; the others are answered by what their intents say.
+    pub async fn recover(
+        &self,
+        lease: &Lease,
+        texts: RecoveryTexts,
+        ends: Vec<Settled>,
+    ) -> Result<Recovery, StoreError> {
         let (lease, now) = (lease.clone(), self.now());
         self.write(Level::Full, move |db| {
             lease::fence(db, &lease)?;
-            recover(db, &lease.session, &texts, now)
+            recover(db, &lease.session, &texts, &ends, now)
         })
         .await
     }
@@ -52,6 +61,7 @@ fn recover(
     db: &Connection,
     session: &SessionId,
     texts: &RecoveryTexts,
+    ends: &[Settled],
     now: f64,
 ) -> Result<Recovery, StoreError> {
     let turns = open_turns(db, session).doing("look for unfinished turns")?;
@@ -59,7 +69,17 @@ fn recover(
     for &turn in &turns {
         let place = Place { session, turn: Some(turn), at: now };
         for call in unanswered(db, session, turn).doing("look for unfinished calls")? {
-            match answer(db, place, turn, &call, texts)? {
+            let intent = intent(db, turn, &call).doing("read an unfinished call")?;
+            let end = ends.iter().find(|end| Some(end.intent) == intent.as_ref().map(|(id, _)| *id));
+            if let Some(end) = end {
+                collect(db, place, end, now)?;
+                match end.message.disposition {
+                    Some(Disposition::None) => found.not_started += 1,
+                    Some(Disposition::Unknown) | None => found.collected += 1,
+                }
+                continue;
+            }
+            match answer(db, place, intent.map(|(_, state)| state), &call, texts)? {
                 Disposition::Unknown => found.unknown += 1,
                 Disposition::None => found.not_started += 1,
             }
@@ -77,11 +97,11 @@ fn recover(
 fn answer(
     db: &Connection,
     place: Place<'_>,
-    turn: TurnId,
+    state: Option<IntentState>,
     call: &ToolCall,
     texts: &RecoveryTexts,
 ) -> Result<Disposition, StoreError> {
-    let fate = fate(db, turn, call).doing("read an unfinished call")?;
+    let fate = fate(state);
     let text = match fate {
         Disposition::Unknown => &texts.unknown,
         Disposition::None => &texts.not_started,
@@ -89,6 +109,17 @@ fn answer(
     let result = ToolMessage::new(call.id.clone(), call.name.clone(), text.clone()).with_disposition(fate);
     append::message(db, place, &encode::tool(&result))?;
     Ok(fate)
+}
+
+/// Records a call that has ended after all.
+fn collect(db: &Connection, place: Place<'_>, end: &Settled, now: f64) -> Result<(), StoreError> {
+    append::message(db, place, &encode::tool(&end.message))?;
+    db.execute(
+        "UPDATE hx_intents SET state = ?2, ended_at = ?3 WHERE id = ?1",
+        params![end.intent.0, end.state.as_str(), now],
+    )
+    .doing("note the end of a call")?;
+    Ok(())
 }
 
 fn open_turns(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<TurnId>> {
@@ -123,20 +154,30 @@ fn unanswered(db: &Connection, session: &SessionId, turn: TurnId) -> rusqlite::R
     Ok(calls)
 }
 
+/// The intent of a call, and where it is in its life.
+fn intent(
+    db: &Connection,
+    turn: TurnId,
+    call: &ToolCall,
+) -> rusqlite::Result<Option<(IntentId, IntentState)>> {
+    db.query_row(
+        "SELECT id, state FROM hx_intents WHERE turn = ?1 AND call_id = ?2 ORDER BY id DESC LIMIT 1",
+        params![turn.0, call.id.as_str()],
+        |row| {
+            let state: String = row.get(1)?;
+            Ok((IntentId(row.get(0)?), IntentState::parse(&state).unwrap_or(IntentState::Unknown)))
+        },
+    )
+    .optional()
+}
+
 /// What can be said about a call from its intent. Without one nothing is certain.
-fn fate(db: &Connection, turn: TurnId, call: &ToolCall) -> rusqlite::Result<Disposition> {
-    let state: Option<String> = db
-        .query_row(
-            "SELECT state FROM hx_intents WHERE turn = ?1 AND call_id = ?2 ORDER BY id DESC LIMIT 1",
-            params![turn.0, call.id.as_str()],
-            |row| row.get(0),
-        )
-        .optional()?;
-    Ok(match state.as_deref().and_then(IntentState::parse) {
+fn fate(state: Option<IntentState>) -> Disposition {
+    match state {
         Some(IntentState::Planned | IntentState::Refused) => Disposition::None,
         Some(IntentState::Started | IntentState::Done | IntentState::Failed | IntentState::Unknown)
         | None => Disposition::Unknown,
-    })
+    }
 }
 
 fn close(db: &Connection, turn: TurnId, now: f64) -> rusqlite::Result<()> {

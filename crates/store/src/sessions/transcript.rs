@@ -6,15 +6,16 @@
 use super::append::{self, Place};
 use super::encode::{self, Columns};
 use super::lease::fence;
+use super::lease::move_to;
 use super::numbers::stored;
 use super::spans::{self, CallSpan, ToolTimes};
 use super::writer::Level;
 use super::{SessionDb, StoreError, spending};
 use crate::error::Doing;
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, Intent, IntentId, IntentState, Lease, Message, Observed, OpenTurn,
-    Opening, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit, Transcript,
-    TurnId,
+    AssistantMessage, BoxFuture, Closing, FileChange, Intent, IntentId, IntentState, Lease, Message,
+    Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall,
+    StartPermit, Transcript, TurnId,
 };
 use rusqlite::{Connection, params};
 
@@ -75,6 +76,9 @@ impl Transcript for SessionDb {
             for &(intent, decision) in &settlement.decided {
                 decide(db, entry.turn, intent, decision).doing("record a decision")?;
             }
+            if let Some(cwd) = &settlement.cwd {
+                move_to(db, &lease.session, &cwd.to_string_lossy())?;
+            }
             let starts = settlement.start.iter();
             starts
                 .map(|&intent| start_intent(db, &entry, intent).map(|()| StartPermit::issue(intent)))
@@ -110,6 +114,25 @@ impl Transcript for SessionDb {
             Ok(())
         });
         Box::pin(async move { Ok(written.await?) })
+    }
+
+    fn note_change<'a>(
+        &'a self,
+        intent: IntentId,
+        change: &'a FileChange,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let text =
+            serde_json::to_string(change).map_err(|error| RecordError::Store { cause: error.to_string() });
+        Box::pin(async move {
+            let text = text?;
+            let written = self.write(Level::Normal, move |db| {
+                db.prepare_cached("UPDATE hx_intents SET change = ?2 WHERE id = ?1")
+                    .and_then(|mut note| note.execute(params![intent.0, text]))
+                    .doing("note a change to a file")?;
+                Ok(())
+            });
+            Ok(written.await?)
+        })
     }
 
     fn close<'a>(

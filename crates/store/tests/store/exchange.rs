@@ -76,7 +76,7 @@ async fn a_home_made_from_an_export_gives_the_same_export_and_messages() {
         // It can be gone on with, the turn that was open included.
         let taken = other.db.acquire_existing(SessionId::new("a-child"), owner(2)).await.unwrap();
         assert!(taken.open_turn.is_some());
-        assert_eq!(other.db.recover(&taken.lease, crate::desk::texts()).await.unwrap().turns, 1);
+        assert_eq!(other.db.recover(&taken.lease, crate::desk::texts(), Vec::new()).await.unwrap().turns, 1);
         other.say(&taken.lease, "and now", "yes").await;
         assert_eq!(verify(&other.path).findings, []);
     }

@@ -106,7 +106,7 @@ async fn a_full_disk_is_an_error_and_loses_nothing() {
     // With space again, the same handle goes on.
     disk.remount("size=16m");
     let lease = db.acquire(session("s"), owner(1)).await.unwrap().lease;
-    db.recover(&lease, crate::desk::texts()).await.unwrap();
+    db.recover(&lease, crate::desk::texts(), Vec::new()).await.unwrap();
     let turn = db.open_turn(&lease, opening("again")).await.unwrap();
     db.close(&lease, turn, closing("fine")).await.unwrap();
     let now = db.load(&SessionId::new("s")).await.unwrap().messages;

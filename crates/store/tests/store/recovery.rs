@@ -42,7 +42,7 @@ fn cases() -> Vec<Case> {
             intents: vec![intent("a", Started), intent("b", Planned), intent("c", Refused)],
             answered: false,
             want: vec![unknown("a"), not_started("b"), not_started("c"), unknown("d")],
-            found: Recovery { turns: 1, unknown: 2, not_started: 2 },
+            found: Recovery { turns: 1, unknown: 2, not_started: 2, collected: 0 },
         },
         Case {
             name: "the first was answered",
@@ -50,7 +50,7 @@ fn cases() -> Vec<Case> {
             intents: vec![intent("a", Started), intent("b", Started)],
             answered: true,
             want: vec![Message::tool(CallId::new("a"), "terminal", "ok"), unknown("b")],
-            found: Recovery { turns: 1, unknown: 1, not_started: 0 },
+            found: Recovery { turns: 1, unknown: 1, not_started: 0, collected: 0 },
         },
     ]
 }
@@ -87,12 +87,12 @@ async fn every_call_gets_one_result_and_the_turn_is_closed() {
         let taken = next.db.acquire(session("s"), owner(2)).await.unwrap();
         assert_eq!(taken.open_turn, Some(turn), "{}", case.name);
         let full = next.db.stats().full_commits;
-        let found = next.db.recover(&taken.lease, texts()).await.unwrap();
+        let found = next.db.recover(&taken.lease, texts(), Vec::new()).await.unwrap();
         assert_eq!(found, case.found, "{}", case.name);
         assert_eq!(next.db.stats().full_commits, full + 1, "{}", case.name);
         assert_eq!(next.messages("s").await, want, "{}", case.name);
 
-        let again = next.db.recover(&taken.lease, texts()).await.unwrap();
+        let again = next.db.recover(&taken.lease, texts(), Vec::new()).await.unwrap();
         assert_eq!(again, Recovery::default(), "{}", case.name);
         assert_eq!(next.messages("s").await, want, "{}", case.name);
         let taken = next.db.acquire(session("s"), owner(2)).await.unwrap();
@@ -120,6 +120,41 @@ async fn an_old_owner_cannot_recover() {
     let old = desk.lease("s").await;
     desk.open(&old, "go").await;
     desk.lease("s").await;
-    assert!(desk.db.recover(&old, texts()).await.is_err());
+    assert!(desk.db.recover(&old, texts(), Vec::new()).await.is_err());
     assert_eq!(desk.messages("s").await, [Message::user("go")]);
+}
+
+/// A call of which it was found out how it ended gets that as its result.
+#[tokio::test]
+async fn what_was_found_out_is_recorded() {
+    let desk = Desk::new();
+    let lease = desk.lease("s").await;
+    let turn = desk.open(&lease, "go").await;
+    let intents = ["a", "b", "c"].map(|id| intent(id, IntentState::Started));
+    let planned = desk.db.plan(&lease, &turn, &reply(&["a", "b", "c"]), None, &intents).await.unwrap();
+    let end = |place: usize, id: &str, state, text: &str| Settled {
+        intent: planned.ids[place],
+        state,
+        message: ToolMessage::new(CallId::new(id), "terminal", text),
+    };
+    let mut not_run = end(0, "a", IntentState::Refused, "not run");
+    not_run.message.disposition = Some(Disposition::None);
+    let ends = vec![end(2, "c", IntentState::Done, "real"), not_run.clone()];
+    let found = desk.db.recover(&lease, texts(), ends).await.unwrap();
+    assert_eq!(found, Recovery { turns: 1, collected: 1, unknown: 1, not_started: 1 });
+    let mut messages = desk.messages("s").await;
+    let closing = messages.split_off(messages.len() - 1);
+    assert_eq!(closing, [Message::assistant("interrupted")]);
+    let want =
+        [Message::Tool(not_run.message), unknown("b"), Message::tool(CallId::new("c"), "terminal", "real")];
+    assert_eq!(messages[2..], want);
+    let states: Vec<String> = desk
+        .raw()
+        .prepare("SELECT state FROM hx_intents ORDER BY id")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .flatten()
+        .collect();
+    assert_eq!(states, ["refused", "unknown", "done"]);
 }

@@ -93,7 +93,7 @@ async fn a_killed_turn_is_known_as_one_before_and_after_its_recovery() {
     assert_eq!(outcomes, [(1, "failed"), (2, "replied")]);
 
     let taken = other.db.acquire(session("s"), owner(2)).await.unwrap();
-    other.db.recover(&taken.lease, texts()).await.unwrap();
+    other.db.recover(&taken.lease, texts(), Vec::new()).await.unwrap();
     let closed = trace(&other, &lease, None).await.unwrap();
     let tool = &closed.tools[0];
     assert_eq!((closed.end, tool.state, tool.ended_at), (TraceEnd::Killed, IntentState::Unknown, None));

@@ -2,7 +2,8 @@
 
 use crate::desk::{Desk, call, closing, intent, opening, owner, reply, session, spent};
 use hermes_conversation::{
-    CallId, IntentState, Lease, ProcessMark, RecordError, Settled, Settlement, ToolMessage, Transcript,
+    CallId, FileChange, IntentState, Lease, ProcessMark, RecordError, Settled, Settlement, ToolMessage,
+    Transcript,
 };
 use hermes_store::{OrphanIntent, Stats, StoreError};
 
@@ -136,10 +137,15 @@ async fn a_process_is_known_to_the_next_owner() {
     let before = desk.db.stats().full_commits;
     desk.db.note_process(planned.ids[0], &mark).await.unwrap();
     assert_eq!(desk.db.stats().full_commits, before);
+    let change = FileChange { path: "/a".into(), before: None, after: "x".into(), result: "{}".into() };
+    desk.db.note_change(planned.ids[0], &change).await.unwrap();
     let next = desk.again().db.acquire(session("s"), owner(2)).await.unwrap();
     assert_eq!(
         next.orphans,
         [OrphanIntent {
+            arguments: r#"{"command":"ls"}"#.into(),
+            is_read: false,
+            change: Some(change),
             id: planned.ids[0],
             call_id: call("a").id,
             tool: "terminal".into(),

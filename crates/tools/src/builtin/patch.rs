@@ -1,7 +1,7 @@
 //! Changing part of a file.
 
-use super::blocking::{FILE_PATIENCE, Stop, finish, look};
-use super::whole_file::{Existing, load, note_written, store, syntax_error, target, turn, warning};
+use super::blocking::{FILE_PATIENCE, Stop, look};
+use super::whole_file::{Existing, NewText, load, replace, syntax_error, target, turn, warning};
 use crate::fuzzy::{self, Edit, EditError};
 use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
 use hermes_conversation::Effect;
@@ -66,9 +66,6 @@ impl Tool for Patch {
         let doing = format!("finding the place in {}", path.display());
         let stop = Stop::new(scope, FILE_PATIENCE);
         let change = look(doing, stop, move |stop| change(&place, &args, stop)).await?;
-        let place = path.clone();
-        finish(move || store(&place, &change.text)).await?;
-        note_written(&path, cx);
         let mut value = json!({
             "success": true,
             "diff": change.diff,
@@ -81,7 +78,8 @@ impl Tool for Patch {
         if let Some(warning) = stale.filter(|warning| !warning.contains("part")) {
             value["_warning"] = warning.into();
         }
-        Ok(ToolOutput::json(value))
+        let new = NewText { path, text: change.text, before: Some(change.before) };
+        replace(new, ToolOutput::json(value), cx, scope).await
     }
 }
 
@@ -101,13 +99,15 @@ fn editable(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBuf, String
 struct Change {
     /// The file's new text.
     text: String,
+    /// Names the old one.
+    before: String,
     diff: String,
     count: usize,
     strategy: &'static str,
 }
 
 fn change(path: &Path, args: &PatchArgs, stop: &Stop) -> Result<Change, ToolError> {
-    let Some(Existing { text, spelling }) = load(path)? else {
+    let Some(Existing { text, spelling, digest }) = load(path)? else {
         return Err(ToolError::failed(format!(
             "{} does not exist; use write_file to make it",
             path.display()
@@ -132,7 +132,7 @@ fn change(path: &Path, args: &PatchArgs, stop: &Stop) -> Result<Change, ToolErro
     }
     let diff = unified(path, &before, &edited.content);
     let text = spelling.dressed(&edited.content);
-    Ok(Change { text, diff, count: edited.count, strategy: edited.strategy })
+    Ok(Change { text, before: digest, diff, count: edited.count, strategy: edited.strategy })
 }
 
 fn explain(error: EditError, path: &Path, near: impl FnOnce() -> Vec<(usize, String)>) -> ToolError {

@@ -4,9 +4,10 @@ use super::{exit_meaning::exit_meaning, foreground};
 use crate::simple_command::is_read_only;
 use crate::text::strip_ansi;
 use crate::{
-    ApprovalMode, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
+    ApprovalMode, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
 };
-use hermes_conversation::{BoxFuture, Effect, ProcessMark};
+use hermes_conversation::{BoxFuture, CallId, Effect, ProcessMark, ToolMessage};
+use hermes_exec::supervisor::{Finished as Collected, How};
 use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, Started, Watch};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,6 +34,8 @@ pub(crate) struct TerminalArgs {
 
 pub(crate) struct Terminal;
 
+const ABANDONED: &str = "Hermes was gone for so long that the command was ended; the output is what it wrote \
+until then.";
 const NOT_YET: &str = "running in the background is not built in yet; use a command that ends by itself";
 
 impl Tool for Terminal {
@@ -94,16 +97,13 @@ impl Tool for Terminal {
         private_dir(cx.scratch()).map_err(|error| ToolError::io("create", cx.scratch(), &error))?;
         let seconds = args.timeout.unwrap_or(cx.settings().timeout);
         let command = Command {
+            key: Some(cx.note_command(scope.intent)),
             script: args.command.clone(),
             cwd,
             env: cx.child_env().to_vec(),
             timeout: Duration::from_secs(seconds),
             cwd_file: args.workdir.is_none().then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
-            output: OutputLimits {
-                chars: cx.settings().output,
-                spill: Some(cx.results_dir()),
-                spill_limits: cx.spill_limits(),
-            },
+            output: kept_output(cx),
         };
         let watch = Watch { started: &Recorder(scope), cancel: &scope.cancel };
         let output = cx.backend().run(command, watch).await.map_err(not_run)?;
@@ -120,6 +120,27 @@ impl Tool for Terminal {
         }
         Ok(result)
     }
+}
+
+/// How much of a command's output is kept.
+pub fn kept_output(cx: &ToolContext) -> OutputLimits {
+    OutputLimits {
+        chars: cx.settings().output,
+        spill: Some(cx.results_dir()),
+        spill_limits: cx.spill_limits(),
+    }
+}
+
+/// The end of a call whose command was found again after a crash, as it would have been without one.
+pub fn collected(call: CallId, arguments: &str, ended: Collected, cx: &ToolContext) -> ToolMessage {
+    let args: Option<TerminalArgs> = serde_json::from_str(arguments).ok();
+    let seconds = args.as_ref().and_then(|args| args.timeout).unwrap_or(cx.settings().timeout);
+    let command = args.map(|args| args.command).unwrap_or_default();
+    let mut output = report(&command, ended.output, seconds);
+    if matches!(ended.how, How::Orphaned | How::OwnerLeft) {
+        output.value["error"] = ABANDONED.into();
+    }
+    ToolMessage::new(call, Terminal::NAME, limits::fitted(output, cx))
 }
 
 /// The nearest directory above `path` that still exists, and whether that is another one. A

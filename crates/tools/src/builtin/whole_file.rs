@@ -1,9 +1,10 @@
 //! Files as the writing tools handle them: whole, with their line ends and byte-order mark.
 
-use super::blocking::interrupted;
+use super::blocking::{finish, interrupted};
 use super::{atomic, regular};
 use crate::reads::{Seen, Version};
-use crate::{CallScope, ToolContext, ToolError, protect};
+use crate::{CallScope, ToolContext, ToolError, ToolOutput, limits, protect};
+use hermes_conversation::FileChange;
 use serde::de::IgnoredAny;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,8 @@ pub(super) struct Existing {
     /// `None` for bytes that are no text: they cannot be edited, only replaced as a whole.
     pub(super) text: Option<String>,
     pub(super) spelling: Spelling,
+    /// Names the bytes.
+    pub(super) digest: String,
 }
 
 /// Reads the file; `None` if there is none.
@@ -74,16 +77,51 @@ pub(super) fn load(path: &Path) -> Result<Option<Existing>, ToolError> {
     if bytes.len() as u64 > LARGEST {
         return too_large(bytes.len() as u64);
     }
+    let digest = FileChange::digest(&bytes);
     let text = String::from_utf8(bytes).ok();
     let spelling = text.as_deref().map(Spelling::of).unwrap_or_default();
-    Ok(Some(Existing { text, spelling }))
+    Ok(Some(Existing { text, spelling, digest }))
+}
+
+/// A new text for a file.
+pub(super) struct NewText {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+    /// Names what the file held when the text was made; `None` if there was no file.
+    pub(super) before: Option<String>,
+}
+
+/// Puts a text into its file, and answers with `output`. Which of both will have happened is noted
+/// first, so that it is known after a crash.
+pub(super) async fn replace(
+    new: NewText,
+    output: ToolOutput,
+    cx: &ToolContext,
+    scope: &CallScope,
+) -> Result<ToolOutput, ToolError> {
+    let NewText { path, text, before } = new;
+    let after = FileChange::digest(text.as_bytes());
+    let result = limits::fitted(output.clone(), cx);
+    let change = FileChange { path: path.clone(), before, after, result };
+    let noted = scope.transcript.note_change(scope.intent, &change).await;
+    noted.map_err(|error| {
+        ToolError::failed(format!("{} was not written: it could not be recorded: {error}", path.display()))
+    })?;
+    let place = path.clone();
+    finish(move || store(&place, &text)).await?;
+    note_written(&path, cx);
+    Ok(output)
+}
+
+/// Whether the directory of a file has to be made.
+pub(super) fn lacks_dir(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| !dir.is_dir())
 }
 
 /// Writes the file, with the directories above it, and reads it back.
-pub(super) fn store(path: &Path, text: &str) -> Result<bool, ToolError> {
+fn store(path: &Path, text: &str) -> Result<(), ToolError> {
     let dir = path.parent().unwrap_or(Path::new("/"));
-    let missing = !dir.is_dir();
-    if missing {
+    if lacks_dir(path) {
         std::fs::create_dir_all(dir).map_err(|error| ToolError::io("create", dir, &error))?;
     }
     atomic::write(path, text.as_bytes()).map_err(|error| ToolError::io("write", path, &error))?;
@@ -94,7 +132,7 @@ pub(super) fn store(path: &Path, text: &str) -> Result<bool, ToolError> {
             path.display()
         )));
     }
-    Ok(missing)
+    Ok(())
 }
 
 /// What is wrong with the text as the kind of file its name says it is.
@@ -123,7 +161,7 @@ pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<&'static str> {
 }
 
 /// Notes a finished write.
-pub(super) fn note_written(path: &Path, cx: &ToolContext) {
+fn note_written(path: &Path, cx: &ToolContext) {
     let version = std::fs::metadata(path).ok().map(|metadata| Version::of(&metadata));
     cx.reads().wrote(path, version);
 }

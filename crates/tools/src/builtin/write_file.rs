@@ -1,14 +1,14 @@
 //! Writing a whole file.
 
-use super::blocking::{FILE_PATIENCE, Stop, finish, look};
-use super::whole_file::{load, note_written, store, syntax_error, target, turn, warning};
+use super::blocking::{FILE_PATIENCE, Stop, look};
+use super::whole_file::{NewText, lacks_dir, load, replace, syntax_error, target, turn, warning};
 use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
 use hermes_conversation::Effect;
 use hermes_guard::{Secrets, redact};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Write a file, replacing what it held; missing directories are made. Use patch to change part
 /// of a file. JSON and YAML files must be valid.
@@ -56,30 +56,27 @@ impl Tool for WriteFile {
         let (place, secrets) = (path.clone(), cx.secrets());
         let doing = format!("looking at {}", path.display());
         let stop = Stop::new(scope, FILE_PATIENCE);
-        let text = look(doing, stop, move |_| composed(&place, &args.content, &secrets)).await?;
-        let (place, bytes) = (path.clone(), text.len());
-        let dirs_created = finish(move || store(&place, &text)).await?;
-        note_written(&path, cx);
+        let new = look(doing, stop, move |_| composed(place, &args.content, &secrets)).await?;
         let mut value = json!({
-            "bytes_written": bytes,
-            "dirs_created": dirs_created,
+            "bytes_written": new.text.len(),
+            "dirs_created": lacks_dir(&path),
             "resolved_path": path,
             "files_modified": [path],
         });
         if let Some(warning) = warning {
             value["_warning"] = warning.into();
         }
-        Ok(ToolOutput::json(value))
+        replace(new, ToolOutput::json(value), cx, scope).await
     }
 }
 
 /// The text to write, if it may take the place of what is there. Nothing of that is shown: the
 /// file may be one that is not read.
-fn composed(path: &Path, content: &str, secrets: &Secrets) -> Result<String, ToolError> {
-    if let Some(error) = syntax_error(path, content) {
+fn composed(path: PathBuf, content: &str, secrets: &Secrets) -> Result<NewText, ToolError> {
+    if let Some(error) = syntax_error(&path, content) {
         return Err(ToolError::failed(format!("{} was not written: the content is {error}", path.display())));
     }
-    let existing = load(path)?;
+    let existing = load(&path)?;
     if let Some(text) = existing.as_ref().and_then(|existing| existing.text.as_deref())
         && would_lose_secrets(text, content, secrets)
     {
@@ -89,8 +86,9 @@ fn composed(path: &Path, content: &str, secrets: &Secrets) -> Result<String, Too
             path.display()
         )));
     }
-    let spelling = existing.map(|existing| existing.spelling).unwrap_or_default();
-    Ok(spelling.dressed(content))
+    let spelling = existing.as_ref().map(|existing| existing.spelling).unwrap_or_default();
+    let before = existing.map(|existing| existing.digest);
+    Ok(NewText { path, text: spelling.dressed(content), before })
 }
 
 /// Whether a file with secrets would be replaced by what the model was shown in their place.

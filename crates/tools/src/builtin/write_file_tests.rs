@@ -1,4 +1,5 @@
 use crate::testing::Bench;
+use hermes_conversation::FileChange;
 use serde_json::json;
 
 #[tokio::test]
@@ -124,4 +125,47 @@ async fn a_secret_is_not_replaced_by_its_mark() {
     let result = bench.call("write_file", json!({"path": "a.txt", "content": "token = [redacted]\n"})).await;
     assert!(result["error"].as_str().unwrap().contains("secret"), "{result}");
     assert_eq!(std::fs::read_to_string(bench.path("a.txt")).unwrap(), text);
+}
+
+/// What a file holds tells whether a change was made, whoever asks.
+#[tokio::test]
+async fn a_change_is_noted_before_it_is_made() {
+    let bench = Bench::new();
+    let path = bench.write("a.txt", "old");
+    let result = bench.call("write_file", json!({"path": "a.txt", "content": "new"})).await;
+    bench.call("patch", json!({"path": "a.txt", "old_string": "new", "new_string": "newer"})).await;
+    bench.call("write_file", json!({"path": "b.txt", "content": ""})).await;
+    let changes: Vec<_> =
+        bench.transcript.changes.lock().unwrap().iter().map(|(_, change)| change.clone()).collect();
+    let digest = |text: &str| FileChange::digest(text.as_bytes());
+    let named: Vec<_> = changes.iter().map(|change| (change.before.clone(), change.after.clone())).collect();
+    let want =
+        [(Some(digest("old")), digest("new")), (Some(digest("new")), digest("newer")), (None, digest(""))];
+    assert_eq!(named, want);
+    assert_eq!((&changes[0].path, changes[0].result.clone()), (&path, result.to_string()));
+    *bench.transcript.fails.lock().unwrap() = true;
+    let refused = bench.call("write_file", json!({"path": "a.txt", "content": "lost"})).await;
+    assert!(refused["error"].as_str().unwrap().contains("could not be recorded"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "newer");
+}
+
+#[test]
+fn the_file_tells_whether_a_change_was_made() {
+    let change = |before: Option<&str>| FileChange {
+        path: "/a".into(),
+        before: before.map(str::to_owned),
+        after: "b".to_owned(),
+        result: String::new(),
+    };
+    for (before, now, want) in [
+        (Some("a"), Some("b"), Some(true)),
+        (Some("a"), Some("a"), Some(false)),
+        (Some("a"), Some("c"), None),
+        (Some("a"), None, None),
+        (None, None, Some(false)),
+        (None, Some("b"), Some(true)),
+        (Some("b"), Some("b"), Some(true)),
+    ] {
+        assert_eq!(change(before).was_made(now), want, "{before:?} {now:?}");
+    }
 }

@@ -63,7 +63,7 @@ async fn start(db: &SessionDb, row: Row) -> Result<Lease, StoreError> {
         acquired => acquired?,
     };
     let [unknown, not_started, closing] = RECOVERED.map(str::to_owned);
-    db.recover(&acquired.lease, RecoveryTexts { unknown, not_started, closing }).await?;
+    db.recover(&acquired.lease, RecoveryTexts { unknown, not_started, closing }, Vec::new()).await?;
     db.load(&id).await?;
     Ok(acquired.lease)
 }
