@@ -1,8 +1,8 @@
 //! Kills hermes at random points of a turn and looks at what is left.
 //!
-//! Each run is a turn of ten steps against a strict provider. Hermes is killed somewhere in it,
+//! Each run is a turn of forty steps against a strict provider. Hermes is killed somewhere in it,
 //! resumed, perhaps killed again, and resumed until the turn is done. Then everything that must
-//! hold is checked. What is random comes from the seed, but a kill meets a moving target: a seed
+//! hold is checked, among it that the files and the answer are those of a turn without a kill. What is random comes from the seed, but a kill meets a moving target: a seed
 //! repeats the plan of a run, not its exact outcome.
 
 mod attempt;
@@ -16,7 +16,7 @@ mod tally;
 use crate::flags::Flags;
 use crate::random::{self, Random};
 use anyhow::{Context, Result, bail};
-use run::Run;
+use run::{Left, Run};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -44,13 +44,13 @@ fn kill(mut flags: Flags) -> Result<ExitCode> {
 }
 
 async fn soak(hermes: &Path, runs: u32, seed: u64) -> Result<ExitCode> {
-    let turn = undisturbed(hermes).await.context("a turn without any kill went wrong")?;
+    let (turn, left) = undisturbed(hermes).await.context("a turn without any kill went wrong")?;
     say(&format!("an undisturbed turn takes {} ms; seed {seed}", turn.as_millis()));
     let mut random = Random::new(seed);
     let mut tally = Tally::default();
     // A turn that ends before its kill is checked like any other but does not count.
     for number in 1.. {
-        let outcome = Run::new(hermes, number, turn).await?.play(&mut random).await?;
+        let outcome = Run::new(hermes, number, turn).await?.play(&mut random, &left).await?;
         tally.add(&outcome);
         if !outcome.violations.is_empty() {
             report(&outcome, number, seed);
@@ -66,20 +66,23 @@ async fn soak(hermes: &Path, runs: u32, seed: u64) -> Result<ExitCode> {
     Ok(if tally.violations == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How long the turn takes when it is left alone; the shortest of a few, so that hardly any kill
-/// comes too late.
-async fn undisturbed(hermes: &Path) -> Result<Duration> {
-    let mut shortest = Duration::MAX;
+/// How long the turn takes when it is left alone, and what it leaves; the shortest of a few, so that
+/// hardly any kill comes too late.
+async fn undisturbed(hermes: &Path) -> Result<(Duration, Left)> {
+    let (mut shortest, mut leaves) = (Duration::MAX, None);
     for number in 0..3 {
         let run = Run::new(hermes, 900_000 + number, Duration::ZERO).await?;
-        let (outcome, took) = run.undisturbed().await?;
+        let (outcome, took, left) = run.undisturbed().await?;
         if !outcome.violations.is_empty() {
             report(&outcome, number, 0);
             bail!("{}", outcome.violations.join("; "));
         }
         shortest = shortest.min(took);
+        if leaves.replace(left.clone()).is_some_and(|other| other != left) {
+            bail!("undisturbed turns do not leave the same");
+        }
     }
-    Ok(shortest)
+    Ok((shortest, leaves.context("no turn was tried")?))
 }
 
 fn report(outcome: &tally::Outcome, number: u32, seed: u64) {

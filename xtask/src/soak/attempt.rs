@@ -27,6 +27,8 @@ pub(super) struct Attempt {
     pub(super) ended: Ended,
     /// Whether hermes said that it has the user's message.
     pub(super) accepted: bool,
+    /// The last word of a turn that was answered.
+    pub(super) answer: Option<String>,
     /// What it said on standard error.
     pub(super) errors: String,
 }
@@ -63,6 +65,12 @@ pub(super) async fn attempt(hermes: &Path, home: &Home, request: Request<'_>) ->
     Ok(Attempt {
         ended,
         accepted: output.lines().any(|line| line.contains(r#""type":"accepted""#)),
+        answer: answer(&output),
         errors: fs::read_to_string(file("stderr")).unwrap_or_default(),
     })
+}
+
+fn answer(output: &str) -> Option<String> {
+    let last: serde_json::Value = serde_json::from_str(output.lines().last()?).ok()?;
+    last["final_response"].as_str().map(str::to_owned)
 }

@@ -3,7 +3,7 @@
 use super::attempt::{Attempt, Ended, Request, attempt};
 use super::checks::{self, Said};
 use super::processes::marked;
-use super::script::Script;
+use super::script::{Script, unknown_results};
 use super::tally::{Kind, Outcome};
 use crate::home::Home;
 use crate::random::Random;
@@ -35,6 +35,9 @@ pub(super) struct Run {
     outcome: Outcome,
 }
 
+/// What a turn leaves when it is done: the counted calls, the notes, and the answer.
+pub(super) type Left = ((Vec<String>, String), Option<String>);
+
 impl Run {
     pub(super) async fn new(hermes: &Path, number: u32, turn: Duration) -> Result<Self> {
         let provider = FakeProvider::start().await;
@@ -53,26 +56,30 @@ impl Run {
         })
     }
 
-    /// Runs the turn without any kill and says how long it took.
-    pub(super) async fn undisturbed(mut self) -> Result<(Outcome, Duration)> {
+    /// Runs the turn without any kill; says how long it took and what it left.
+    pub(super) async fn undisturbed(mut self) -> Result<(Outcome, Duration, Left)> {
         let start = Instant::now();
-        let ended = self.attempt("go", false, None, 0).await?.ended;
+        let Attempt { ended, answer, .. } = self.attempt("go", false, None, 0).await?;
         let took = start.elapsed();
+        let left = (self.script.files(), answer);
         if ended != Ended::Exited(Some(0)) {
             self.outcome.violated(Kind::Stuck, format!("hermes ended with {ended:?}"));
         }
-        Ok((self.close().await?, took))
+        Ok((self.close().await?, took, left))
     }
 
     /// Kills the turn, resumes it until it is done, and checks.
-    pub(super) async fn play(mut self, random: &mut Random) -> Result<Outcome> {
+    pub(super) async fn play(mut self, random: &mut Random, want: &Left) -> Result<Outcome> {
         let mut kill_after = Some(random.within(self.turn));
         let mut is_resume = false;
         for number in 0..MOST_ATTEMPTS {
             let prompt = if is_resume { format!("go on, {number}") } else { "go".to_owned() };
             let attempt = self.attempt(&prompt, is_resume, kill_after, number).await?;
             match attempt.ended {
-                Ended::Exited(Some(0)) => return self.close().await,
+                Ended::Exited(Some(0)) => {
+                    self.compare(attempt.answer, want);
+                    return self.close().await;
+                }
                 Ended::Killed => {
                     self.outcome.kills += 1;
                     self.outcome.outlived += marked(&self.script.marker).len();
@@ -90,6 +97,16 @@ impl Run {
         }
         self.outcome.violated(Kind::Stuck, "too many attempts");
         self.close().await
+    }
+
+    /// Everything is as if nothing had happened.
+    fn compare(&mut self, answer: Option<String>, want: &Left) {
+        let left = (self.script.files(), answer);
+        if left != *want {
+            self.outcome.violated(Kind::Different, format!("{left:?} instead of {want:?}"));
+        }
+        let unknown = self.provider.bodies().last().map_or(0, unknown_results);
+        self.outcome.unknown += unknown;
     }
 
     async fn attempt(

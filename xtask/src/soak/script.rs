@@ -1,27 +1,39 @@
-//! The turn that is killed: ten steps, decided from the request alone.
+//! The turn that is killed: forty steps, decided from the request alone.
 //!
-//! The next step is the number of replies with calls that the request already holds, so any
-//! result counts as progress, also one that says the outcome is unknown. A call id is therefore
-//! asked for twice only when hermes never wrote its first reply down, and a line that stands
-//! twice in the counter file means that hermes ran one call twice.
+//! A call is done when it has a result that does not say it was not run. The next reply makes the calls
+//! of the first step that are not done, so a call that a kill prevented is made again, and the files end
+//! up as without any kill. Every command adds its name to the counter file: a line that stands twice
+//! there means that hermes ran one call twice, or that a call ran which is recorded as not run.
 
 use hermes_testkit::{CallScript, ReplyScript};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What the model says when all steps are done.
-pub(super) const ANSWER: &str = "all ten steps are done";
+pub(super) const ANSWER: &str = "all forty steps are done";
 
-const STEPS: usize = 10;
+const STEPS: usize = 40;
+/// Parts of results by which a call is known not to have been carried out.
+const NOT_DONE: [&str; 2] = ["It was not run.", "so it can be made again."];
+/// Part of a result of which nobody knows what it stands for.
+const UNKNOWN: &str = "may or may not have taken effect";
 
 /// One run's script: where its counter is, and what its processes are known by.
 #[derive(Debug, Clone)]
 pub(super) struct Script {
-    /// Every terminal call adds a line with its id to this file.
+    /// Every terminal call adds a line with its name to this file.
     pub(super) counter: PathBuf,
     /// Stands in the command line of every process that a call starts.
     pub(super) marker: String,
     notes: PathBuf,
+}
+
+/// A call of the script, whatever id it is made under.
+struct Wanted {
+    name: String,
+    tool: &'static str,
+    arguments: Value,
 }
 
 impl Script {
@@ -34,51 +46,96 @@ impl Script {
         }
     }
 
+    /// What the files hold, in a form that does not depend on the order of parallel calls.
+    pub(super) fn files(&self) -> (Vec<String>, String) {
+        let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+        let mut counted: Vec<String> = read(&self.counter).lines().map(str::to_owned).collect();
+        counted.sort();
+        (counted, read(&self.notes))
+    }
+
     /// The reply to a request.
     pub(super) fn reply(&self, body: &Value) -> ReplyScript {
-        let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
-        let step = messages.iter().filter(|message| message["tool_calls"].is_array()).count();
-        if step >= STEPS {
+        let tried = tried(body);
+        let is_done = |wanted: &Wanted| tried.get(&wanted.name).is_some_and(|(_, is_done)| *is_done);
+        let next =
+            (0..STEPS).map(|step| (step, self.calls(step))).find(|(_, calls)| !calls.iter().all(is_done));
+        let Some((step, calls)) = next else {
             return ReplyScript::text(ANSWER);
-        }
-        let calls = self.calls(step).into_iter();
+        };
+        let calls = calls.into_iter().filter(|wanted| !is_done(wanted)).map(|wanted| {
+            let times = tried.get(&wanted.name).map_or(0, |(times, _)| *times);
+            let id = Some(format!("call-{}-{times}", wanted.name));
+            CallScript { id, name: wanted.tool.to_owned(), arguments: wanted.arguments.to_string() }
+        });
         let reply = calls.fold(ReplyScript::default(), ReplyScript::and_raw_call);
         // Words before the calls, in some replies, so that text is cut off too.
-        if step % 3 == 0 { reply.with_text(format!("Now step {step}.")).streamed_in(3) } else { reply }
+        if step % 5 == 0 { reply.with_text(format!("Now step {step}.")).streamed_in(3) } else { reply }
     }
 
-    fn calls(&self, step: usize) -> Vec<CallScript> {
-        let id = |part: &str| format!("call-{step}{part}");
+    fn calls(&self, step: usize) -> Vec<Wanted> {
+        let name = |part: &str| format!("{step}{part}");
         let notes = self.notes.to_string_lossy();
+        let file = |tool, arguments| vec![Wanted { name: name(""), tool, arguments }];
         match step {
-            1 => vec![call(id(""), "write_file", json!({"path": notes, "content": "first\nsecond\n"}))],
-            2 | 7 => vec![self.leaving_something(id(""))],
-            3 => vec![call(id(""), "read_file", json!({"path": notes}))],
-            4 => vec![self.counting(id("a"), "0.02"), self.counting(id("b"), "0.01")],
-            6 => vec![call(id(""), "write_file", json!({"path": notes, "content": "third\n"}))],
-            8 => vec![self.leaving_something(id("a")), call(id("b"), "read_file", json!({"path": notes}))],
-            _ => vec![self.counting(id(""), "0.03")],
+            1 => file("write_file", json!({"path": notes, "content": "step 1\nlast line\n"})),
+            11 | 21 | 31 => {
+                let old = format!("step {}\n", step - 10);
+                file(
+                    "patch",
+                    json!({"path": notes, "old_string": old, "new_string": format!("{old}step {step}\n")}),
+                )
+            }
+            6 | 16 => {
+                file("write_file", json!({"path": self.notes.with_extension(name("")), "content": name("")}))
+            }
+            3 | 13 | 23 => file("read_file", json!({"path": notes})),
+            2 | 17 | 32 => vec![self.leaving_something(name(""))],
+            4 | 24 => vec![self.counting(name("a"), "0.02"), self.counting(name("b"), "0.01")],
+            9 | 28 => vec![self.counting(name(""), "0.2")],
+            8 => {
+                let read = Wanted { name: name("b"), tool: "read_file", arguments: json!({"path": notes}) };
+                vec![self.leaving_something(name("a")), read]
+            }
+            _ => vec![self.counting(name(""), "0.01")],
         }
     }
 
-    fn counting(&self, id: String, seconds: &str) -> CallScript {
-        let command = format!("{}; sleep {seconds}", self.counted(&id));
-        call(id, "terminal", json!({"command": command}))
+    fn counting(&self, name: String, seconds: &str) -> Wanted {
+        let command = format!("{}; sleep {seconds}; echo did {name}", self.counted(&name));
+        Wanted { name, tool: "terminal", arguments: json!({"command": command}) }
     }
 
     /// A command with a child in the background, which must not outlive it.
-    fn leaving_something(&self, id: String) -> CallScript {
-        let command = format!("sleep {} & {}; sleep 0.03", self.marker, self.counted(&id));
-        call(id, "terminal", json!({"command": command}))
+    fn leaving_something(&self, name: String) -> Wanted {
+        let command = format!("sleep {} & {}; sleep 0.03", self.marker, self.counted(&name));
+        Wanted { name, tool: "terminal", arguments: json!({"command": command}) }
     }
 
-    fn counted(&self, id: &str) -> String {
-        format!("echo '{id}' >> '{}'; : {}", self.counter.display(), self.marker)
+    fn counted(&self, name: &str) -> String {
+        format!("echo '{name}' >> '{}'; : {}", self.counter.display(), self.marker)
     }
 }
 
-fn call(id: String, name: &str, arguments: Value) -> CallScript {
-    CallScript { id: Some(id), name: name.to_owned(), arguments: arguments.to_string() }
+/// How often each call was made, and whether the last time did it.
+fn tried(body: &Value) -> BTreeMap<String, (usize, bool)> {
+    let mut tried = BTreeMap::new();
+    for message in body["messages"].as_array().into_iter().flatten() {
+        let Some(id) = message["tool_call_id"].as_str() else { continue };
+        let Some((name, _)) = id.strip_prefix("call-").and_then(|rest| rest.rsplit_once('-')) else {
+            continue;
+        };
+        let text = message["content"].as_str().unwrap_or_default();
+        let entry = tried.entry(name.to_owned()).or_insert((0, false));
+        *entry = (entry.0 + 1, !NOT_DONE.iter().any(|part| text.contains(part)));
+    }
+    tried
+}
+
+/// How many results say that nobody knows.
+pub(super) fn unknown_results(body: &Value) -> usize {
+    let messages = body["messages"].as_array().into_iter().flatten();
+    messages.filter(|message| message["content"].as_str().is_some_and(|text| text.contains(UNKNOWN))).count()
 }
 
 #[cfg(test)]
@@ -88,12 +145,26 @@ mod tests {
     #[test]
     fn the_next_step_follows_from_the_request() {
         let script = Script::new(Path::new("/tmp/x"), 1);
-        let asked = json!({"role": "assistant", "tool_calls": []});
-        let reply = |steps: usize| script.reply(&json!({"messages": vec![asked.clone(); steps]}));
-        let mut ids: Vec<_> = (0..STEPS).flat_map(|step| reply(step).calls).map(|call| call.id).collect();
-        assert_eq!(ids.len(), 12);
+        let mut messages = Vec::new();
+        let mut ids = Vec::new();
+        loop {
+            let reply = script.reply(&json!({"messages": messages}));
+            if reply.calls.is_empty() {
+                assert_eq!(reply.text, [ANSWER]);
+                break;
+            }
+            for (place, call) in reply.calls.iter().enumerate() {
+                let id = call.id.clone().unwrap();
+                // The first of every reply is prevented once, and made again.
+                let prevented = place == 0 && id.ends_with("-0");
+                let content = if prevented { "Hermes was stopped. It was not run." } else { "fine" };
+                messages.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
+                ids.push(id);
+            }
+        }
+        assert_eq!(ids.len(), 83);
+        ids.sort();
         ids.dedup();
-        assert_eq!(ids.len(), 12, "ids differ");
-        assert_eq!(reply(STEPS).text, [ANSWER]);
+        assert_eq!(ids.len(), 83, "ids differ");
     }
 }

@@ -14,9 +14,10 @@ pub(super) enum Kind {
     Results,
     Rejected,
     Stuck,
+    Different,
 }
 
-const KINDS: [(Kind, &str); 8] = [
+const KINDS: [(Kind, &str); 9] = [
     (Kind::Lost, "lost"),
     (Kind::Doubled, "doubled"),
     (Kind::Orphan, "orphans"),
@@ -25,6 +26,7 @@ const KINDS: [(Kind, &str); 8] = [
     (Kind::Results, "calls without exactly one result"),
     (Kind::Rejected, "rejected requests"),
     (Kind::Stuck, "turns that did not finish"),
+    (Kind::Different, "turns that left something else than undisturbed ones"),
 ];
 
 /// One run.
@@ -34,6 +36,8 @@ pub(super) struct Outcome {
     pub(super) resumes: u32,
     /// Processes of tools that were still there after a kill, for the next process to end.
     pub(super) outlived: usize,
+    /// Calls of which nobody can say how they ended.
+    pub(super) unknown: usize,
     pub(super) found: Vec<Kind>,
     pub(super) violations: Vec<String>,
     /// Where the run can be looked at, when something was wrong.
@@ -56,6 +60,7 @@ pub(super) struct Tally {
     kills: u32,
     resumes: u32,
     outlived: usize,
+    unknown: usize,
     found: Vec<Kind>,
 }
 
@@ -66,6 +71,7 @@ impl Tally {
         self.kills += outcome.kills;
         self.resumes += outcome.resumes;
         self.outlived += outcome.outlived;
+        self.unknown += outcome.unknown;
         self.violations += outcome.violations.len();
         self.found.extend(&outcome.found);
     }
@@ -76,6 +82,7 @@ impl fmt::Display for Tally {
         let (runs, killed) = (self.runs, self.killed_runs);
         write!(f, "{runs} runs ({killed} killed), {} kills, {} resumes", self.kills, self.resumes)?;
         write!(f, ", {} processes outlived a kill for a while", self.outlived)?;
+        write!(f, ", {} calls of unknown outcome", self.unknown)?;
         for (kind, name) in KINDS {
             let count = self.found.iter().filter(|found| **found == kind).count();
             write!(f, ", {count} {name}")?;
