@@ -48,12 +48,9 @@ async fn begin(session: &mut Session, input: UserInput, ports: &Ports) -> Event 
 async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &CancellationToken) -> Event {
     match remedy {
         Remedy::Wait { delay, why } => wait(delay, &why, ports, cancel).await,
-        Remedy::StopStreaming => {
-            session.quirks_mut().no_streaming = true;
-            Event::Remedied
-        }
-        Remedy::StopReplay => {
-            session.quirks_mut().no_reasoning_replay = true;
+        Remedy::Mend { quirk, why } => {
+            session.quirks_mut().set(quirk);
+            ports.events.send(TurnEvent::Status(texts::mended(quirk, &why))).await;
             Event::Remedied
         }
         Remedy::NextKey(fault) => next_key(fault, ports, cancel).await,

@@ -1,5 +1,6 @@
 //! What to do about a fault, as a pure function.
 
+use hermes_conversation::{Quirk, Quirks};
 use hermes_wire::{Fault, FaultClass, Reply};
 use std::time::Duration;
 
@@ -39,8 +40,8 @@ impl Default for Limits {
 pub struct Spent {
     /// Failed attempts at the current model call.
     pub attempts: u32,
-    pub streaming_dropped: bool,
-    pub replay_dropped: bool,
+    /// What was tried to make a request acceptable.
+    pub mended: Quirks,
     /// Times that another key was looked for at the current model call.
     pub keys: u32,
     /// There is no other key for now.
@@ -54,10 +55,8 @@ pub struct Spent {
 pub enum Remedy {
     /// Wait, with jitter on top, and send the same request again.
     Wait { delay: Duration, why: String },
-    /// Ask for whole replies from now on; kept with the session.
-    StopStreaming,
-    /// Send no earlier reasoning back from now on; kept with the session.
-    StopReplay,
+    /// Leave out of requests what this model does not take; kept with the session.
+    Mend { quirk: Quirk, why: String },
     /// Look for another key of the same provider, or renew this one.
     NextKey(Fault),
     /// Go on with the next model of the route.
@@ -81,8 +80,8 @@ const PATIENCE: u32 = 2;
 /// The request is mended first, then another key is looked for, then another model is asked, then
 /// the same one again. Each has a budget of its own.
 pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
-    if let Some(mended) = mend(fault.class, spent) {
-        return Some(mended);
+    if let Some(quirk) = mend(fault.class).filter(|quirk| !spent.mended.has(*quirk)) {
+        return Some(Remedy::Mend { quirk, why: fault.detail.clone() });
     }
     if is_about_the_key(fault.class) && !spent.keys_spent && spent.keys < limits.keys {
         return Some(Remedy::NextKey(fault.clone()));
@@ -110,14 +109,20 @@ pub(crate) fn is_about_the_key(class: FaultClass) -> bool {
     matches!(class, Auth | Billing | RateLimited)
 }
 
-/// Changes of the request that help once.
-fn mend(class: FaultClass, spent: &Spent) -> Option<Remedy> {
+/// The change of the request that helps once, where there is one.
+fn mend(class: FaultClass) -> Option<Quirk> {
     use FaultClass::*;
-    match class {
-        StreamingUnsupported if !spent.streaming_dropped => Some(Remedy::StopStreaming),
-        ThinkingSignature | EncryptedContent if !spent.replay_dropped => Some(Remedy::StopReplay),
-        _ => None,
-    }
+    Some(match class {
+        StreamingUnsupported => Quirk::NoStreaming,
+        ThinkingSignature | EncryptedContent => Quirk::NoReasoningReplay,
+        SchemaKeywords => Quirk::PlainSchemas,
+        ToolImages => Quirk::TextResults,
+        ImageTooLarge => Quirk::NoImages,
+        RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown
+        | Unreachable | Auth | Billing | Certificate | ContextOverflow | PayloadTooLarge
+        | LongContextTier | LongContextBeta | ModelNotFound | ContentPolicy | ProviderPolicy | Budget
+        | Format => return None,
+    })
 }
 
 /// The same request again, after a while.

@@ -8,6 +8,16 @@ fn wait(seconds: u64) -> Option<Remedy> {
     Some(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() })
 }
 
+fn mends(quirk: Quirk) -> Option<Remedy> {
+    Some(Remedy::Mend { quirk, why: "x".into() })
+}
+
+fn all_mended() -> Quirks {
+    let mut quirks = Quirks::default();
+    Quirk::ALL.into_iter().for_each(|quirk| quirks.set(quirk));
+    quirks
+}
+
 #[test]
 fn the_remedy_fits_the_fault_and_what_was_spent() {
     use FaultClass::*;
@@ -26,9 +36,12 @@ fn the_remedy_fits_the_fault_and_what_was_spent() {
         (Server, None, 3, None),
         (RateLimited, Some(1), 3, None),
         (UpstreamRateLimited, None, 1, wait(2)),
-        (StreamingUnsupported, None, 1, Some(Remedy::StopStreaming)),
-        (ThinkingSignature, None, 1, Some(Remedy::StopReplay)),
-        (EncryptedContent, None, 1, Some(Remedy::StopReplay)),
+        (StreamingUnsupported, None, 1, mends(Quirk::NoStreaming)),
+        (ThinkingSignature, None, 1, mends(Quirk::NoReasoningReplay)),
+        (EncryptedContent, None, 1, mends(Quirk::NoReasoningReplay)),
+        (SchemaKeywords, None, 1, mends(Quirk::PlainSchemas)),
+        (ToolImages, None, 1, mends(Quirk::TextResults)),
+        (ImageTooLarge, None, 1, mends(Quirk::NoImages)),
         (Certificate, None, 1, None),
         (ProviderPolicy, None, 1, None),
         (Auth, None, 1, None),
@@ -42,8 +55,10 @@ fn the_remedy_fits_the_fault_and_what_was_spent() {
         let spent = Spent { attempts: failures, keys_spent: true, ..Spent::default() };
         assert_eq!(decide(&fault(class, asked), &spent, &Limits::default()), want, "{class:?} {failures}");
     }
-    let spent = Spent { attempts: 1, streaming_dropped: true, replay_dropped: true, ..Spent::default() };
-    for class in [StreamingUnsupported, ThinkingSignature, EncryptedContent] {
+    let spent = Spent { attempts: 1, mended: all_mended(), ..Spent::default() };
+    for class in
+        [StreamingUnsupported, ThinkingSignature, EncryptedContent, SchemaKeywords, ToolImages, ImageTooLarge]
+    {
         assert_eq!(decide(&fault(class, None), &spent, &Limits::default()), None, "{class:?}");
     }
 }
@@ -70,10 +85,11 @@ fn every_fault_has_its_way_to_another_model() {
     use Way::{Ends, Mends, MovesOn, Waits};
     let ways = |class: FaultClass| match class {
         Auth | Billing | RateLimited | UpstreamRateLimited | Certificate | ModelNotFound | ContentPolicy
-        | Format | Garbled | LongContextBeta | ImageTooLarge | ToolImages | SchemaKeywords => [MovesOn; 3],
+        | Format | Garbled | LongContextBeta => [MovesOn; 3],
         Overloaded | Timeout | Unreachable | StreamCut => [Waits, MovesOn, MovesOn],
         Server | Unknown => [Waits, Waits, MovesOn],
-        ThinkingSignature | EncryptedContent | StreamingUnsupported => [Mends; 3],
+        ThinkingSignature | EncryptedContent | StreamingUnsupported | SchemaKeywords | ToolImages
+        | ImageTooLarge => [Mends; 3],
         ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy | Budget => [Ends; 3],
     };
     let way = |class, spent: &Spent| match decide(&fault(class, None), spent, &Limits::default()) {
@@ -82,7 +98,7 @@ fn every_fault_has_its_way_to_another_model() {
             assert_eq!((given, why.as_str()), (class, "x"));
             MovesOn
         }
-        Some(Remedy::StopStreaming | Remedy::StopReplay) => Mends,
+        Some(Remedy::Mend { .. }) => Mends,
         Some(Remedy::NextKey(_)) => panic!("there is no other key"),
         Some(Remedy::AskToContinue(_) | Remedy::AskAboutResults(_) | Remedy::AskForSummary) => {
             panic!("not about faults")
@@ -96,7 +112,7 @@ fn every_fault_has_its_way_to_another_model() {
         let alone = Spent { attempts: 3, keys_spent: true, ..Spent::default() };
         assert!(way(class, &alone) != MovesOn, "{class:?}");
         // What was mended in vain moves on.
-        let mended = Spent { streaming_dropped: true, replay_dropped: true, ..with(2) };
+        let mended = Spent { mended: all_mended(), ..with(2) };
         assert!(ways(class) != [Mends; 3] || way(class, &mended) == MovesOn, "{class:?}");
     }
 }

@@ -3,7 +3,7 @@
 //! These texts are replayed with the history, so changing one changes request bytes of future
 //! sessions only.
 
-use hermes_conversation::{Message, UserMessage};
+use hermes_conversation::{Message, Quirk, UserMessage};
 
 /// Stands as the model's message where it said nothing.
 pub(crate) const EMPTY_REPLY: &str = "(empty)";
@@ -24,6 +24,18 @@ run. Send it again, in smaller pieces if it is long.";
 pub(crate) const MALFORMED_CALL: &str = "The arguments are not valid JSON, so the call was not run. Send one JSON \
 object; use {} for no arguments.";
 pub(crate) const CANCELLED_CALL: &str = "Not run: the user stopped the turn first.";
+
+/// Told to the person when a model does not take something.
+pub(crate) fn mended(quirk: Quirk, why: &str) -> String {
+    let instead = match quirk {
+        Quirk::NoStreaming => "asking for whole replies",
+        Quirk::NoReasoningReplay => "leaving out earlier reasoning",
+        Quirk::PlainSchemas => "describing the tools more simply",
+        Quirk::TextResults => "sending the results of tools as text",
+        Quirk::NoImages => "going on without the images of this conversation",
+    };
+    format!("{why}; {instead} from now on")
+}
 
 /// Told beside a result that came before.
 pub(crate) fn repetition(times: u32) -> String {

@@ -177,8 +177,9 @@ impl Turn {
     }
 
     fn apply(&mut self, remedy: Remedy) -> Step {
-        self.spent.streaming_dropped |= remedy == Remedy::StopStreaming;
-        self.spent.replay_dropped |= remedy == Remedy::StopReplay;
+        if let Remedy::Mend { quirk, .. } = &remedy {
+            self.spent.mended.set(*quirk);
+        }
         if matches!(remedy, Remedy::NextKey(_)) {
             // Keys are tried at their own expense; what failed counts only when there is no other.
             self.spent.keys += 1;

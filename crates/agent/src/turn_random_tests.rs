@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::recovery::Remedy;
-use hermes_conversation::{AssistantMessage, CallId, ToolCall};
+use hermes_conversation::{AssistantMessage, CallId, Quirk, ToolCall};
 use hermes_testkit::Random;
 
 fn reply(dice: &mut Random) -> Box<Reply> {
@@ -58,7 +58,7 @@ struct Tally {
     continuations: u32,
     about_results: u32,
     /// Of the current model.
-    mended: [u32; 2],
+    mended: [u32; Quirk::ALL.len()],
     /// Of the current call.
     waits: u32,
     keys: u32,
@@ -80,12 +80,17 @@ impl Tally {
                     assert!(self.waits < limits.attempts.max(1), "{seed}: {} waits", self.waits);
                     assert!(delay.as_secs() <= 600, "{seed}");
                 }
-                Remedy::StopStreaming => self.mended[0] += 1,
-                Remedy::StopReplay => self.mended[1] += 1,
+                Remedy::Mend { quirk, .. } => {
+                    for (count, _) in
+                        self.mended.iter_mut().zip(Quirk::ALL).filter(|(_, other)| other == quirk)
+                    {
+                        *count += 1;
+                    }
+                }
                 Remedy::NextKey(_) => self.keys += 1,
                 Remedy::NextModel { .. } => {
                     self.models += 1;
-                    (self.mended, self.waits, self.keys) = ([0, 0], 0, 0);
+                    (self.mended, self.waits, self.keys) = (Default::default(), 0, 0);
                 }
                 Remedy::AskAboutResults(_) => self.about_results += 1,
                 Remedy::AskToContinue(_) => {

@@ -32,7 +32,7 @@ pub use message::{
 pub use money::{Bill, Cost, CostStatus, Money};
 pub use observed::{CallEnd, ModelCall, Observed};
 pub use ports::{DeliveryPoint, HookPoint, HookVerdict, Hooks, Mail, Mailbox, NoHooks, NoMail};
-pub use quirks::Quirks;
+pub use quirks::{Quirk, Quirks};
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};
 pub use tokens::{TokenCount, Usage, estimate_tokens};

@@ -4,6 +4,7 @@
 //! stored; after that it is only read.
 
 mod layers;
+mod plain;
 mod request;
 
 pub use layers::{Layers, SystemPrompt};

@@ -1,5 +1,6 @@
 //! One request, from the session as it stands.
 
+use crate::plain;
 use hermes_conversation::{History, Quirks, SessionId, ToolDefinition};
 use hermes_wire::{ModelProfile, ModelRequest, RequestSettings};
 use std::sync::Arc;
@@ -26,10 +27,11 @@ pub fn build_request(
         model: profile.model.clone(),
         system: system.clone(),
         tools: match offer {
+            Offer::Tools(tools) if quirks.plain_schemas => plain::tools(tools),
             Offer::Tools(tools) => tools.clone(),
             Offer::Nothing => Arc::from([]),
         },
-        messages: history.shared(),
+        messages: plain::messages(history.shared(), quirks),
         settings: RequestSettings {
             stream: !quirks.no_streaming,
             max_tokens: profile.max_tokens,

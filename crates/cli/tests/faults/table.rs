@@ -116,7 +116,7 @@ fn sizes() -> Vec<Row> {
         Row::refuses(PayloadTooLarge, MESSAGES, 413, "request_too_large", "Request exceeds the maximum size"),
         Row::refuses(LongContextTier, MESSAGES, 429, "rate_limit_error", tier),
         Row::refuses(LongContextBeta, MESSAGES, 400, "invalid_request_error", beta),
-        Row::refuses(ImageTooLarge, ALL, 400, "invalid_request_error", image),
+        Row::refuses(ImageTooLarge, ALL, 400, "invalid_request_error", image).times(2),
     ]
 }
 
@@ -127,8 +127,8 @@ fn requests() -> Vec<Row> {
     let sealed = "The encrypted content could not be verified.";
     let redirect = Fault::Redirect("https://elsewhere.invalid/v1".into());
     vec![
-        Row::refuses(SchemaKeywords, CHAT, 400, "", grammar),
-        Row::refuses(ToolImages, OPENAI, 400, "invalid_request_error", string),
+        Row::refuses(SchemaKeywords, CHAT, 400, "", grammar).times(2),
+        Row::refuses(ToolImages, OPENAI, 400, "invalid_request_error", string).times(2),
         Row::refuses(Format, OPENAI, 400, "unsupported_parameter", "Unsupported parameter: 'temperature'"),
         Row::refuses(
             Format,
@@ -162,7 +162,8 @@ pub(crate) fn passing() -> Vec<Row> {
     let rows = staying().into_iter().filter_map(|row| {
         let failures = match row.class {
             RateLimited | UpstreamRateLimited | Overloaded | Timeout | StreamCut | Garbled | Unknown
-            | StreamingUnsupported | ThinkingSignature | EncryptedContent => 1,
+            | StreamingUnsupported | ThinkingSignature | EncryptedContent | SchemaKeywords | ToolImages
+            | ImageTooLarge => 1,
             Server => 2,
             _ => return None,
         };
