@@ -110,7 +110,7 @@ pub struct Intent {
 pub enum Effect {
     /// Changes nothing.
     Read,
-    /// Writes these paths.
+    /// Writes these paths, and notes every change before it is made ([`Transcript::note_change`]).
     Write(Vec<PathBuf>),
     /// May do anything.
     Any,

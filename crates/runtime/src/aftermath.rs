@@ -81,7 +81,11 @@ impl Search<'_> {
         if orphan.tool == TERMINAL {
             return self.command(orphan).await;
         }
-        orphan.is_read.then(|| settled(orphan, IntentState::Failed, said(orphan, crash_texts().looking)))
+        match orphan.effect.as_str() {
+            // A change is noted before it is made.
+            "write" => Some(not_run(orphan)),
+            _ => looked(orphan),
+        }
     }
 
     async fn command(&mut self, orphan: &OrphanIntent) -> Option<Settled> {
@@ -97,15 +101,12 @@ impl Search<'_> {
         match found {
             Ok(Outcome::Finished(finished)) => Some(self.finished(orphan, finished)),
             Ok(Outcome::NeverStarted) => Some(not_run(orphan)),
-            Ok(Outcome::Running(_) | Outcome::Unknown { .. }) => None,
+            Ok(Outcome::Running(_) | Outcome::Unknown { .. }) => looked(orphan),
             // Nothing of a command runs before its group is on record.
             Ok(Outcome::NoRecord) if orphan.process.is_none() => Some(not_run(orphan)),
             Ok(Outcome::NoRecord) | Err(_) => {
                 end_group(orphan).await;
-                // One that only looks can have done nothing, however far it came.
-                orphan
-                    .is_read
-                    .then(|| settled(orphan, IntentState::Failed, said(orphan, crash_texts().looking)))
+                looked(orphan)
             }
         }
     }
@@ -166,6 +167,12 @@ async fn end_group(orphan: &OrphanIntent) {
     if let Some(mark) = orphan.process.clone() {
         reap(&Group { id: mark.group, started: mark.started, boot: mark.boot }).await;
     }
+}
+
+/// The end of a call that only looks: it can have done nothing, however far it came.
+fn looked(orphan: &OrphanIntent) -> Option<Settled> {
+    let is_read = orphan.effect == "read";
+    is_read.then(|| settled(orphan, IntentState::Failed, said(orphan, crash_texts().looking)))
 }
 
 fn not_run(orphan: &OrphanIntent) -> Settled {

@@ -9,8 +9,7 @@ use super::{Liveness, SessionDb, ending, owner};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{
-    CallId, Effect, FileChange, IntentId, IntentState, Lease, OpenTurn, Owner, ProcessMark, Quirks,
-    SessionId, TurnId,
+    CallId, FileChange, IntentId, IntentState, Lease, OpenTurn, Owner, ProcessMark, Quirks, SessionId, TurnId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -40,8 +39,8 @@ pub struct OrphanIntent {
     pub call_id: CallId,
     pub tool: String,
     pub arguments: String,
-    /// Whether it can have changed anything.
-    pub is_read: bool,
+    /// What it can have done, as `Effect::as_str` says it.
+    pub effect: String,
     pub state: IntentState,
     pub process: Option<ProcessMark>,
     /// The change to a file that it was about to make.
@@ -250,13 +249,13 @@ fn orphan(row: &Row<'_>) -> rusqlite::Result<OrphanIntent> {
         }
         _ => None,
     };
-    let (effect, change): (String, Option<String>) = (row.get(8)?, row.get(9)?);
+    let change: Option<String> = row.get(9)?;
     Ok(OrphanIntent {
         id: IntentId(row.get(0)?),
         call_id: CallId::new(row.get::<_, String>(1)?),
         tool: row.get(2)?,
         arguments: row.get(7)?,
-        is_read: effect == Effect::Read.as_str(),
+        effect: row.get(8)?,
         state: IntentState::parse(&state).unwrap_or(IntentState::Unknown),
         process,
         // One that cannot be read is as good as none: the outcome is unknown.

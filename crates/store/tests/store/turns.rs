@@ -144,7 +144,7 @@ async fn a_process_is_known_to_the_next_owner() {
         next.orphans,
         [OrphanIntent {
             arguments: r#"{"command":"ls"}"#.into(),
-            is_read: false,
+            effect: "any".into(),
             change: Some(change),
             id: planned.ids[0],
             call_id: call("a").id,
