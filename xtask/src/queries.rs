@@ -156,6 +156,7 @@ async fn fill(store: &SessionDb) -> Result<()> {
         system_prompt: String::new(),
         cwd: None,
         parent: None,
+        works_for: None,
     };
     let lease = store.acquire(new, this_process()).await?.lease;
     let opening = Opening { message: UserMessage { content: Content::text("begin"), api_content: None } };

@@ -85,13 +85,18 @@ impl Session {
         self.failures = 0;
     }
 
+    /// Adds to what the turn is reported to have cost.
+    pub(crate) fn add_cost(&mut self, cost: Cost) {
+        match &mut self.cost {
+            Some(earlier) => *earlier += cost,
+            None => self.cost = Some(cost),
+        }
+    }
+
     /// Adds what a reply cost to what is not yet recorded: several replies may share a commit.
     pub(crate) fn count(&mut self, spent: SpentCall) {
         self.usage += spent.usage;
-        match &mut self.cost {
-            Some(earlier) => *earlier += spent.bill.cost,
-            None => self.cost = Some(spent.bill.cost),
-        }
+        self.add_cost(spent.bill.cost);
         self.last_prompt_tokens = Some(spent.usage.prompt());
         match &mut self.unrecorded {
             Some(earlier) => earlier.add(spent),

@@ -8,8 +8,8 @@ use crate::turn::{Event, When};
 use crate::{Ports, Session, texts};
 use futures::future::join_all;
 use hermes_conversation::{
-    Effect, HookPoint, HookVerdict, Intent, IntentId, IntentState, Message, RecordError, Settled, Settlement,
-    StartPermit, ToolCall, TurnEvent,
+    Cost, Effect, HookPoint, HookVerdict, Intent, IntentId, IntentState, Message, RecordError, Settled,
+    Settlement, StartPermit, ToolCall, TurnEvent,
 };
 use hermes_tools::{Approval, Finished, Prepared, RunScope, Verdict, denied_text, segments};
 use hermes_wire::{CallState, Reply};
@@ -115,7 +115,9 @@ impl Batch {
                 continue;
             }
             let made: Vec<ToolCall> = calls.iter().map(|call| call.prepared.call.clone()).collect();
-            let mut ended = join_all(calls.into_iter().map(|call| carry_out(call, ports, cancel))).await;
+            let ended = join_all(calls.into_iter().map(|call| carry_out(call, ports, cancel))).await;
+            let (mut ended, costs): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
+            costs.into_iter().flatten().for_each(|cost| session.add_cost(cost));
             for (call, settled) in made.iter().zip(&mut ended) {
                 self.look_for_circles(call, settled, session, ports);
             }
@@ -282,26 +284,30 @@ fn intent(prepared: &Prepared, is_first: bool) -> Intent {
     }
 }
 
-async fn carry_out(call: Planned, ports: &Ports, cancel: &CancellationToken) -> Settled {
+async fn carry_out(call: Planned, ports: &Ports, cancel: &CancellationToken) -> (Settled, Option<Cost>) {
     let Planned { id, prepared, permit } = call;
     let (call_id, name) = (prepared.call.id.clone(), prepared.call.name.clone());
     let arguments = prepared.call.arguments.clone();
     ports.events.send(TurnEvent::ToolStarted { id: call_id.clone(), name: name.clone(), arguments }).await;
     let ended = match (&prepared.verdict, permit) {
         (Verdict::Run, Some(permit)) => {
-            let scope = RunScope { cancel: cancel.child_token(), transcript: ports.transcript.clone() };
+            let scope = RunScope {
+                cancel: cancel.child_token(),
+                transcript: ports.transcript.clone(),
+                events: ports.events.relay(),
+            };
             prepared.run(permit, &ports.tool_context, scope).await
         }
         _ => prepared.into_refused(),
     };
-    let Finished { message, state, failed, millis } = ended;
+    let Finished { message, state, failed, millis, cost } = ended;
     let result = message.content.as_text().to_owned();
     ports
         .events
         .send(TurnEvent::ToolFinished { id: call_id, name: name.clone(), result, failed, millis })
         .await;
     ports.hooks.fire(HookPoint::AfterTool { name, failed }).await;
-    Settled { intent: id, state, message }
+    (Settled { intent: id, state, message }, cost)
 }
 
 /// The end of a call that the person's stop came before.

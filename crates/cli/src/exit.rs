@@ -50,7 +50,10 @@ impl Failure {
 impl From<RuntimeError> for Failure {
     fn from(error: RuntimeError) -> Self {
         let exit = match &error {
-            RuntimeError::Config(_) | RuntimeError::Resolve(_) | RuntimeError::Toolsets(_) => Exit::Config,
+            RuntimeError::Config(_)
+            | RuntimeError::Resolve(_)
+            | RuntimeError::Toolsets(_)
+            | RuntimeError::Helpers(_) => Exit::Config,
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),
             RuntimeError::Credentials(error) => of_credentials(error),

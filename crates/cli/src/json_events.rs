@@ -1,6 +1,6 @@
 //! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
 
-use hermes_conversation::{Money, TurnEvent, Usage};
+use hermes_conversation::{CallId, HelperNews, Money, SessionId, TurnEvent, Usage};
 use hermes_runtime::{StandIn, TurnReport};
 use serde_json::{Map, Value, json};
 
@@ -34,8 +34,31 @@ pub(crate) fn event(event: &TurnEvent) -> Option<Value> {
         TurnEvent::StepFinished { usage } => {
             json!({ "v": VERSION, "type": "step_finished", "usage": usage.as_ref().map(tokens) })
         }
+        TurnEvent::Helper { call, session, task, news } => helper(call, session, *task, news),
         TurnEvent::Status(text) => json!({ "v": VERSION, "type": "status", "text": text }),
     })
+}
+
+fn helper(call: &CallId, session: &SessionId, task: usize, news: &HelperNews) -> Value {
+    let (kind, more) = match news {
+        HelperNews::Started { goal } => ("helper_started", json!({ "goal": goal })),
+        HelperNews::ToolStarted { name, arguments } => {
+            ("helper_tool_started", json!({ "name": name, "arguments": arguments }))
+        }
+        HelperNews::ToolFinished { name, failed, millis } => {
+            ("helper_tool_finished", json!({ "name": name, "failed": failed, "millis": millis }))
+        }
+        HelperNews::Status(text) => ("helper_status", json!({ "text": text })),
+        HelperNews::Ended { status, millis } => {
+            ("helper_finished", json!({ "status": status, "millis": millis }))
+        }
+    };
+    let mut value = json!({ "v": VERSION, "type": kind, "call_id": call, "session_id": session,
+        "task_index": task });
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+    }
+    value
 }
 
 /// The last line: how the turn ended, with the names of the result object.

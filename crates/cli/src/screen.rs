@@ -3,9 +3,9 @@
 //! [`Screen`] turns events into text and holds the little state that layout needs; [`show`]
 //! prints what it says, at most once in sixteen milliseconds.
 
-use crate::term::{self, Style, printable, revealed};
+use crate::term::{self, Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
-use hermes_conversation::{EventStream, TurnEvent};
+use hermes_conversation::{EventStream, HelperNews, TurnEvent};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,6 +76,10 @@ impl Screen {
             TurnEvent::Retracted => {
                 self.line(&format!("{dim}  (that reply was not finished and does not count){off}"))
             }
+            TurnEvent::Helper { task, news, .. } => match self.helper(*task, news) {
+                Some(line) => self.line(&line),
+                None => String::new(),
+            },
             TurnEvent::Status(text) => self.line(&format!("{dim}  {}{off}", printable(text))),
             TurnEvent::Accepted
             | TurnEvent::Reasoning(_)
@@ -83,6 +87,26 @@ impl Screen {
             | TurnEvent::ToolPreparing { .. }
             | TurnEvent::StepFinished { .. } => String::new(),
         }
+    }
+
+    /// A line about a session that works for this one.
+    fn helper(&self, task: usize, news: &HelperNews) -> Option<String> {
+        let Style { dim, red, off, .. } = self.style;
+        let number = task + 1;
+        let line = match news {
+            HelperNews::Started { goal } => format!("begins: {}", one_line(goal, 60)),
+            HelperNews::ToolStarted { name, arguments } => {
+                let (sign, verb, detail) = tool_line::describe(name, arguments);
+                format!("{sign} {verb} {}", one_line(&detail, 50))
+            }
+            HelperNews::ToolFinished { failed: false, .. } => return None,
+            HelperNews::ToolFinished { name, .. } => format!("{red}{} failed", printable(name)),
+            HelperNews::Status(text) => printable(text).into_owned(),
+            HelperNews::Ended { status, millis } => {
+                format!("{}  {:.1}s", printable(status), *millis as f64 / 1000.0)
+            }
+        };
+        Some(format!("{dim}  ┊   helper {number}: {line}{off}"))
     }
 
     /// Adds what an event prints, and says whether it asks the person something.
@@ -172,6 +196,11 @@ mod tests {
     use super::*;
     use hermes_conversation::CallId;
 
+    fn helper(news: HelperNews) -> TurnEvent {
+        let (call, session) = (CallId::new("c2"), hermes_conversation::SessionId::new("s"));
+        TurnEvent::Helper { call, session, task: 1, news }
+    }
+
     #[test]
     fn a_turn_is_laid_out() {
         let mut screen = Screen::new(Style::PLAIN, true);
@@ -194,13 +223,20 @@ mod tests {
                 millis: 40,
             },
             TurnEvent::Status("HTTP 503; trying again in 2.0 s".into()),
+            helper(HelperNews::Started { goal: "look\naround".into() }),
+            helper(HelperNews::ToolStarted {
+                name: "read_file".into(),
+                arguments: r#"{"path":"a.rs"}"#.into(),
+            }),
+            helper(HelperNews::ToolFinished { name: "read_file".into(), failed: false, millis: 3 }),
+            helper(HelperNews::Ended { status: "completed".into(), millis: 1200 }),
             TurnEvent::Text("Done.\n".into()),
         ];
         let mut shown: String = events.iter().map(|event| screen.event(event)).collect();
         shown.push_str(&screen.end());
         assert_eq!(
             shown,
-            "hm\nLooking.\n  ┊ 💻 $         ls  0.0s\n  HTTP 503; trying again in 2.0 s\nDone.\n"
+            "hm\nLooking.\n  ┊ 💻 $         ls  0.0s\n  HTTP 503; trying again in 2.0 s\n  ┊   helper 2: begins: look around\n  ┊   helper 2: 📖 read a.rs\n  ┊   helper 2: completed  1.2s\nDone.\n"
         );
     }
 

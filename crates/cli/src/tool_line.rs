@@ -14,8 +14,16 @@ pub(crate) fn describe(name: &str, arguments: &str) -> (&'static str, String, St
         "patch" => ("🔧", "patch".to_owned(), text("path")),
         "search_files" if text("target") == "files" => ("🔎", "find".to_owned(), text("pattern")),
         "search_files" => ("🔎", "grep".to_owned(), text("pattern")),
+        "delegate_task" => ("🔀", "delegate".to_owned(), delegated(&arguments)),
         "todo" => ("📋", "plan".to_owned(), todo_detail(&arguments)),
         other => ("⚡", other.chars().take(9).collect(), String::new()),
+    }
+}
+
+fn delegated(arguments: &Value) -> String {
+    match arguments["tasks"].as_array() {
+        Some(tasks) => format!("{} tasks", tasks.len()),
+        None => arguments["goal"].as_str().unwrap_or_default().to_owned(),
     }
 }
 

@@ -114,7 +114,9 @@ async fn processes_share_a_log_and_rotate_it_once() {
     }
     assert!(!home.path().join("logs/agent.log.2").exists());
     let put_away = home.read("logs/agent.log.1");
-    assert!(put_away.starts_with(&old) && put_away.len() <= 1 << 20, "{}", put_away.len());
+    // While one puts it away, nobody else waits: each of the others may add a line or two.
+    let most = (1 << 20) + 4096;
+    assert!(put_away.starts_with(&old) && put_away.len() <= most, "{}", put_away.len());
     let lines = logged(&home, &["--since", "1h"]).await;
     // The beginning, five answers, eight tools and the end, six times; no line torn, lost or written twice.
     assert_eq!(lines.len(), 6 * 15, "{:?}", messages(&lines));

@@ -3,7 +3,7 @@
 //! The channel is bounded. Text that arrives faster than it is shown is joined into larger
 //! pieces; every other event is delivered, and its sender waits if it must.
 
-use crate::{CallId, Usage};
+use crate::{CallId, SessionId, Usage};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -43,8 +43,40 @@ pub enum TurnEvent {
     StepFinished {
         usage: Option<Usage>,
     },
+    /// News of a session that works on a part of the task.
+    Helper {
+        /// The call that it works for.
+        call: CallId,
+        session: SessionId,
+        /// Which of the call's tasks it works on, from 0.
+        task: usize,
+        news: HelperNews,
+    },
     /// Something a person may want to know: a wait, a retry, a notice.
     Status(String),
+}
+
+/// What a session that works for another one is at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HelperNews {
+    Started {
+        goal: String,
+    },
+    ToolStarted {
+        name: String,
+        arguments: String,
+    },
+    ToolFinished {
+        name: String,
+        failed: bool,
+        millis: u64,
+    },
+    /// Something a person may want to know.
+    Status(String),
+    Ended {
+        status: String,
+        millis: u64,
+    },
 }
 
 /// How many events that are not text may wait before the sender does.
@@ -70,11 +102,37 @@ impl Shared {
     fn with<T>(&self, act: impl FnOnce(&mut Queue) -> T) -> T {
         act(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner))
     }
+
+    async fn send(&self, event: TurnEvent) {
+        let mut event = Some(event);
+        loop {
+            let room = self.room.notified();
+            let sent = self.with(|queue| {
+                if queue.receiver_gone {
+                    return true;
+                }
+                if queue.events.len() >= CAPACITY {
+                    return false;
+                }
+                queue.events.extend(event.take());
+                true
+            });
+            if sent {
+                self.arrived.notify_one();
+                return;
+            }
+            room.await;
+        }
+    }
 }
 
 /// The sending half. Dropping it ends the stream.
 #[derive(Debug)]
 pub struct EventSink(Arc<Shared>);
+
+/// A way to send beside the sink. It does not keep the stream open.
+#[derive(Debug, Clone)]
+pub struct EventRelay(Arc<Shared>);
 
 /// The receiving half. Dropping it makes every later send a no-op.
 #[derive(Debug)]
@@ -86,7 +144,19 @@ pub fn events() -> (EventSink, EventStream) {
     (EventSink(shared.clone()), EventStream(shared))
 }
 
+impl EventRelay {
+    /// Hands on a state event, waiting for room if the receiver is far behind.
+    pub async fn send(&self, event: TurnEvent) {
+        self.0.send(event).await;
+    }
+}
+
 impl EventSink {
+    /// A way for others to send events of this turn.
+    pub fn relay(&self) -> EventRelay {
+        EventRelay(self.0.clone())
+    }
+
     /// Hands on a piece of text without waiting; it joins the newest piece that is still unread.
     pub fn text(&self, piece: &str) {
         self.join(
@@ -135,25 +205,7 @@ impl EventSink {
 
     /// Hands on a state event, waiting for room if the receiver is far behind.
     pub async fn send(&self, event: TurnEvent) {
-        let mut event = Some(event);
-        loop {
-            let room = self.0.room.notified();
-            let sent = self.0.with(|queue| {
-                if queue.receiver_gone {
-                    return true;
-                }
-                if queue.events.len() >= CAPACITY {
-                    return false;
-                }
-                queue.events.extend(event.take());
-                true
-            });
-            if sent {
-                self.0.arrived.notify_one();
-                return;
-            }
-            room.await;
-        }
+        self.0.send(event).await;
     }
 }
 

@@ -4,18 +4,21 @@
 //! the supervisor, or the file it was to change tells whether that happened. Whatever can be found out
 //! is recorded as the call's result; the rest is unknown, and nothing is run a second time.
 
+use crate::delegation::{interrupted, said_last};
 use crate::{Resuming, Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, crash_texts};
 use hermes_conversation::{Disposition, FileChange, IntentState, SessionId, Settled, ToolMessage};
 use hermes_exec::supervisor::{Attached, Finished, Key, Outcome, Stop, SuperviseError, Supervised};
 use hermes_exec::{Group, reap};
-use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts};
-use hermes_tools::{ToolContext, collected, command_key, kept_output};
+use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts, this_process};
+use hermes_tools::{ToolContext, collected, command_key, kept_output, recollected};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The tool whose calls are commands.
 const TERMINAL: &str = "terminal";
+/// The tool whose calls are other sessions.
+const DELEGATE: &str = "delegate_task";
 
 /// Finds out what can be found out about the calls of a dead process, ends what must not go on, and
 /// closes the turn in the record.
@@ -29,8 +32,9 @@ pub(crate) async fn recover(
     }
     let (session, orphans) = (acquired.lease.session.as_str(), acquired.orphans.len());
     tracing::warn!(session, orphans, "the last turn was cut off; closing it");
-    let context = runtime.tool_context(&acquired.lease.session, runtime.launch.cwd.clone())?;
+    let context = runtime.tool_context(&acquired.lease.session, runtime.launch.cwd.clone(), None)?;
     let mut search = Search {
+        runtime,
         supervised: runtime.supervised(),
         session: &acquired.lease.session,
         context,
@@ -59,6 +63,7 @@ pub(crate) async fn recover(
 
 /// Looks for what unfinished calls left.
 struct Search<'a> {
+    runtime: &'a Runtime,
     supervised: Option<&'a Supervised>,
     session: &'a SessionId,
     context: Arc<ToolContext>,
@@ -81,11 +86,34 @@ impl Search<'_> {
         if orphan.tool == TERMINAL {
             return self.command(orphan).await;
         }
+        if orphan.tool == DELEGATE {
+            return self.helpers(orphan).await;
+        }
         match orphan.effect.as_str() {
             // A change is noted before it is made.
             "write" => Some(not_run(orphan)),
             _ => looked(orphan),
         }
+    }
+
+    /// Helpers are sessions that were cut off too. They are closed like any other, and what they had said
+    /// by then is told.
+    async fn helpers(&self, orphan: &OrphanIntent) -> Option<Settled> {
+        let store = self.runtime.store().ok()?;
+        let mut reports = Vec::new();
+        for id in store.helpers(self.session, &orphan.call_id).await.ok()? {
+            let acquired = store.acquire_existing(id.clone(), this_process()).await.ok()?;
+            Box::pin(recover(self.runtime, &acquired, self.how)).await.ok()?;
+            let stored = store.load(&id).await.ok()?;
+            let _ = store.release_ending(&acquired.lease, "interrupted").await;
+            let words = said_last(stored.messages.iter());
+            reports.push(interrupted(id, words));
+        }
+        if reports.is_empty() {
+            // A helper is stored before it does anything.
+            return Some(not_run(orphan));
+        }
+        Some(settled(orphan, IntentState::Failed, said(orphan, recollected(reports, &self.context))))
     }
 
     async fn command(&mut self, orphan: &OrphanIntent) -> Option<Settled> {

@@ -16,6 +16,9 @@ pub enum RuntimeError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Resolve(#[from] ResolveError),
+    /// The settings name a model for helpers that cannot be used.
+    #[error("{0}")]
+    Helpers(String),
     #[error(transparent)]
     Toolsets(#[from] ToolsetError),
     #[error(transparent)]

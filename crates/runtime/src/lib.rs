@@ -10,6 +10,7 @@ mod clock;
 pub mod commands;
 pub mod config;
 mod credentials;
+mod delegation;
 mod error;
 mod fallback;
 pub mod home;

@@ -15,9 +15,12 @@ use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::Secrets;
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_store::{AutoPrune, AutoPruned, SessionDb};
-use hermes_tools::{ApprovalMode, AskUser, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{
+    ApprovalMode, AskUser, Delegate, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup,
+};
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -49,8 +52,20 @@ pub struct Resuming<'a> {
     pub tell: &'a (dyn Fn(&str) + Send + Sync),
 }
 
+/// A working Hermes. Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub struct Runtime(Arc<Shared>);
+
+impl Deref for Runtime {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
 /// Everything that the sessions of one process share.
-pub struct Runtime {
+pub struct Shared {
     pub(crate) launch: Launch,
     pub(crate) config: Config,
     pub(crate) secrets: Arc<Secrets>,
@@ -79,7 +94,7 @@ impl Runtime {
         let notices = Arc::default();
         let supervised =
             launch.supervisor.take().and_then(|program| supervised(program, &launch, &config, &notices));
-        Ok(Self {
+        Ok(Self(Arc::new(Shared {
             supervised,
             notices,
             secrets: Arc::new(secrets(&config)),
@@ -91,7 +106,7 @@ impl Runtime {
             resting: Arc::default(),
             config,
             launch,
-        })
+        })))
     }
 
     pub fn config(&self) -> &Config {
@@ -205,11 +220,13 @@ impl Runtime {
         &self,
         session: &SessionId,
         cwd: PathBuf,
+        delegate: Option<Arc<dyn Delegate>>,
     ) -> Result<Arc<ToolContext>, RuntimeError> {
         let passthrough = self.config.list("terminal.env_passthrough")?;
         let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         Ok(Arc::new(ToolContext::new(ToolSetup {
             session: session.to_string(),
+            delegate,
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),

@@ -1,19 +1,21 @@
 //! One session, as a front end holds it.
 
+use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::naming::Naming;
 use crate::{Resuming, Runtime, RuntimeError, aftermath};
+use hermes_agent::recovery::Limits;
 use hermes_agent::{Ports, Session, TurnReport, UserInput, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
-    Cost, EventSink, History, Lease, MessageId, NoHooks, NoMail, Quirks, SessionId, TurnEvent, Usage,
+    CallId, Cost, EventSink, History, Lease, MessageId, NoHooks, NoMail, Quirks, SessionId, TurnEvent, Usage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::Endpoint;
 use hermes_store::{NewSession, Recovery, StoredSession, Target, this_process};
-use hermes_tools::{AskUser, ToolContext};
+use hermes_tools::{AskUser, Registry, ToolContext};
 use hermes_wire::ModelRoute;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -22,6 +24,9 @@ pub struct SessionHandle<'a> {
     runtime: &'a Runtime,
     id: SessionId,
     endpoint: Endpoint,
+    /// The same, for those who work for the session.
+    current: CurrentEndpoint,
+    standing: Standing,
     route: Arc<dyn ModelRoute>,
     tool_context: Arc<ToolContext>,
     ask: Arc<dyn AskUser>,
@@ -46,6 +51,32 @@ enum State {
     Live(Box<Session>),
 }
 
+/// What a session is to others: one that a person speaks with, or a helper.
+pub(crate) struct Standing {
+    pub(crate) source: String,
+    /// The session and the call that it works for.
+    pub(crate) works_for: Option<(SessionId, CallId)>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) limits: Limits,
+    /// More words for the system prompt.
+    pub(crate) instructions: Option<String>,
+    /// How many sessions are above it.
+    pub(crate) depth: u32,
+}
+
+impl Standing {
+    fn of_a_person(runtime: &Runtime) -> Result<Self, RuntimeError> {
+        Ok(Self {
+            source: runtime.launch.source.clone(),
+            works_for: None,
+            registry: runtime.registry(),
+            limits: runtime.limits()?,
+            instructions: None,
+            depth: 0,
+        })
+    }
+}
+
 /// Why a session is left. Resuming it makes it one that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parting {
@@ -55,6 +86,8 @@ pub enum Parting {
     NewSession,
     /// Another stored session takes its place.
     ResumedOther,
+    /// It was a helper, and has reported.
+    HelperDone,
 }
 
 impl Parting {
@@ -64,19 +97,38 @@ impl Parting {
             Self::Left => "cli_close",
             Self::NewSession => "new_session",
             Self::ResumedOther => "resumed_other",
+            Self::HelperDone => "subagent_done",
         }
     }
 }
 
 impl<'a> SessionHandle<'a> {
     pub(crate) fn fresh(runtime: &'a Runtime, ask: Arc<dyn AskUser>) -> Result<Self, RuntimeError> {
-        let endpoint = runtime.endpoint()?;
-        let cwd = starting_folder(runtime)?;
-        let system = system_prompt(runtime, &endpoint, &cwd);
-        let id = new_id();
-        let tool_context = runtime.tool_context(&id, cwd.clone())?;
-        let state = State::Fresh { system, cwd };
-        Self::assemble(runtime, id, endpoint, tool_context, ask, state)
+        let standing = Standing::of_a_person(runtime)?;
+        Self::begin(runtime, standing, runtime.endpoint()?, starting_folder(runtime)?, ask)
+    }
+
+    /// A session that works for another one, in its folder.
+    pub(crate) fn helper(
+        runtime: &'a Runtime,
+        standing: Standing,
+        endpoint: Endpoint,
+        cwd: PathBuf,
+        ask: Arc<dyn AskUser>,
+    ) -> Result<Self, RuntimeError> {
+        Self::begin(runtime, standing, endpoint, cwd, ask)
+    }
+
+    fn begin(
+        runtime: &'a Runtime,
+        standing: Standing,
+        endpoint: Endpoint,
+        cwd: PathBuf,
+        ask: Arc<dyn AskUser>,
+    ) -> Result<Self, RuntimeError> {
+        let system = system_prompt(&standing, &endpoint, &cwd);
+        let state = State::Fresh { system, cwd: cwd.clone() };
+        Self::assemble(runtime, new_id(), standing, endpoint, cwd, ask, state)
     }
 
     pub(crate) async fn resumed(
@@ -91,18 +143,18 @@ impl<'a> SessionHandle<'a> {
         let recovery = aftermath::recover(runtime, &acquired, how).await?;
         let stored = store.load(&id).await?;
         let (cwd, notice) = folder_of(runtime, &stored, how.restores_cwd)?;
-        let tool_context = runtime.tool_context(&id, cwd)?;
+        let standing = Standing::of_a_person(runtime)?;
         let history = History::restore(stored.messages);
-        tool_context.restore(history.messages());
         let same_model = stored.model.as_deref() == Some(endpoint.model.as_str());
         let system = stored.system_prompt.filter(|_| same_model);
         let system = match system {
             Some(system) => system,
-            None => retarget(runtime, &acquired.lease, &endpoint, &tool_context).await?,
+            None => retarget(runtime, &standing, &acquired.lease, &endpoint, &cwd).await?,
         };
-        let session = Session::new(acquired.lease, system.into(), history, stored.quirks, runtime.limits()?);
-        let mut handle =
-            Self::assemble(runtime, id, endpoint, tool_context, ask, State::Live(Box::new(session)))?;
+        let session = Session::new(acquired.lease, system.into(), history, stored.quirks, standing.limits);
+        let state = State::Live(Box::new(session));
+        let mut handle = Self::assemble(runtime, id, standing, endpoint, cwd, ask, state)?;
+        handle.tool_context.restore(handle.history().map_or(&[], History::messages));
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
@@ -115,16 +167,22 @@ impl<'a> SessionHandle<'a> {
     fn assemble(
         runtime: &'a Runtime,
         id: SessionId,
+        standing: Standing,
         endpoint: Endpoint,
-        tool_context: Arc<ToolContext>,
+        cwd: PathBuf,
         ask: Arc<dyn AskUser>,
         state: State,
     ) -> Result<Self, RuntimeError> {
         let (route, notices) = runtime.route(&endpoint)?;
+        let current = Arc::new(Mutex::new(endpoint.clone()));
+        let delegate = Delegator::at(runtime, &id, &current, standing.depth)?;
+        let tool_context = runtime.tool_context(&id, cwd, delegate)?;
         Ok(Self {
             runtime,
             id,
             endpoint,
+            current,
+            standing,
             route,
             tool_context,
             ask,
@@ -215,7 +273,7 @@ impl<'a> SessionHandle<'a> {
         let store = self.runtime.store()?;
         let ports = Ports {
             route: self.route.clone(),
-            tools: self.runtime.registry(),
+            tools: self.standing.registry.clone(),
             tool_context: self.tool_context.clone(),
             ask: self.ask.clone(),
             transcript: Arc::new(store.clone()),
@@ -271,14 +329,16 @@ impl<'a> SessionHandle<'a> {
     pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
         let endpoint = self.endpoint.with_model(name);
         match &mut self.state {
-            State::Fresh { system, cwd } => *system = system_prompt(self.runtime, &endpoint, cwd),
+            State::Fresh { system, cwd } => *system = system_prompt(&self.standing, &endpoint, cwd),
             State::Live(session) => {
-                let system = retarget(self.runtime, &session.lease, &endpoint, &self.tool_context).await?;
+                let cwd = self.tool_context.cwd();
+                let system = retarget(self.runtime, &self.standing, &session.lease, &endpoint, &cwd).await?;
                 session.system = system.into();
             }
         }
         // What is wrong with the fallbacks was said when the session was opened.
         (self.route, _) = self.runtime.route(&endpoint)?;
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
         self.endpoint = endpoint;
         Ok(())
     }
@@ -305,16 +365,18 @@ impl<'a> SessionHandle<'a> {
         };
         let new = NewSession {
             id: self.id.clone(),
-            source: self.runtime.launch.source.clone(),
+            source: self.standing.source.clone(),
             model: self.endpoint.model.clone(),
             provider: self.endpoint.label(),
             base_url: self.endpoint.base_url.to_string(),
             system_prompt: system.clone(),
             cwd: Some(cwd.display().to_string()),
-            parent: None,
+            parent: self.standing.works_for.as_ref().map(|(session, _)| session.clone()),
+            works_for: self.standing.works_for.as_ref().map(|(_, call)| call.clone()),
         };
         let acquired = self.runtime.store()?.acquire(new, this_process()).await?;
-        let session = live(acquired.lease, system, self.runtime)?;
+        let (history, quirks, limits) = (History::default(), Quirks::default(), self.standing.limits);
+        let session = Session::new(acquired.lease, system.as_str().into(), history, quirks, limits);
         self.state = State::Live(Box::new(session));
         Ok(())
     }
@@ -323,11 +385,12 @@ impl<'a> SessionHandle<'a> {
 /// Stores a new system prompt for a session that changes its model.
 async fn retarget(
     runtime: &Runtime,
+    standing: &Standing,
     lease: &Lease,
     endpoint: &Endpoint,
-    tool_context: &ToolContext,
+    cwd: &Path,
 ) -> Result<String, RuntimeError> {
-    let system = system_prompt(runtime, endpoint, &tool_context.cwd());
+    let system = system_prompt(standing, endpoint, cwd);
     let target = Target {
         model: endpoint.model.clone(),
         provider: endpoint.label(),
@@ -336,10 +399,6 @@ async fn retarget(
     };
     runtime.store()?.retarget(lease, target).await?;
     Ok(system)
-}
-
-fn live(lease: Lease, system: &str, runtime: &Runtime) -> Result<Session, RuntimeError> {
-    Ok(Session::new(lease, system.into(), History::default(), Quirks::default(), runtime.limits()?))
 }
 
 /// Said and not refused: one changed byte is no reason to take the whole conversation away.
@@ -398,17 +457,18 @@ fn folder_of(
     })
 }
 
-fn system_prompt(runtime: &Runtime, endpoint: &Endpoint, cwd: &std::path::Path) -> String {
+fn system_prompt(standing: &Standing, endpoint: &Endpoint, cwd: &Path) -> String {
     let os = match std::env::consts::OS {
         "linux" => "Linux",
         "macos" => "macOS",
         other => other,
     };
     let layers = Layers {
-        tools: runtime.tool_names().into_iter().map(str::to_owned).collect(),
+        tools: standing.registry.names().into_iter().map(str::to_owned).collect(),
         os: os.to_owned(),
         cwd: cwd.display().to_string(),
-        platform: "cli".to_owned(),
+        platform: if standing.works_for.is_some() { String::new() } else { "cli".to_owned() },
+        system_message: standing.instructions.clone(),
         date: jiff::Zoned::now().strftime("%A, %B %d, %Y").to_string(),
         model: endpoint.model.clone(),
         provider: endpoint.label(),

@@ -39,6 +39,7 @@ impl World {
             system_prompt: "Be brief.".into(),
             cwd: None,
             parent: None,
+            works_for: None,
         };
         let lease = store.acquire(new, this_process()).await.unwrap().lease;
         let limits = Limits { backoff: Duration::from_millis(2), ..Limits::default() };
@@ -73,6 +74,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
     let model = HttpModel::new(&endpoint, HttpClients::default(), Secrets::default()).with_deadlines(limits);
     let context = ToolContext::new(ToolSetup {
         session: "s".to_owned(),
+        delegate: None,
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,

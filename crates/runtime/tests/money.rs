@@ -190,6 +190,7 @@ async fn run(
         system_prompt: "Be brief.".into(),
         cwd: None,
         parent: None,
+        works_for: None,
     };
     let lease = world.store.acquire(new, this_process()).await.unwrap().lease;
     let turn_limits = Limits { backoff: Duration::from_millis(1), ..Limits::default() };
@@ -219,6 +220,7 @@ async fn run(
 fn ports(world: &World) -> Ports {
     let context = ToolContext::new(ToolSetup {
         session: "s".to_owned(),
+        delegate: None,
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,

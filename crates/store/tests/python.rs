@@ -251,6 +251,7 @@ fn new_session() -> NewSession {
         system_prompt: "be kind".into(),
         cwd: None,
         parent: None,
+        works_for: None,
     }
 }
 

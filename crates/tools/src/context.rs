@@ -4,7 +4,7 @@ use crate::builtin::todo::{self, Todo};
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
-use crate::{ToolSettings, user_home};
+use crate::{Delegate, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, SpillLimits};
@@ -30,6 +30,8 @@ pub struct ToolSetup {
     /// A private directory for working files; long outputs go to `hermes-results` in it.
     pub scratch: PathBuf,
     pub backend: Arc<dyn Backend>,
+    /// What gives tasks to other sessions, where that is possible.
+    pub delegate: Option<Arc<dyn Delegate>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -149,6 +151,10 @@ impl ToolContext {
 
     pub(crate) fn places(&self) -> &Places {
         &self.places
+    }
+
+    pub(crate) fn delegate(&self) -> Option<&Arc<dyn Delegate>> {
+        self.setup.delegate.as_ref()
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {

@@ -65,7 +65,7 @@ fn preview(text: &str) -> &str {
     }
 }
 
-fn save(cx: &ToolContext, text: &str) -> std::io::Result<PathBuf> {
+pub(crate) fn save(cx: &ToolContext, text: &str) -> std::io::Result<PathBuf> {
     let mut file = SpillFile::create(&cx.results_dir(), cx.spill_limits())?;
     file.write(text.as_bytes())?;
     file.finish()

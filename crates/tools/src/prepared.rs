@@ -7,7 +7,8 @@ use crate::tool::{Body, Bound, CallScope};
 use crate::{ApprovalRequest, Concurrency, ToolContext, ToolError, ToolOutput, builtin, limits};
 use futures::FutureExt;
 use hermes_conversation::{
-    Disposition, Effect, IntentState, Observed, StartPermit, ToolCall, ToolMessage, Transcript,
+    Cost, Disposition, Effect, EventRelay, IntentState, Observed, StartPermit, ToolCall, ToolMessage,
+    Transcript,
 };
 use serde_json::{Value, json};
 use std::panic::AssertUnwindSafe;
@@ -60,6 +61,8 @@ pub struct RunScope {
     pub cancel: CancellationToken,
     /// Where processes are noted before they do anything.
     pub transcript: Arc<dyn Transcript>,
+    /// Where news of the call goes.
+    pub events: EventRelay,
 }
 
 /// A call that is over.
@@ -70,6 +73,8 @@ pub struct Finished {
     /// The tool did not achieve what it was asked; for people and loop guards.
     pub failed: bool,
     pub millis: u64,
+    /// What models that were asked on the way cost.
+    pub cost: Option<Cost>,
 }
 
 impl Prepared {
@@ -117,6 +122,7 @@ impl Prepared {
             cwd: self.cwd,
             cancel: scope.cancel,
             transcript: scope.transcript,
+            events: scope.events,
         };
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
             cx.reads().other_tool_ran();
@@ -126,9 +132,11 @@ impl Prepared {
         let result = running.instrument(span.clone()).await;
         let took = begun.elapsed();
         scope.transcript.observe(Observed::ToolRan { intent: scope.intent, took });
+        let mut cost = None;
         let (text, failed, state, disposition) = match result {
             Ok(Ok(output)) => {
                 let failed = output.failed;
+                cost = output.cost;
                 (limits::fitted(output, cx), failed, IntentState::Done, None)
             }
             Ok(Err(error)) => (limits::fitted(error_output(error), cx), true, IntentState::Failed, None),
@@ -142,7 +150,7 @@ impl Prepared {
         }
         let mut message = ToolMessage::new(self.call.id, self.call.name, text);
         message.disposition = disposition;
-        Finished { message, state, failed, millis }
+        Finished { message, state, failed, millis, cost }
     }
 
     /// The end of a call that was not allowed to run.
@@ -152,7 +160,7 @@ impl Prepared {
         let text = json!({ "error": why }).to_string();
         let message =
             ToolMessage::new(self.call.id, self.call.name, text).with_disposition(Disposition::None);
-        Finished { message, state: IntentState::Refused, failed: true, millis: 0 }
+        Finished { message, state: IntentState::Refused, failed: true, millis: 0, cost: None }
     }
 
     /// The end of a call whose verdict is [`Verdict::Refuse`]; any other call is answered as

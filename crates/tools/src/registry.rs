@@ -72,6 +72,13 @@ impl Registry {
         Ok(Self::of(tools.map(|(name, tool)| (name.clone(), tool.clone())).collect()))
     }
 
+    /// The same tools without these.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let tools = self.tools.iter().filter(|(name, _)| !names.contains(&name.as_str()));
+        Self::of(tools.map(|(name, tool)| (name.clone(), tool.clone())).collect())
+    }
+
     /// What the model is told, sorted by name.
     pub fn definitions(&self) -> Arc<[ToolDefinition]> {
         self.definitions.clone()

@@ -26,7 +26,7 @@ fn definitions_are_stable_and_small() {
 
 #[test]
 fn toolsets_choose_tools() {
-    let all = ["patch", "read_file", "search_files", "terminal", "todo", "write_file"];
+    let all = ["delegate_task", "patch", "read_file", "search_files", "terminal", "todo", "write_file"];
     let file = ["patch", "read_file", "search_files", "write_file"];
     for (enabled, disabled, want) in [
         (None, &[][..], &all[..]),
@@ -37,7 +37,7 @@ fn toolsets_choose_tools() {
         (Some(&["terminal", "todo"]), &[], &["terminal", "todo"]),
         (Some(&["web", "safe"]), &[], &[]),
         (Some(&[]), &[], &[]),
-        (None, &["file", "memory"], &["terminal", "todo"]),
+        (None, &["file", "memory"], &["delegate_task", "terminal", "todo"]),
         (None, &["coding"], &all),
         (Some(&["debugging"]), &["terminal"], &file),
     ] {
@@ -55,8 +55,8 @@ fn an_unknown_toolset_is_an_error_that_lists_the_known_ones() {
         [registry.select(Some(&listed(&["fil"])), &[]).err(), registry.select(None, &listed(&["fil"])).err()]
     {
         let text = error.unwrap().to_string();
-        let want = "no toolset is called `fil`; known toolsets: coding, debugging, file, hermes-cli, terminal, \
-                    todo, all";
+        let want = "no toolset is called `fil`; known toolsets: coding, debugging, delegation, file, hermes-cli, \
+                    terminal, todo, all";
         assert_eq!(text, want);
     }
 }
@@ -127,7 +127,12 @@ fn calls_are_judged() {
     for (name, arguments, decision, part) in [
         ("terminal", r#"{"command":"make"}"#, "allowed", ""),
         ("Terminal_Tool", r#"{"command":"make","timeout":"5"}"#, "allowed", ""),
-        ("launch", "{}", "invalid", "There is no tool called `launch`. Available tools: patch, read_file"),
+        (
+            "launch",
+            "{}",
+            "invalid",
+            "There is no tool called `launch`. Available tools: delegate_task, patch, read_file",
+        ),
         ("", "{}", "invalid", "no tool name"),
         ("terminal", "", "invalid", "`command` is required"),
         ("terminal", "[]", "invalid", "one JSON object"),

@@ -33,9 +33,10 @@ fn cut(kinds: &[&Concurrency]) -> Vec<Range<usize>> {
 }
 
 fn agree(a: &Concurrency, b: &Concurrency) -> bool {
-    use Concurrency::{Alone, Free, Reads, Writes};
+    use Concurrency::{Alone, Free, Kin, Reads, Writes};
     match (a, b) {
-        (Alone, _) | (_, Alone) => false,
+        (Kin, Kin) => true,
+        (Alone | Kin, _) | (_, Alone | Kin) => false,
         (Free, _) | (_, Free) | (Reads(_), Reads(_)) => true,
         (Reads(a) | Writes(a), Reads(b) | Writes(b)) => !any_overlap(a, b),
     }
@@ -60,7 +61,7 @@ mod tests {
     #[test]
     #[expect(clippy::single_range_in_vec_init, reason = "a list of ranges is what is meant")]
     fn neighbours_run_together_unless_they_disagree() {
-        use Concurrency::{Alone, Free};
+        use Concurrency::{Alone, Free, Kin};
         for (name, kinds, want) in [
             ("nothing", vec![], vec![]),
             ("reads join", vec![reads("/a"), reads("/a"), reads("/b")], vec![0..3]),
@@ -70,6 +71,7 @@ mod tests {
             ("a longer name does not", vec![writes("/d/a"), reads("/d/ab")], vec![0..2]),
             ("a read before a write waits", vec![reads("/a"), writes("/a"), reads("/b")], vec![0..1, 1..3]),
             ("alone is alone", vec![reads("/a"), Alone, Free], vec![0..1, 1..2, 2..3]),
+            ("kin is with kin", vec![Kin, Kin, reads("/a"), Kin], vec![0..2, 2..3, 3..4]),
             ("eight at most", vec![Free; 10], vec![0..8, 8..10]),
         ] {
             assert_eq!(cut(&kinds.iter().collect::<Vec<_>>()), want, "{name}");

@@ -33,24 +33,30 @@ impl Bench {
         for name in ["work", "home", "user"] {
             std::fs::create_dir(root.join(name)).unwrap();
         }
-        let cx = ToolContext::new(ToolSetup {
-            session: "session".to_owned(),
-            cwd: root.join("work"),
-            home: root.join("home"),
-            user_home: Some(root.join("user")),
-            scratch: root.join("scratch"),
-            backend: Arc::new(Local),
-            child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            secrets: Arc::default(),
-            settings,
-            locks: Arc::default(),
-        });
+        let cx = ToolContext::new(ToolSetup { settings, ..Self::setup(&root) });
         Self {
             dir,
             cx,
             registry: Registry::builtin(),
             cancel: CancellationToken::new(),
             transcript: Arc::default(),
+        }
+    }
+
+    /// A session in the directories below `root`.
+    pub(crate) fn setup(root: &std::path::Path) -> ToolSetup {
+        ToolSetup {
+            session: "session".to_owned(),
+            cwd: root.join("work"),
+            home: root.join("home"),
+            user_home: Some(root.join("user")),
+            scratch: root.join("scratch"),
+            backend: Arc::new(Local),
+            delegate: None,
+            child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            secrets: Arc::default(),
+            settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
+            locks: Arc::default(),
         }
     }
 
@@ -84,7 +90,11 @@ impl Bench {
     }
 
     pub(crate) fn run_scope(&self) -> RunScope {
-        RunScope { cancel: self.cancel.clone(), transcript: self.transcript.clone() }
+        RunScope {
+            cancel: self.cancel.clone(),
+            transcript: self.transcript.clone(),
+            events: hermes_conversation::events().0.relay(),
+        }
     }
 
     pub(crate) fn scope(&self) -> CallScope {
@@ -94,6 +104,7 @@ impl Bench {
             cwd: self.cx.cwd(),
             cancel: self.cancel.clone(),
             transcript: self.transcript.clone(),
+            events: hermes_conversation::events().0.relay(),
         }
     }
 

@@ -5,7 +5,9 @@
 
 use crate::schema::{Schema, schema_of};
 use crate::{ToolContext, Toolset};
-use hermes_conversation::{BoxFuture, CallId, Effect, IntentId, ToolDefinition, Transcript};
+use hermes_conversation::{
+    BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, Transcript,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -113,6 +115,8 @@ pub enum Concurrency {
     Reads(Vec<PathBuf>),
     /// Beside what neither reads nor writes there.
     Writes(Vec<PathBuf>),
+    /// Beside calls of the same kind, and nothing else.
+    Kin,
     Alone,
 }
 
@@ -126,6 +130,7 @@ pub struct CallScope {
     pub cwd: PathBuf,
     pub cancel: CancellationToken,
     pub transcript: Arc<dyn Transcript>,
+    pub events: EventRelay,
 }
 
 /// What a tool answers: a JSON value, and whether it counts as a failure.
@@ -135,12 +140,15 @@ pub struct ToolOutput {
     pub failed: bool,
     /// The tool pages by itself, so its result is not cut.
     pub pages_itself: bool,
+    /// What models that were asked on the way cost.
+    pub cost: Option<Cost>,
 }
 
 impl ToolOutput {
     /// An answer in the shape of `value`.
     pub fn json(value: impl Serialize) -> Self {
-        Self { value: serde_json::to_value(value).unwrap_or(Value::Null), failed: false, pages_itself: false }
+        let value = serde_json::to_value(value).unwrap_or(Value::Null);
+        Self { value, failed: false, pages_itself: false, cost: None }
     }
 
     pub fn failed_if(mut self, failed: bool) -> Self {

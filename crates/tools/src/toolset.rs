@@ -11,6 +11,7 @@ pub enum Toolset {
     Terminal,
     File,
     Todo,
+    Delegation,
 }
 
 impl Toolset {
@@ -19,6 +20,7 @@ impl Toolset {
             Self::Terminal => "terminal",
             Self::File => "file",
             Self::Todo => "todo",
+            Self::Delegation => "delegation",
         }
     }
 }

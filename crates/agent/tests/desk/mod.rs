@@ -23,6 +23,7 @@ pub(crate) fn ports(
 ) -> Ports {
     let context = ToolContext::new(ToolSetup {
         session: "s".to_owned(),
+        delegate: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

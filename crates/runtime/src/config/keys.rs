@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 51] = [
+pub static KEYS: [Key; 60] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -188,6 +188,25 @@ pub static KEYS: [Key; 51] = [
         Fallback::Text("5m"),
         "how long a provider keeps what requests mark for its cache",
     ),
+    integer("delegation.max_iterations", 50, "model calls of one helper, before a last one without tools"),
+    integer("delegation.max_concurrent_children", 3, "helpers that work at the same time"),
+    integer("delegation.max_spawn_depth", 1, "how deep helpers may have helpers; 1 means they may not"),
+    key(
+        "delegation.orchestrator_enabled",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "whether helpers may have helpers at all, where the depth allows it",
+    ),
+    integer("delegation.child_timeout_seconds", 0, "seconds for one helper, at least 30; 0 means any number"),
+    integer("delegation.max_summary_chars", 24_000, "characters of a helper's summary that are told"),
+    key(
+        "delegation.subagent_auto_approve",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "run the commands of helpers without asking; otherwise those that need asking are refused",
+    ),
+    text("delegation.model", "model of helpers; empty means that of the session"),
+    text("delegation.provider", "provider of helpers; empty means that of the session"),
     key("agent.disabled_toolsets", Kind::List, Fallback::List(&[]), "toolsets never offered to the model"),
     integer("terminal.timeout", 180, "seconds a command may run").env(&[Value("TERMINAL_TIMEOUT")]),
     integer("terminal.orphan_grace", 600, "seconds a command goes on after Hermes died, at most"),

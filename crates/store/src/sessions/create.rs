@@ -4,7 +4,7 @@ use super::SessionDb;
 use super::writer::Level;
 use crate::StoreError;
 use crate::error::Doing;
-use hermes_conversation::SessionId;
+use hermes_conversation::{CallId, SessionId};
 use rusqlite::{Connection, params};
 
 /// A session that may not exist yet.
@@ -20,6 +20,8 @@ pub struct NewSession {
     pub system_prompt: String,
     pub cwd: Option<String>,
     pub parent: Option<SessionId>,
+    /// The call of the parent that it works for, if it is a helper.
+    pub works_for: Option<CallId>,
 }
 
 impl SessionDb {
@@ -36,8 +38,8 @@ impl SessionDb {
 pub(crate) fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::Result<usize> {
     db.prepare_cached(
         "INSERT INTO sessions (id, source, model, system_prompt, parent_session_id, started_at, cwd,
-                               billing_provider, billing_base_url)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                               billing_provider, billing_base_url, model_config)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (id) DO UPDATE SET
              model = COALESCE(model, excluded.model),
              system_prompt = COALESCE(system_prompt, excluded.system_prompt),
@@ -56,5 +58,13 @@ pub(crate) fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::R
         new.cwd,
         new.provider,
         new.base_url,
+        helper_marks(new),
     ])
+}
+
+/// How a helper is told from other sessions that have a parent; the first mark is shared with the Python
+/// release.
+fn helper_marks(new: &NewSession) -> Option<String> {
+    let (parent, call) = (new.parent.as_ref()?, new.works_for.as_ref()?);
+    Some(serde_json::json!({ "_delegate_from": parent, "_delegate_call": call }).to_string())
 }

@@ -7,7 +7,7 @@
 use super::SessionDb;
 use crate::StoreError;
 use crate::error::Doing;
-use hermes_conversation::SessionId;
+use hermes_conversation::{CallId, SessionId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// The longest line that is followed.
@@ -39,6 +39,25 @@ impl SessionDb {
     pub async fn resolve_resume(&self, id: &SessionId) -> Result<SessionId, StoreError> {
         let id = id.clone();
         self.read(move |db| resolve_resume(db, id).doing("follow a session's line")).await
+    }
+}
+
+impl SessionDb {
+    /// The helpers of a call, in the order in which they were made.
+    pub async fn helpers(&self, session: &SessionId, call: &CallId) -> Result<Vec<SessionId>, StoreError> {
+        let (session, call) = (session.clone(), call.clone());
+        self.read(move |db| {
+            let sql = format!(
+                "SELECT id FROM sessions AS s WHERE parent_session_id = ?1 AND {} = ?2 ORDER BY started_at, rowid",
+                marker("s", "_delegate_call")
+            );
+            let found = db.prepare_cached(&sql).and_then(|mut find| {
+                find.query_map([session.as_str(), call.as_str()], |row| Ok(SessionId::new(row.get::<_, String>(0)?)))?
+                    .collect()
+            });
+            found.doing("look for helpers")
+        })
+        .await
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn session(id: &str) -> NewSession {
         system_prompt: "be kind".into(),
         cwd: Some("/tmp".into()),
         parent: None,
+        works_for: None,
     }
 }
 

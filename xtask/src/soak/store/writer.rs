@@ -78,6 +78,7 @@ fn session(id: SessionId) -> NewSession {
         system_prompt: "You are a careful assistant.".into(),
         cwd: Some("/tmp".into()),
         parent: None,
+        works_for: None,
     }
 }
 

@@ -1,0 +1,227 @@
+//! Helpers: sessions that work on a part of another session's task.
+//!
+//! A helper is a session like any other, stored and resumable, with its own budget and tools. It sees
+//! nothing of the conversation it works for, nobody can be asked for it, and only its last words go back.
+
+mod report;
+mod settings;
+mod texts;
+
+use crate::session_handle::{Parting, SessionHandle, Standing};
+use crate::{Runtime, RuntimeError};
+use hermes_conversation::{
+    BoxFuture, CallId, EventRelay, EventStream, HelperNews, Message, SessionId, TurnEvent, UserMessage,
+    events,
+};
+use hermes_providers::Endpoint;
+use hermes_tools::{
+    Approval, ApprovalRequest, AskUser, CallScope, Delegate, HelperReport, HelperTask, Nobody, Role,
+};
+pub(crate) use report::interrupted;
+use report::{Done, Trace};
+use settings::Settings;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tokio::sync::Semaphore;
+
+/// Tools that no helper has: they are about the person, or about what outlives the task.
+const NOT_FOR_HELPERS: [&str; 5] = ["clarify", "memory", "send_message", "execute_code", "cronjob"];
+const DELEGATE: &str = "delegate_task";
+
+/// The model that a session speaks with at the moment, also seen by what works for it.
+pub(crate) type CurrentEndpoint = Arc<Mutex<Endpoint>>;
+
+/// Gives tasks to helpers of one session.
+pub(crate) struct Delegator {
+    runtime: Runtime,
+    session: SessionId,
+    endpoint: CurrentEndpoint,
+    settings: Settings,
+    /// How many sessions are above this one.
+    depth: u32,
+    /// One place for each helper that may work at a time.
+    places: Semaphore,
+}
+
+impl Delegator {
+    /// For a session with so many above it; `None` where no helpers may be had.
+    pub(crate) fn at(
+        runtime: &Runtime,
+        session: &SessionId,
+        endpoint: &CurrentEndpoint,
+        depth: u32,
+    ) -> Result<Option<Arc<dyn Delegate>>, RuntimeError> {
+        let settings = Settings::read(runtime.config())?;
+        if depth >= settings.depth {
+            return Ok(None);
+        }
+        let places = Semaphore::new(settings.at_once);
+        let (runtime, session, endpoint) = (runtime.clone(), session.clone(), endpoint.clone());
+        Ok(Some(Arc::new(Self { runtime, session, endpoint, settings, depth, places })))
+    }
+
+    /// What a helper is, and may do.
+    fn standing(&self, role: Role, call: &CallId) -> Result<Standing, RuntimeError> {
+        let may_delegate =
+            role == Role::Orchestrator && self.settings.orchestrators && self.depth + 1 < self.settings.depth;
+        let mut without = NOT_FOR_HELPERS.to_vec();
+        if !may_delegate {
+            without.push(DELEGATE);
+        }
+        let mut limits = self.runtime.limits()?;
+        limits.max_iterations = self.settings.iterations;
+        Ok(Standing {
+            source: "subagent".to_owned(),
+            works_for: Some((self.session.clone(), call.clone())),
+            registry: Arc::new(self.runtime.registry().without(&without)),
+            limits,
+            instructions: Some(texts::instructions(may_delegate.then_some(self.settings.at_once))),
+            depth: self.depth + 1,
+        })
+    }
+
+    fn ask(&self) -> Arc<dyn AskUser> {
+        if self.settings.approves { Arc::new(Everything) } else { Arc::new(Nobody) }
+    }
+
+    async fn work(&self, index: usize, task: HelperTask, scope: &CallScope) -> HelperReport {
+        let own = self.endpoint.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let opened = self.settings.endpoint(self.runtime.config(), &own).and_then(|endpoint| {
+            let standing = self.standing(task.role, &scope.call_id)?;
+            SessionHandle::helper(&self.runtime, standing, endpoint, scope.cwd.clone(), self.ask())
+        });
+        let mut handle = match opened {
+            Ok(handle) => handle,
+            Err(error) => return report::not_begun(&error),
+        };
+        let news = News {
+            relay: scope.events.clone(),
+            call: scope.call_id.clone(),
+            session: handle.id().clone(),
+            task: index,
+        };
+        news.send(HelperNews::Started { goal: task.goal.clone() }).await;
+        let begun = Instant::now();
+        let (turn, trace) = self.turn(&mut handle, &task, scope, &news).await;
+        let done = Done { turn, trace, took: begun.elapsed(), last_words: last_words(&handle) };
+        let (model, session) = (handle.endpoint().model.clone(), handle.id().clone());
+        handle.close(Parting::HelperDone).await;
+        let report = done.report(session, model);
+        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        news.send(HelperNews::Ended { status: report.status.to_owned(), millis }).await;
+        report
+    }
+
+    /// One turn, for as long as it may take; a helper that is out of time is stopped, and what it has
+    /// said by then counts.
+    async fn turn(
+        &self,
+        handle: &mut SessionHandle<'_>,
+        task: &HelperTask,
+        scope: &CallScope,
+        news: &News,
+    ) -> (report::Turn, Trace) {
+        let stop = scope.cancel.child_token();
+        let (sink, stream) = events();
+        let input = UserMessage { content: texts::task(task), api_content: None };
+        let working = async {
+            let turn = handle.submit(input, &stop, sink);
+            tokio::pin!(turn);
+            let Some(limit) = self.settings.time else {
+                return report::Turn { ended: turn.await, is_late: false };
+            };
+            match tokio::time::timeout(limit, &mut turn).await {
+                Ok(ended) => report::Turn { ended, is_late: false },
+                Err(_) => {
+                    stop.cancel();
+                    report::Turn { ended: turn.await, is_late: true }
+                }
+            }
+        };
+        tokio::join!(working, news.pass_on(stream))
+    }
+}
+
+impl Delegate for Delegator {
+    fn most(&self) -> usize {
+        self.settings.at_once
+    }
+
+    fn summary_chars(&self) -> usize {
+        self.settings.summary_chars
+    }
+
+    fn run<'a>(&'a self, tasks: Vec<HelperTask>, scope: &'a CallScope) -> BoxFuture<'a, Vec<HelperReport>> {
+        let working = tasks.into_iter().enumerate().map(|(index, task)| async move {
+            // Several calls of one reply share the places. A closed semaphore is none of ours.
+            let _place = scope.cancel.run_until_cancelled(self.places.acquire()).await;
+            self.work(index, task, scope).await
+        });
+        Box::pin(futures::future::join_all(working))
+    }
+}
+
+/// Tells the session that a helper works for what it is at.
+struct News {
+    relay: EventRelay,
+    call: CallId,
+    session: SessionId,
+    task: usize,
+}
+
+impl News {
+    async fn send(&self, news: HelperNews) {
+        let (call, session, task) = (self.call.clone(), self.session.clone(), self.task);
+        self.relay.send(TurnEvent::Helper { call, session, task, news }).await;
+    }
+
+    /// Hands on what is worth it, until the turn is over, and keeps count of the tools.
+    async fn pass_on(&self, mut events: EventStream) -> Trace {
+        let mut trace = Trace::default();
+        events.skip_text();
+        while let Some(event) = events.next().await {
+            match event {
+                TurnEvent::ToolStarted { id, name, arguments } => {
+                    trace.started(&id, &arguments);
+                    self.send(HelperNews::ToolStarted { name, arguments }).await;
+                }
+                TurnEvent::ToolFinished { id, name, result, failed, millis } => {
+                    trace.finished(&id, &name, &result, failed);
+                    self.send(HelperNews::ToolFinished { name, failed, millis }).await;
+                }
+                TurnEvent::Status(text) => self.send(HelperNews::Status(text)).await,
+                // Its own helpers report to it.
+                _ => {}
+            }
+        }
+        trace
+    }
+}
+
+/// The newest thing the helper said, for when its turn did not end with an answer.
+fn last_words(handle: &SessionHandle<'_>) -> Option<String> {
+    handle.history().and_then(|history| said_last(history.messages().iter().map(AsRef::as_ref)))
+}
+
+/// The newest words of an assistant that are not the line which closes a turn.
+pub(crate) fn said_last<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>) -> Option<String> {
+    messages.rev().find_map(|message| match message {
+        Message::Assistant(said) if !said.text.trim().is_empty() && !said.text.starts_with('[') => {
+            Some(said.text.clone())
+        }
+        _ => None,
+    })
+}
+
+/// Allows what a helper does without asking, because the settings say so.
+struct Everything;
+
+impl AskUser for Everything {
+    fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(async { Approval::Allowed })
+    }
+
+    fn is_present(&self) -> bool {
+        false
+    }
+}

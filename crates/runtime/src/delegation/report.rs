@@ -1,0 +1,110 @@
+//! What came of a helper, in the words of the result.
+
+use crate::RuntimeError;
+use hermes_agent::TurnReport;
+use hermes_conversation::{CallId, SessionId};
+use hermes_tools::HelperReport;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// The one turn of a helper.
+pub(super) struct Turn {
+    pub(super) ended: Result<TurnReport, RuntimeError>,
+    /// It was stopped because its time was up.
+    pub(super) is_late: bool,
+}
+
+/// A helper that is through.
+pub(super) struct Done {
+    pub(super) turn: Turn,
+    pub(super) trace: Trace,
+    pub(super) took: Duration,
+    /// What it said last, whatever came after.
+    pub(super) last_words: Option<String>,
+}
+
+impl Done {
+    pub(super) fn report(self, session: SessionId, model: String) -> HelperReport {
+        let seconds = (self.took.as_secs_f64() * 100.0).round() / 100.0;
+        let turn = match self.turn.ended {
+            Ok(turn) => turn,
+            Err(error) => {
+                let details =
+                    fields([("error", json!(error.to_string())), ("duration_seconds", json!(seconds))]);
+                return HelperReport {
+                    session,
+                    status: "error",
+                    summary: self.last_words,
+                    details,
+                    cost: None,
+                };
+            }
+        };
+        let (status, exit_reason) = outcome(&turn, self.turn.is_late);
+        let mut details = fields([
+            ("api_calls", json!(turn.api_calls)),
+            ("duration_seconds", json!(seconds)),
+            ("model", json!(model)),
+            ("exit_reason", json!(exit_reason)),
+            ("tokens", json!({ "input": turn.usage.prompt(), "output": turn.usage.output })),
+            ("tool_trace", Value::Array(self.trace.rows)),
+        ]);
+        if let Some(error) = &turn.error {
+            details.insert("error".to_owned(), json!(error));
+        }
+        let summary = turn.final_response.filter(|text| !text.trim().is_empty()).or(self.last_words);
+        HelperReport { session, status, summary, details, cost: turn.cost }
+    }
+}
+
+/// Status and reason of a turn, in the words that the model is told.
+fn outcome(turn: &TurnReport, is_late: bool) -> (&'static str, &'static str) {
+    let has_answer = turn.final_response.as_deref().is_some_and(|text| !text.trim().is_empty());
+    let is_spent = turn.exit_reason.starts_with("max_iterations") || turn.exit_reason == "budget_exhausted";
+    match turn {
+        _ if is_late && !turn.completed => ("timeout", "timeout"),
+        turn if turn.interrupted => ("interrupted", "interrupted"),
+        turn if turn.failed || !has_answer => ("failed", if is_spent { "max_iterations" } else { "error" }),
+        _ if is_spent => ("completed", "max_iterations"),
+        _ => ("completed", "completed"),
+    }
+}
+
+/// A helper that could not even begin.
+pub(super) fn not_begun(error: &RuntimeError) -> HelperReport {
+    let details = fields([("error", json!(error.to_string())), ("api_calls", json!(0))]);
+    HelperReport { session: SessionId::new(""), status: "error", summary: None, details, cost: None }
+}
+
+/// A helper that was cut off together with the session it worked for.
+pub(crate) fn interrupted(session: SessionId, last_words: Option<String>) -> HelperReport {
+    let error = "Hermes was stopped while this helper worked. What it did until then is done.";
+    let details = fields([("exit_reason", json!("interrupted")), ("error", json!(error))]);
+    HelperReport { session, status: "interrupted", summary: last_words, details, cost: None }
+}
+
+fn fields<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Which tools a helper used, without what they were about.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    rows: Vec<Value>,
+    open: Vec<(CallId, usize)>,
+}
+
+impl Trace {
+    pub(super) fn started(&mut self, id: &CallId, arguments: &str) {
+        self.open.push((id.clone(), arguments.len()));
+    }
+
+    pub(super) fn finished(&mut self, id: &CallId, name: &str, result: &str, failed: bool) {
+        let found = self.open.iter().position(|(open, _)| open == id);
+        let bytes = found.map_or(0, |place| self.open.swap_remove(place).1);
+        let status = if failed { "error" } else { "ok" };
+        self.rows.push(
+            json!({ "tool": name, "args_bytes": bytes, "result_bytes": result.len(), "status": status }),
+        );
+    }
+}

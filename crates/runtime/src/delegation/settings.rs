@@ -1,0 +1,83 @@
+//! What the settings say about helpers.
+
+use crate::RuntimeError;
+use crate::config::{Config, FallbackEntry};
+use crate::fallback::{common, resolve_entry};
+use hermes_providers::Endpoint;
+use std::time::Duration;
+
+/// A helper has at least this long.
+const SHORTEST: u64 = 30;
+
+pub(super) struct Settings {
+    pub(super) iterations: u32,
+    pub(super) at_once: usize,
+    /// How many levels of helpers there may be.
+    pub(super) depth: u32,
+    pub(super) orchestrators: bool,
+    pub(super) time: Option<Duration>,
+    pub(super) summary_chars: usize,
+    pub(super) approves: bool,
+    model: Option<String>,
+    provider: Option<String>,
+}
+
+impl Settings {
+    pub(super) fn read(config: &Config) -> Result<Self, RuntimeError> {
+        let number = |key: &str, default: u64| -> Result<u64, RuntimeError> {
+            Ok(config.integer(key)?.and_then(|value| u64::try_from(value).ok()).unwrap_or(default))
+        };
+        let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let word = |key: &str| -> Result<Option<String>, RuntimeError> {
+            Ok(config.text(key)?.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()))
+        };
+        let seconds = number("delegation.child_timeout_seconds", 0)?;
+        Ok(Self {
+            iterations: small(number("delegation.max_iterations", 50)?),
+            at_once: usize::try_from(number("delegation.max_concurrent_children", 3)?.max(1)).unwrap_or(1),
+            depth: small(number("delegation.max_spawn_depth", 1)?.max(1)),
+            orchestrators: config.boolean("delegation.orchestrator_enabled")?,
+            time: (seconds > 0).then(|| Duration::from_secs(seconds.max(SHORTEST))),
+            summary_chars: usize::try_from(number("delegation.max_summary_chars", 24_000)?)
+                .unwrap_or(usize::MAX),
+            approves: config.boolean("delegation.subagent_auto_approve")?,
+            model: word("delegation.model")?,
+            provider: word("delegation.provider")?,
+        })
+    }
+
+    /// The model of helpers of a session that speaks with `own`.
+    pub(super) fn endpoint(&self, config: &Config, own: &Endpoint) -> Result<Endpoint, RuntimeError> {
+        let Some(provider) = &self.provider else {
+            return Ok(self.model.as_deref().map_or_else(|| own.clone(), |model| own.with_model(model)));
+        };
+        let entry = FallbackEntry {
+            key: "delegation.provider".to_owned(),
+            provider: provider.clone(),
+            model: self.model.clone().unwrap_or_else(|| own.model.clone()),
+            base_url: None,
+            api_key: None,
+            key_env: None,
+        };
+        let resolved = resolve_entry(config, &entry, &common(config)?);
+        resolved.map_err(RuntimeError::Helpers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::testing::config_of;
+
+    #[test]
+    fn what_makes_no_sense_is_bent_to_what_does() {
+        let text = "delegation: {max_concurrent_children: 0, max_spawn_depth: 0, child_timeout_seconds: 5, model: ' '}\n";
+        let settings = Settings::read(&config_of(text)).unwrap();
+        assert_eq!((settings.at_once, settings.depth), (1, 1));
+        assert_eq!(settings.time, Some(Duration::from_secs(30)));
+        assert_eq!(settings.model, None);
+        let default = Settings::read(&config_of("")).unwrap();
+        assert_eq!((default.iterations, default.at_once, default.depth, default.time), (50, 3, 1, None));
+        assert!(default.orchestrators && !default.approves);
+    }
+}
