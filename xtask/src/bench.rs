@@ -11,11 +11,13 @@ mod hello;
 mod rounds;
 mod row;
 mod rows;
+mod sessions;
 mod store;
 mod stored;
 mod strace;
 mod table;
 
+pub(crate) use sessions::child as sessions;
 pub(crate) use stored::earlier_text;
 
 use crate::flags::Flags;
@@ -37,6 +39,9 @@ const QUICK: Effort = Effort { rounds: 3, callgrind_rounds: 1 };
 pub(crate) fn run(mut flags: Flags) -> Result<()> {
     if flags.has("store") {
         return store::run(flags);
+    }
+    if flags.has("sessions") {
+        return sessions::run(flags);
     }
     if flags.has("decode") {
         return decode::run(flags);

@@ -37,6 +37,14 @@ Long runs and benchmarks of this workspace.
       Reading replies beside a bare reader, and writing the requests of a long session, in CPU
       time and in every API mode. Takes seconds.
 
+  cargo xtask bench sessions [--sessions N] [--calls N]
+      Sessions in one process, all at once (100 of 20 tool calls): throughput, how late events
+      arrive, and memory for each session.
+
+  cargo xtask soak sim [--seeds N] [--seed N]
+      Whole turns in a simulated world, with faults at every step (100,000 seeds unless told);
+      --seed repeats one. Exit 1 on the first that breaks a rule, which is named.
+
   cargo xtask soak kill [--runs N] [--seed N] [--hermes PATH]
       Kills hermes at random points of a turn, resumes it, and checks that nothing was lost,
       done twice or left running. N kills (200 unless told); exit 1 on any violation.
@@ -80,6 +88,8 @@ fn run() -> Result<ExitCode> {
         "soak" => soak::run(flags),
         "golden" => golden::run(flags),
         "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),
+        "__sessions" => bench::sessions(flags).map(|()| ExitCode::SUCCESS),
+        "__supervise" => Ok(hermes_runtime::supervise().map(|()| ExitCode::SUCCESS)?),
         "__bare" => bare::run(flags).map(|()| ExitCode::SUCCESS),
         "__measure" => measure::child(flags),
         "__store-searcher" => soak::store::searcher(flags).map(|()| ExitCode::SUCCESS),

@@ -23,15 +23,31 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tally::Tally;
 
-const USAGE: &str = "say what to do: `cargo xtask soak kill`, `cargo xtask soak store contend` or \
+const USAGE: &str = "say what to do: `cargo xtask soak kill`, `cargo xtask soak sim`, `cargo xtask soak store contend` or \
                      `cargo xtask soak store kill`";
 
 pub(crate) fn run(mut flags: Flags) -> Result<ExitCode> {
     match flags.next().as_deref() {
         Some("kill") => kill(flags),
+        Some("sim") => simulate(flags),
         Some("store") => store::run(flags),
         _ => bail!(USAGE),
     }
+}
+
+/// The simulation is a test of the agent; here it runs for longer.
+fn simulate(mut flags: Flags) -> Result<ExitCode> {
+    let seeds: u64 = flags.value("--seeds")?.unwrap_or(100_000);
+    let seed: Option<u64> = flags.value("--seed")?;
+    flags.finish()?;
+    let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["test", "--release", "-p", "hermes-agent", "--test", "simulation", "--", "--nocapture"]);
+    match seed {
+        Some(seed) => command.env("HERMES_SIM_SEED", seed.to_string()),
+        None => command.env("HERMES_SIM_SEEDS", seeds.to_string()),
+    };
+    let status = command.status().context("cargo could not be started")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn kill(mut flags: Flags) -> Result<ExitCode> {
