@@ -49,6 +49,11 @@ Long runs and benchmarks of this workspace.
       Kills hermes at random points of a turn, resumes it, and checks that nothing was lost,
       done twice or left running. N kills (200 unless told); exit 1 on any violation.
 
+  cargo xtask soak interrupt [--runs N] [--seed N] [--hermes PATH]
+      Stops hermes with Ctrl-C at random points of a turn (1000 times unless told), says how long
+      that took, and checks that the turn is closed, nothing is left running and the session
+      answers; exit 1 on any violation, and if one took longer than a second.
+
   cargo xtask soak queries [--count N] [--seed N]
       Searches for N random strings (1,000,000 unless told); exit 1 if one is an error.
 

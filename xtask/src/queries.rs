@@ -159,7 +159,7 @@ async fn fill(store: &SessionDb) -> Result<()> {
         works_for: None,
     };
     let lease = store.acquire(new, this_process()).await?.lease;
-    let opening = Opening { message: UserMessage { content: Content::text("begin"), api_content: None } };
+    let opening = Opening::from(UserMessage { content: Content::text("begin"), api_content: None });
     let turn = store.open_turn(&lease, opening).await?;
     for text in SAID {
         store.extend(&lease, &turn, &[Message::user(*text)], None).await.context(*text)?;

@@ -7,6 +7,7 @@
 
 mod attempt;
 mod checks;
+mod interrupt;
 mod processes;
 mod run;
 mod script;
@@ -23,13 +24,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tally::Tally;
 
-const USAGE: &str = "say what to do: `cargo xtask soak kill`, `cargo xtask soak sim`, `cargo xtask soak store contend` or \
-                     `cargo xtask soak store kill`";
+const USAGE: &str = "say what to do: `cargo xtask soak kill`, `interrupt`, `sim`, `queries`, `store contend` or \
+                     `store kill`";
 
 pub(crate) fn run(mut flags: Flags) -> Result<ExitCode> {
     match flags.next().as_deref() {
         Some("kill") => kill(flags),
         Some("sim") => simulate(flags),
+        Some("interrupt") => interrupt::run(flags),
         Some("store") => store::run(flags),
         _ => bail!(USAGE),
     }

@@ -2,7 +2,7 @@
 
 use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
-use crate::{Ports, Session, TurnReport, UserInput, calling, detour, finish, texts, tooling};
+use crate::{Input, Ports, Session, TurnReport, calling, detour, finish, mail, texts, tooling};
 use hermes_conversation::{Message, Opening, TurnEvent};
 use hermes_wire::Fault;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use tokio_util::sync::CancellationToken;
 /// whatever happens afterwards, the turn is closed in the record.
 pub async fn run_turn(
     session: &mut Session,
-    input: UserInput,
+    input: impl Into<Input>,
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> TurnReport {
     detour::restore(session, ports);
     let mut turn = Turn::new(session.limits).with_fallbacks(ports.route.stops_left());
-    let mut event = begin(session, input, ports).await;
+    let mut event = begin(session, input.into(), ports).await;
     loop {
         event = match turn.next(event) {
             Step::CallModel(asking) => calling::call_model(session, ports, asking, cancel).await,
@@ -29,9 +29,10 @@ pub async fn run_turn(
     }
 }
 
-async fn begin(session: &mut Session, input: UserInput, ports: &Ports) -> Event {
+async fn begin(session: &mut Session, input: Input, ports: &Ports) -> Event {
     session.start_counting();
-    let opening = Opening { message: input.clone() };
+    let Input { message, mail } = input;
+    let opening = Opening { message: message.clone(), mail: mail.iter().map(|mail| mail.id).collect() };
     match ports.transcript.open_turn(&session.lease, opening).await {
         Ok(turn) => {
             tracing::Span::current().record("turn_id", turn.id.0);
@@ -39,8 +40,9 @@ async fn begin(session: &mut Session, input: UserInput, ports: &Ports) -> Event 
         }
         Err(error) => return Event::StoreFailed(error),
     }
-    session.history.push(Message::User(input));
+    session.history.push(Message::User(message));
     ports.events.send(TurnEvent::Accepted).await;
+    mail::announce(mail, ports).await;
     detour::remind(session, ports).await;
     Event::Started
 }

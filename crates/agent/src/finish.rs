@@ -4,7 +4,7 @@
 //! message can follow it and nothing that was sent has to be rewritten.
 
 use crate::turn::{Outcome, When};
-use crate::{Ports, Session, TurnReport, detour, texts, watching};
+use crate::{Ports, Session, TurnReport, detour, mail, texts, watching};
 use hermes_conversation::{AssistantMessage, Closing, Message, RecordError};
 
 /// Closes the turn in the record and reports it.
@@ -30,6 +30,7 @@ pub(crate) async fn finish(
         session.turn = None;
         return report;
     }
+    report.pending_steer = mail::pending(session, ports).await;
     if let Err(error) = close(session, message, &report.exit_reason, ports).await {
         tracing::error!(%error, "the end of the turn could not be recorded");
         report.store_failed = true;
@@ -74,6 +75,7 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
         usage: Default::default(),
         cost: None,
         last_prompt_tokens: None,
+        pending_steer: None,
         stand_in: None,
     };
     match outcome {

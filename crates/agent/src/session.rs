@@ -3,12 +3,43 @@
 use crate::detour::Detour;
 use crate::loop_guard::LoopGuard;
 use crate::recovery::Limits;
-use hermes_conversation::{Cost, History, Lease, OpenTurn, Quirks, SpentCall, Usage, UserMessage};
+use hermes_conversation::{
+    Cost, History, Lease, Mail, OpenTurn, Quirks, SpentCall, Usage, UserMessage, joined,
+};
 use hermes_wire::{ApiMode, Encoder};
 use std::sync::Arc;
 
 /// What the user said.
 pub type UserInput = UserMessage;
+
+/// What opens a turn: words, and the mail that is in them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    pub message: UserInput,
+    /// Delivered by the commit that records the message.
+    pub mail: Vec<Mail>,
+}
+
+impl From<UserInput> for Input {
+    fn from(message: UserInput) -> Self {
+        Self { message, mail: Vec::new() }
+    }
+}
+
+impl Input {
+    /// Mail as a message of its own.
+    pub fn of_mail(mail: Vec<Mail>) -> Self {
+        Self { message: UserMessage::text(joined(&mail)), mail }
+    }
+
+    /// Words with what was waiting before them.
+    pub fn after_mail(mail: Vec<Mail>, message: UserInput) -> Self {
+        if mail.is_empty() {
+            return message.into();
+        }
+        Self { message: message.preceded_by(&joined(&mail)), mail }
+    }
+}
 
 /// The state of one session between and during turns. One task owns it.
 pub struct Session {

@@ -5,10 +5,10 @@
 
 use crate::loop_guard::Repetition;
 use crate::turn::{Event, When};
-use crate::{Ports, Session, texts};
+use crate::{Ports, Session, mail, texts};
 use futures::future::join_all;
 use hermes_conversation::{
-    Cost, Effect, HookPoint, HookVerdict, Intent, IntentId, IntentState, Message, RecordError, Settled,
+    Cost, Effect, HookPoint, HookVerdict, Intent, IntentId, IntentState, Mail, Message, RecordError, Settled,
     Settlement, StartPermit, ToolCall, TurnEvent,
 };
 use hermes_tools::{Approval, Finished, Prepared, RunScope, Verdict, denied_text, segments};
@@ -45,6 +45,8 @@ struct Batch {
     judged_in: PathBuf,
     /// Why the turn should not go on.
     circles: Option<String>,
+    /// What the user says beside the last result.
+    steering: Vec<Mail>,
 }
 
 struct Planned {
@@ -91,6 +93,7 @@ impl Batch {
             decided: Vec::new(),
             judged_in: PathBuf::new(),
             circles: None,
+            steering: Vec::new(),
         }
     }
 
@@ -122,6 +125,11 @@ impl Batch {
                 self.look_for_circles(call, settled, session, ports);
             }
             self.unsettled.extend(ended);
+        }
+        // A turn that ends here hears nothing any more: what was to steer it is said after it.
+        let goes_on = self.circles.is_none() && !cancel.is_cancelled();
+        if goes_on && self.unsettled.last().is_some_and(|last| mail::can_join(&last.message)) {
+            self.steering = mail::steering(session, ports).await?;
         }
         self.settle(session, ports, Vec::new()).await?;
         Ok(match self.circles {
@@ -219,16 +227,25 @@ impl Batch {
         let Some(turn) = &session.turn else {
             return Ok(Vec::new());
         };
-        let results = std::mem::take(&mut self.unsettled);
+        let mut results = std::mem::take(&mut self.unsettled);
+        for settled in &mut results {
+            mail::disarm(&mut settled.message);
+        }
+        if let Some(last) = results.last_mut().filter(|_| !self.steering.is_empty()) {
+            mail::join(&mut last.message, &self.steering);
+        }
+        let steering = std::mem::take(&mut self.steering);
+        let mail = steering.iter().map(|mail| mail.id).collect();
         let messages: Vec<_> = results.iter().map(|settled| settled.message.clone()).collect();
         let settled: Vec<IntentId> = results.iter().map(|settled| settled.intent).collect();
         let (decided, cwd) = (std::mem::take(&mut self.decided), ports.tool_context.take_move());
-        let settlement = Settlement { results, start, decided, cwd };
+        let settlement = Settlement { results, start, decided, cwd, mail };
         let permits = ports.transcript.settle(&session.lease, turn, settlement).await?;
         ports.tool_context.settled(settled.into_iter());
         for message in messages {
             session.history.push(Message::Tool(message));
         }
+        mail::announce(steering, ports).await;
         Ok(permits)
     }
 }

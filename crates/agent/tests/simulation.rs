@@ -11,7 +11,7 @@ mod desk;
 
 use hermes_agent::recovery::Limits;
 use hermes_agent::{FallbackRoute, Ports, Session, TurnReport, run_turn};
-use hermes_conversation::{Content, FinishReason, History, Message, Quirks, UserMessage, events};
+use hermes_conversation::{Content, FinishReason, History, MailMode, Message, Quirks, UserMessage, events};
 use hermes_testkit::{
     CallScript, MemoryTranscript, ModelStep, Random, Rejection, ReplyScript, ScriptedModel, check,
     check_anthropic, check_responses, issuer, lease,
@@ -89,6 +89,8 @@ struct World {
     transcript: Arc<MemoryTranscript>,
     session: Session,
     ports: Ports,
+    /// What was said to a running turn.
+    said: Vec<String>,
 }
 
 impl World {
@@ -100,7 +102,7 @@ impl World {
         let session =
             Session::new(lease("s"), "Be brief.".into(), History::default(), Quirks::default(), limits);
         let ports = ports(folder, &models, &transcript);
-        Self { seed, dice, models, transcript, session, ports }
+        Self { seed, dice, models, transcript, session, ports, said: Vec::new() }
     }
 
     /// One turn, with whatever befalls it.
@@ -114,6 +116,12 @@ impl World {
         if self.dice.once_in(6) {
             let done = self.transcript.operations().len();
             self.transcript.fail_at(done + 1 + self.dice.below(8));
+        }
+        // Somebody says something while the turn runs, or has said it before.
+        if self.dice.once_in(2) {
+            let text = format!("steering {number}.");
+            self.transcript.post(MailMode::Steer, &text);
+            self.said.push(text);
         }
         let cancel = CancellationToken::new();
         // Who waits for ever is stopped in the end; the clock does not mind.
@@ -138,6 +146,18 @@ impl World {
         let questions =
             recorded.iter().filter(|message| message.text() == format!("question {number}")).count();
         assert_eq!(questions, 1, "seed {seed}");
+        // Mail is in the history once, or waits for the next turn.
+        for text in &self.said {
+            let sent = |message: &Message| match message {
+                Message::Tool(tool) => {
+                    tool.api_content.as_ref().map_or(0, |sent| sent.matches(text.as_str()).count())
+                }
+                _ => 0,
+            };
+            let said: usize = recorded.iter().map(sent).sum();
+            let waits = self.transcript.mail().iter().filter(|mail| mail.text == *text).count();
+            assert_eq!(said + waits, 1, "seed {seed}: said {said} times, waits {waits} times");
+        }
         let names = self.transcript.names();
         let count = |name: &str| names.iter().filter(|it| **it == name).count();
         assert_eq!(count("open"), count("close"), "seed {seed}: a turn was left open");

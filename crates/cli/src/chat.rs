@@ -1,21 +1,23 @@
 //! A conversation in this terminal, line by line.
 
+mod turn;
+mod while_busy;
+
 use crate::args::Common;
 use crate::ask::TerminalAsk;
 use crate::editor::{Editor, Remember, Typed};
 use crate::exit::{Exit, Failure};
-use crate::screen::{self, Screen};
+use crate::keyboard::Keyboard;
 use crate::term::{self, Style};
-use crate::{json_events, launch, oneshot, signals};
-use futures::FutureExt;
-use hermes_conversation::{Cost, CostStatus, Message, UserMessage, events};
+use crate::{json_events, launch, listening, signals};
+use hermes_conversation::{Cost, CostStatus, MailMode, Message};
+use hermes_runtime::busy::{self, WhileBusy};
 use hermes_runtime::commands::{self, Action, Line};
-use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle, TurnReport};
+use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle};
 use hermes_tools::AskUser;
 use std::io::stdout;
 use std::sync::Arc;
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 /// Whether the conversation goes on.
 enum Flow {
@@ -30,6 +32,11 @@ struct Chat<'a> {
     ask: Arc<dyn AskUser>,
     /// Rung by the screen when a question to the person is on it.
     question_shown: Arc<Notify>,
+    keyboard: Keyboard,
+    /// Typed during a turn and not entered.
+    draft: String,
+    /// What Enter does while a turn runs.
+    busy_mode: MailMode,
     style: Style,
     shows_reasoning: bool,
 }
@@ -39,13 +46,32 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
     let editor = Editor::start(runtime.home().history_file())?;
     let style = Style::for_stream(&stdout());
     let question_shown = Arc::new(Notify::new());
-    let ask: Arc<dyn AskUser> =
-        Arc::new(TerminalAsk { editor: editor.clone(), question_shown: question_shown.clone() });
+    let keyboard = Keyboard::new(editor.clone());
+    let ask: Arc<dyn AskUser> = Arc::new(TerminalAsk {
+        editor: editor.clone(),
+        keyboard: keyboard.clone(),
+        question_shown: question_shown.clone(),
+    });
     let session = launch::session(runtime, common, ask.clone()).await?;
     let shows_reasoning = runtime.config().boolean("display.show_reasoning").map_err(RuntimeError::from)?;
-    let mut chat = Chat { runtime, session, editor, ask, question_shown, style, shows_reasoning };
+    let busy_mode = runtime.config().text("display.busy_input_mode").map_err(RuntimeError::from)?;
+    let busy_mode = busy_mode.as_deref().and_then(MailMode::parse).unwrap_or(MailMode::Interrupt);
+    let mut chat = Chat {
+        runtime,
+        session,
+        editor,
+        ask,
+        question_shown,
+        keyboard,
+        draft: String::new(),
+        busy_mode,
+        style,
+        shows_reasoning,
+    };
     chat.greet();
-    chat.talk().await?;
+    let talked = chat.talk().await;
+    listening::restore();
+    talked?;
     chat.farewell();
     chat.session.close(Parting::Left).await;
     Ok(Exit::Answered)
@@ -95,9 +121,12 @@ impl<'a> Chat<'a> {
 
     async fn talk(&mut self) -> Result<(), Failure> {
         let mut warned = false;
+        if let Flow::Leave = self.say_what_waits().await {
+            return Ok(());
+        }
         loop {
             let typed = tokio::select! {
-                typed = self.editor.read("\n❯ ", Remember::Yes) => typed,
+                typed = self.editor.go_on("\n❯ ", std::mem::take(&mut self.draft), Remember::Yes) => typed,
                 () = signals::leave_asked() => return Ok(()),
             };
             match typed {
@@ -121,49 +150,12 @@ impl<'a> Chat<'a> {
     async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
         self.session.take_up_name();
         match commands::read(line) {
-            Line::Words => {
-                self.turn(line).await;
-                Ok(Flow::Stay)
-            }
+            Line::Words => Ok(self.say(line).await),
             Line::Command(action) => self.act(action).await,
             Line::Unknown { name, nearest } => {
-                let hint = nearest.map(|nearest| format!("; did you mean /{nearest}?")).unwrap_or_default();
-                self.note(&format!("there is no command /{name}{hint} (/help lists them)"));
+                self.note(&commands::unknown(&name, nearest));
                 Ok(Flow::Stay)
             }
-        }
-    }
-
-    async fn turn(&mut self, line: &str) {
-        let cancel = CancellationToken::new();
-        let (sink, stream) = events();
-        let screen =
-            Screen::new(self.style, self.shows_reasoning).with_questions(self.question_shown.clone());
-        // A question that nobody answered in an earlier turn is not this turn's.
-        let _ = self.question_shown.notified().now_or_never();
-        let input = UserMessage::text(line);
-        term::print("\n");
-        let watch = signals::watch(cancel.clone());
-        let shown = tokio::spawn(screen::show(stream, screen));
-        let report = self.session.submit(input, &cancel, sink).await;
-        drop(watch);
-        let _ = shown.await;
-        match report {
-            Ok(report) => {
-                self.conclude(&report);
-                if report.completed {
-                    self.session.name_in_background();
-                }
-            }
-            Err(error) => self.complain(&Failure::from(error).line),
-        }
-    }
-
-    fn conclude(&self, report: &TurnReport) {
-        if report.interrupted {
-            self.note("stopped; what was said is saved");
-        } else if let Some(error) = &report.error {
-            self.complain(&oneshot::explain(report, error));
         }
     }
 
@@ -174,6 +166,20 @@ impl<'a> Chat<'a> {
                 term::print_line(&commands::help());
             }
             Action::Stop => self.note("nothing is running"),
+            // Nothing runs that could be steered or waited for.
+            Action::Queue { text: Some(text) } | Action::Steer { text: Some(text) } => {
+                return Ok(self.say(&text).await);
+            }
+            Action::Queue { text: None } => self.note(&busy::needs_text("queue")),
+            Action::Steer { text: None } => self.note(&busy::needs_text("steer")),
+            Action::Busy { mode } => match busy::busy(mode.as_deref()) {
+                WhileBusy::SetMode(mode) => {
+                    self.busy_mode = mode;
+                    self.note(&while_busy::mode_words(mode));
+                }
+                WhileBusy::Refuse(why) => self.note(&why),
+                _ => self.note(&while_busy::mode_words(self.busy_mode)),
+            },
             Action::Usage => self.show_usage(),
             Action::Title { title: None } => {
                 self.note(self.session.title().unwrap_or("this session has no title"))
@@ -183,7 +189,10 @@ impl<'a> Chat<'a> {
                 Err(error) => self.complain(&Failure::from(error).line),
             },
             Action::New { title } => self.start_new(title).await,
-            Action::Resume { which } => self.resume(which.as_deref().unwrap_or("latest")).await,
+            Action::Resume { which } => {
+                self.resume(which.as_deref().unwrap_or("latest")).await;
+                return Ok(self.say_what_waits().await);
+            }
             Action::Model { name: None } => {
                 let endpoint = self.session.endpoint();
                 self.note(&format!("{} at {} ({})", endpoint.model, endpoint.origin(), endpoint.provider));

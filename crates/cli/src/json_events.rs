@@ -1,6 +1,6 @@
 //! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
 
-use hermes_conversation::{CallId, HelperNews, Money, SessionId, TurnEvent, Usage};
+use hermes_conversation::{CallId, HelperNews, MailId, MailMode, Money, SessionId, TurnEvent, Usage};
 use hermes_runtime::{StandIn, TurnReport};
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,8 @@ pub(crate) fn event(event: &TurnEvent) -> Option<Value> {
             json!({ "v": VERSION, "type": "step_finished", "usage": usage.as_ref().map(tokens) })
         }
         TurnEvent::Helper { call, session, task, news } => helper(call, session, *task, news),
+        TurnEvent::MailAccepted { id, mode, text } => mail("mail_accepted", *id, *mode, text),
+        TurnEvent::MailDelivered { id, mode, text } => mail("mail_delivered", *id, *mode, text),
         TurnEvent::Status(text) => json!({ "v": VERSION, "type": "status", "text": text }),
     })
 }
@@ -61,6 +63,10 @@ fn helper(call: &CallId, session: &SessionId, task: usize, news: &HelperNews) ->
     value
 }
 
+fn mail(kind: &str, id: MailId, mode: MailMode, text: &str) -> Value {
+    json!({ "v": VERSION, "type": kind, "id": id, "mode": mode.as_str(), "text": text })
+}
+
 /// The last line: how the turn ended, with the names of the result object.
 pub(crate) fn result(report: &TurnReport, about: &About<'_>) -> Value {
     let mut value = json!({
@@ -84,6 +90,9 @@ pub(crate) fn result(report: &TurnReport, about: &About<'_>) -> Value {
     if let (Value::Object(value), Value::Object(counts)) = (&mut value, tokens(&report.usage)) {
         value.extend(counts);
         value.extend(cost(Some(report)));
+        if let Some(text) = &report.pending_steer {
+            value.insert("pending_steer".to_owned(), json!(text));
+        }
     }
     value
 }

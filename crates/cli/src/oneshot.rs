@@ -5,12 +5,14 @@ use crate::ask::TerminalAsk;
 use crate::editor::Editor;
 use crate::exit::{self, Exit, Failure};
 use crate::json_events::{self, About};
+use crate::keyboard::Keyboard;
+use crate::page::{self, Beside};
 use crate::prompt_text::{Manner, Prompt};
-use crate::screen::{self, Screen};
+use crate::screen::Screen;
 use crate::term::{self, Style};
 use crate::{launch, signals, usage_file};
 use hermes_conversation::{EventStream, TurnEvent, events};
-use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle, TurnReport, message_with_images};
+use hermes_runtime::{Input, Parting, Runtime, RuntimeError, SessionHandle, TurnReport, message_with_images};
 use hermes_tools::{AskUser, Nobody};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -31,7 +33,14 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let screen = screen_for(runtime, person.question_shown);
     let shown = tokio::spawn(show(stream, prompt.manner, screen));
     let watch = signals::watch(cancel.clone());
-    let report = session.submit(message_with_images(&prompt.text, &prompt.images), &cancel, sink).await;
+    let report = match session.waiting().await {
+        // What was said to the session and never delivered comes first: it was said before.
+        Ok(waiting) => {
+            let message = message_with_images(&prompt.text, &prompt.images);
+            session.submit(Input::after_mail(waiting, message), &cancel, sink).await
+        }
+        Err(error) => Err(error),
+    };
     drop(watch);
     let seen = shown.await.unwrap_or_default();
     let result = conclude(common, prompt.manner, &session, report, seen);
@@ -55,7 +64,8 @@ impl Person {
         }
         let question_shown = Arc::new(Notify::new());
         let editor = Editor::start(runtime.home().history_file())?;
-        let ask = TerminalAsk { editor, question_shown: question_shown.clone() };
+        let keyboard = Keyboard::new(editor.clone());
+        let ask = TerminalAsk { editor, keyboard, question_shown: question_shown.clone() };
         Ok(Self { ask: Arc::new(ask), question_shown: Some(question_shown) })
     }
 }
@@ -101,7 +111,7 @@ fn screen_for(runtime: &Runtime, question_shown: Option<Arc<Notify>>) -> Screen 
 async fn show(mut stream: EventStream, manner: Manner, screen: Screen) -> Seen {
     let mut seen = Seen::default();
     if manner == Manner::Human {
-        screen::show(stream, screen).await;
+        page::show(stream, screen, Beside::nothing()).await;
         return seen;
     }
     if manner != Manner::Json {

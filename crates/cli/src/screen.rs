@@ -1,19 +1,17 @@
 //! A turn as a person sees it: streamed text, one line per tool, notices.
 //!
-//! [`Screen`] turns events into text and holds the little state that layout needs; [`show`]
-//! prints what it says, at most once in sixteen milliseconds.
+//! [`Screen`] turns events into text and holds the little state that layout needs; `page` prints what
+//! it says.
 
-use crate::term::{self, Style, one_line, printable, revealed};
+use crate::term::{Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
-use hermes_conversation::{EventStream, HelperNews, TurnEvent};
+use hermes_conversation::{HelperNews, MailMode, TurnEvent};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
-/// The shortest time between two writes to the terminal.
-const FRAME: Duration = Duration::from_millis(16);
+/// How much of a message is shown where it is only mentioned.
+const MAIL_WIDTH: usize = 90;
 
 /// What is being printed at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +78,15 @@ impl Screen {
                 Some(line) => self.line(&line),
                 None => String::new(),
             },
-            TurnEvent::Status(text) => self.line(&format!("{dim}  {}{off}", printable(text))),
+            TurnEvent::Status(text) => self.note(text),
+            TurnEvent::MailAccepted { mode, text, .. } => self.note(&accepted(*mode, text)),
+            TurnEvent::MailDelivered { mode: MailMode::Steer, text, .. } => {
+                self.note(&format!("↳ told: {}", one_line(text, MAIL_WIDTH)))
+            }
+            TurnEvent::MailDelivered { text, .. } => {
+                let Style { bold, .. } = self.style;
+                self.line(&format!("{bold}❯ {}{off}\n", one_line(text, MAIL_WIDTH)))
+            }
             TurnEvent::Accepted
             | TurnEvent::Reasoning(_)
             | TurnEvent::ApprovalAsked { .. }
@@ -110,9 +116,16 @@ impl Screen {
     }
 
     /// Adds what an event prints, and says whether it asks the person something.
-    fn take(&mut self, event: &TurnEvent, out: &mut String) -> bool {
+    pub(crate) fn take(&mut self, event: &TurnEvent, out: &mut String) -> bool {
         out.push_str(&self.event(event));
         matches!(event, TurnEvent::ApprovalAsked { .. })
+    }
+
+    /// Tells whoever asks that the question has been printed.
+    pub(crate) fn question_is_shown(&self) {
+        if let Some(shown) = &self.questions {
+            shown.notify_one();
+        }
     }
 
     /// What closes the turn.
@@ -147,7 +160,23 @@ impl Screen {
         out
     }
 
-    fn line(&mut self, line: &str) -> String {
+    /// A line that is not part of the conversation.
+    pub(crate) fn note(&mut self, text: &str) -> String {
+        let Style { dim, off, .. } = self.style;
+        self.line(&format!("{dim}  {}{off}", printable(text)))
+    }
+
+    /// Whether what was printed last does not end its line.
+    pub(crate) fn is_mid_line(&self) -> bool {
+        self.open_line
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        self.style
+    }
+
+    /// A line of its own.
+    pub(crate) fn line(&mut self, line: &str) -> String {
         format!("{}{line}\n", self.close_block())
     }
 
@@ -164,31 +193,14 @@ impl Screen {
     }
 }
 
-/// Prints the events of a turn until it is over. `false` when nobody reads any more.
-pub(crate) async fn show(mut events: EventStream, mut screen: Screen) -> bool {
-    let mut open = true;
-    let mut written: Option<Instant> = None;
-    while let Some(first) = events.next().await {
-        let mut waiting = String::new();
-        let mut is_question = screen.take(&first, &mut waiting);
-        // Within a frame text piles up in the channel and is fetched in one go. A question does
-        // not wait: the person who is asked does.
-        if let (false, Some(written)) = (is_question, written) {
-            tokio::time::sleep_until(written + FRAME).await;
-        }
-        while let Some(next) = events.try_next() {
-            is_question |= screen.take(&next, &mut waiting);
-        }
-        if !waiting.is_empty() {
-            open = open && term::print(&waiting);
-            written = Some(Instant::now());
-        }
-        if let (true, Some(shown)) = (is_question, &screen.questions) {
-            shown.notify_one();
-        }
-    }
-    let end = screen.end();
-    open && (end.is_empty() || term::print(&end))
+/// What is said about a message that was taken.
+pub(crate) fn accepted(mode: MailMode, text: &str) -> String {
+    let word = match mode {
+        MailMode::Interrupt => "interrupting",
+        MailMode::Queue => "queued",
+        MailMode::Steer => "steering",
+    };
+    format!("↳ {word}: {}", one_line(text, MAIL_WIDTH))
 }
 
 #[cfg(test)]

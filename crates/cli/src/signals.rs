@@ -1,6 +1,7 @@
 //! Ctrl-C and its relatives.
 
 use crate::exit::Exit;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -20,19 +21,30 @@ async fn listen_for(turn: CancellationToken) {
     else {
         return std::future::pending().await;
     };
+    let mut is_second = false;
     loop {
         tokio::select! {
             _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
+            _ = terminate.recv() => LEAVING.store(true, Ordering::Relaxed),
+            _ = hangup.recv() => LEAVING.store(true, Ordering::Relaxed),
         }
-        if turn.is_cancelled() {
+        // A turn may also be stopped by what a person says; asking once more is still asking once.
+        if std::mem::replace(&mut is_second, true) {
             // Nothing of ours may run on; the record closes the turn when it is continued.
             hermes_runtime::kill_all_commands();
+            crate::listening::restore();
             std::process::exit(Exit::Interrupted as i32);
         }
         turn.cancel();
     }
+}
+
+/// Set when the program was asked to leave while a turn ran.
+static LEAVING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program was asked to leave, and not only to stop a turn.
+pub(crate) fn was_asked_to_leave() -> bool {
+    LEAVING.load(Ordering::Relaxed)
 }
 
 /// Waits until the program is asked to leave while no turn runs. Ctrl-C is a key there.

@@ -3,7 +3,7 @@
 //! The channel is bounded. Text that arrives faster than it is shown is joined into larger
 //! pieces; every other event is delivered, and its sender waits if it must.
 
-use crate::{CallId, SessionId, Usage};
+use crate::{CallId, MailId, MailMode, SessionId, Usage};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -51,6 +51,18 @@ pub enum TurnEvent {
         /// Which of the call's tasks it works on, from 0.
         task: usize,
         news: HelperNews,
+    },
+    /// Something was said to the session while it was busy, and is on disk.
+    MailAccepted {
+        id: MailId,
+        mode: MailMode,
+        text: String,
+    },
+    /// It is in the conversation now.
+    MailDelivered {
+        id: MailId,
+        mode: MailMode,
+        text: String,
     },
     /// Something a person may want to know: a wait, a retry, a notice.
     Status(String),

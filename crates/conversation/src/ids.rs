@@ -58,6 +58,10 @@ row_id! {
     IntentId
 }
 row_id! {
+    /// A row of the mailbox.
+    MailId
+}
+row_id! {
     /// A message's row in the record.
     MessageId
 }

@@ -9,6 +9,7 @@ mod history;
 mod ids;
 mod json;
 mod lease;
+mod mail;
 mod message;
 mod money;
 mod observed;
@@ -22,16 +23,17 @@ mod transcript;
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
 pub use event::{EventRelay, EventSink, EventStream, HelperNews, TurnEvent, events};
 pub use history::History;
-pub use ids::{CallId, IntentId, MessageId, SessionId, TurnId};
+pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
 pub use json::{parse_lenient, without_lone_surrogates};
 pub use lease::{Lease, Owner};
+pub use mail::{DeliveryPoint, Mail, MailMode, Mailbox, NoMail, joined, next_turn};
 pub use message::{
     AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,
     ToolDefinition, ToolMessage, UserMessage,
 };
 pub use money::{Bill, Cost, CostStatus, Money};
 pub use observed::{CallEnd, ModelCall, Observed};
-pub use ports::{DeliveryPoint, HookPoint, HookVerdict, Hooks, Mail, Mailbox, NoHooks, NoMail};
+pub use ports::{HookPoint, HookVerdict, Hooks, NoHooks};
 pub use quirks::{Quirk, Quirks};
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};

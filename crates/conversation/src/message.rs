@@ -159,6 +159,26 @@ impl UserMessage {
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: Content::text(text), api_content: None }
     }
+
+    /// The same message with other words before its own, and a blank line between.
+    pub fn preceded_by(self, words: &str) -> Self {
+        let content = match self.content {
+            Content::Text(text) => Content::Text(format!("{words}\n\n{text}")),
+            Content::Parts(parts) => match with_part_before(words, &parts) {
+                Some(parts) => Content::Parts(parts),
+                None => Content::Text(format!("{words}\n\n{}", parts.as_str())),
+            },
+        };
+        let api_content = self.api_content.map(|sent| format!("{words}\n\n{sent}"));
+        Self { content, api_content }
+    }
+}
+
+fn with_part_before(words: &str, parts: &RawJson) -> Option<RawJson> {
+    let mut list: Vec<RawJson> = serde_json::from_str(parts.as_str()).ok()?;
+    let first = serde_json::json!({ "type": "text", "text": format!("{words}\n\n") });
+    list.insert(0, RawJson::of(&first)?);
+    RawJson::of(&list)
 }
 
 impl ToolMessage {
@@ -255,6 +275,26 @@ impl Disposition {
             "none" => Some(Self::None),
             "unknown" => Some(Self::Unknown),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_before_text_and_parts() {
+        let parts = RawJson::parse(r#"[{"type":"image_url","image_url":{"url":"data:x"}}]"#).unwrap();
+        for (content, want) in [
+            (Content::text("b"), "a\n\nb"),
+            (
+                Content::Parts(parts),
+                r#"[{"type":"text","text":"a\n\n"},{"type":"image_url","image_url":{"url":"data:x"}}]"#,
+            ),
+        ] {
+            let message = UserMessage { content, api_content: None }.preceded_by("a");
+            assert_eq!(message.content.as_text(), want);
         }
     }
 }

@@ -6,8 +6,8 @@
 //! commit, so code that runs something unrecorded does not compile.
 
 use crate::{
-    AssistantMessage, Bill, BoxFuture, CallId, IntentId, Lease, Message, Observed, SessionId, ToolMessage,
-    TurnId, Usage, UserMessage,
+    AssistantMessage, Bill, BoxFuture, CallId, IntentId, Lease, MailId, Message, Observed, SessionId,
+    ToolMessage, TurnId, Usage, UserMessage,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -67,7 +67,7 @@ pub trait Transcript: Send + Sync {
         change: &'a FileChange,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// Records the end of a turn.
+    /// Records the end of a turn. Mail that was to steer it and found no tool result is queued.
     fn close<'a>(
         &'a self,
         lease: &'a Lease,
@@ -84,6 +84,14 @@ pub trait Transcript: Send + Sync {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opening {
     pub message: UserMessage,
+    /// Mail that the message holds; delivered by this commit.
+    pub mail: Vec<MailId>,
+}
+
+impl From<UserMessage> for Opening {
+    fn from(message: UserMessage) -> Self {
+        Self { message, mail: Vec::new() }
+    }
 }
 
 /// A turn that has been opened and not yet closed.
@@ -165,6 +173,8 @@ pub struct Settlement {
     pub decided: Vec<(IntentId, &'static str)>,
     /// Where the session stands now, if these calls moved it.
     pub cwd: Option<PathBuf>,
+    /// Mail that the last of the results carries; delivered by this commit.
+    pub mail: Vec<MailId>,
 }
 
 /// The end of one call.

@@ -23,7 +23,10 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 /// How long output may still arrive after the shell has exited.
 const AFTER_EXIT: Duration = Duration::from_millis(100);
 /// How long processes have between TERM and KILL.
-const TERM_GRACE: Duration = Duration::from_secs(2);
+pub(crate) const TERM_GRACE: Duration = Duration::from_secs(2);
+/// A child that a shell has just forked takes a TERM with the shell's own handler and then forgets it,
+/// so whoever is still there after this long is asked once more.
+pub(crate) const TERM_AGAIN: Duration = Duration::from_millis(150);
 const POLL: Duration = Duration::from_millis(10);
 /// For how long process ids cannot have gone all the way round.
 const YOUNG: Duration = Duration::from_secs(2);
@@ -140,11 +143,15 @@ impl Running {
         self.guard.armed = false;
     }
 
-    /// TERM, a grace in which output is still read, then KILL.
+    /// TERM, and once more, a grace in which output is still read, then KILL.
     async fn terminate(&mut self) {
         self.guard.group.signal(Signal::TERM);
-        let deadline = Instant::now() + TERM_GRACE;
+        let begun = Instant::now();
+        let (deadline, mut again) = (begun + TERM_GRACE, Some(begun + TERM_AGAIN));
         while Instant::now() < deadline && !self.is_gone() {
+            if again.take_if(|at| Instant::now() >= *at).is_some() {
+                self.guard.group.signal(Signal::TERM);
+            }
             tokio::select! {
                 biased;
                 () = sleep(POLL) => {}

@@ -142,6 +142,24 @@ async fn cancelling_ends_a_command_with_130() {
 }
 
 #[tokio::test]
+async fn whoever_missed_the_first_request_to_end_is_asked_again() {
+    let case = Case::new();
+    let (cancel, begun) = (case.cancel.clone(), case.dir.path().join("begun"));
+    let cancelling = tokio::spawn(async move {
+        while !begun.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        cancel.cancel();
+    });
+    // Only the second one ends it; a KILL would let it say nothing.
+    let deaf = "asked=0; trap 'asked=$((asked+1)); test $asked -lt 2 || { echo heard; exit 0; }' TERM; \
+                touch begun; while :; do read -r -t 0.02 _ < <(:); done";
+    let output = case.run(deaf).await;
+    cancelling.await.unwrap();
+    assert_eq!((output.exit_code, output.text.trim()), (130, "heard"));
+}
+
+#[tokio::test]
 async fn a_command_cancelled_before_its_start_never_runs() {
     let case = Case::new();
     case.cancel.cancel();

@@ -62,20 +62,25 @@ fn attribute(source: &str) -> String {
     out
 }
 
-/// Escapes the `<` of every opening or closing fence tag, however it is spaced or capitalised.
 fn defused(text: &str) -> String {
+    defuse_tag(TAG, text)
+}
+
+/// Escapes the `<` of every opening or closing `tag`, however it is spaced or capitalised. The tag is
+/// given in lower case.
+pub fn defuse_tag(tag: &str, text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    for (at, _) in lower.match_indices(TAG) {
+    for (at, _) in lower.match_indices(tag) {
         let lead = text[done..at].trim_end_matches(|char: char| char == '/' || char.is_whitespace());
         if let Some(before) = lead.strip_suffix('<') {
             out.push_str(before);
             out.push_str("&lt;");
             done += lead.len();
         }
-        out.push_str(&text[done..at + TAG.len()]);
-        done = at + TAG.len();
+        out.push_str(&text[done..at + tag.len()]);
+        done = at + tag.len();
     }
     out.push_str(&text[done..]);
     out

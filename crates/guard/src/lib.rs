@@ -11,6 +11,6 @@ mod redact;
 mod secrets;
 mod shapes;
 
-pub use fence::{FenceKey, fence};
+pub use fence::{FenceKey, defuse_tag, fence};
 pub use redact::redact;
 pub use secrets::Secrets;

@@ -2,6 +2,8 @@
 //!
 //! What changes least comes first, so that sessions of one day share the longest prefix.
 
+use crate::steering;
+
 /// What the system prompt is made from. Gathered once, when a session starts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layers {
@@ -90,6 +92,9 @@ fn stable(layers: &Layers) -> Vec<String> {
     .collect();
     if !guidance.is_empty() {
         parts.push(guidance.join(" "));
+    }
+    if !layers.tools.is_empty() {
+        parts.push(steering::NOTE.to_owned());
     }
     parts.push(format!("Operating system: {}. Working directory at the start: {}.", layers.os, layers.cwd));
     if layers.platform == "cli" {

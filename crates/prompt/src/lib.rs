@@ -6,6 +6,8 @@
 mod layers;
 mod plain;
 mod request;
+mod steering;
 
 pub use layers::{Layers, SystemPrompt};
 pub use request::{Offer, build_request};
+pub use steering::{steered, without_pretence};

@@ -21,6 +21,18 @@ pub enum Action {
     },
     /// Stop what is running.
     Stop,
+    /// Say something when the running turn is over.
+    Queue {
+        text: Option<String>,
+    },
+    /// Say something to the running turn.
+    Steer {
+        text: Option<String>,
+    },
+    /// Show or set what Enter does while a turn runs.
+    Busy {
+        mode: Option<String>,
+    },
     /// Show or set the session's title.
     Title {
         title: Option<String>,
@@ -38,6 +50,9 @@ pub struct Command {
     pub help: &'static str,
     action: fn(Option<String>) -> Action,
 }
+
+/// The argument of commands that say something.
+const MESSAGE: &str = "<message>";
 
 /// Every command there is.
 pub const TABLE: &[Command] = &[
@@ -77,6 +92,27 @@ pub const TABLE: &[Command] = &[
         action: |_| Action::Stop,
     },
     Command {
+        name: "queue",
+        aliases: &["q"],
+        arguments: MESSAGE,
+        help: "say this when the running turn is over",
+        action: |text| Action::Queue { text },
+    },
+    Command {
+        name: "steer",
+        aliases: &[],
+        arguments: MESSAGE,
+        help: "say this to the running turn, beside its next tool result",
+        action: |text| Action::Steer { text },
+    },
+    Command {
+        name: "busy",
+        aliases: &[],
+        arguments: "[queue|steer|interrupt|status]",
+        help: "show or set what Enter does while a turn runs",
+        action: |mode| Action::Busy { mode },
+    },
+    Command {
         name: "title",
         aliases: &[],
         arguments: "[text]",
@@ -90,7 +126,7 @@ pub const TABLE: &[Command] = &[
         help: "show the tokens used in this session",
         action: |_| Action::Usage,
     },
-    Command { name: "quit", aliases: &["exit", "q"], arguments: "", help: "leave", action: |_| Action::Quit },
+    Command { name: "quit", aliases: &["exit"], arguments: "", help: "leave", action: |_| Action::Quit },
 ];
 
 /// What a line means.
@@ -114,12 +150,17 @@ pub fn read(line: &str) -> Line {
     };
     let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-' || c == '?');
-    if !is_name || line.contains('\n') {
+    if !is_name {
         return Line::Words;
     }
     let name = name.to_ascii_lowercase();
     let argument = Some(argument.trim().to_owned()).filter(|text| !text.is_empty());
-    match TABLE.iter().find(|command| command.name == name || command.aliases.contains(&name.as_str())) {
+    let found = TABLE.iter().find(|command| command.name == name || command.aliases.contains(&name.as_str()));
+    // Several lines are something to be said, not something to be done.
+    if line.trim().contains('\n') && found.is_none_or(|command| command.arguments != MESSAGE) {
+        return Line::Words;
+    }
+    match found {
         Some(command) => Line::Command((command.action)(argument)),
         None => Line::Unknown { nearest: nearest(&name), name },
     }
@@ -129,6 +170,12 @@ fn nearest(name: &str) -> Option<&'static str> {
     let shared = |other: &str| name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let best = TABLE.iter().max_by_key(|command| shared(command.name))?;
     (shared(best.name) > 0).then_some(best.name)
+}
+
+/// What to say about a command that does not exist.
+pub fn unknown(name: &str, nearest: Option<&str>) -> String {
+    let hint = nearest.map(|nearest| format!("; did you mean /{nearest}?")).unwrap_or_default();
+    format!("there is no command /{name}{hint} (/help lists them)")
 }
 
 /// The list that `/help` shows.
@@ -153,6 +200,8 @@ mod tests {
             ("/etc/hosts is odd", Line::Words),
             ("/", Line::Words),
             ("/help\nme", Line::Words),
+            ("/nothing\nat all", Line::Words),
+            ("/queue two\nlines", Line::Command(Action::Queue { text: Some("two\nlines".into()) })),
             ("/help", Line::Command(Action::Help)),
             ("  /QUIT ", Line::Command(Action::Quit)),
             ("/exit", Line::Command(Action::Quit)),

@@ -2,12 +2,12 @@
 
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::naming::Naming;
-use crate::{Resuming, Runtime, RuntimeError, aftermath};
+use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath};
 use hermes_agent::recovery::Limits;
-use hermes_agent::{Ports, Session, TurnReport, UserInput, run_turn};
+use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
-    CallId, Cost, EventSink, History, Lease, MessageId, NoHooks, NoMail, Quirks, SessionId, TurnEvent, Usage,
+    CallId, Cost, EventSink, History, Lease, Mail, MessageId, NoHooks, Quirks, SessionId, TurnEvent, Usage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::Endpoint;
@@ -261,7 +261,7 @@ impl<'a> SessionHandle<'a> {
     /// Runs one turn. The words are on disk before anything else happens.
     pub async fn submit(
         &mut self,
-        input: UserInput,
+        input: impl Into<Input>,
         cancel: &CancellationToken,
         events: EventSink,
     ) -> Result<TurnReport, RuntimeError> {
@@ -277,7 +277,7 @@ impl<'a> SessionHandle<'a> {
             tool_context: self.tool_context.clone(),
             ask: self.ask.clone(),
             transcript: Arc::new(store.clone()),
-            mailbox: Arc::new(NoMail),
+            mailbox: Arc::new(store.clone()),
             hooks: Arc::new(NoHooks),
             engine: Arc::new(NeverCompact),
             jitter: Arc::new(rand::random::<f64>),
@@ -306,6 +306,20 @@ impl<'a> SessionHandle<'a> {
             self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
         }
         Ok(report)
+    }
+
+    /// What was said to the session while it was busy and has not been delivered, oldest first.
+    pub async fn waiting(&self) -> Result<Vec<Mail>, RuntimeError> {
+        match &self.state {
+            State::Fresh { .. } => Ok(Vec::new()),
+            State::Live(_) => Ok(self.runtime.store()?.waiting(&self.id).await?),
+        }
+    }
+
+    /// Takes mail for this session while a turn runs in it. The session is stored, if it was not yet.
+    pub async fn letterbox(&mut self) -> Result<Letterbox, RuntimeError> {
+        self.store_session().await?;
+        Ok(Letterbox { store: self.runtime.store()?.clone(), session: self.id.clone() })
     }
 
     /// Takes the session up again from what is really on disk.

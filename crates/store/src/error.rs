@@ -1,6 +1,6 @@
 //! What can go wrong between Hermes and its session database.
 
-use hermes_conversation::{IntentId, MessageId, RecordError, SessionId, TurnId};
+use hermes_conversation::{IntentId, MailId, MessageId, RecordError, SessionId, TurnId};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +72,8 @@ pub enum StoreError {
     IntentNotPlanned { intent: IntentId },
     #[error("call {intent} already has a result")]
     IntentSettled { intent: IntentId },
+    #[error("message {mail} of the mailbox is in the conversation already, or has nothing to join")]
+    MailNotDelivered { mail: MailId },
     #[error("session {session} cannot go back to message {}: {why}", message.0)]
     NotRewindable { session: SessionId, message: MessageId, why: &'static str },
     #[error("session {session} has an unfinished turn; continue it with --resume {session} first")]

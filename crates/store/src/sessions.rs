@@ -29,6 +29,7 @@ mod ledger;
 mod lineage;
 mod listing;
 mod load;
+mod mailbox;
 mod migrate;
 mod numbers;
 mod owner;
@@ -113,6 +114,8 @@ struct Shared {
     pairs: PairIndex,
     /// What was observed and not yet written.
     observed: spans::Pending,
+    /// Who may have mail.
+    hints: Arc<mailbox::Hints>,
 }
 
 impl SessionDb {
@@ -124,7 +127,14 @@ impl SessionDb {
         let db = connect::writer(path)?;
         let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;
         let (readers, pairs) = (Readers::new(path.to_owned()), PairIndex::beside(path));
-        let shared = Arc::new(Shared { clock, writer, readers, pairs, observed: spans::Pending::default() });
+        let shared = Arc::new(Shared {
+            clock,
+            writer,
+            readers,
+            pairs,
+            observed: spans::Pending::default(),
+            hints: Arc::default(),
+        });
         Ok(Self { shared, is_alive: owner::is_alive, files: None })
     }
 

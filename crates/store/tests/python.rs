@@ -193,7 +193,7 @@ fn me() -> Owner {
 }
 
 fn opening(text: &str) -> Opening {
-    Opening { message: UserMessage { content: Content::text(text), api_content: None } }
+    Opening::from(UserMessage { content: Content::text(text), api_content: None })
 }
 
 fn closing(text: &str) -> Closing {

@@ -1,9 +1,9 @@
 //! A transcript without a database, which remembers what was done to it and in which order.
 
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, FileChange, Intent, IntentId, IntentState, Lease, Message,
-    OpenTurn, Opening, Owner, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall,
-    StartPermit, Transcript, TurnId,
+    AssistantMessage, BoxFuture, Closing, DeliveryPoint, FileChange, Intent, IntentId, IntentState, Lease,
+    Mail, MailId, MailMode, Mailbox, Message, OpenTurn, Opening, Owner, Permits, ProcessMark, RecordError,
+    SessionId, Settlement, SpentCall, StartPermit, Transcript, TurnId,
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -65,6 +65,8 @@ struct State {
     fenced: bool,
     turns: i64,
     open: Vec<TurnId>,
+    /// The mail so far, and whether it was delivered; ids are places, counting from 1.
+    mail: Vec<(Mail, bool)>,
     /// The intents so far; their ids are their places, counting from 1.
     intents: Vec<Kept>,
 }
@@ -109,6 +111,22 @@ impl MemoryTranscript {
     /// The state of every intent, in the order they were planned.
     pub fn intent_states(&self) -> Vec<IntentState> {
         self.with(|state| state.intents.iter().map(|kept| kept.state).collect())
+    }
+
+    /// Keeps what was said to the session while it was busy.
+    pub fn post(&self, mode: MailMode, text: &str) -> MailId {
+        self.with(|state| {
+            let id = MailId(state.mail.len() as i64 + 1);
+            state.mail.push((Mail { id, mode, text: text.to_owned() }, false));
+            id
+        })
+    }
+
+    /// The mail that nobody has delivered.
+    pub fn mail(&self) -> Vec<Mail> {
+        self.with(|state| {
+            state.mail.iter().filter(|(_, delivered)| !delivered).map(|(mail, _)| mail.clone()).collect()
+        })
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
@@ -162,7 +180,30 @@ impl State {
         permits
     }
 
+    fn deliver(&mut self, mail: &[MailId]) {
+        for id in mail {
+            let place = usize::try_from(id.0 - 1).ok();
+            let kept = place.and_then(|place| self.mail.get_mut(place));
+            let (_, delivered) = kept.unwrap_or_else(|| panic!("MemoryTranscript: there is no mail {id}"));
+            assert!(!std::mem::replace(delivered, true), "MemoryTranscript: mail {id} is delivered twice");
+        }
+    }
+
+    /// What did not steer the turn that ends is queued.
+    fn queue_steering(&mut self) {
+        for (mail, _) in self.mail.iter_mut().filter(|(_, delivered)| !delivered) {
+            if mail.mode == MailMode::Steer {
+                mail.mode = MailMode::Queue;
+            }
+        }
+    }
+
     fn settle(&mut self, settlement: &Settlement) -> Vec<StartPermit> {
+        assert!(
+            settlement.mail.is_empty() || !settlement.results.is_empty(),
+            "MemoryTranscript: mail needs a result to join"
+        );
+        self.deliver(&settlement.mail);
         for settled in &settlement.results {
             let kept = self.kept(settled.intent);
             assert!(!kept.settled, "MemoryTranscript: intent {} is settled twice", settled.intent);
@@ -197,7 +238,11 @@ impl Transcript for MemoryTranscript {
     ) -> BoxFuture<'a, Result<OpenTurn, RecordError>> {
         let session = lease.session.clone();
         Box::pin(async move {
-            self.record(Some(lease), Operation::Open(opening), |state| state.open_turn(session))
+            let mail = opening.mail.clone();
+            self.record(Some(lease), Operation::Open(opening), |state| {
+                state.deliver(&mail);
+                state.open_turn(session)
+            })
         })
     }
 
@@ -284,8 +329,23 @@ impl Transcript for MemoryTranscript {
         Box::pin(async move {
             let operation = Operation::Close { turn: turn.id, closing };
             self.record(Some(lease), operation, |state| {
-                state.in_turn(turn.id).open.retain(|id| *id != turn.id)
+                state.in_turn(turn.id).open.retain(|id| *id != turn.id);
+                state.queue_steering();
             })
+        })
+    }
+}
+
+impl Mailbox for MemoryTranscript {
+    fn waiting<'a>(
+        &'a self,
+        _: &'a Lease,
+        point: DeliveryPoint,
+    ) -> BoxFuture<'a, Result<Vec<Mail>, RecordError>> {
+        Box::pin(async move {
+            let mut mail = self.mail();
+            mail.retain(|mail| point.takes(mail.mode));
+            Ok(mail)
         })
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use hermes_conversation::{CallId, Effect, Settled, ToolCall, ToolMessage, UserMessage};
 
 fn opening() -> Opening {
-    Opening { message: UserMessage::default() }
+    Opening::from(UserMessage::default())
 }
 
 fn reply() -> AssistantMessage {

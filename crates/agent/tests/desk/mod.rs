@@ -2,7 +2,7 @@
 
 use hermes_agent::Ports;
 use hermes_context::NeverCompact;
-use hermes_conversation::{EventSink, NoHooks, NoMail};
+use hermes_conversation::{EventSink, NoHooks};
 use hermes_exec::Local;
 use hermes_testkit::MemoryTranscript;
 use hermes_tools::{ApprovalMode, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
@@ -39,8 +39,8 @@ pub(crate) fn ports(
         tools: TOOLS.clone(),
         tool_context: Arc::new(context),
         ask: Arc::new(Nobody),
+        mailbox: transcript.clone(),
         transcript,
-        mailbox: Arc::new(NoMail),
         hooks: Arc::new(NoHooks),
         engine: Arc::new(NeverCompact),
         jitter: Arc::new(|| 0.0),

@@ -7,7 +7,6 @@
 mod draw;
 mod excerpt;
 mod fullscreen;
-mod keys;
 mod layout;
 mod paint;
 mod questions;
@@ -16,12 +15,12 @@ mod state;
 use super::{NO_SESSIONS, local_time};
 use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::keys::{Key, Keys};
 use crate::signals;
 use crate::term::{self, Style};
 use fullscreen::{Fullscreen, Keyboard};
 use hermes_conversation::SessionId;
 use hermes_store::{ListFilter, SessionDb, SessionSummary};
-use keys::Keys;
 use paint::Frame;
 use questions::Questions;
 use state::{Entry, Event, Picker, Step};
@@ -78,7 +77,7 @@ pub(super) async fn choose(store: &SessionDb, limit: usize, common: &Common) -> 
         shown = frame;
         let events = tokio::select! {
             bytes = keyboard.next() => match bytes {
-                Some(bytes) => keys.feed(&bytes).into_iter().map(Event::Key).collect(),
+                Some(bytes) => keys.feed(&bytes).into_iter().map(Key::on_one_line).map(Event::Key).collect(),
                 None => return Ok(Chosen::Nothing(Exit::Interrupted)),
             },
             () = tokio::time::sleep(ESCAPE_WAIT), if keys.is_waiting() => {

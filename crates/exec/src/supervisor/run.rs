@@ -15,6 +15,7 @@ use super::spool::Spool;
 use super::table::{Phase, Progress, Table};
 use crate::backend::BoxFuture;
 use crate::cwd_file::CwdFile;
+use crate::local::{TERM_AGAIN, TERM_GRACE};
 use crate::{ExecError, script};
 use rustix::process::{Signal, WaitStatus};
 use std::io::Write;
@@ -27,8 +28,6 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 /// How long output may still arrive after the shell has exited.
 const AFTER_EXIT: Duration = Duration::from_millis(100);
-/// How long processes have between TERM and KILL.
-const TERM_GRACE: Duration = Duration::from_secs(2);
 /// How long killed processes are waited for.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(10);
@@ -227,11 +226,15 @@ impl Running {
         self.table.family.remove(&self.name);
     }
 
-    /// TERM, and a grace in which output is still read and only a KILL is listened to.
+    /// TERM, and once more, and a grace in which output is still read and only a KILL is listened to.
     async fn terminate(&mut self) {
         self.table.family.signal(&self.name, Signal::TERM);
-        let deadline = Instant::now() + TERM_GRACE;
+        let begun = Instant::now();
+        let (deadline, mut again) = (begun + TERM_GRACE, Some(begun + TERM_AGAIN));
         while Instant::now() < deadline && !self.is_gone() {
+            if again.take_if(|at| Instant::now() >= *at).is_some() {
+                self.table.family.signal(&self.name, Signal::TERM);
+            }
             tokio::select! {
                 biased;
                 Some(order) = self.orders.recv() => {

@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 60] = [
+pub static KEYS: [Key; 61] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -238,6 +238,12 @@ pub static KEYS: [Key; 60] = [
         "sessions.files_max_mb",
         2048,
         "MiB that long tool results may have together, the oldest going first; 0 means any number",
+    ),
+    key(
+        "display.busy_input_mode",
+        Kind::Choice(&["queue", "steer", "interrupt"]),
+        Fallback::Text("interrupt"),
+        "what Enter does while a turn runs: interrupt it, queue the message, or steer the turn with it",
     ),
     key("display.show_reasoning", Kind::Boolean, Fallback::Boolean(true), "show the model's reasoning"),
     key(

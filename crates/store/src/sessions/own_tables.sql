@@ -129,6 +129,21 @@ CREATE TABLE IF NOT EXISTS hx_spans (
   PRIMARY KEY (turn, n)
 ) WITHOUT ROWID;
 
+-- What was said to a session while it was busy. `state` is waiting or delivered; `message` is the row it
+-- joined, in that row's own transaction.
+CREATE TABLE IF NOT EXISTS hx_mailbox (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  text TEXT NOT NULL,
+  created_at REAL NOT NULL,
+  state TEXT NOT NULL DEFAULT 'waiting',
+  turn INTEGER,
+  message INTEGER,
+  delivered_at REAL
+);
+CREATE INDEX IF NOT EXISTS hx_mailbox_waiting ON hx_mailbox(session, id) WHERE state = 'waiting';
+
 -- How far something has come; `artifacts` is the last message that was searched for files.
 CREATE TABLE IF NOT EXISTS hx_marks (
   name TEXT PRIMARY KEY,

@@ -6,7 +6,7 @@
 
 use super::append::{self, Place};
 use super::writer::Level;
-use super::{SessionDb, decode, encode, lease};
+use super::{SessionDb, decode, encode, lease, mailbox};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{
@@ -90,6 +90,7 @@ fn recover(
         let closing = AssistantMessage { text: texts.closing.clone(), ..AssistantMessage::default() };
         let place = Place { session, turn: Some(turn), at: now };
         append::message(db, place, &encode::assistant(&closing))?;
+        mailbox::queue_steering(db, session).doing("queue what did not steer the turn")?;
     }
     Ok(found)
 }

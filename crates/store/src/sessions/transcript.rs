@@ -10,12 +10,12 @@ use super::lease::move_to;
 use super::numbers::stored;
 use super::spans::{self, CallSpan, ToolTimes};
 use super::writer::Level;
-use super::{SessionDb, StoreError, spending};
+use super::{SessionDb, StoreError, mailbox, spending};
 use crate::error::Doing;
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, FileChange, Intent, IntentId, IntentState, Lease, Message,
-    Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall,
-    StartPermit, Transcript, TurnId,
+    MessageId, Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId, Settlement,
+    SpentCall, StartPermit, Transcript, TurnId,
 };
 use rusqlite::{Connection, params};
 
@@ -30,7 +30,8 @@ impl Transcript for SessionDb {
         self.record(lease, move |db, lease| {
             let turn = insert_turn(db, lease, now).doing("open a turn")?;
             let place = Place { session: &lease.session, turn: Some(turn), at: now };
-            append::message(db, place, &columns)?;
+            let message = append::message(db, place, &columns)?;
+            mailbox::deliver(db, &lease.session, &opening.mail, turn, Some(message), now)?;
             Ok(OpenTurn { id: turn, session: lease.session.clone() })
         })
     }
@@ -45,9 +46,12 @@ impl Transcript for SessionDb {
     ) -> BoxFuture<'a, Result<Permits, RecordError>> {
         let columns = encode::assistant(reply);
         let entry = self.entry(turn, vec![columns], spent);
-        let intents = intents.to_vec();
+        let (intents, hints) = (intents.to_vec(), self.shared.hints.clone());
         self.record(lease, move |db, lease| {
             entry.write(db, lease)?;
+            if mailbox::may_steer(db, &lease.session).doing("look for mail")? {
+                hints.note(&lease.session);
+            }
             let mut permits = Permits::default();
             for (n, intent) in intents.iter().enumerate() {
                 let id = insert_intent(db, &entry, lease, n, intent).doing("record a call")?;
@@ -69,7 +73,8 @@ impl Transcript for SessionDb {
         let entry = self.entry(turn, results, None);
         let ran = self.shared.observed.tools(settlement.results.iter().map(|settled| settled.intent));
         self.record(lease, move |db, lease| {
-            entry.write(db, lease)?;
+            let last = entry.write(db, lease)?;
+            mailbox::deliver(db, &lease.session, &settlement.mail, entry.turn, last, entry.at)?;
             for (settled, times) in settlement.results.iter().zip(&ran) {
                 end_intent(db, &entry, settled.intent, settled.state, *times)?;
             }
@@ -94,7 +99,7 @@ impl Transcript for SessionDb {
         spent: Option<&'a SpentCall>,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         let entry = self.entry(turn, messages.iter().map(encode::columns).collect(), spent);
-        self.record(lease, move |db, lease| entry.write(db, lease))
+        self.record(lease, move |db, lease| entry.write(db, lease).map(drop))
     }
 
     fn note_process<'a>(
@@ -150,6 +155,7 @@ impl Transcript for SessionDb {
             )
             .and_then(|mut end| end.execute(params![turn.id.0, closing.exit_reason, entry.at]))
             .doing("close a turn")?;
+            mailbox::queue_steering(db, &lease.session).doing("queue what did not steer the turn")?;
             Ok(())
         })
     }
@@ -191,19 +197,21 @@ struct Entry {
 }
 
 impl Entry {
-    fn write(&self, db: &Connection, lease: &Lease) -> Result<(), StoreError> {
+    /// The last of the messages.
+    fn write(&self, db: &Connection, lease: &Lease) -> Result<Option<MessageId>, StoreError> {
         require_open(db, &lease.session, self.turn)?;
         let place = Place { session: &lease.session, turn: Some(self.turn), at: self.at };
+        let mut last = None;
         for columns in &self.messages {
-            append::message(db, place, columns)?;
+            last = Some(append::message(db, place, columns)?);
         }
         for call in &self.calls {
             spans::insert(db, self.turn, call)?;
         }
-        match &self.spent {
-            Some(spent) => spending::count(db, lease.session.as_str(), spent, self.at),
-            None => Ok(()),
+        if let Some(spent) = &self.spent {
+            spending::count(db, lease.session.as_str(), spent, self.at)?;
         }
+        Ok(last)
     }
 }
 

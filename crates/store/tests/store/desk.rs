@@ -72,7 +72,7 @@ pub(crate) fn spent(input: u64) -> SpentCall {
 }
 
 pub(crate) fn opening(text: &str) -> Opening {
-    Opening { message: UserMessage { content: Content::text(text), api_content: None } }
+    Opening::from(UserMessage { content: Content::text(text), api_content: None })
 }
 
 pub(crate) fn closing(text: &str) -> Closing {

@@ -11,6 +11,7 @@ mod index;
 mod insights;
 mod ledger;
 mod lineage;
+mod mailbox;
 mod names;
 mod python_rows;
 mod recovery;

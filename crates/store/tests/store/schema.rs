@@ -1,6 +1,7 @@
 //! The file format: equal to the Python release's, private, and never made from something else.
 
 use crate::desk::{Desk, ticking};
+use hermes_conversation::{Mail, MailMode};
 use hermes_store::{SessionDb, StoreError, check};
 use rusqlite::Connection;
 use std::os::unix::fs::PermissionsExt;
@@ -109,6 +110,21 @@ fn a_file_of_the_python_release_only_gains_our_tables() {
     assert_eq!(described(&again.raw()), PYTHON_RELEASE);
     assert_eq!(check(&desk.path).open_turns, Some(0));
     assert_eq!(check(&desk.path).sessions, Some(1));
+}
+
+/// A file of a build that knew no mailbox, with a session in it.
+#[tokio::test]
+async fn a_file_of_an_earlier_build_gains_the_mailbox() {
+    let desk = Desk::new();
+    let lease = desk.lease("s").await;
+    desk.say(&lease, "hello", "hi").await;
+    desk.raw().execute_batch("DROP TABLE hx_mailbox").unwrap();
+    let again = desk.again();
+    let id = again.db.post(&lease.session, MailMode::Queue, "later").await.unwrap();
+    let waiting = again.db.waiting(&lease.session).await.unwrap();
+    assert_eq!(waiting, [Mail { id, mode: MailMode::Queue, text: "later".into() }]);
+    assert_eq!(again.messages("s").await.len(), 2);
+    assert!(check(&desk.path).is_sound());
 }
 
 #[test]

@@ -41,7 +41,7 @@ async fn begun(store: &SessionDb, id: &str) -> Result<(Lease, OpenTurn)> {
         works_for: None,
     };
     let lease = store.acquire(new, this_process()).await?.lease;
-    let opening = Opening { message: UserMessage { content: Content::text("begin"), api_content: None } };
+    let opening = Opening::from(UserMessage { content: Content::text("begin"), api_content: None });
     let turn = store.open_turn(&lease, opening).await?;
     Ok((lease, turn))
 }

@@ -94,7 +94,7 @@ impl Pen {
     async fn turn(&mut self) -> Result<()> {
         let (start, text) = self.write();
         let message = UserMessage { content: Content::text(text), api_content: None };
-        let turn = self.db.open_turn(&self.lease, Opening { message }).await?;
+        let turn = self.db.open_turn(&self.lease, Opening::from(message)).await?;
         self.acknowledge(1, start)?;
         for _ in 0..self.random.below(4) {
             let ids = self.plan(&turn).await?;

@@ -1,7 +1,7 @@
 use super::super::fullscreen::Size;
-use super::super::keys::Key;
 use super::super::state::{Entry, Event, Found, Hit};
 use super::*;
+use crate::keys::Key;
 use hermes_conversation::SessionId;
 
 fn entry(id: &str, name: &str) -> Entry {

@@ -6,8 +6,8 @@
 //! longer has is dropped.
 
 use super::fullscreen::Size;
-use super::keys::Key;
 use super::layout::Layout;
+use crate::keys::Key;
 use hermes_conversation::SessionId;
 
 /// One session of the list.
@@ -164,7 +164,7 @@ impl Picker {
                     return Step::Resume(id.clone());
                 }
             }
-            Key::Text(text) => self.retype(format!("{}{text}", self.query)),
+            Key::Text(text) | Key::Paste(text) => self.retype(format!("{}{text}", self.query)),
             Key::Backspace | Key::Control('h') => {
                 let mut query = self.query.clone();
                 query.pop();

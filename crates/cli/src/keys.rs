@@ -5,9 +5,11 @@
 
 /// What a person pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Key {
-    /// Characters, typed or pasted.
+pub(crate) enum Key {
+    /// Characters that were typed.
     Text(String),
+    /// Characters that were pasted; line ends are `\n`, and nothing in them acts.
+    Paste(String),
     Enter,
     Escape,
     Tab,
@@ -26,7 +28,7 @@ pub(super) enum Key {
 
 /// Bytes that have not become a key yet.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     pending: Vec<u8>,
     is_paste: bool,
 }
@@ -45,15 +47,25 @@ const PASTE_ENDS: &[u8] = b"\x1b[201~";
 /// No key is longer; what is, is no key.
 const LONGEST: usize = 32;
 
+impl Key {
+    /// For places that know no lines: a paste is typed text with spaces for its line ends.
+    pub(crate) fn on_one_line(self) -> Self {
+        match self {
+            Self::Paste(text) => Self::Text(text.replace('\n', " ")),
+            other => other,
+        }
+    }
+}
+
 impl Keys {
     /// Takes bytes and gives the keys they complete.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Key> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.pending.extend_from_slice(bytes);
         let mut keys = Vec::new();
         while !self.pending.is_empty() {
             if self.is_paste {
                 match self.paste() {
-                    Some(text) => keys.push(Key::Text(text)),
+                    Some(text) => keys.push(Key::Paste(text)),
                     None => break,
                 }
                 continue;
@@ -76,25 +88,24 @@ impl Keys {
     }
 
     /// Whether the next byte may change what the last ones mean.
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         !self.is_paste && !self.pending.is_empty()
     }
 
     /// Nothing followed: what began like a longer key was the Escape key.
-    pub(super) fn give_up(&mut self) -> Option<Key> {
+    pub(crate) fn give_up(&mut self) -> Option<Key> {
         let began = self.pending.first().copied();
         self.pending.clear();
         (began == Some(ESCAPE)).then_some(Key::Escape)
     }
 
-    /// A finished paste as one text: line ends and other controls become spaces, so that nothing
-    /// in it acts.
+    /// A finished paste as one text. Controls other than line ends become spaces.
     fn paste(&mut self) -> Option<String> {
         let end = self.pending.windows(PASTE_ENDS.len()).position(|bytes| bytes == PASTE_ENDS)?;
-        let text = String::from_utf8_lossy(&self.pending[..end])
-            .chars()
-            .map(|character| if character.is_control() { ' ' } else { character })
-            .collect();
+        let lines = String::from_utf8_lossy(&self.pending[..end]).replace("\r\n", "\n").replace('\r', "\n");
+        let harmless =
+            |character: char| if character.is_control() && character != '\n' { ' ' } else { character };
+        let text = lines.chars().map(harmless).collect();
         self.pending.drain(..end + PASTE_ENDS.len());
         self.is_paste = false;
         Some(text)
@@ -190,7 +201,7 @@ mod tests {
             (b"\x1bx\x1b[15~\x00\x1cy", vec![text("y")]),
             (b"\x1b\x1b[A", vec![Key::Escape, Key::Up]),
             (b"a\xff\xfeb", vec![text("a"), text("b")]),
-            (b"\x1b[200~one\r\ntwo\x1b[201~x", vec![text("one  two"), text("x")]),
+            (b"\x1b[200~one\r\ntwo\x1b[201~x", vec![Key::Paste("one\ntwo".into()), text("x")]),
             (b"\xc2\x9b", vec![text("")]),
         ] {
             assert_eq!(Keys::default().feed(bytes), want, "{bytes:?}");

@@ -1,0 +1,101 @@
+//! Reads the keyboard while a turn runs, key by key, until it is told to stop.
+//!
+//! The terminal does not echo meanwhile: what is typed is shown by the screen, below the stream. Ctrl-C
+//! stays a signal.
+
+use crate::draft::Draft;
+use crate::keys::Keys;
+use crate::term;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use std::io::stdin;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Pastes are marked as such, so that a line end in one does not enter it. That stays so when listening
+/// ends, because what follows is a prompt, which wants the same.
+const MARK_PASTES: &str = "\x1b[?2004h";
+const LEAVE_PASTES: &str = "\x1b[?2004l";
+
+/// How the terminal was, while it is not.
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+/// Whether pastes were ever marked here.
+static MARKED: AtomicBool = AtomicBool::new(false);
+
+/// Is told about every key: the draft as it is now, and the line that was entered, if one was.
+pub(crate) type Heard<'a> = &'a mut dyn FnMut(&Draft, Option<String>);
+
+/// Listens until the other end of `stopped` closes, and gives back what was typed and not entered.
+pub(crate) fn listen(draft: String, stopped: &UnixStream, heard: Heard<'_>) -> String {
+    let mut draft = Draft::new(draft);
+    let quiet = Quiet::begin();
+    heard(&draft, None);
+    // Without a terminal nobody types; what is piped in belongs to the prompt.
+    let mut is_open = quiet.is_some();
+    let mut keys = Keys::default();
+    let keyboard = stdin();
+    let mut buffer = [0; 1024];
+    loop {
+        let mut sources = vec![PollFd::new(stopped, PollFlags::IN)];
+        if is_open {
+            sources.push(PollFd::new(&keyboard, PollFlags::IN));
+        }
+        match poll(&mut sources, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            Ok(_) if sources[0].revents().is_empty() => {}
+            _ => return draft.into_string(),
+        }
+        match rustix::io::read(&keyboard, &mut buffer) {
+            Ok(count @ 1..) => {
+                for key in keys.feed(&buffer[..count]) {
+                    let line = draft.press(key);
+                    heard(&draft, line);
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            _ => is_open = false,
+        }
+    }
+}
+
+/// A terminal that echoes nothing and gives every key at once; as it was again when this is dropped.
+struct Quiet;
+
+impl Quiet {
+    fn begin() -> Option<Self> {
+        let before = tcgetattr(stdin()).ok()?;
+        let mut quiet = before.clone();
+        quiet.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON);
+        quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
+        quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
+        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+        let guard = Self;
+        tcsetattr(stdin(), OptionalActions::Now, &quiet).ok()?;
+        MARKED.store(true, Ordering::Relaxed);
+        term::print(MARK_PASTES);
+        Some(guard)
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        echo_again();
+    }
+}
+
+/// Gives the terminal back on the way out of the program, which may not wait for its threads.
+pub(crate) fn restore() {
+    if MARKED.swap(false, Ordering::Relaxed) {
+        term::print(LEAVE_PASTES);
+    }
+    echo_again();
+}
+
+/// Does nothing the second time.
+fn echo_again() {
+    if let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        // A terminal that is gone needs nothing any more.
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
+    }
+}
