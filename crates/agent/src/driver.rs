@@ -89,7 +89,7 @@ async fn wait(delay: Duration, why: &str, ports: &Ports, cancel: &CancellationTo
     tracing::info!(ms = delay.as_millis() as u64, "waiting before another try");
     let notice = format!("{why}; trying again in {:.1} s", delay.as_secs_f64());
     ports.events.send(TurnEvent::Status(notice)).await;
-    match cancel.run_until_cancelled(tokio::time::sleep(delay)).await {
+    match cancel.run_until_cancelled((ports.pause)(delay)).await {
         Some(()) => Event::Remedied,
         None => Event::Cancelled(When::CallingModel),
     }

@@ -22,7 +22,7 @@ pub mod turn;
 mod watching;
 
 pub use driver::run_turn;
-pub use ports::Ports;
+pub use ports::{Pause, Ports, sleep};
 pub use report::{StandIn, TurnReport};
 pub use route::FallbackRoute;
 pub use session::{Input, Session, UserInput};

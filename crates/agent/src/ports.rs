@@ -1,15 +1,19 @@
 //! What a turn needs from the world.
 
 use hermes_context::ContextEngine;
-use hermes_conversation::{EventSink, Hooks, Mailbox, Transcript};
-use hermes_tools::{AskUser, Registry, ToolContext};
+use hermes_conversation::{BoxFuture, EventSink, Hooks, Mailbox, Transcript};
+use hermes_tools::{AskUser, ToolContext, Toolbox};
 use hermes_wire::ModelRoute;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Waits for so long.
+pub type Pause = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Everything outside the turn, behind seams that tests and recorders can take the place of.
 pub struct Ports {
     pub route: Arc<dyn ModelRoute>,
-    pub tools: Arc<Registry>,
+    pub tools: Arc<dyn Toolbox>,
     pub tool_context: Arc<ToolContext>,
     pub ask: Arc<dyn AskUser>,
     pub transcript: Arc<dyn Transcript>,
@@ -18,5 +22,12 @@ pub struct Ports {
     pub engine: Arc<dyn ContextEngine>,
     /// A number in 0..1 for waits that must not fall in step; fixed in tests.
     pub jitter: Arc<dyn Fn() -> f64 + Send + Sync>,
+    /// How faults are waited out; a replay does not.
+    pub pause: Pause,
     pub events: EventSink,
+}
+
+/// Waits by the clock.
+pub fn sleep() -> Pause {
+    Arc::new(|time| Box::pin(tokio::time::sleep(time)))
 }

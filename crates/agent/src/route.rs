@@ -73,6 +73,10 @@ impl ModelRoute for FallbackRoute {
         })
     }
 
+    fn stops(&self) -> Vec<Arc<dyn Model>> {
+        self.stops.clone()
+    }
+
     fn gave_up(&self) {
         self.standing(|standing| {
             if standing.at > 0 && self.is_end(standing.at) {

@@ -313,7 +313,7 @@ async fn carry_out(call: Planned, ports: &Ports, cancel: &CancellationToken) -> 
                 transcript: ports.transcript.clone(),
                 events: ports.events.relay(),
             };
-            prepared.run(permit, &ports.tool_context, scope).await
+            ports.tools.run(prepared, permit, &ports.tool_context, scope).await
         }
         _ => prepared.into_refused(),
     };

@@ -2,6 +2,7 @@
 
 use crate::auth::AuthCommand;
 use crate::logs_command::LogsArgs;
+use crate::replay_command::ReplayArgs;
 use crate::trace_command::TraceArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -59,6 +60,9 @@ pub(crate) struct Common {
     /// Write a JSON report of tokens and outcome to this file, also when the run fails
     #[arg(long, value_name = "PATH", global = true)]
     pub(crate) usage_file: Option<PathBuf>,
+    /// Write everything that this conversation hears to a new file, for `hermes replay` (docs/recording.md)
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) record: Option<PathBuf>,
     /// Tag under which a new session is stored; `tool` hides it from lists
     #[arg(long, value_name = "TAG", global = true)]
     pub(crate) source: Option<String>,
@@ -114,6 +118,18 @@ pub(crate) enum Command {
     /// The numbers come from the session store, so they are there after a crash, too. Without a session,
     /// the newest one; without --turn, its newest turn. With --json, all of it as one JSON value.
     Trace(TraceArgs),
+    /// Run a recorded conversation again, offline, and say whether anything is different
+    ///
+    /// `hermes --record FILE` makes recordings. A replay goes through the same code as the run did: the
+    /// model's bytes, the results of tools, answers, times and random numbers come from the file, and
+    /// every request, event and stored message is compared with it. Nothing is sent, no tool runs, and
+    /// your home is left alone. Exit code 0 means identical, 1 means different.
+    ///
+    /// With --from N, the first N-1 model calls come from the file; from there on the model that is
+    /// configured (or given with --model) answers and real tools run, in a new session of your home.
+    /// Nobody is asked there: commands that need approval are not run, unless --yolo is given.
+    /// With --list, the model calls, to choose N from. With --json, the outcome as one JSON value.
+    Replay(ReplayArgs),
     /// Which model is used: choose one, list providers and models, see what is used and why
     ///
     /// Without a subcommand, a list to choose from. Needs a terminal.

@@ -1,6 +1,7 @@
 //! Exit codes, and the one line that goes with a failure.
 
 use hermes_runtime::auth::CredentialError;
+use hermes_runtime::recording::RecordingError;
 use hermes_runtime::{AuthError, FaultClass, RuntimeError, TurnReport};
 use hermes_store::StoreError;
 use std::fmt;
@@ -57,6 +58,7 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),
             RuntimeError::Credentials(error) => of_credentials(error),
+            RuntimeError::Recording(error) => of_recording(error),
         };
         let line = with_causes(&error);
         match &error {
@@ -78,6 +80,15 @@ fn of_store(error: &StoreError) -> Exit {
         StoreError::Busy { .. } | StoreError::Fenced { .. } => Exit::FailedTurn,
         error if error.is_read_only() => Exit::Permission,
         _ => Exit::Internal,
+    }
+}
+
+fn of_recording(error: &RecordingError) -> Exit {
+    match error {
+        RecordingError::Exists { .. } | RecordingError::NoSuchStep { .. } => Exit::Usage,
+        RecordingError::Create { .. } | RecordingError::Read { .. } => Exit::Permission,
+        RecordingError::Line { .. } | RecordingError::DiffersBefore { .. } => Exit::FailedTurn,
+        RecordingError::Setup { .. } => Exit::Internal,
     }
 }
 

@@ -138,6 +138,9 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
         Some(prompt) => oneshot::run(&runtime, &common, prompt).await,
         None => chat::run(&runtime, &common).await,
     };
+    if let Some(why) = runtime.recording_failure() {
+        term::complain(&format!("hermes: {}", term::printable(&why)));
+    }
     runtime.tidy_files().await;
     runtime.leave().await;
     exit
@@ -184,7 +187,11 @@ fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>)
         Err(error) => return Err(Obstacle::Failure(blame_flags(error, common))),
     }
     let prompt = prompt_text::wanted(args, common, std::io::stdin().is_terminal());
-    Ok((runtime, prompt.map_err(Obstacle::Failure)?))
+    let prompt = prompt.map_err(Obstacle::Failure)?;
+    if let Some(path) = &common.record {
+        runtime.record(path).map_err(|error| Obstacle::Failure(error.into()))?;
+    }
+    Ok((runtime, prompt))
 }
 
 /// Five lines on what to do, and the last word for programs.

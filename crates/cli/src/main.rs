@@ -26,6 +26,7 @@ mod model_command;
 mod oneshot;
 mod page;
 mod prompt_text;
+mod replay_command;
 mod screen;
 mod sessions_command;
 mod signals;
@@ -125,6 +126,11 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
 
 async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     let common = cli.common;
+    if common.record.is_some() && !matches!(cli.command, None | Some(Command::Chat(_))) {
+        return Err(Failure::usage(
+            "--record is for conversations: `hermes`, `hermes chat`, or `hermes -z PROMPT`",
+        ));
+    }
     match cli.command {
         Some(Command::Demo(args)) => demo::run(&args).await,
         Some(Command::Sessions(command)) => sessions_command::run(command, &common).await,
@@ -132,6 +138,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Budget(args)) => budget::run(&args, &common).await,
         Some(Command::Logs(args)) => logs_command::run(&args, &common).await,
         Some(Command::Trace(args)) => trace_command::run(&args, &common).await,
+        Some(Command::Replay(args)) => replay_command::run(&args, &common).await,
         Some(Command::Model { command }) => model_command::run(command, &common).await,
         Some(Command::Auth(command)) => auth::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),

@@ -161,7 +161,7 @@ fn conclude(
 }
 
 /// The answer alone: as it is for programs, harmless for a terminal.
-fn print_answer(report: &TurnReport) {
+pub(crate) fn print_answer(report: &TurnReport) {
     let Some(text) = &report.final_response else { return };
     let text = text.strip_suffix('\n').unwrap_or(text);
     match std::io::stdout().is_terminal() {

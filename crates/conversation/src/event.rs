@@ -91,6 +91,19 @@ pub enum HelperNews {
     },
 }
 
+/// An event as it is sent: text in the pieces in which it came.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Sent<'a> {
+    Text(&'a str),
+    Reasoning(&'a str),
+    State(&'a TurnEvent),
+}
+
+/// Sees every event at the moment it is sent, whether or not anybody reads it.
+pub trait EventWatch: Send + Sync {
+    fn sent(&self, event: Sent<'_>);
+}
+
 /// How many events that are not text may wait before the sender does.
 const CAPACITY: usize = 256;
 
@@ -139,8 +152,7 @@ impl Shared {
 }
 
 /// The sending half. Dropping it ends the stream.
-#[derive(Debug)]
-pub struct EventSink(Arc<Shared>);
+pub struct EventSink(Arc<Shared>, Option<Arc<dyn EventWatch>>);
 
 /// A way to send beside the sink. It does not keep the stream open.
 #[derive(Debug, Clone)]
@@ -153,7 +165,13 @@ pub struct EventStream(Arc<Shared>);
 /// A channel for the events of one turn.
 pub fn events() -> (EventSink, EventStream) {
     let shared = Arc::new(Shared::default());
-    (EventSink(shared.clone()), EventStream(shared))
+    (EventSink(shared.clone(), None), EventStream(shared))
+}
+
+impl std::fmt::Debug for EventSink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("EventSink").field(&self.0).finish()
+    }
 }
 
 impl EventRelay {
@@ -164,13 +182,26 @@ impl EventRelay {
 }
 
 impl EventSink {
-    /// A way for others to send events of this turn.
+    /// A way for others to send events of this turn. Whoever watches the channel does not see these.
     pub fn relay(&self) -> EventRelay {
         EventRelay(self.0.clone())
     }
 
+    /// The same channel, with somebody who sees what goes into it.
+    pub fn watched_by(mut self, watch: Arc<dyn EventWatch>) -> Self {
+        self.1 = Some(watch);
+        self
+    }
+
+    fn show(&self, event: Sent<'_>) {
+        if let Some(watch) = &self.1 {
+            watch.sent(event);
+        }
+    }
+
     /// Hands on a piece of text without waiting; it joins the newest piece that is still unread.
     pub fn text(&self, piece: &str) {
+        self.show(Sent::Text(piece));
         self.join(
             piece,
             |event| match event {
@@ -183,6 +214,7 @@ impl EventSink {
 
     /// As [`text`](Self::text), for reasoning.
     pub fn reasoning(&self, piece: &str) {
+        self.show(Sent::Reasoning(piece));
         self.join(
             piece,
             |event| match event {
@@ -217,6 +249,7 @@ impl EventSink {
 
     /// Hands on a state event, waiting for room if the receiver is far behind.
     pub async fn send(&self, event: TurnEvent) {
+        self.show(Sent::State(&event));
         self.0.send(event).await;
     }
 }

@@ -21,7 +21,7 @@ mod tokens;
 mod transcript;
 
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
-pub use event::{EventRelay, EventSink, EventStream, HelperNews, TurnEvent, events};
+pub use event::{EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events};
 pub use history::History;
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
 pub use json::{parse_lenient, without_lone_surrogates};

@@ -5,9 +5,11 @@
 //! [`Settlement`](crate::Settlement)), so each item is in the history once or still waiting.
 
 use crate::{BoxFuture, Lease, MailId, RecordError};
+use serde::{Deserialize, Serialize};
 
 /// What is to become of the running turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MailMode {
     /// It is stopped, and this is said next.
     Interrupt,

@@ -2,11 +2,12 @@
 //!
 //! The system prompt is not a message here: it belongs to the session and is frozen there.
 
-use crate::{CallId, RawJson};
+use crate::{CallId, RawJson, raw_json};
 use serde::{Deserialize, Serialize};
 
 /// Something said by one party.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Message {
     User(UserMessage),
     Assistant(AssistantMessage),
@@ -14,7 +15,7 @@ pub enum Message {
 }
 
 /// What a person or program said, or what the agent said on their behalf.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct UserMessage {
     pub content: Content,
     /// What is sent in place of `content` when per-call additions were made; stored, so that
@@ -23,10 +24,12 @@ pub struct UserMessage {
 }
 
 /// What the model said.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AssistantMessage {
     pub text: String,
     pub calls: Vec<ToolCall>,
+    #[serde(skip_serializing_if = "Reasoning::is_empty")]
     pub reasoning: Reasoning,
     pub finish: Option<FinishReason>,
     /// Who produced it; reasoning is replayed only to the same issuer.
@@ -34,7 +37,7 @@ pub struct AssistantMessage {
 }
 
 /// What a tool answered.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolMessage {
     pub call_id: CallId,
     pub tool_name: String,
@@ -44,9 +47,11 @@ pub struct ToolMessage {
 }
 
 /// Text, or a list of provider-neutral content parts kept as raw JSON.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Content {
     Text(String),
+    #[serde(with = "raw_json::as_text")]
     Parts(RawJson),
 }
 
@@ -54,15 +59,18 @@ pub enum Content {
 ///
 /// `arguments` is replayed exactly as received; only arguments that had to be repaired are
 /// rewritten, once, before they are stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: CallId,
     pub name: String,
     pub arguments: String,
     /// Ids of the Responses format, which names a call twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_item_id: Option<String>,
     /// Provider extras such as thought signatures.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "raw_json::optional_as_text")]
     pub extra_content: Option<RawJson>,
 }
 
@@ -76,15 +84,20 @@ pub struct ToolDefinition {
 }
 
 /// The tracks in which providers hand out reasoning.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Reasoning {
     /// Readable text for display; never sent.
     pub text: Option<String>,
     /// Echo field that some providers demand back.
     pub content: Option<String>,
+    #[serde(with = "raw_json::optional_as_text")]
     pub details: Option<RawJson>,
+    #[serde(with = "raw_json::optional_as_text")]
     pub codex_items: Option<RawJson>,
+    #[serde(with = "raw_json::optional_as_text")]
     pub codex_messages: Option<RawJson>,
+    #[serde(with = "raw_json::optional_as_text")]
     pub anthropic_blocks: Option<RawJson>,
 }
 
@@ -97,7 +110,8 @@ pub struct Issuer {
 }
 
 /// Why the model stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     Stop,
     ToolCalls,
@@ -107,7 +121,8 @@ pub enum FinishReason {
 }
 
 /// What is known about a call that has no ordinary result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Disposition {
     /// It had no effect.
     None,

@@ -41,6 +41,41 @@ impl<'de> Deserialize<'de> for RawJson {
     }
 }
 
+/// As a string of its own: JSON that arrived in several lines must not break a file that has one
+/// value per line.
+pub(crate) mod as_text {
+    use super::RawJson;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(crate) fn serialize<S: Serializer>(raw: &RawJson, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(raw.as_str())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        RawJson::parse(&text).ok_or_else(|| de::Error::custom("this text is not JSON"))
+    }
+}
+
+/// As [`as_text`], where there may be none.
+pub(crate) mod optional_as_text {
+    use super::RawJson;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    pub(crate) fn serialize<S: Serializer>(raw: &Option<RawJson>, serializer: S) -> Result<S::Ok, S::Error> {
+        raw.as_ref().map(RawJson::as_str).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<RawJson>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        let parsed =
+            |text: String| RawJson::parse(&text).ok_or_else(|| de::Error::custom("this text is not JSON"));
+        text.map(parsed).transpose()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

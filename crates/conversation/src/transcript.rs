@@ -114,7 +114,8 @@ pub struct Intent {
 }
 
 /// What a call can do to the world, as the gate judges it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Changes nothing.
     Read,
@@ -125,7 +126,8 @@ pub enum Effect {
 }
 
 /// Where a call is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IntentState {
     /// Recorded; nothing has happened.
     Planned,
@@ -257,7 +259,8 @@ impl FileChange {
 }
 
 /// Why the record could not be written. The turn stops: nothing more is asked or run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RecordError {
     #[error("session {session} was taken over by another process")]
     Fenced { session: SessionId },

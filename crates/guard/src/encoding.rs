@@ -10,11 +10,31 @@ const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// Every spelling of `value` to look for, itself included. Repeats are possible.
 pub(crate) fn spellings(value: &str) -> Vec<String> {
     let mut found = vec![value.to_owned(), percent(value, Hex::Upper), percent(value, Hex::Lower)];
+    let in_json = json(value);
+    if in_json != value {
+        found.push(in_json);
+    }
     for alphabet in [STANDARD, URL_SAFE] {
         found.push(base64(value.as_bytes(), alphabet));
         found.extend((0..3).map(|offset| base64_core(value.as_bytes(), offset, alphabet)));
     }
     found
+}
+
+/// As it stands in a JSON string.
+fn json(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for char in value.chars() {
+        match char {
+            '"' | '\\' => out.extend(['\\', char]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            char if char.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(char))),
+            char => out.push(char),
+        }
+    }
+    out
 }
 
 #[derive(Clone, Copy)]

@@ -12,5 +12,5 @@ mod secrets;
 mod shapes;
 
 pub use fence::{FenceKey, defuse_tag, fence};
-pub use redact::redact;
+pub use redact::{placeholders, redact};
 pub use secrets::Secrets;

@@ -23,6 +23,18 @@ impl PairSet {
         self.0[pair / 64] & (1 << (pair % 64)) != 0
     }
 
+    /// The next position at or after `from`, in steps of `step`, whose pair is in the set.
+    pub(crate) fn next_hit_by(&self, bytes: &[u8], from: usize, step: usize) -> Option<usize> {
+        let mut at = from;
+        while let Some(&[first, second]) = bytes.get(at..at + 2) {
+            if self.contains(first, second) {
+                return Some(at);
+            }
+            at += step;
+        }
+        None
+    }
+
     /// The next position at or after `from` whose pair is in the set.
     pub(crate) fn next_hit(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let rest = bytes.get(from..)?;

@@ -24,6 +24,15 @@ pub fn redact<'a>(secrets: &Secrets, text: &'a str) -> Cow<'a, str> {
     }
 }
 
+/// Puts `{{secret:N}}` in the place of every known value, N being the number of the value: what is
+/// written down can then be compared, and still says nothing.
+pub fn placeholders<'a>(secrets: &Secrets, text: &'a str) -> Cow<'a, str> {
+    replace(text, |from| {
+        let (start, end, number) = secrets.find_number(text, from)?;
+        Some((start, end, Cow::Owned(format!("{{{{secret:{number}}}}}"))))
+    })
+}
+
 fn by_value<'a>(secrets: &Secrets, text: &'a str) -> Cow<'a, str> {
     replace(text, |from| {
         let (start, end, name) = secrets.find(text, from)?;

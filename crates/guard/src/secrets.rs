@@ -12,6 +12,9 @@ use crate::pairs::PairSet;
 /// Shorter values turn up in ordinary words; redacting them would garble more than it hides.
 const SHORTEST: usize = 6;
 
+/// Only every so manieth place of a text is looked at. The shortest spelling is longer than this.
+const STEP: usize = 4;
+
 /// Known secret values with their names. Cloning is cheap; nothing prints the values.
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Index>>);
@@ -19,6 +22,10 @@ pub struct Secrets(Option<Arc<Index>>);
 #[derive(Clone)]
 struct Index {
     values: usize,
+    /// Pairs at the first [`STEP`] places of every spelling: one of them stands at whichever place of
+    /// STEP is looked at.
+    places: PairSet,
+    /// The first pair of every spelling.
     starts: PairSet,
     /// Spellings by their first two bytes, longest first.
     forms: HashMap<[u8; 2], Vec<Form>>,
@@ -28,12 +35,15 @@ struct Index {
 struct Form {
     text: String,
     name: Arc<str>,
+    /// Which of the values it spells, counting from 1.
+    number: usize,
 }
 
 impl Secrets {
     /// Collects values under the names that stand for them in redacted text.
     pub fn new<N: AsRef<str>>(values: impl IntoIterator<Item = (N, SecretString)>) -> Self {
-        let mut index = Index { values: 0, starts: PairSet::new(), forms: HashMap::new() };
+        let mut index =
+            Index { values: 0, places: PairSet::new(), starts: PairSet::new(), forms: HashMap::new() };
         for (name, value) in values {
             let value = value.expose_secret().trim();
             if value.chars().count() >= SHORTEST {
@@ -45,7 +55,8 @@ impl Secrets {
 
     /// The same values and one more; a value that is known keeps its name.
     pub fn with(&self, name: &str, value: &SecretString) -> Self {
-        let empty = || Index { values: 0, starts: PairSet::new(), forms: HashMap::new() };
+        let empty =
+            || Index { values: 0, places: PairSet::new(), starts: PairSet::new(), forms: HashMap::new() };
         let mut index = self.0.as_deref().map_or_else(empty, Index::clone);
         let value = value.expose_secret().trim();
         if value.chars().count() >= SHORTEST {
@@ -73,16 +84,43 @@ impl Secrets {
         self.0.is_none()
     }
 
+    /// Whether one of them is in `text`, in any spelling.
+    pub fn occur_in(&self, text: &str) -> bool {
+        self.find(text, 0).is_some()
+    }
+
+    /// The length of the longest spelling, in bytes.
+    pub fn longest(&self) -> usize {
+        let forms = self.0.iter().flat_map(|index| index.forms.values().flatten());
+        forms.map(|form| form.text.len()).max().unwrap_or(0)
+    }
+
     /// The first secret at or after `from`: where it starts and ends, and its name.
-    pub(crate) fn find(&self, text: &str, mut from: usize) -> Option<(usize, usize, &str)> {
+    pub(crate) fn find(&self, text: &str, from: usize) -> Option<(usize, usize, &str)> {
+        self.find_form(text, from).map(|(start, end, form)| (start, end, &*form.name))
+    }
+
+    /// As [`find`](Self::find), with the number of the value.
+    pub(crate) fn find_number(&self, text: &str, from: usize) -> Option<(usize, usize, usize)> {
+        self.find_form(text, from).map(|(start, end, form)| (start, end, form.number))
+    }
+
+    fn find_form(&self, text: &str, from: usize) -> Option<(usize, usize, &Form)> {
         let index = self.0.as_ref()?;
         let bytes = text.as_bytes();
-        while let Some(at) = index.starts.next_hit(bytes, from) {
-            let forms = index.forms.get(&[bytes[at], bytes[at + 1]]).map_or(&[][..], Vec::as_slice);
-            if let Some(form) = forms.iter().find(|form| bytes[at..].starts_with(form.text.as_bytes())) {
-                return Some((at, at + form.text.len(), &form.name));
+        let mut look = from;
+        while let Some(at) = index.places.next_hit_by(bytes, look, STEP) {
+            for start in at.saturating_sub(STEP - 1).max(from)..=at {
+                if !index.starts.contains(bytes[start], bytes[start + 1]) {
+                    continue;
+                }
+                let forms = index.forms.get(&[bytes[start], bytes[start + 1]]).map_or(&[][..], Vec::as_slice);
+                if let Some(form) = forms.iter().find(|form| bytes[start..].starts_with(form.text.as_bytes()))
+                {
+                    return Some((start, start + form.text.len(), form));
+                }
             }
-            from = at + 1;
+            look = at + STEP;
         }
         None
     }
@@ -91,15 +129,23 @@ impl Secrets {
 impl Index {
     fn add(&mut self, name: &str, value: &str) {
         self.values += 1;
+        let number = self.values;
         let name: Arc<str> = name.into();
         for text in spellings(value) {
             let &[first, second, ..] = text.as_bytes() else {
                 continue;
             };
+            if text.len() <= STEP {
+                // Of a value of some letters, a spelling this short cannot be told from ordinary words.
+                continue;
+            }
             let forms = self.forms.entry([first, second]).or_default();
             if forms.iter().all(|form| form.text != text) {
+                for pair in text.as_bytes().windows(2).take(STEP) {
+                    self.places.insert(pair[0], pair[1]);
+                }
                 self.starts.insert(first, second);
-                forms.push(Form { text, name: name.clone() });
+                forms.push(Form { text, name: name.clone(), number });
             }
         }
     }
@@ -146,6 +192,22 @@ mod tests {
         }
         let first = Secrets::default().with("FIRST", &SecretString::from("first-value"));
         assert_eq!(crate::redact(&first, text), "[redacted:FIRST] second-value abc");
+    }
+
+    #[test]
+    fn a_value_is_found_wherever_it_stands_and_numbered_in_order() {
+        let secrets =
+            Secrets::new([("A", SecretString::from("hunter")), ("B", SecretString::from("hunter22"))]);
+        for before in 0..12 {
+            for after in 0..6 {
+                let text = format!("{}hunter{}", "h".repeat(before), "u".repeat(after));
+                assert_eq!(secrets.find_number(&text, 0), Some((before, before + 6, 1)), "{text}");
+                assert!(!secrets.occur_in(&text[..before + 5]), "{text}");
+            }
+        }
+        let text = "hunter hunter22 huntehunter";
+        assert_eq!(crate::placeholders(&secrets, text), "{{secret:1}} {{secret:2}} hunte{{secret:1}}");
+        assert_eq!(secrets.longest(), "aHVudGVyMjI=".len());
     }
 
     #[test]

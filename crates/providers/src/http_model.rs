@@ -4,13 +4,14 @@ use crate::client::root_cause;
 use crate::credentials::{FixedKey, KeyChange, Keys};
 use crate::login::refusals::{Refused, foreign_client};
 use crate::receive::{self, Receiving};
+use crate::tap::{self, Tap};
 use crate::{CallSize, Deadlines, Endpoint, HttpClients, Patience, transport};
 use futures::StreamExt;
 use hermes_conversation::{BoxFuture, Issuer};
 use hermes_guard::{Secrets, redact};
 use hermes_wire::{
-    ApiMode, CacheTtl, Decoder, Effort, EncodedRequest, Failure, Fault, Model, ModelEvent, ModelEvents,
-    ModelProfile, TimeoutPhase, retry_after_header,
+    ApiMode, CacheTtl, Decoder, Effort, EncodedRequest, Failure, Fault, Model, ModelEvents, ModelProfile,
+    TimeoutPhase, retry_after_header,
 };
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
@@ -39,6 +40,7 @@ pub struct HttpModel {
     /// Held while the rest of a reply is read off the line, so that the next request finds
     /// the connection free.
     draining: Arc<tokio::sync::Mutex<()>>,
+    tap: Option<Arc<dyn Tap>>,
 }
 
 impl HttpModel {
@@ -70,6 +72,7 @@ impl HttpModel {
             // A key that no setting holds may be echoed as well as any other.
             secrets: endpoint.key.as_ref().map_or(secrets.clone(), |key| secrets.with("key", key)),
             draining: Arc::default(),
+            tap: None,
         }
     }
 
@@ -102,6 +105,12 @@ impl HttpModel {
     /// The same model with keys that may change. They are bound to its origin.
     pub fn with_keys(mut self, keys: Arc<dyn Keys>) -> Self {
         self.keys = keys;
+        self
+    }
+
+    /// The same model, with somebody who sees the bytes of its replies.
+    pub fn with_tap(mut self, tap: Option<Arc<dyn Tap>>) -> Self {
+        self.tap = tap;
         self
     }
 
@@ -143,6 +152,9 @@ impl HttpModel {
         let deadlines = self.deadlines(&request);
         let client = self.clients.of(&self.url)?;
         let key = self.keys.current().await?;
+        if let Some(tap) = &self.tap {
+            tap.sending(request.session.as_deref(), key.as_ref());
+        }
         let started = Instant::now();
         let headers = self.headers_for(key.as_ref(), request.session.as_deref());
         let sent = client.post(self.url.clone()).headers(headers).body(request.body).send();
@@ -155,15 +167,12 @@ impl HttpModel {
             return Err(self.refusal(response, key, deadlines.gap).await);
         }
         let is_stream = request.stream && !is_json(response.headers());
-        let receiving = Receiving::new(response, deadlines, started, self.draining.clone());
+        let status = response.status().as_u16();
+        let tap = self.tap.as_ref().map(|tap| tap.begun(request.session.as_deref(), status, is_stream));
+        let receiving = Receiving::new(response, deadlines, started, self.draining.clone(), tap);
         match is_stream {
             true => Ok(receive::events(receiving, Decoder::new(request.mode))),
-            false => {
-                let body = receiving.whole_body().await?;
-                let reply = Decoder::plain(request.mode, &body)?;
-                let finished = Ok(ModelEvent::Finished(Box::new(reply)));
-                Ok(futures::stream::iter([finished]).boxed())
-            }
+            false => tap::read_whole(request.mode, &receiving.whole_body().await?),
         }
     }
 

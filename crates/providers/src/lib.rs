@@ -20,6 +20,7 @@ mod models_list;
 mod probe;
 mod receive;
 mod resolve;
+mod tap;
 mod transport;
 
 pub use address::{is_loopback, parse_base_url, shown as shown_url};
@@ -42,3 +43,4 @@ pub use resolve::{
     Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted,
     is_own_address, locate, own_address, resolve, resolve_with,
 };
+pub use tap::{CallTap, Tap, read_stream, read_whole};

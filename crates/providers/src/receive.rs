@@ -2,6 +2,7 @@
 
 use crate::Deadlines;
 use crate::client::root_cause;
+use crate::tap::CallTap;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -30,6 +31,7 @@ pub(crate) struct Receiving {
     alarm: Pin<Box<Sleep>>,
     received: usize,
     draining: Arc<Mutex<()>>,
+    tap: Option<Box<dyn CallTap>>,
 }
 
 impl Receiving {
@@ -38,6 +40,7 @@ impl Receiving {
         deadlines: Deadlines,
         started: Instant,
         draining: Arc<Mutex<()>>,
+        tap: Option<Box<dyn CallTap>>,
     ) -> Self {
         let heard = Instant::now();
         let due = (heard + deadlines.gap).min(started + deadlines.total);
@@ -50,11 +53,24 @@ impl Receiving {
             alarm,
             received: 0,
             draining,
+            tap,
         }
     }
 
     /// The next bytes, or `None` at the end.
     async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+        let chunk = self.read_chunk().await;
+        if let Some(tap) = &self.tap {
+            match &chunk {
+                Ok(Some(chunk)) => tap.chunk(chunk),
+                Ok(None) => tap.ended(None),
+                Err(failure) => tap.ended(Some(failure)),
+            }
+        }
+        chunk
+    }
+
+    async fn read_chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         let next = loop {
             tokio::select! {
                 biased;
@@ -86,13 +102,13 @@ impl Receiving {
         Ok(())
     }
 
-    /// Everything, as text.
-    pub(crate) async fn whole_body(mut self) -> Result<String, Failure> {
+    /// Everything.
+    pub(crate) async fn whole_body(mut self) -> Result<Vec<u8>, Failure> {
         let mut body = Vec::new();
         while let Some(chunk) = self.chunk().await? {
             body.extend_from_slice(&chunk);
         }
-        Ok(String::from_utf8_lossy(&body).into_owned())
+        Ok(body)
     }
 
     /// Reads the few bytes after the last event, off the critical path. The next request
@@ -122,9 +138,9 @@ async fn read_rest(mut body: BoxStream<'static, reqwest::Result<Bytes>>, busy: O
 }
 
 /// Turns a streamed body into model events.
-pub(crate) fn events(receiving: Receiving, decoder: Decoder) -> ModelEvents {
+pub(crate) fn events(receiving: impl Incoming, decoder: Decoder) -> ModelEvents {
     let reading = Reading {
-        receiving,
+        incoming: receiving,
         decoder,
         sse: SseParser::default(),
         ready: VecDeque::new(),
@@ -146,8 +162,27 @@ pub(crate) fn events(receiving: Receiving, decoder: Decoder) -> ModelEvents {
     .boxed()
 }
 
-struct Reading {
-    receiving: Receiving,
+/// Where the bytes of a streamed reply come from.
+pub(crate) trait Incoming: Send + 'static {
+    /// The next bytes, or `None` at the end.
+    fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, Failure>> + Send;
+
+    /// The reply was complete before its bytes had ended.
+    fn left_over(self);
+}
+
+impl Incoming for Receiving {
+    fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, Failure>> + Send {
+        self.chunk()
+    }
+
+    fn left_over(self) {
+        self.drain();
+    }
+}
+
+struct Reading<I> {
+    incoming: I,
     decoder: Decoder,
     sse: SseParser,
     ready: VecDeque<ModelEvent>,
@@ -157,7 +192,7 @@ struct Reading {
     failed: Option<Failure>,
 }
 
-impl Reading {
+impl<I: Incoming> Reading<I> {
     /// The next event, or `None` when the reply is complete.
     async fn next(&mut self) -> Result<Option<ModelEvent>, Failure> {
         loop {
@@ -170,7 +205,7 @@ impl Reading {
             if self.ended || self.decoder.is_done() {
                 return Ok(None);
             }
-            let chunk = self.receiving.chunk().await?;
+            let chunk = self.incoming.chunk().await?;
             self.ended = chunk.is_none();
             self.failed = self.take(chunk.as_deref()).err();
         }
@@ -193,10 +228,10 @@ impl Reading {
         failed.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    fn finish(self: Box<Self>) -> Result<ModelEvent, Failure> {
-        let Self { receiving, decoder, ended, .. } = *self;
+    fn finish(self) -> Result<ModelEvent, Failure> {
+        let Self { incoming, decoder, ended, .. } = self;
         if !ended {
-            receiving.drain();
+            incoming.left_over();
         }
         Ok(ModelEvent::Finished(Box::new(decoder.finish()?)))
     }

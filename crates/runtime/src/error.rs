@@ -3,6 +3,7 @@
 use crate::auth::CredentialError;
 use crate::config::ConfigError;
 use crate::home::HomeError;
+use crate::recording::RecordingError;
 use hermes_providers::ResolveError;
 use hermes_store::StoreError;
 use hermes_tools::ToolsetError;
@@ -25,4 +26,6 @@ pub enum RuntimeError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Credentials(#[from] CredentialError),
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
 }

@@ -23,6 +23,7 @@ pub mod model_choice;
 pub mod model_facts;
 mod models;
 mod naming;
+pub mod recording;
 mod retention;
 mod runtime;
 mod session_handle;

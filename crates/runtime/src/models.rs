@@ -7,7 +7,7 @@ use crate::{Runtime, RuntimeError, model_facts};
 use hermes_agent::FallbackRoute;
 use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
 use hermes_guard::Secrets;
-use hermes_providers::{Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, Tariff};
+use hermes_providers::{Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, Tap, Tariff};
 use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,14 +17,21 @@ const ASKING_PRICES: Duration = Duration::from_secs(10);
 
 impl Runtime {
     /// The model at an endpoint and those that step in for it, with what a person should know.
-    pub(crate) fn route(&self, own: &Endpoint) -> Result<(Arc<dyn ModelRoute>, Vec<String>), RuntimeError> {
+    ///
+    /// `tap` sees the bytes of their replies.
+    pub(crate) fn route(
+        &self,
+        own: &Endpoint,
+        tap: Option<Arc<dyn Tap>>,
+    ) -> Result<(Arc<dyn ModelRoute>, Vec<String>), RuntimeError> {
         let Fallbacks { stops, warnings } = fallbacks(&self.config, own)?;
         let warnings = credential_warnings(&self.config).into_iter().chain(warnings).collect();
-        let model = self.model(own)?;
+        let model = self.model(own, tap.clone())?;
         if stops.is_empty() {
             return Ok((Arc::new(SingleModel(model)), warnings));
         }
-        let stops: Vec<_> = stops.iter().map(|stop| self.model(stop)).collect::<Result<_, _>>()?;
+        let stops: Vec<_> =
+            stops.iter().map(|stop| self.model(stop, tap.clone())).collect::<Result<_, _>>()?;
         Ok((Arc::new(FallbackRoute::new(model, stops)), warnings))
     }
 
@@ -44,17 +51,17 @@ impl Runtime {
         task: AuxTask,
         effort: Option<Effort>,
     ) -> Result<Arc<dyn Model>, RuntimeError> {
-        let metered = self.metered(endpoint, effort, CacheTtl::FiveMinutes)?;
+        let metered = self.metered(endpoint, effort, CacheTtl::FiveMinutes, None)?;
         Ok(Arc::new(metered.for_task(task.as_str())))
     }
 
-    fn model(&self, endpoint: &Endpoint) -> Result<Arc<dyn Model>, RuntimeError> {
+    fn model(&self, endpoint: &Endpoint, tap: Option<Arc<dyn Tap>>) -> Result<Arc<dyn Model>, RuntimeError> {
         let effort = self.config.text("agent.reasoning_effort")?;
         let ttl = match self.config.text("prompt_caching.cache_ttl")?.as_deref() {
             Some("1h") => CacheTtl::OneHour,
             _ => CacheTtl::FiveMinutes,
         };
-        Ok(Arc::new(self.metered(endpoint, effort.as_deref().and_then(Effort::parse), ttl)?))
+        Ok(Arc::new(self.metered(endpoint, effort.as_deref().and_then(Effort::parse), ttl, tap)?))
     }
 
     /// The model at an endpoint, behind the meter of this home.
@@ -63,13 +70,15 @@ impl Runtime {
         endpoint: &Endpoint,
         effort: Option<Effort>,
         ttl: CacheTtl,
+        tap: Option<Arc<dyn Tap>>,
     ) -> Result<Metered, RuntimeError> {
         let facts = &model_facts::known(&self.launch.home, endpoint);
         let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
             .with_effort(effort)
             .with_window(facts.window.value)
             .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
-            .with_cache_ttl(ttl);
+            .with_cache_ttl(ttl)
+            .with_tap(tap);
         let asker = Asker {
             clients: self.clients.clone(),
             secrets: Secrets::clone(&self.secrets),

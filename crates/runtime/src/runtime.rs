@@ -4,6 +4,7 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::meter::{Budget, StoredMeter};
 use crate::model_choice::{self, http_clients};
+use crate::recording::Recorder;
 use crate::{RuntimeError, SessionHandle, clock};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
@@ -21,7 +22,7 @@ use hermes_tools::{
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -78,6 +79,7 @@ pub struct Shared {
     supervised: Option<Supervised>,
     /// What a person should know, until a front end takes it.
     notices: Arc<Mutex<Vec<String>>>,
+    recorder: OnceLock<Arc<Recorder>>,
 }
 
 impl Runtime {
@@ -104,6 +106,7 @@ impl Runtime {
             store,
             meter,
             resting: Arc::default(),
+            recorder: OnceLock::new(),
             config,
             launch,
         })))
@@ -119,6 +122,25 @@ impl Runtime {
 
     pub fn tool_names(&self) -> Vec<&str> {
         self.registry.names()
+    }
+
+    /// Records every turn from now on in a new file; see [`recording`](crate::recording).
+    pub fn record(&self, path: &Path) -> Result<(), RuntimeError> {
+        let recorder = Recorder::create(path, Secrets::clone(&self.secrets), clock::millis)?;
+        // Only the first one counts; the program asks once.
+        let _ = self.recorder.set(Arc::new(recorder));
+        Ok(())
+    }
+
+    /// What records the sessions that a person speaks with. What helpers do is in the results of their
+    /// calls.
+    pub(crate) fn recorder(&self) -> Option<Arc<Recorder>> {
+        self.recorder.get().cloned()
+    }
+
+    /// Why the recording is not whole, if there is one and it is not.
+    pub fn recording_failure(&self) -> Option<String> {
+        self.recorder.get()?.failure()
     }
 
     /// The session store, opened when first asked for.

@@ -2,6 +2,7 @@
 
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::naming::Naming;
+use crate::recording::{Recorder, SessionFacts, session_line};
 use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath};
 use hermes_agent::recovery::Limits;
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
@@ -10,7 +11,7 @@ use hermes_conversation::{
     CallId, Cost, EventSink, History, Lease, Mail, MessageId, NoHooks, Quirks, SessionId, TurnEvent, Usage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
-use hermes_providers::Endpoint;
+use hermes_providers::{Endpoint, Tap};
 use hermes_store::{NewSession, Recovery, StoredSession, Target, this_process};
 use hermes_tools::{AskUser, Registry, ToolContext};
 use hermes_wire::ModelRoute;
@@ -40,6 +41,10 @@ pub struct SessionHandle<'a> {
     naming: Naming,
     /// The record failed under a turn: what it holds must be read again before the next one.
     is_unsure: bool,
+    /// What the system prompt was made from, where it was made here.
+    layers: Option<Layers>,
+    /// The recording, if there is one, knows the session as it stands.
+    is_told: bool,
 }
 
 enum State {
@@ -65,6 +70,14 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
+    fn recorder(&self, runtime: &Runtime) -> Option<Arc<Recorder>> {
+        runtime.recorder().filter(|_| self.works_for.is_none())
+    }
+
+    fn tap(&self, runtime: &Runtime) -> Option<Arc<dyn Tap>> {
+        self.recorder(runtime).map(|recorder| recorder as Arc<dyn Tap>)
+    }
+
     fn of_a_person(runtime: &Runtime) -> Result<Self, RuntimeError> {
         Ok(Self {
             source: runtime.launch.source.clone(),
@@ -126,9 +139,11 @@ impl<'a> SessionHandle<'a> {
         cwd: PathBuf,
         ask: Arc<dyn AskUser>,
     ) -> Result<Self, RuntimeError> {
-        let system = system_prompt(&standing, &endpoint, &cwd);
+        let layers = layers(&standing, &endpoint, &cwd);
+        let system = SystemPrompt::assemble(&layers).into_string();
         let state = State::Fresh { system, cwd: cwd.clone() };
-        Self::assemble(runtime, new_id(), standing, endpoint, cwd, ask, state)
+        let handle = Self::assemble(runtime, new_id(), standing, endpoint, cwd, ask, state)?;
+        Ok(Self { layers: Some(layers), ..handle })
     }
 
     pub(crate) async fn resumed(
@@ -173,7 +188,7 @@ impl<'a> SessionHandle<'a> {
         ask: Arc<dyn AskUser>,
         state: State,
     ) -> Result<Self, RuntimeError> {
-        let (route, notices) = runtime.route(&endpoint)?;
+        let (route, notices) = runtime.route(&endpoint, standing.tap(runtime))?;
         let current = Arc::new(Mutex::new(endpoint.clone()));
         let delegate = Delegator::at(runtime, &id, &current, standing.depth)?;
         let tool_context = runtime.tool_context(&id, cwd, delegate)?;
@@ -194,6 +209,8 @@ impl<'a> SessionHandle<'a> {
             notices,
             naming: Naming::default(),
             is_unsure: false,
+            layers: None,
+            is_told: false,
         })
     }
 
@@ -281,7 +298,28 @@ impl<'a> SessionHandle<'a> {
             hooks: Arc::new(NoHooks),
             engine: Arc::new(NeverCompact),
             jitter: Arc::new(rand::random::<f64>),
+            pause: hermes_agent::sleep(),
             events,
+        };
+        let input = input.into();
+        let recorder = self.standing.recorder(self.runtime);
+        let ports = match &recorder {
+            Some(recorder) => {
+                if !std::mem::replace(&mut self.is_told, true) {
+                    let facts = SessionFacts {
+                        source: &self.standing.source,
+                        cwd: self.tool_context.cwd().display().to_string(),
+                        layers: self.layers.as_ref(),
+                        route: &*self.route,
+                        toolsets: self.runtime.config.list("toolsets")?,
+                        disabled_toolsets: self.runtime.config.list("agent.disabled_toolsets")?,
+                        is_watched: self.ask.is_present(),
+                    };
+                    recorder.session(session_line(session, facts));
+                }
+                recorder.turn(&self.id, &input, ports, cancel)
+            }
+            None => ports,
         };
         let before = session.quirks;
         let span = tracing::info_span!("turn", session = self.id.as_str(), turn_id = tracing::field::Empty);
@@ -289,8 +327,11 @@ impl<'a> SessionHandle<'a> {
         let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
         tracing::info!(parent: &span, pid, version, "turn begun");
         let report = run_turn(session, input, &ports, cancel).instrument(span).await;
+        if let Some(recorder) = &recorder {
+            recorder.turn_ended(&report);
+        }
         for notice in self.runtime.take_notices() {
-            ports.events.send(TurnEvent::Status(notice)).await;
+            ports.events.relay().send(TurnEvent::Status(notice)).await;
         }
         self.usage += report.usage;
         if let Some(cost) = report.cost {
@@ -335,6 +376,7 @@ impl<'a> SessionHandle<'a> {
         **session =
             Session::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
         self.is_unsure = false;
+        self.is_told = false;
         Ok(())
     }
 
@@ -350,8 +392,10 @@ impl<'a> SessionHandle<'a> {
                 session.system = system.into();
             }
         }
+        self.layers = Some(layers(&self.standing, &endpoint, &self.tool_context.cwd()));
+        self.is_told = false;
         // What is wrong with the fallbacks was said when the session was opened.
-        (self.route, _) = self.runtime.route(&endpoint)?;
+        (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
         self.endpoint = endpoint;
         Ok(())
@@ -472,12 +516,16 @@ fn folder_of(
 }
 
 fn system_prompt(standing: &Standing, endpoint: &Endpoint, cwd: &Path) -> String {
+    SystemPrompt::assemble(&layers(standing, endpoint, cwd)).into_string()
+}
+
+fn layers(standing: &Standing, endpoint: &Endpoint, cwd: &Path) -> Layers {
     let os = match std::env::consts::OS {
         "linux" => "Linux",
         "macos" => "macOS",
         other => other,
     };
-    let layers = Layers {
+    Layers {
         tools: standing.registry.names().into_iter().map(str::to_owned).collect(),
         os: os.to_owned(),
         cwd: cwd.display().to_string(),
@@ -487,12 +535,11 @@ fn system_prompt(standing: &Standing, endpoint: &Endpoint, cwd: &Path) -> String
         model: endpoint.model.clone(),
         provider: endpoint.label(),
         ..Layers::default()
-    };
-    SystemPrompt::assemble(&layers).into_string()
+    }
 }
 
 /// `YYYYMMDD_HHMMSS_<6 hex>`, local time.
-fn new_id() -> SessionId {
+pub(crate) fn new_id() -> SessionId {
     let now = jiff::Zoned::now().strftime("%Y%m%d_%H%M%S").to_string();
     SessionId::new(format!("{now}_{:06x}", rand::random::<u32>() & 0x00ff_ffff))
 }

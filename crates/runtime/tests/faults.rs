@@ -97,6 +97,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         hooks: Arc::new(NoHooks),
         engine: Arc::new(NeverCompact),
         jitter: Arc::new(|| 0.0),
+        pause: hermes_agent::sleep(),
         events: sink,
     }
 }

@@ -241,6 +241,7 @@ fn ports(world: &World) -> Ports {
         hooks: Arc::new(NoHooks),
         engine: Arc::new(NeverCompact),
         jitter: Arc::new(|| 0.0),
+        pause: hermes_agent::sleep(),
         events: events().0,
     }
 }

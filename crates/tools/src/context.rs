@@ -133,7 +133,8 @@ impl ToolContext {
         self.has_moved.swap(false, Ordering::Relaxed).then(|| self.cwd())
     }
 
-    pub(crate) fn set_cwd(&self, cwd: PathBuf) {
+    /// Moves the session to another folder, as a command does.
+    pub fn set_cwd(&self, cwd: PathBuf) {
         let mut here = lock(&self.cwd);
         if *here != cwd {
             *here = cwd;

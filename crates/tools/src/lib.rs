@@ -40,7 +40,7 @@ pub use context::{ToolContext, ToolSetup, command_key};
 pub use delegate::{Delegate, HelperReport, HelperTask, Role};
 pub use paths::PathLocks;
 pub use prepared::{Finished, Prepared, RunScope, Verdict};
-pub use registry::Registry;
+pub use registry::{Registry, Toolbox};
 pub use segments::segments;
 pub use settings::ToolSettings;
 pub use tool::{AnyTool, Body, Bound, CallScope, Concurrency, Refusal, Tool, ToolError, ToolOutput};

@@ -110,6 +110,11 @@ impl Prepared {
         }
     }
 
+    /// A call that was judged elsewhere, and that somebody else carries out.
+    pub fn judged(call: ToolCall, effect: Effect, verdict: Verdict, concurrency: Concurrency) -> Self {
+        Self { call, effect, verdict, concurrency, body: None, cwd: PathBuf::new() }
+    }
+
     /// Carries the call out. Whatever the tool does, panicking included, there is a result.
     pub async fn run(self, permit: StartPermit, cx: &ToolContext, scope: RunScope) -> Finished {
         let begun = Instant::now();

@@ -1,14 +1,55 @@
 //! The tools of a session, by name.
 
-use crate::prepared::Prepared;
+use crate::prepared::{Finished, Prepared, RunScope};
 use crate::tool::{Bound, Refusal};
 use crate::toolset::{Selection, ToolsetError, core_tools, is_bundle, known, resolve};
 use crate::{AnyTool, ToolContext, arguments, builtin, coerce, names, validate};
-use hermes_conversation::{ToolCall, ToolDefinition};
+use hermes_conversation::{BoxFuture, StartPermit, ToolCall, ToolDefinition};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+
+/// The tools of a turn: what the model is told, what becomes of a call, and the act.
+///
+/// A [`Registry`] does all of it itself. Others stand before one and write down what it says, or give
+/// again what was written down.
+pub trait Toolbox: Send + Sync {
+    /// What the model is told, sorted by name.
+    fn definitions(&self) -> Arc<[ToolDefinition]>;
+
+    /// Decides about one call. Nothing is run, asked or changed.
+    fn prepare(&self, call: &ToolCall, cx: &ToolContext) -> Prepared;
+
+    /// Carries a call out that `prepare` has judged.
+    fn run<'a>(
+        &'a self,
+        prepared: Prepared,
+        permit: StartPermit,
+        cx: &'a ToolContext,
+        scope: RunScope,
+    ) -> BoxFuture<'a, Finished>;
+}
+
+impl Toolbox for Registry {
+    fn definitions(&self) -> Arc<[ToolDefinition]> {
+        self.definitions()
+    }
+
+    fn prepare(&self, call: &ToolCall, cx: &ToolContext) -> Prepared {
+        self.prepare(call, cx)
+    }
+
+    fn run<'a>(
+        &'a self,
+        prepared: Prepared,
+        permit: StartPermit,
+        cx: &'a ToolContext,
+        scope: RunScope,
+    ) -> BoxFuture<'a, Finished> {
+        Box::pin(prepared.run(permit, cx, scope))
+    }
+}
 
 /// A set of tools. Cheap to clone; the definitions are made once.
 #[derive(Clone, Default)]

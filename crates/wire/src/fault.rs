@@ -1,9 +1,11 @@
 //! What can go wrong with a model call, raw and named.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A failed call, as it was observed.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Failure {
     #[error("HTTP {status}: {}", first_line(.body))]
     Http { status: u16, retry_after: Option<Duration>, body: String },
@@ -33,7 +35,8 @@ pub enum Failure {
 }
 
 /// Which of a call's limits ran out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TimeoutPhase {
     Connect,
     FirstByte,

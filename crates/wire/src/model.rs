@@ -3,6 +3,7 @@
 use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, Failure, Fault, FaultClass};
 use futures::stream::BoxStream;
 use hermes_conversation::{AssistantMessage, Bill, BoxFuture, FinishReason, Issuer, Usage};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// One model at one endpoint, ready to be asked.
@@ -52,6 +53,11 @@ pub trait ModelRoute: Send + Sync {
 
     /// A turn ended without an answer.
     fn gave_up(&self) {}
+
+    /// Every model it may ask, the first one first.
+    fn stops(&self) -> Vec<Arc<dyn Model>> {
+        vec![self.current()]
+    }
 }
 
 /// A route with one stop.
@@ -64,9 +70,10 @@ impl ModelRoute for SingleModel {
 }
 
 /// The facts about a model that shape its requests.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelProfile {
     pub mode: ApiMode,
+    #[serde(with = "shared_text")]
     pub model: Arc<str>,
     pub issuer: Issuer,
     pub base_url: String,
@@ -105,7 +112,8 @@ pub struct Reply {
 }
 
 /// How a tool call came over the line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallState {
     /// As the model wrote it.
     Complete,
@@ -120,5 +128,18 @@ pub enum CallState {
 impl CallState {
     pub fn may_run(&self) -> bool {
         matches!(self, Self::Complete | Self::Repaired)
+    }
+}
+
+mod shared_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::sync::Arc;
+
+    pub(super) fn serialize<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(deserializer).map(Arc::from)
     }
 }

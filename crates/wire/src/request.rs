@@ -3,10 +3,12 @@
 use crate::{AnthropicDialect, ResponsesDialect};
 use bytes::Bytes;
 use hermes_conversation::{Issuer, Message, ToolDefinition};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The formats in which a model can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ApiMode {
     ChatCompletions,
     AnthropicMessages,
@@ -25,7 +27,8 @@ impl ApiMode {
 }
 
 /// How hard a model is asked to think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// Not at all.
     None,
@@ -68,7 +71,8 @@ impl Effort {
 }
 
 /// How long a marked prefix stays in a provider's cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CacheTtl {
     FiveMinutes,
     OneHour,
@@ -104,7 +108,7 @@ pub struct RequestSettings {
 }
 
 /// How one endpoint spells the things that endpoints spell differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
     pub system_role: SystemRole,
     pub output_cap: OutputCapKey,
@@ -114,13 +118,15 @@ pub struct Dialect {
     pub responses: ResponsesDialect,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SystemRole {
     System,
     Developer,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OutputCapKey {
     MaxTokens,
     MaxCompletionTokens,

@@ -99,6 +99,12 @@ impl Stage {
         self.home.command(hermes, ["--max-turns", "1000", "-z", "hi"])
     }
 
+    /// The same, with a recording beside it.
+    pub(super) fn recorded(&self, hermes: &Path) -> Command {
+        let file = self.home.work().join("run.jsonl").display().to_string();
+        self.home.command(hermes, ["--record", &file, "--max-turns", "1000", "-z", "hi"])
+    }
+
     /// Runs a command that must bring the scenario to its end.
     pub(super) fn measure(&self, command: &Command) -> Result<Sample> {
         let measured = measure::run(command, &self.scenario.ending());

@@ -24,6 +24,7 @@ pub(super) fn all(rounds: &Rounds, effort: Effort) -> Result<Vec<Row>> {
     rows.extend(first_request(rounds, &counting)?);
     rows.push(per_call(rounds));
     rows.push(flatness(&counting, effort)?);
+    rows.push(recording(&counting, effort)?);
     rows.extend(waiting_and_streaming(rounds));
     rows.extend(resuming(rounds));
     rows.push(fsyncs_per_call(&counting)?);
@@ -96,6 +97,25 @@ fn flatness(counting: &Counting<'_>, effort: Effort) -> Result<Row> {
             (many - few) / calls,
             (most - many) / calls
         )))
+}
+
+/// How much more a run takes that is recorded, start and all.
+fn recording(counting: &Counting<'_>, effort: Effort) -> Result<Row> {
+    const NAME: &str = "with --record / without, instructions";
+    if let Some(why) = missing("valgrind") {
+        return Ok(Row::skipped(NAME, why));
+    }
+    let (mut plain, mut recorded) = (Vec::new(), Vec::new());
+    for _ in 0..effort.callgrind_rounds {
+        plain.push(counting.instructions(&counting.many)? as f64);
+        let copy = counting.many.copy()?;
+        recorded.push(instructions(&copy.recorded(counting.hermes))? as f64);
+    }
+    let (plain, recorded) = (middle(plain), middle(recorded));
+    let each = (recorded - plain) / MANY as f64 / 1000.0;
+    Ok(Row::new(NAME, Quantity::Number(recorded / plain))
+        .target(Target::AtMost(Quantity::Number(1.03)))
+        .note(format!("{MANY} calls; {each:.0} thousand instructions per call")))
 }
 
 fn waiting_and_streaming(rounds: &Rounds) -> Vec<Row> {

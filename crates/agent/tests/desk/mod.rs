@@ -44,6 +44,7 @@ pub(crate) fn ports(
         hooks: Arc::new(NoHooks),
         engine: Arc::new(NeverCompact),
         jitter: Arc::new(|| 0.0),
+        pause: hermes_agent::sleep(),
         events,
     }
 }

@@ -1,19 +1,42 @@
 //! How endpoints of the Messages format differ.
 
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// What one endpoint and model expect of a Messages request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnthropicDialect {
     pub thinking: ThinkingStyle,
     pub replay: ThinkingReplay,
     pub dots: ModelDots,
     /// The word for an effort above `high`, which not every model knows.
-    pub xhigh: &'static str,
+    #[serde(with = "effort_word")]
+    pub xhigh: EffortWord,
+}
+
+/// One of a few words. (Written out, the type would look like text that is borrowed from a file.)
+pub(crate) type EffortWord = &'static str;
+
+/// The words that `xhigh` can be.
+mod effort_word {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    const WORDS: [&str; 3] = ["xhigh", "max", "high"];
+
+    pub(super) fn serialize<S: Serializer>(word: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(word)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        let known = WORDS.into_iter().find(|known| *known == word);
+        known.ok_or_else(|| de::Error::custom(format!("`{word}` is no word for an effort")))
+    }
 }
 
 /// How a model is asked to think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ThinkingStyle {
     /// It cannot be asked.
     None,
@@ -24,7 +47,8 @@ pub enum ThinkingStyle {
 }
 
 /// Which thinking is sent back to the endpoint that issued it. It never goes anywhere else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ThinkingReplay {
     /// Signed and encrypted thinking, as it came.
     Signed,
@@ -37,7 +61,8 @@ pub enum ThinkingReplay {
 }
 
 /// What becomes of the dots in a Claude model's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ModelDots {
     ToDashes,
     Keep,

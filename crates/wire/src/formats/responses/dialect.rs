@@ -3,16 +3,18 @@
 use super::short_id;
 use crate::{Effort, RequestSettings};
 use hermes_conversation::Issuer;
+use serde::{Deserialize, Serialize};
 
 /// How one Responses endpoint with one model differs from the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponsesDialect {
     pub backend: ResponsesBackend,
     pub reasoning: ReasoningDial,
 }
 
 /// The kinds of servers that are spoken to differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ResponsesBackend {
     OpenAi,
     /// What a ChatGPT subscription pays for.
@@ -23,7 +25,8 @@ pub enum ResponsesBackend {
 }
 
 /// What a model lets us say about its reasoning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ReasoningDial {
     /// It takes an effort.
     Adjustable,

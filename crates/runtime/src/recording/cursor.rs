@@ -1,0 +1,285 @@
+//! Where a replay stands in its recording.
+//!
+//! Inputs are taken from the lines in order; outcomes are compared with them. The first difference ends
+//! the replay: whatever the driver does then comes to nothing.
+
+use super::line::{EventLine, Line, Outcome, What};
+use super::pending_text::PendingText;
+use super::reading::Recording;
+use super::replay::Difference;
+use super::request_line::body_after;
+use super::tape::Tape;
+use hermes_conversation::RecordError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) struct Cursor {
+    lines: Arc<Recording>,
+    /// Outcomes are compared; a fork has another session id in its requests, and only goes along.
+    compares: bool,
+    /// From this request on a live model is asked.
+    live_from: Option<u64>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    at: usize,
+    now: u64,
+    text: PendingText,
+    end: Option<Ended>,
+    cancel: CancellationToken,
+    requests: u64,
+    body: Vec<u8>,
+    is_live: bool,
+}
+
+/// Why a replay goes no further.
+#[derive(Debug, Clone)]
+pub(crate) enum Ended {
+    Differs(Difference),
+    /// The recording ends where the run goes on.
+    RanOut,
+}
+
+impl Cursor {
+    pub(crate) fn new(lines: Arc<Recording>, compares: bool, live_from: Option<u64>) -> Self {
+        let now = lines.lines.first().map_or(0, |line| line.at);
+        let state = Mutex::new(State { now, ..State::default() });
+        Self { lines, compares, live_from, state }
+    }
+
+    pub(crate) fn recording(&self) -> &Recording {
+        &self.lines
+    }
+
+    /// The time of the line that was reached, in seconds since 1970.
+    pub(crate) fn now(&self) -> f64 {
+        self.state().now as f64 / 1000.0
+    }
+
+    pub(crate) fn begin_turn(&self, cancel: CancellationToken) {
+        self.state().cancel = cancel;
+    }
+
+    /// Why the replay has ended, if it has.
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        self.state().end.clone()
+    }
+
+    pub(crate) fn requests(&self) -> u64 {
+        self.state().requests
+    }
+
+    /// How many lines were gone through.
+    pub(crate) fn events(&self) -> usize {
+        self.state().at
+    }
+
+    /// The model of the recording has said what it will say; now a live one is asked.
+    pub(crate) fn is_live(&self) -> bool {
+        self.state().is_live
+    }
+
+    /// A model is about to be asked: goes live if this is the place for it.
+    pub(crate) fn approach_request(&self) {
+        let mut state = self.state();
+        let is_next = matches!(self.line(&state), Some(Line { what: What::Request(_), .. }));
+        if is_next && self.live_from == Some(state.requests + 1) {
+            state.is_live = true;
+        }
+    }
+
+    /// Stops the turn, as the person did.
+    pub(crate) fn stop_turn(&self) {
+        self.state().cancel.cancel();
+    }
+
+    /// What comes next, if anything may.
+    pub(crate) fn peek<T>(&self, look: impl FnOnce(&What) -> T) -> Option<T> {
+        let state = self.state();
+        match state.end {
+            Some(_) => None,
+            None => self.line(&state).map(|line| look(&line.what)),
+        }
+    }
+
+    /// The next reply. It is needed before the events that it leads to, and stands behind them.
+    pub(crate) fn coming_reply(&self) -> Option<Outcome> {
+        let mut state = self.state();
+        if state.end.is_some() {
+            return None;
+        }
+        let rest = self.lines.lines.get(state.at..).unwrap_or_default();
+        match rest.iter().map(|line| &line.what).find(|what| !matches!(what, What::Event(_))) {
+            Some(What::Reply(reply)) => Some(reply.outcome.clone()),
+            Some(other) => {
+                self.differ(&mut state, &shown(other), "a reply is asked for");
+                None
+            }
+            // Whoever was killed here had no whole reply yet.
+            None => {
+                self.run_out(&mut state);
+                None
+            }
+        }
+    }
+
+    /// Takes the next line, which must be the one that `pick` wants.
+    pub(crate) fn take<T>(&self, wanted: &str, pick: impl FnOnce(&What) -> Option<T>) -> Option<T> {
+        let mut state = self.state();
+        self.flush(&mut state);
+        if state.end.is_some() {
+            return None;
+        }
+        let Some(line) = self.line(&state) else {
+            self.run_out(&mut state);
+            return None;
+        };
+        match pick(&line.what) {
+            Some(found) => {
+                self.step(&mut state);
+                Some(found)
+            }
+            None => {
+                self.differ(&mut state, &shown(&line.what), &format!("{wanted} is asked for"));
+                None
+            }
+        }
+    }
+
+    /// Compares a request.
+    pub(crate) fn request(&self, got: &[u8]) {
+        let mut state = self.state();
+        self.flush(&mut state);
+        if state.end.is_some() {
+            return;
+        }
+        let Some(Line { what: What::Request(line), .. }) = self.line(&state) else {
+            drop(state);
+            self.take::<()>("a reply", |_| None);
+            return;
+        };
+        let Some(want) = body_after(&state.body, line) else {
+            self.differ(&mut state, "a request that goes on from the one before", "a shorter one");
+            return;
+        };
+        state.requests += 1;
+        if self.compares && want != got {
+            let (want, got) = (String::from_utf8_lossy(&want), String::from_utf8_lossy(got));
+            self.differ(&mut state, &want, &got);
+            return;
+        }
+        state.body = want;
+        self.step(&mut state);
+    }
+
+    /// Notes a difference that was found elsewhere.
+    pub(crate) fn differs(&self, expected: &str, got: &str) {
+        let mut state = self.state();
+        if state.end.is_none() {
+            self.differ(&mut state, expected, got);
+        }
+    }
+
+    fn line<'a>(&'a self, state: &State) -> Option<&'a Line> {
+        self.lines.lines.get(state.at)
+    }
+
+    fn step(&self, state: &mut State) {
+        let Some(line) = self.line(state) else { return };
+        state.now = line.at;
+        if line.stopped {
+            state.cancel.cancel();
+        }
+        state.at += 1;
+    }
+
+    /// Compares the text that was sent before what comes now.
+    fn flush(&self, state: &mut State) {
+        if state.is_live {
+            drop(state.text.take());
+            return;
+        }
+        for text in state.text.take() {
+            self.compare(state, &text);
+        }
+    }
+
+    fn compare(&self, state: &mut State, got: &What) {
+        if state.end.is_some() {
+            return;
+        }
+        let Some(line) = self.line(state) else {
+            self.run_out(state);
+            return;
+        };
+        let is_same = match self.compares {
+            true => line.what == *got,
+            false => line.what.kind() == got.kind(),
+        };
+        match is_same {
+            true => self.step(state),
+            false => self.differ(state, &shown(&line.what), &shown(got)),
+        }
+    }
+
+    fn run_out(&self, state: &mut State) {
+        state.end = Some(Ended::RanOut);
+        state.cancel.cancel();
+    }
+
+    fn differ(&self, state: &mut State, expected: &str, got: &str) {
+        // The header is the first line.
+        let difference = Difference::between(state.at + 1, state.at + 2, expected, got);
+        state.end = Some(Ended::Differs(difference));
+        state.cancel.cancel();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tape for Cursor {
+    fn put(&self, what: What) {
+        let mut state = self.state();
+        if state.is_live {
+            return;
+        }
+        self.flush(&mut state);
+        self.compare(&mut state, &what);
+    }
+
+    fn text(&self, piece: &str, is_reasoning: bool) {
+        self.state().text.add(piece, is_reasoning);
+    }
+
+    fn commit_fails(&self) -> Option<RecordError> {
+        let mut state = self.state();
+        if state.is_live {
+            return None;
+        }
+        self.flush(&mut state);
+        if state.end.is_some() {
+            return Some(RecordError::Store { cause: "the replay has ended".to_owned() });
+        }
+        let error = match self.line(&state) {
+            Some(Line { what: What::Commit(commit), .. }) => commit.error.clone(),
+            _ => None,
+        };
+        if error.is_some() {
+            self.step(&mut state);
+        }
+        error
+    }
+}
+
+/// A line for a person.
+fn shown(what: &What) -> String {
+    match what {
+        What::Event(EventLine::Text(text)) => format!("text: {text}"),
+        What::Event(EventLine::Reasoning(text)) => format!("reasoning: {text}"),
+        other => serde_json::to_string(other).unwrap_or_else(|_| other.kind().to_owned()),
+    }
+}

@@ -1,0 +1,243 @@
+//! A digest over what was stored, so that two runs can be compared without keeping it twice.
+//!
+//! Times and ids are left out: they are inputs. So are costs, which the meter adds and a replay has not.
+//! Every commit is summed up in 64 bits, which is for finding differences and not for proving anything;
+//! the digest of the state is the SHA-256 over these sums.
+
+use hermes_conversation::{
+    AssistantMessage, Closing, Content, Effect, Intent, Message, RawJson, Settlement, SpentCall, ToolMessage,
+    UserMessage,
+};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The sum of one commit.
+pub(crate) struct Sum<'h> {
+    state: u64,
+    /// Puts placeholders in the place of secrets.
+    hide: &'h dyn Fn(&str) -> Option<String>,
+}
+
+impl<'h> Sum<'h> {
+    pub(crate) fn new(hide: &'h dyn Fn(&str) -> Option<String>) -> Self {
+        Self { state: 0x9e37_79b9_7f4a_7c15, hide }
+    }
+
+    pub(crate) fn value(&self) -> u64 {
+        self.state
+    }
+
+    fn word(&mut self, word: u64) {
+        let mixed = u128::from(self.state ^ word) * u128::from(0xd1b5_4a32_d192_ed03_u64);
+        self.state = (mixed >> 64) as u64 ^ mixed as u64 ^ self.state.rotate_left(23) ^ word;
+    }
+
+    fn text(&mut self, text: &str) {
+        let hidden = (self.hide)(text);
+        let text = hidden.as_deref().unwrap_or(text);
+        self.word(text.len() as u64);
+        let mut words = text.as_bytes().chunks_exact(8);
+        for word in &mut words {
+            self.word(u64::from_le_bytes(word.try_into().unwrap_or_default()));
+        }
+        let mut last = [0; 8];
+        let rest = words.remainder();
+        last[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(last));
+    }
+
+    fn maybe(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.text(text),
+            None => self.word(u64::MAX),
+        }
+    }
+
+    fn content(&mut self, content: &Content) {
+        self.word(u64::from(matches!(content, Content::Parts(_))));
+        self.text(content.as_text());
+    }
+
+    fn user(&mut self, message: &UserMessage) {
+        self.content(&message.content);
+        self.maybe(message.api_content.as_deref());
+    }
+
+    fn assistant(&mut self, message: &AssistantMessage) {
+        self.text(&message.text);
+        for call in &message.calls {
+            self.text(call.id.as_str());
+            self.text(&call.name);
+            self.text(&call.arguments);
+            self.maybe(call.call_id.as_deref());
+            self.maybe(call.response_item_id.as_deref());
+            self.maybe(call.extra_content.as_ref().map(RawJson::as_str));
+        }
+        let thought = &message.reasoning;
+        self.maybe(thought.text.as_deref());
+        self.maybe(thought.content.as_deref());
+        for raw in
+            [&thought.details, &thought.codex_items, &thought.codex_messages, &thought.anthropic_blocks]
+        {
+            self.maybe(raw.as_ref().map(RawJson::as_str));
+        }
+        self.maybe(message.finish.map(|finish| finish.as_str()));
+        if let Some(issuer) = &message.issuer {
+            self.text(&issuer.provider);
+            self.text(&issuer.model);
+        }
+    }
+
+    fn tool(&mut self, message: &ToolMessage) {
+        self.text(message.call_id.as_str());
+        self.text(&message.tool_name);
+        self.content(&message.content);
+        self.maybe(message.api_content.as_deref());
+        self.maybe(message.disposition.map(|disposition| disposition.as_str()));
+    }
+
+    fn spending(&mut self, spent: Option<&SpentCall>) {
+        let Some(spent) = spent else { return self.word(0) };
+        let usage = &spent.usage;
+        let numbers = [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning];
+        for number in [spent.calls].into_iter().chain(numbers) {
+            self.word(number);
+        }
+        self.text(&spent.model);
+    }
+
+    pub(crate) fn opened(mut self, message: &UserMessage) -> u64 {
+        self.user(message);
+        self.value()
+    }
+
+    pub(crate) fn planned(
+        mut self,
+        reply: &AssistantMessage,
+        intents: &[Intent],
+        spent: Option<&SpentCall>,
+    ) -> u64 {
+        self.assistant(reply);
+        for intent in intents {
+            self.text(intent.call_id.as_str());
+            self.text(&intent.tool);
+            self.text(&intent.arguments);
+            self.text(intent.state.as_str());
+            self.text(intent.decision);
+            self.text(intent.effect.as_str());
+            if let Effect::Write(paths) = &intent.effect {
+                for path in paths {
+                    self.text(&path.to_string_lossy());
+                }
+            }
+        }
+        self.spending(spent);
+        self.value()
+    }
+
+    pub(crate) fn settled(mut self, settlement: &Settlement) -> u64 {
+        for settled in &settlement.results {
+            self.text(settled.state.as_str());
+            self.tool(&settled.message);
+        }
+        for (_, word) in &settlement.decided {
+            self.text(word);
+        }
+        self.word(settlement.start.len() as u64);
+        self.value()
+    }
+
+    pub(crate) fn extended(mut self, messages: &[Message], spent: Option<&SpentCall>) -> u64 {
+        for message in messages {
+            match message {
+                Message::User(message) => self.user(message),
+                Message::Assistant(message) => self.assistant(message),
+                Message::Tool(message) => self.tool(message),
+            }
+        }
+        self.spending(spent);
+        self.value()
+    }
+
+    pub(crate) fn closed(mut self, closing: &Closing) -> u64 {
+        if let Some(message) = &closing.message {
+            self.assistant(message);
+        }
+        self.text(&closing.exit_reason);
+        self.spending(closing.spent.as_ref());
+        self.value()
+    }
+}
+
+/// The digest so far.
+#[derive(Clone, Default)]
+pub(crate) struct StateDigest(Sha256);
+
+impl StateDigest {
+    /// Adds one commit.
+    pub(crate) fn add(&mut self, sum: u64) {
+        self.0.update(sum.to_le_bytes());
+    }
+
+    pub(crate) fn hex(&self) -> String {
+        self.0.clone().finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+            // Writing into memory does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+}
+
+/// A text without secrets, where it has any.
+pub(crate) fn changed(hidden: Cow<'_, str>) -> Option<String> {
+    match hidden {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(hidden) => Some(hidden),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_conversation::{CallId, ToolCall};
+
+    fn sum(message: &AssistantMessage) -> u64 {
+        Sum::new(&|_| None).planned(message, &[], None)
+    }
+
+    #[test]
+    fn every_part_of_a_message_counts_and_no_two_places_are_the_same() {
+        let base = AssistantMessage {
+            text: "some words".into(),
+            calls: vec![ToolCall::new(CallId::new("a"), "todo", "{}")],
+            ..AssistantMessage::default()
+        };
+        let mut others = vec![AssistantMessage::default()];
+        let mut change = |act: &dyn Fn(&mut AssistantMessage)| {
+            let mut other = base.clone();
+            act(&mut other);
+            others.push(other);
+        };
+        change(&|other| other.text = "some wordz".into());
+        change(&|other| other.text.push('\0'));
+        change(&|other| other.calls[0].arguments = "{ }".into());
+        change(&|other| other.calls[0].id = CallId::new("b"));
+        change(&|other| other.calls.clear());
+        change(&|other| other.reasoning.text = Some("some words".into()));
+        change(&|other| other.reasoning.content = Some("some words".into()));
+        let sums: Vec<u64> = others.iter().chain([&base]).map(sum).collect();
+        let mut different = sums.clone();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), sums.len());
+        assert_eq!(sum(&base), sum(&base.clone()));
+    }
+
+    #[test]
+    fn a_secret_counts_as_its_placeholder() {
+        let hide = |text: &str| text.contains("hush").then(|| text.replace("hush", "{{secret:1}}"));
+        let (said, hidden) = (UserMessage::text("so hush"), UserMessage::text("so {{secret:1}}"));
+        assert_eq!(Sum::new(&hide).opened(&said), Sum::new(&|_| None).opened(&hidden));
+    }
+}

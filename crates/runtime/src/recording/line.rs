@@ -1,0 +1,374 @@
+//! The lines of a recording. docs/recording.md explains them to people.
+
+use hermes_conversation::{
+    AssistantMessage, CallId, Content, Disposition, Effect, FinishReason, IntentState, Mail, MailMode,
+    Message, Quirks, RawJson, RecordError, TurnEvent, Usage, UserMessage,
+};
+use hermes_wire::{CallState, Failure, ModelProfile};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The format of these lines. A line of another version is not read.
+pub(crate) const VERSION: u32 = 1;
+
+/// The first line of a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Header {
+    pub(crate) hermes_recording: u32,
+    /// The program that wrote it.
+    pub(crate) program: String,
+}
+
+/// Every other line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Line<W = What> {
+    /// Milliseconds since 1970.
+    pub(crate) at: u64,
+    /// The person's stop was seen here first.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) stopped: bool,
+    pub(crate) what: W,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum What {
+    /// A session as it stands before the next turn.
+    Session(Box<SessionLine>),
+    Turn {
+        session: String,
+        input: UserMessage,
+        /// What was said while the session was busy and is in `input`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        mail: Vec<MailLine>,
+    },
+    /// What was waiting for the turn; that nothing was is not written down.
+    Mail(Vec<MailLine>),
+    /// Which model a turn began with: whether it is the first one, and its place among the stops.
+    Restored {
+        first: bool,
+        at: usize,
+    },
+    Request(RequestLine),
+    Reply(ReplyLine),
+    /// A random number for a wait.
+    Jitter {
+        number: f64,
+    },
+    /// A wait is over.
+    Waited {
+        #[serde(default, skip_serializing_if = "is_false")]
+        dropped: bool,
+    },
+    /// Another key was looked for; nothing when the turn was stopped meanwhile.
+    Key {
+        found: Option<bool>,
+    },
+    Judged(JudgedLine),
+    /// A person was asked; nothing when the turn was stopped meanwhile.
+    Approval {
+        call: CallId,
+        answer: Option<Answer>,
+    },
+    Tool(ToolLine),
+    /// Outside code wants something; that it does not is not written down.
+    Hook {
+        block: Option<String>,
+    },
+    /// Nothing else happened here than that the stop was seen.
+    Stop,
+    Commit(CommitLine),
+    Event(EventLine),
+    Ended(EndedLine),
+}
+
+/// Something that was said while the session was busy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MailLine {
+    pub(crate) mode: MailMode,
+    pub(crate) text: String,
+}
+
+impl MailLine {
+    pub(crate) fn all(mail: &[Mail]) -> Vec<Self> {
+        mail.iter().map(|mail| Self { mode: mail.mode, text: mail.text.clone() }).collect()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SessionLine {
+    pub(crate) id: String,
+    pub(crate) source: String,
+    pub(crate) cwd: String,
+    /// What the system prompt was made from, where it was made in this run.
+    pub(crate) layers: Option<LayersLine>,
+    pub(crate) system: String,
+    /// The session's own model and those that step in.
+    pub(crate) stops: Vec<ModelProfile>,
+    pub(crate) limits: LimitsLine,
+    pub(crate) toolsets: Vec<String>,
+    pub(crate) disabled_toolsets: Vec<String>,
+    /// Whether somebody watches who could be asked.
+    pub(crate) is_watched: bool,
+    pub(crate) quirks: Quirks,
+    pub(crate) history: Vec<Message>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LayersLine {
+    pub(crate) identity: Option<String>,
+    pub(crate) tools: Vec<String>,
+    pub(crate) os: String,
+    pub(crate) cwd: String,
+    pub(crate) platform: String,
+    pub(crate) system_message: Option<String>,
+    pub(crate) date: String,
+    pub(crate) model: String,
+    pub(crate) provider: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LimitsLine {
+    pub(crate) max_iterations: u32,
+    pub(crate) attempts: u32,
+    pub(crate) keys: u32,
+    pub(crate) continuations: u32,
+    pub(crate) empty_retries: u32,
+    pub(crate) cut_calls: u32,
+    pub(crate) backoff: Duration,
+}
+
+/// A request's body: as many bytes of the one before, and the rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RequestLine {
+    /// Counting from 1.
+    pub(crate) number: u64,
+    pub(crate) prefix: usize,
+    pub(crate) rest: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ReplyLine {
+    pub(crate) number: u64,
+    pub(crate) outcome: Outcome,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// No reply began.
+    Failed(Failure),
+    /// The turn was stopped before a reply began.
+    Dropped,
+    /// The bytes that came.
+    Body {
+        status: u16,
+        streamed: bool,
+        body: Body,
+        end: End,
+        /// How the bytes arrived; only where it matters, in a reply that was dropped.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        chunks: Vec<usize>,
+    },
+    /// What was read from the bytes, because a secret was in them, perhaps in pieces.
+    Decoded { said: Vec<Said>, end: End },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Body {
+    Text(String),
+    /// The lines of a stream that was read to its end; see `sse_lines`.
+    Lines(Vec<RawJson>),
+    /// Bytes that are not text.
+    Base64(String),
+}
+
+/// How a reply ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum End {
+    /// There were no more bytes, or nobody needed them.
+    Complete,
+    /// The line failed.
+    Failed(Failure),
+    /// The turn was stopped after so many pieces.
+    Dropped { after: usize },
+}
+
+/// A piece of a reply that was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Said {
+    Text(String),
+    Reasoning(String),
+    ToolPreparing(String),
+    Finished {
+        message: Box<AssistantMessage>,
+        calls: Vec<CallState>,
+        finish: FinishReason,
+        usage: Option<Usage>,
+    },
+    Failed(Failure),
+}
+
+/// What became of a call before anything ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct JudgedLine {
+    pub(crate) call: CallId,
+    /// The tool's name, which may have been repaired.
+    pub(crate) name: String,
+    pub(crate) effect: Effect,
+    pub(crate) verdict: VerdictLine,
+    pub(crate) concurrency: ConcurrencyLine,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum VerdictLine {
+    Run,
+    Ask { what: String, cwd: PathBuf },
+    Refuse { text: String, decision: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ConcurrencyLine {
+    Free,
+    Reads(Vec<PathBuf>),
+    Writes(Vec<PathBuf>),
+    Kin,
+    Alone,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer {
+    Allowed,
+    Denied,
+    Nobody,
+    Stopped,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ToolLine {
+    pub(crate) call: CallId,
+    /// How many calls with this id ended before: servers repeat ids.
+    pub(crate) again: usize,
+    pub(crate) name: String,
+    pub(crate) state: IntentState,
+    pub(crate) failed: bool,
+    pub(crate) millis: u64,
+    pub(crate) content: Content,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) api_content: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) disposition: Option<Disposition>,
+    /// Where the session stands now, if it has moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// A transaction of the session store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CommitLine {
+    pub(crate) what: String,
+    /// What was stored, in 64 bits.
+    pub(crate) sum: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<RecordError>,
+}
+
+/// News for the front end. What another line says in full is not repeated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EventLine {
+    Accepted,
+    Text(String),
+    Reasoning(String),
+    Retracted,
+    ToolPreparing { name: String },
+    ToolStarted { id: CallId, name: String },
+    ToolFinished { id: CallId, name: String, failed: bool, millis: u64 },
+    ApprovalAsked { id: CallId, what: String, cwd: String },
+    StepFinished { usage: Option<Usage> },
+    MailDelivered(MailLine),
+    Status(String),
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EndedLine {
+    pub(crate) exit_reason: String,
+    pub(crate) completed: bool,
+    pub(crate) failed: bool,
+    pub(crate) partial: bool,
+    pub(crate) interrupted: bool,
+    pub(crate) error: Option<String>,
+    pub(crate) final_response: Option<String>,
+    pub(crate) api_calls: u32,
+    pub(crate) usage: Usage,
+    /// The digest over everything that was stored in this run.
+    pub(crate) state: String,
+}
+
+impl What {
+    /// The kind, for people.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Session(_) => "session",
+            Self::Turn { .. } => "turn",
+            Self::Mail(_) => "mail",
+            Self::Restored { .. } => "restored",
+            Self::Request(_) => "request",
+            Self::Reply(_) => "reply",
+            Self::Jitter { .. } => "jitter",
+            Self::Waited { .. } => "waited",
+            Self::Key { .. } => "key",
+            Self::Judged(_) => "judged",
+            Self::Approval { .. } => "approval",
+            Self::Tool(_) => "tool",
+            Self::Hook { .. } => "hook",
+            Self::Stop => "stop",
+            Self::Commit(_) => "commit",
+            Self::Event(_) => "event",
+            Self::Ended(_) => "ended",
+        }
+    }
+}
+
+impl EventLine {
+    /// `None` for news that do not come of the turn itself.
+    pub(crate) fn of(event: &TurnEvent) -> Option<Self> {
+        Some(match event {
+            TurnEvent::Helper { .. } | TurnEvent::MailAccepted { .. } => return None,
+            TurnEvent::MailDelivered { mode, text, .. } => {
+                Self::MailDelivered(MailLine { mode: *mode, text: text.clone() })
+            }
+            TurnEvent::Accepted => Self::Accepted,
+            TurnEvent::Text(text) => Self::Text(text.clone()),
+            TurnEvent::Reasoning(text) => Self::Reasoning(text.clone()),
+            TurnEvent::Retracted => Self::Retracted,
+            TurnEvent::ToolPreparing { name } => Self::ToolPreparing { name: name.clone() },
+            TurnEvent::ToolStarted { id, name, .. } => {
+                Self::ToolStarted { id: id.clone(), name: name.clone() }
+            }
+            TurnEvent::ToolFinished { id, name, failed, millis, .. } => {
+                Self::ToolFinished { id: id.clone(), name: name.clone(), failed: *failed, millis: *millis }
+            }
+            TurnEvent::ApprovalAsked { id, what, cwd } => {
+                Self::ApprovalAsked { id: id.clone(), what: what.clone(), cwd: cwd.clone() }
+            }
+            TurnEvent::StepFinished { usage } => Self::StepFinished { usage: *usage },
+            TurnEvent::Status(text) => Self::Status(text.clone()),
+        })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_false(value: &bool) -> bool {
+    !value
+}

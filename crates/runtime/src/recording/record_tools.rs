@@ -1,0 +1,100 @@
+//! Tools with a recorder before them: how each call was judged, and how it ended.
+
+use super::line::{ConcurrencyLine, JudgedLine, ToolLine, VerdictLine, What};
+use super::recorder::Recorder;
+use super::tape::Tape;
+use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition};
+use hermes_tools::{Concurrency, Finished, Prepared, RunScope, ToolContext, Toolbox, Verdict};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub(crate) struct RecordedTools {
+    inner: Arc<dyn Toolbox>,
+    recorder: Arc<Recorder>,
+    repeats: Repeats,
+}
+
+/// How often an id has come up in a turn: servers repeat them.
+#[derive(Debug, Default)]
+pub(crate) struct Repeats(Mutex<HashMap<CallId, usize>>);
+
+impl Repeats {
+    /// How often it came up before.
+    pub(crate) fn next(&self, call: &CallId) -> usize {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = seen.entry(call.clone()).or_default();
+        *count += 1;
+        *count - 1
+    }
+}
+
+impl RecordedTools {
+    pub(crate) fn new(inner: Arc<dyn Toolbox>, recorder: Arc<Recorder>) -> Self {
+        Self { inner, recorder, repeats: Repeats::default() }
+    }
+}
+
+impl Toolbox for RecordedTools {
+    fn definitions(&self) -> Arc<[ToolDefinition]> {
+        self.inner.definitions()
+    }
+
+    fn prepare(&self, call: &ToolCall, cx: &ToolContext) -> Prepared {
+        let prepared = self.inner.prepare(call, cx);
+        self.recorder.put(What::Judged(judged(call, &prepared)));
+        prepared
+    }
+
+    fn run<'a>(
+        &'a self,
+        prepared: Prepared,
+        permit: StartPermit,
+        cx: &'a ToolContext,
+        scope: RunScope,
+    ) -> BoxFuture<'a, Finished> {
+        let again = self.repeats.next(&prepared.call.id);
+        Box::pin(async move {
+            let before = cx.cwd();
+            let finished = self.inner.run(prepared, permit, cx, scope).await;
+            let message = &finished.message;
+            let now = cx.cwd();
+            self.recorder.put(What::Tool(ToolLine {
+                call: message.call_id.clone(),
+                again,
+                name: message.tool_name.clone(),
+                state: finished.state,
+                failed: finished.failed,
+                millis: finished.millis,
+                content: message.content.clone(),
+                api_content: message.api_content.clone(),
+                disposition: message.disposition,
+                cwd: (now != before).then_some(now),
+            }));
+            finished
+        })
+    }
+}
+
+fn judged(call: &ToolCall, prepared: &Prepared) -> JudgedLine {
+    JudgedLine {
+        call: call.id.clone(),
+        name: prepared.call.name.clone(),
+        effect: prepared.effect.clone(),
+        verdict: match &prepared.verdict {
+            Verdict::Run => VerdictLine::Run,
+            Verdict::Ask(request) => {
+                VerdictLine::Ask { what: request.what.clone(), cwd: request.cwd.clone() }
+            }
+            Verdict::Refuse { text, decision } => {
+                VerdictLine::Refuse { text: text.clone(), decision: (*decision).to_owned() }
+            }
+        },
+        concurrency: match &prepared.concurrency {
+            Concurrency::Free => ConcurrencyLine::Free,
+            Concurrency::Reads(paths) => ConcurrencyLine::Reads(paths.clone()),
+            Concurrency::Writes(paths) => ConcurrencyLine::Writes(paths.clone()),
+            Concurrency::Kin => ConcurrencyLine::Kin,
+            Concurrency::Alone => ConcurrencyLine::Alone,
+        },
+    }
+}

@@ -1,0 +1,134 @@
+//! Everything else that a turn hears from outside, from a recording.
+
+use super::cursor::Cursor;
+use super::due::Due;
+use super::line::{Answer, MailLine, What};
+use hermes_agent::{Pause, sleep};
+use hermes_conversation::{
+    BoxFuture, DeliveryPoint, HookPoint, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError, SessionId,
+};
+use hermes_store::{SessionDb, StoreError};
+use hermes_tools::{Approval, ApprovalRequest, AskUser};
+use std::sync::Arc;
+
+pub(crate) struct ReplayedAsk {
+    pub(crate) cursor: Arc<Cursor>,
+    pub(crate) is_watched: bool,
+    pub(crate) live: Option<Arc<dyn AskUser>>,
+}
+
+impl AskUser for ReplayedAsk {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        if let (true, Some(live)) = (self.cursor.is_live(), &self.live) {
+            return live.approve(request);
+        }
+        let asked = request.call_id.clone();
+        let pick = move |what: &What| match what {
+            What::Approval { call, answer } if *call == asked => Some(*answer),
+            _ => None,
+        };
+        let due = Due::new(self.cursor.clone(), "an answer to a question", Box::new(pick));
+        Box::pin(async move {
+            match due.answer().await {
+                Answer::Allowed => Approval::Allowed,
+                Answer::Denied => Approval::Denied,
+                Answer::Nobody => Approval::Nobody,
+                Answer::Stopped => Approval::Stopped,
+            }
+        })
+    }
+
+    fn is_present(&self) -> bool {
+        match &self.live {
+            Some(live) if self.cursor.is_live() => live.is_present(),
+            _ => self.is_watched,
+        }
+    }
+}
+
+pub(crate) struct ReplayedMailbox {
+    pub(crate) cursor: Arc<Cursor>,
+    pub(crate) store: SessionDb,
+}
+
+impl Mailbox for ReplayedMailbox {
+    fn waiting<'a>(
+        &'a self,
+        lease: &'a Lease,
+        _: DeliveryPoint,
+    ) -> BoxFuture<'a, Result<Vec<Mail>, RecordError>> {
+        let said = self.cursor.peek(|what| match what {
+            What::Mail(lines) => Some(lines.clone()),
+            _ => None,
+        });
+        Box::pin(async move {
+            let (Some(Some(lines)), false) = (said, self.cursor.is_live()) else { return Ok(Vec::new()) };
+            self.cursor.take("mail", |_| Some(()));
+            Ok(posted(&self.store, &lease.session, lines).await?)
+        })
+    }
+}
+
+/// Puts mail into the store, where its delivery is looked for.
+pub(crate) async fn posted(
+    store: &SessionDb,
+    session: &SessionId,
+    lines: Vec<MailLine>,
+) -> Result<Vec<Mail>, StoreError> {
+    let mut mail = Vec::new();
+    for MailLine { mode, text } in lines {
+        let id = store.post(session, mode, &text).await?;
+        mail.push(Mail { id, mode, text });
+    }
+    Ok(mail)
+}
+
+pub(crate) struct ReplayedHooks(pub(crate) Arc<Cursor>);
+
+impl Hooks for ReplayedHooks {
+    fn fire(&self, _: HookPoint) -> BoxFuture<'_, HookVerdict> {
+        let said = self.0.peek(|what| match what {
+            What::Hook { block } => Some(block.clone()),
+            What::Stop => Some(None),
+            _ => None,
+        });
+        if let (Some(Some(_)), false) = (&said, self.0.is_live()) {
+            self.0.take("a hook", |_| Some(()));
+        }
+        Box::pin(async move {
+            match said.flatten().flatten() {
+                Some(reason) => HookVerdict::Block { reason },
+                None => HookVerdict::GoOn,
+            }
+        })
+    }
+}
+
+/// The random numbers that were drawn.
+pub(crate) fn jitter(cursor: Arc<Cursor>) -> Arc<dyn Fn() -> f64 + Send + Sync> {
+    Arc::new(move || {
+        if cursor.is_live() {
+            return rand::random();
+        }
+        let number = cursor.take("a random number", |what| match what {
+            What::Jitter { number } => Some(*number),
+            _ => None,
+        });
+        number.unwrap_or(0.0)
+    })
+}
+
+/// Waits that are over at once.
+pub(crate) fn pause(cursor: Arc<Cursor>) -> Pause {
+    let real = sleep();
+    Arc::new(move |time| {
+        if cursor.is_live() {
+            return real(time);
+        }
+        let pick = |what: &What| match what {
+            What::Waited { dropped } => Some((!dropped).then_some(())),
+            _ => None,
+        };
+        Box::pin(Due::new(cursor.clone(), "the end of a wait", Box::new(pick)).answer())
+    })
+}

@@ -1,0 +1,125 @@
+//! Tools that are not run: their verdicts and results come from a recording.
+
+use super::cursor::Cursor;
+use super::line::{ConcurrencyLine, JudgedLine, ToolLine, VerdictLine, What};
+use super::record_tools::Repeats;
+use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolMessage};
+use hermes_tools::{
+    ApprovalRequest, Concurrency, Finished, Prepared, RunScope, ToolContext, Toolbox, Verdict,
+};
+use std::sync::Arc;
+
+/// How often a result lets others go first before it is clear that none of them will.
+const TURNS: usize = 10_000;
+
+pub(crate) struct ReplayedTools {
+    cursor: Arc<Cursor>,
+    /// The real tools: what the model is told of them, and after a fork all of them.
+    real: Arc<dyn Toolbox>,
+    repeats: Repeats,
+}
+
+impl ReplayedTools {
+    pub(crate) fn new(cursor: Arc<Cursor>, real: Arc<dyn Toolbox>) -> Self {
+        Self { cursor, real, repeats: Repeats::default() }
+    }
+
+    /// Waits until this result is the next one. Results of calls that ran side by side come in the
+    /// order in which they came.
+    async fn result(&self, call: &CallId, again: usize) -> Option<ToolLine> {
+        let is_mine =
+            |what: &What| matches!(what, What::Tool(line) if line.call == *call && line.again == again);
+        for _ in 0..TURNS {
+            match self.cursor.peek(is_mine) {
+                Some(false) => tokio::task::yield_now().await,
+                Some(true) | None => break,
+            }
+        }
+        self.cursor.take("the result of a call", |what| match what {
+            What::Tool(line) if is_mine(what) => Some(line.clone()),
+            _ => None,
+        })
+    }
+}
+
+impl Toolbox for ReplayedTools {
+    fn definitions(&self) -> Arc<[ToolDefinition]> {
+        self.real.definitions()
+    }
+
+    fn prepare(&self, call: &ToolCall, cx: &ToolContext) -> Prepared {
+        if self.cursor.is_live() {
+            return self.real.prepare(call, cx);
+        }
+        let judged = self.cursor.take("the verdict on a call", |what| match what {
+            What::Judged(line) if line.call == call.id => Some(line.clone()),
+            _ => None,
+        });
+        match judged {
+            Some(line) => prepared(call, line),
+            None => refused(call.clone(), "The replay has ended."),
+        }
+    }
+
+    fn run<'a>(
+        &'a self,
+        prepared: Prepared,
+        permit: StartPermit,
+        cx: &'a ToolContext,
+        scope: RunScope,
+    ) -> BoxFuture<'a, Finished> {
+        if self.cursor.is_live() {
+            return self.real.run(prepared, permit, cx, scope);
+        }
+        let again = self.repeats.next(&prepared.call.id);
+        Box::pin(async move {
+            let Some(line) = self.result(&prepared.call.id, again).await else {
+                return refused(prepared.call, "The replay has ended.").into_refused();
+            };
+            if let Some(cwd) = line.cwd {
+                cx.set_cwd(cwd);
+            }
+            let message = ToolMessage {
+                call_id: line.call,
+                tool_name: line.name,
+                content: line.content,
+                api_content: line.api_content,
+                disposition: line.disposition,
+            };
+            Finished { message, state: line.state, failed: line.failed, millis: line.millis, cost: None }
+        })
+    }
+}
+
+fn prepared(call: &ToolCall, line: JudgedLine) -> Prepared {
+    let mut call = call.clone();
+    call.name = line.name;
+    let verdict = match line.verdict {
+        VerdictLine::Run => Verdict::Run,
+        VerdictLine::Ask { what, cwd } => {
+            Verdict::Ask(ApprovalRequest { call_id: call.id.clone(), tool: call.name.clone(), what, cwd })
+        }
+        VerdictLine::Refuse { text, decision } => Verdict::Refuse { text, decision: known(&decision) },
+    };
+    let concurrency = match line.concurrency {
+        ConcurrencyLine::Free => Concurrency::Free,
+        ConcurrencyLine::Reads(paths) => Concurrency::Reads(paths),
+        ConcurrencyLine::Writes(paths) => Concurrency::Writes(paths),
+        ConcurrencyLine::Kin => Concurrency::Kin,
+        ConcurrencyLine::Alone => Concurrency::Alone,
+    };
+    Prepared::judged(call, line.effect, verdict, concurrency)
+}
+
+fn refused(call: ToolCall, text: &str) -> Prepared {
+    let verdict = Verdict::Refuse { text: text.to_owned(), decision: "denied" };
+    Prepared::judged(call, hermes_conversation::Effect::Read, verdict, Concurrency::Free)
+}
+
+/// The words that verdicts have.
+fn known(decision: &str) -> &'static str {
+    match decision {
+        "invalid" => "invalid",
+        _ => "denied",
+    }
+}

@@ -1,0 +1,107 @@
+//! The lines of a streamed reply as they stand in a recording: what is JSON already is not written as text.
+//!
+//! That is easier to read, and much cheaper than escaping every quote of it. Only what the decoder has
+//! read as JSON is taken for JSON; everything else becomes a string.
+
+use hermes_conversation::RawJson;
+use hermes_wire::ApiMode;
+
+const DATA: &str = "data: ";
+
+/// The lines of `body` as the items of a JSON list. Every event of it was read, up to the one that ended
+/// the reply.
+pub(crate) fn items(body: &str, mode: ApiMode) -> Option<String> {
+    // Strings that end otherwise are rare enough to be written as they are.
+    if body.contains('\r') {
+        return None;
+    }
+    let mut out = String::with_capacity(body.len() + body.len() / 8);
+    let mut lines = body.split('\n').peekable();
+    let (mut before, mut is_over) = ("", false);
+    while let Some(line) = lines.next() {
+        if !out.is_empty() {
+            out.push(',');
+        }
+        let data = line.strip_prefix(DATA).filter(|data| data.starts_with('{') && data.ends_with('}'));
+        // An event of several lines is JSON only as a whole.
+        let is_alone = !before.starts_with("data") && lines.peek().is_some_and(|next| next.is_empty());
+        match data.filter(|_| is_alone && !is_over) {
+            Some(data) => out.push_str(data),
+            None => out.push_str(&serde_json::to_string(line).ok()?),
+        }
+        is_over |= line.starts_with("data:") && is_last(line, mode);
+        before = line;
+    }
+    Some(out)
+}
+
+/// Whether an event may be the one after which nothing is read. One too many does no harm.
+fn is_last(line: &str, mode: ApiMode) -> bool {
+    const KINDS: [&str; 7] = [
+        "message",
+        "message_stop",
+        "response.completed",
+        "response.done",
+        "response.incomplete",
+        "response.failed",
+        "response.cancelled",
+    ];
+    match mode {
+        ApiMode::ChatCompletions => line.ends_with("[DONE]"),
+        ApiMode::AnthropicMessages | ApiMode::CodexResponses => {
+            kind(line).is_some_and(|kind| KINDS.contains(&kind))
+        }
+    }
+}
+
+/// The value of `type` at the beginning of an event, where formats that have one have it.
+fn kind(line: &str) -> Option<&str> {
+    let (_, rest) = line.get(..line.floor_char_boundary(200))?.split_once("\"type\":")?;
+    rest.trim_start().strip_prefix('"')?.split('"').next()
+}
+
+/// The body that such a list stands for.
+pub(crate) fn body(items: &[RawJson]) -> Option<String> {
+    let lines = items.iter().map(|item| match item.as_str() {
+        text if text.starts_with('"') => serde_json::from_str::<String>(text).ok(),
+        json => Some(format!("{DATA}{json}")),
+    });
+    Some(lines.collect::<Option<Vec<_>>>()?.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_the_body_it_comes_back_byte_for_byte() {
+        for text in [
+            "",
+            "\n",
+            "data: {\"a\": 1}\n\n",
+            "event: x\ndata: {\"type\":\"x\"}\n\ndata: [DONE]\n\n",
+            "data: {\"a\":{}\ndata: \"b\":1}\n\n",
+            "data: {}\ndata: {}\n\n",
+            "data: {}",
+            "data:{}\n\n: comment\n\nid: \"7\"\n\ndata: \"{}\"\n\n",
+            "data: [DONE]\n\ndata: {oops}\n\n",
+            "data: {\"type\":\"message_stop\"}\n\ndata: {oops}\n\n",
+            "data: {\"ü\":\"\\n中\"}\n\n",
+        ] {
+            let mode = match text.contains("message_stop") {
+                true => ApiMode::AnthropicMessages,
+                false => ApiMode::ChatCompletions,
+            };
+            let list = format!("[{}]", items(text, mode).unwrap());
+            let read: Vec<RawJson> = serde_json::from_str(&list).expect(text);
+            assert_eq!(body(&read).as_deref(), Some(text), "{list}");
+        }
+        assert_eq!(items("data: {}\r\n\r\n", ApiMode::ChatCompletions), None);
+    }
+
+    #[test]
+    fn events_are_not_escaped() {
+        let list = items("data: {\"a\":\"b\"}\n\ndata: [DONE]\n\n", ApiMode::ChatCompletions).unwrap();
+        assert_eq!(list, r#"{"a":"b"},"","data: [DONE]","","""#);
+    }
+}

@@ -1,0 +1,116 @@
+//! The session store with a tape beside it: every commit is noted with what the state is after it.
+
+use super::digest::{StateDigest, Sum};
+use super::line::{CommitLine, What};
+use super::tape::Tape;
+use hermes_conversation::{
+    AssistantMessage, BoxFuture, Closing, FileChange, Intent, IntentId, Lease, Message, Observed, OpenTurn,
+    Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, Transcript,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub(crate) struct TapedTranscript {
+    pub(crate) inner: Arc<dyn Transcript>,
+    pub(crate) tape: Arc<dyn Tape>,
+    pub(crate) state: Arc<Mutex<StateDigest>>,
+}
+
+impl TapedTranscript {
+    /// Lets a commit happen and notes it. What it adds is summed up first: the commit takes it away.
+    async fn noted<T>(
+        &self,
+        name: &str,
+        sum: u64,
+        commit: BoxFuture<'_, Result<T, RecordError>>,
+    ) -> Result<T, RecordError> {
+        if let Some(error) = self.tape.commit_fails() {
+            return Err(error);
+        }
+        let done = commit.await;
+        if done.is_ok() {
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).add(sum);
+        }
+        let error = done.as_ref().err().cloned();
+        self.tape.put(What::Commit(CommitLine { what: name.to_owned(), sum: format!("{sum:016x}"), error }));
+        done
+    }
+
+    /// The sum of what a commit stores.
+    fn sum(&self, of: impl FnOnce(Sum<'_>) -> u64) -> u64 {
+        of(Sum::new(&|text| self.tape.hidden(text)))
+    }
+}
+
+impl Transcript for TapedTranscript {
+    fn open_turn<'a>(
+        &'a self,
+        lease: &'a Lease,
+        opening: Opening,
+    ) -> BoxFuture<'a, Result<OpenTurn, RecordError>> {
+        let sum = self.sum(|sum| sum.opened(&opening.message));
+        Box::pin(self.noted("open_turn", sum, self.inner.open_turn(lease, opening)))
+    }
+
+    fn plan<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        reply: &'a AssistantMessage,
+        spent: Option<&'a SpentCall>,
+        intents: &'a [Intent],
+    ) -> BoxFuture<'a, Result<Permits, RecordError>> {
+        let sum = self.sum(|sum| sum.planned(reply, intents, spent));
+        Box::pin(self.noted("plan", sum, self.inner.plan(lease, turn, reply, spent, intents)))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<Vec<StartPermit>, RecordError>> {
+        let sum = self.sum(|sum| sum.settled(&settlement));
+        Box::pin(self.noted("settle", sum, self.inner.settle(lease, turn, settlement)))
+    }
+
+    fn extend<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        messages: &'a [Message],
+        spent: Option<&'a SpentCall>,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let sum = self.sum(|sum| sum.extended(messages, spent));
+        Box::pin(self.noted("extend", sum, self.inner.extend(lease, turn, messages, spent)))
+    }
+
+    fn note_process<'a>(
+        &'a self,
+        intent: IntentId,
+        mark: &'a ProcessMark,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.inner.note_process(intent, mark)
+    }
+
+    fn note_change<'a>(
+        &'a self,
+        intent: IntentId,
+        change: &'a FileChange,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.inner.note_change(intent, change)
+    }
+
+    fn close<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: OpenTurn,
+        closing: Closing,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let sum = self.sum(|sum| sum.closed(&closing));
+        Box::pin(self.noted("close", sum, self.inner.close(lease, turn, closing)))
+    }
+
+    fn observe(&self, observed: Observed) {
+        self.inner.observe(observed);
+    }
+}
