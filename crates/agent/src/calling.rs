@@ -38,13 +38,15 @@ pub(crate) async fn call_model(
     let encoded = session.encoder(model.profile().mode).encode(&request);
     let situation = situation(model.profile(), &encoded, request.messages.len());
     let mut watch = Watch::begin(session, model.profile(), &encoded);
-    let mut heard = Heard::default();
+    let mut heard = Heard { is_thinking: true, ..Heard::default() };
+    ports.events.send(TurnEvent::Thinking { active: true }).await;
     let listening = async {
         let events = model.reply(encoded).await?;
         listen(events, &ports.events, &mut heard).await
     };
     let ended = cancel.run_until_cancelled(listening.instrument(watch.span())).await;
     watch.heard_at(heard.first);
+    heard.speaks(&ports.events).await;
     match ended {
         None => {
             watch.stopped(ports);
@@ -94,6 +96,17 @@ struct Heard {
     anything: bool,
     /// When the first piece came.
     first: Option<Instant>,
+    /// Nothing but reasoning has come.
+    is_thinking: bool,
+}
+
+impl Heard {
+    /// Something came that is not reasoning, or nothing will.
+    async fn speaks(&mut self, front: &EventSink) {
+        if std::mem::take(&mut self.is_thinking) {
+            front.send(TurnEvent::Thinking { active: false }).await;
+        }
+    }
 }
 
 /// What was shown of a reply that will not be finished does not count.
@@ -112,6 +125,7 @@ async fn listen(
         heard.first.get_or_insert_with(Instant::now);
         match event? {
             ModelEvent::Text(text) => {
+                heard.speaks(front).await;
                 heard.anything = true;
                 front.text(&text);
             }
@@ -119,9 +133,13 @@ async fn listen(
                 heard.anything = true;
                 front.reasoning(&text);
             }
-            ModelEvent::ToolPreparing(name) => front.send(TurnEvent::ToolPreparing { name }).await,
+            ModelEvent::ToolPreparing(name) => {
+                heard.speaks(front).await;
+                front.send(TurnEvent::ToolPreparing { name }).await;
+            }
             ModelEvent::Usage(_) => {}
             ModelEvent::Finished(reply) => {
+                heard.speaks(front).await;
                 if !heard.anything {
                     tell(&reply.message, front);
                 }

@@ -31,8 +31,8 @@ pub async fn run_turn(
 
 async fn begin(session: &mut Session, input: Input, ports: &Ports) -> Event {
     session.start_counting();
-    let Input { message, mail } = input;
-    let opening = Opening { message: message.clone(), mail: mail.iter().map(|mail| mail.id).collect() };
+    let Input { message, mail, at } = input;
+    let opening = Opening { message: message.clone(), mail: mail.iter().map(|mail| mail.id).collect(), at };
     match ports.transcript.open_turn(&session.lease, opening).await {
         Ok(turn) => {
             tracing::Span::current().record("turn_id", turn.id.0);

@@ -23,6 +23,7 @@ pub(crate) async fn finish(
     report.cost = session.cost;
     report.stand_in = detour::stand_in(session, ports);
     report.last_prompt_tokens = session.last_prompt_tokens;
+    report.last_reasoning = message.as_ref().and_then(thought).or_else(|| last_reasoning(session));
     watching::turn_ended(&report);
     if report.store_failed {
         // What was recorded is not known. The turn stays open, so that recovery finds it and
@@ -39,6 +40,19 @@ pub(crate) async fn finish(
         report.error = Some(error.to_string());
     }
     report
+}
+
+fn thought(message: &AssistantMessage) -> Option<String> {
+    message.reasoning.text.clone().filter(|text| !text.trim().is_empty())
+}
+
+/// What the model thought last in this turn.
+fn last_reasoning(session: &Session) -> Option<String> {
+    let newest = session.history.messages().iter().rev().map(AsRef::as_ref);
+    newest.take_while(|message| !matches!(message, Message::User(_))).find_map(|message| match message {
+        Message::Assistant(said) => thought(said),
+        _ => None,
+    })
 }
 
 async fn close(
@@ -75,6 +89,7 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
         usage: Default::default(),
         cost: None,
         last_prompt_tokens: None,
+        last_reasoning: None,
         pending_steer: None,
         stand_in: None,
     };

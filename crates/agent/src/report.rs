@@ -23,6 +23,8 @@ pub struct TurnReport {
     /// Of this turn; `None` when no call was answered.
     pub cost: Option<Cost>,
     pub last_prompt_tokens: Option<u64>,
+    /// The newest reasoning since the user's message, for people to read.
+    pub last_reasoning: Option<String>,
     /// What was to steer the turn and found no tool result; it is queued.
     pub pending_steer: Option<String>,
     /// The model that was asked last, where that is not the session's own.

@@ -18,18 +18,20 @@ pub struct Input {
     pub message: UserInput,
     /// Delivered by the commit that records the message.
     pub mail: Vec<Mail>,
+    /// When it was said, in seconds since 1970, where that is not now.
+    pub at: Option<f64>,
 }
 
 impl From<UserInput> for Input {
     fn from(message: UserInput) -> Self {
-        Self { message, mail: Vec::new() }
+        Self { message, mail: Vec::new(), at: None }
     }
 }
 
 impl Input {
     /// Mail as a message of its own.
     pub fn of_mail(mail: Vec<Mail>) -> Self {
-        Self { message: UserMessage::text(joined(&mail)), mail }
+        Self { message: UserMessage::text(joined(&mail)), mail, at: None }
     }
 
     /// Words with what was waiting before them.
@@ -37,7 +39,7 @@ impl Input {
         if mail.is_empty() {
             return message.into();
         }
-        Self { message: message.preceded_by(&joined(&mail)), mail }
+        Self { message: message.preceded_by(&joined(&mail)), mail, at: None }
     }
 }
 

@@ -55,6 +55,7 @@ impl From<RuntimeError> for Failure {
             | RuntimeError::Resolve(_)
             | RuntimeError::Toolsets(_)
             | RuntimeError::Helpers(_) => Exit::Config,
+            RuntimeError::NoAnswer(_) => Exit::FailedTurn,
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),
             RuntimeError::Credentials(error) => of_credentials(error),

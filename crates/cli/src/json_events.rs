@@ -1,6 +1,9 @@
 //! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
 
-use hermes_conversation::{CallId, HelperNews, MailId, MailMode, Money, SessionId, TurnEvent, Usage};
+use hermes_conversation::{
+    CallId, Content, HelperNews, History, MailId, MailMode, Message, Money, SessionId, ToolCall, TurnEvent,
+    Usage,
+};
 use hermes_runtime::{StandIn, TurnReport};
 use serde_json::{Map, Value, json};
 
@@ -13,14 +16,15 @@ pub(crate) fn session(id: &str, model: &str, provider: &str, is_resumed: bool) -
         "resumed": is_resumed })
 }
 
-/// A line for an event, or `None` for events that programs need not see.
-pub(crate) fn event(event: &TurnEvent) -> Option<Value> {
-    Some(match event {
+/// A line for an event.
+pub(crate) fn event(event: &TurnEvent) -> Value {
+    match event {
         TurnEvent::Accepted => json!({ "v": VERSION, "type": "accepted" }),
         TurnEvent::Text(text) => json!({ "v": VERSION, "type": "text", "text": text }),
         TurnEvent::Reasoning(text) => json!({ "v": VERSION, "type": "reasoning", "text": text }),
         TurnEvent::Retracted => json!({ "v": VERSION, "type": "retracted" }),
-        TurnEvent::ToolPreparing { .. } => return None,
+        TurnEvent::ToolPreparing { name } => json!({ "v": VERSION, "type": "tool_preparing", "name": name }),
+        TurnEvent::Thinking { active } => json!({ "v": VERSION, "type": "thinking", "active": active }),
         TurnEvent::ApprovalAsked { id, what, cwd } => {
             json!({ "v": VERSION, "type": "approval_asked", "id": id, "what": what, "cwd": cwd })
         }
@@ -38,7 +42,7 @@ pub(crate) fn event(event: &TurnEvent) -> Option<Value> {
         TurnEvent::MailAccepted { id, mode, text } => mail("mail_accepted", *id, *mode, text),
         TurnEvent::MailDelivered { id, mode, text } => mail("mail_delivered", *id, *mode, text),
         TurnEvent::Status(text) => json!({ "v": VERSION, "type": "status", "text": text }),
-    })
+    }
 }
 
 fn helper(call: &CallId, session: &SessionId, task: usize, news: &HelperNews) -> Value {
@@ -68,7 +72,8 @@ fn mail(kind: &str, id: MailId, mode: MailMode, text: &str) -> Value {
 }
 
 /// The last line: how the turn ended, with the names of the result object.
-pub(crate) fn result(report: &TurnReport, about: &About<'_>) -> Value {
+pub(crate) fn result(report: &TurnReport, about: &About<'_>, history: Option<&History>) -> Value {
+    let messages = history.map_or(&[][..], History::messages);
     let mut value = json!({
         "v": VERSION,
         "type": "result",
@@ -86,15 +91,51 @@ pub(crate) fn result(report: &TurnReport, about: &About<'_>) -> Value {
         "error": report.error,
         "failure_reason": report.fault.map(|fault| fault.as_str()),
         "last_prompt_tokens": report.last_prompt_tokens,
+        "last_reasoning": report.last_reasoning,
+        "response_transformed": false,
+        // Every answer is shown while it comes.
+        "response_previewed": report.final_response.is_some(),
+        "service_tier": null,
+        "messages": messages.iter().map(|message| shown_message(message)).collect::<Vec<_>>(),
     });
     if let (Value::Object(value), Value::Object(counts)) = (&mut value, tokens(&report.usage)) {
         value.extend(counts);
         value.extend(cost(Some(report)));
+        if report.exit_reason == "guardrail_halt" {
+            value.insert("guardrail".to_owned(), json!({ "reason": report.error }));
+        }
         if let Some(text) = &report.pending_steer {
             value.insert("pending_steer".to_owned(), json!(text));
         }
     }
     value
+}
+
+/// A message under the names that programs read.
+fn shown_message(message: &Message) -> Value {
+    let content = |content: &Content| match content {
+        Content::Text(text) => json!(text),
+        Content::Parts(parts) => json!(parts),
+    };
+    match message {
+        Message::User(said) => json!({ "role": "user", "content": content(&said.content) }),
+        Message::Assistant(said) => {
+            let mut value = json!({ "role": "assistant", "content": said.text });
+            if !said.calls.is_empty() {
+                let call = |call: &ToolCall| {
+                    let function = json!({ "name": call.name, "arguments": call.arguments });
+                    json!({ "id": call.id, "type": "function", "function": function })
+                };
+                value["tool_calls"] = said.calls.iter().map(call).collect();
+            }
+            if let Some(thought) = &said.reasoning.text {
+                value["reasoning"] = json!(thought);
+            }
+            value
+        }
+        Message::Tool(result) => json!({ "role": "tool", "name": result.tool_name,
+            "tool_call_id": result.call_id, "content": content(&result.content) }),
+    }
 }
 
 /// What the report does not know about its surroundings.

@@ -83,10 +83,8 @@ fn announce(session: &mut SessionHandle<'_>, prompt: &Prompt) {
             let id = session.id().as_str();
             let first = json_events::session(id, &endpoint.model, endpoint.provider, session.is_resumed());
             term::print_line(&first.to_string());
-            for line in
-                notices.into_iter().filter_map(|notice| json_events::event(&TurnEvent::Status(notice)))
-            {
-                term::print_line(&line.to_string());
+            for notice in notices {
+                term::print_line(&json_events::event(&TurnEvent::Status(notice)).to_string());
             }
         }
     }
@@ -122,9 +120,7 @@ async fn show(mut stream: EventStream, manner: Manner, screen: Screen) -> Seen {
         if let TurnEvent::ToolFinished { result, failed: true, .. } = &event {
             seen.nobody_to_ask |= result.contains("nobody is present");
         }
-        if let Some(line) = json_events::event(&event).filter(|_| is_read) {
-            is_read = term::print_line(&line.to_string());
-        }
+        is_read = is_read && term::print_line(&json_events::event(&event).to_string());
     }
     seen
 }
@@ -141,7 +137,7 @@ fn conclude(
     let about = about.answered_by(report.stand_in.as_ref());
     match manner {
         Manner::Json => {
-            term::print_line(&json_events::result(&report, &about).to_string());
+            term::print_line(&json_events::result(&report, &about, session.history()).to_string());
         }
         Manner::Human => {
             complain(&report, &seen);

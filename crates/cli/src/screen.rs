@@ -90,6 +90,7 @@ impl Screen {
             TurnEvent::Accepted
             | TurnEvent::Reasoning(_)
             | TurnEvent::ApprovalAsked { .. }
+            | TurnEvent::Thinking { .. }
             | TurnEvent::ToolPreparing { .. }
             | TurnEvent::StepFinished { .. } => String::new(),
         }

@@ -17,6 +17,10 @@ pub enum TurnEvent {
     Reasoning(String),
     /// What was streamed since the last finished step does not count; it is being asked again.
     Retracted,
+    /// A model was asked and has said nothing yet that is not reasoning, or has now.
+    Thinking {
+        active: bool,
+    },
     /// The model began to write a call of this tool.
     ToolPreparing {
         name: String,

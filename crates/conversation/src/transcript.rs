@@ -86,11 +86,13 @@ pub struct Opening {
     pub message: UserMessage,
     /// Mail that the message holds; delivered by this commit.
     pub mail: Vec<MailId>,
+    /// When it was said, in seconds since 1970, where that is not now.
+    pub at: Option<f64>,
 }
 
 impl From<UserMessage> for Opening {
     fn from(message: UserMessage) -> Self {
-        Self { message, mail: Vec::new() }
+        Self { message, mail: Vec::new(), at: None }
     }
 }
 

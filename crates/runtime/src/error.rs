@@ -17,6 +17,9 @@ pub enum RuntimeError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Resolve(#[from] ResolveError),
+    /// A conversation ended without an answer.
+    #[error("{0}")]
+    NoAnswer(String),
     /// The settings name a model for helpers that cannot be used.
     #[error("{0}")]
     Helpers(String),

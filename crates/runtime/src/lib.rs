@@ -10,6 +10,7 @@ pub mod busy;
 mod clock;
 pub mod commands;
 pub mod config;
+mod conversing;
 mod credentials;
 mod delegation;
 mod error;
@@ -29,6 +30,7 @@ mod runtime;
 mod session_handle;
 
 pub use auxiliary::{AuxRoute, AuxStop, route as auxiliary_route};
+pub use conversing::{Asked, Conversed, chat, run_conversation};
 pub use credentials::credential_warnings;
 pub use error::RuntimeError;
 pub use fallback::{Fallbacks, fallbacks};

@@ -8,7 +8,8 @@ use hermes_agent::recovery::Limits;
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
-    CallId, Cost, EventSink, History, Lease, Mail, MessageId, NoHooks, Quirks, SessionId, TurnEvent, Usage,
+    CallId, Closing, Cost, EventSink, History, Lease, Mail, Message, MessageId, NoHooks, Quirks, RecordError,
+    SessionId, Transcript, TurnEvent, Usage, UserMessage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, Tap};
@@ -119,6 +120,35 @@ impl<'a> SessionHandle<'a> {
     pub(crate) fn fresh(runtime: &'a Runtime, ask: Arc<dyn AskUser>) -> Result<Self, RuntimeError> {
         let standing = Standing::of_a_person(runtime)?;
         Self::begin(runtime, standing, runtime.endpoint()?, starting_folder(runtime)?, ask)
+    }
+
+    /// A session whose system prompt has more words in it.
+    pub(crate) fn instructed(
+        runtime: &'a Runtime,
+        instructions: Option<String>,
+        ask: Arc<dyn AskUser>,
+    ) -> Result<Self, RuntimeError> {
+        let standing = Standing { instructions, ..Standing::of_a_person(runtime)? };
+        Self::begin(runtime, standing, runtime.endpoint()?, starting_folder(runtime)?, ask)
+    }
+
+    /// Gives a new session a past, which is stored with it: a turn that is over.
+    pub(crate) async fn go_on_from(
+        &mut self,
+        first: UserMessage,
+        rest: Vec<Message>,
+    ) -> Result<(), RuntimeError> {
+        self.store_session().await?;
+        let State::Live(session) = &mut self.state else { return Ok(()) };
+        let store = self.runtime.store()?;
+        let failed = |error: RecordError| RuntimeError::NoAnswer(format!("the past was not stored: {error}"));
+        let turn = store.open_turn(&session.lease, first.into()).await.map_err(failed)?;
+        store.extend(&session.lease, &turn, &rest, None).await.map_err(failed)?;
+        let closing = Closing { message: None, spent: None, exit_reason: "given".to_owned() };
+        store.close(&session.lease, turn, closing).await.map_err(failed)?;
+        session.history = History::restore(store.load(&self.id).await?.messages);
+        self.tool_context.restore(session.history.messages());
+        Ok(())
     }
 
     /// A session that works for another one, in its folder.

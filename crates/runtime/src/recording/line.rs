@@ -344,7 +344,10 @@ impl EventLine {
     /// `None` for news that do not come of the turn itself.
     pub(crate) fn of(event: &TurnEvent) -> Option<Self> {
         Some(match event {
-            TurnEvent::Helper { .. } | TurnEvent::MailAccepted { .. } => return None,
+            // The last follows from others.
+            TurnEvent::Helper { .. } | TurnEvent::MailAccepted { .. } | TurnEvent::Thinking { .. } => {
+                return None;
+            }
             TurnEvent::MailDelivered { mode, text, .. } => {
                 Self::MailDelivered(MailLine { mode: *mode, text: text.clone() })
             }

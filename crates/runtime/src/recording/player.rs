@@ -89,7 +89,7 @@ impl<'a, S: Surroundings> Player<'a, S> {
                     self.cursor.take("a turn", |_| Some(()));
                     let (cancel, events) = stage();
                     let mail = posted(self.around.store(), &self.around.id(&session), mail).await;
-                    let input = Input { message: input, mail: mail.map_err(of_store)? };
+                    let input = Input { message: input, mail: mail.map_err(of_store)?, at: None };
                     if let Some(live) = self.turn(&session, input, cancel, events).await {
                         return Ok(Some(live));
                     }

@@ -29,7 +29,8 @@ impl Transcript for SessionDb {
         let now = self.now();
         self.record(lease, move |db, lease| {
             let turn = insert_turn(db, lease, now).doing("open a turn")?;
-            let place = Place { session: &lease.session, turn: Some(turn), at: now };
+            let said = opening.at.unwrap_or(now);
+            let place = Place { session: &lease.session, turn: Some(turn), at: said };
             let message = append::message(db, place, &columns)?;
             mailbox::deliver(db, &lease.session, &opening.mail, turn, Some(message), now)?;
             Ok(OpenTurn { id: turn, session: lease.session.clone() })
