@@ -15,6 +15,7 @@ mod sessions;
 mod store;
 mod stored;
 mod strace;
+mod supervisor;
 mod table;
 
 pub(crate) use sessions::child as sessions;

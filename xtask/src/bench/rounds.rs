@@ -3,6 +3,7 @@
 use super::first_request::{FirstRequest, Watcher};
 use super::hello::{GREETING, Hello};
 use super::stored;
+use super::supervisor::Supervisor;
 use crate::home::Home;
 use crate::measure::{self, Sample};
 use crate::serve::{Scenario, Served};
@@ -111,6 +112,14 @@ impl Stage {
         measured.with_context(|| format!("in scenario {}", self.scenario))
     }
 
+    /// The same for hermes, with the CPU of its supervisor and of the commands that ran under it.
+    fn measure_with_commands(&self, command: &Command) -> Result<Sample> {
+        let before = Supervisor::of(&self.home);
+        let sample = self.measure(command)?;
+        let used = Supervisor::used(before, Supervisor::of(&self.home));
+        Ok(Sample { cpu: sample.cpu + used, ..sample })
+    }
+
     fn bare(&self, program: &Path, history: u32) -> Command {
         let history = history.to_string();
         self.home.command(program, ["__bare", "--url", &self.model.base_url, "--history", &history])
@@ -154,7 +163,7 @@ impl Rounds {
             (&self.sleeps, &mut series.sleeps),
         ] {
             pair.other.push(stage.measure(&stage.bare(bare, 0))?);
-            pair.hermes.push(stage.measure(&stage.one_shot(hermes))?);
+            pair.hermes.push(stage.measure_with_commands(&stage.one_shot(hermes))?);
         }
 
         let stage = &self.stream;
