@@ -10,15 +10,20 @@ use tokio_util::sync::CancellationToken;
 
 /// Runs one turn to its end. The user's message is recorded before anything else happens, and
 /// whatever happens afterwards, the turn is closed in the record.
-pub async fn run_turn(
+pub fn run_turn(
     session: &mut Session,
     input: impl Into<Input>,
     ports: &Ports,
     cancel: &CancellationToken,
-) -> TurnReport {
+) -> impl Future<Output = TurnReport> + Send {
+    // What follows is large, and should be there once.
+    drive(session, input.into(), ports, cancel)
+}
+
+async fn drive(session: &mut Session, input: Input, ports: &Ports, cancel: &CancellationToken) -> TurnReport {
     detour::restore(session, ports);
     let mut turn = Turn::new(session.limits).with_fallbacks(ports.route.stops_left());
-    let mut event = begin(session, input.into(), ports).await;
+    let mut event = begin(session, input, ports).await;
     loop {
         event = match turn.next(event) {
             Step::CallModel(asking) => calling::call_model(session, ports, asking, cancel).await,

@@ -306,9 +306,18 @@ impl<'a> SessionHandle<'a> {
     }
 
     /// Runs one turn. The words are on disk before anything else happens.
-    pub async fn submit(
+    pub fn submit(
         &mut self,
         input: impl Into<Input>,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> impl Future<Output = Result<TurnReport, RuntimeError>> + Send {
+        self.hold_turn(input.into(), cancel, events)
+    }
+
+    async fn hold_turn(
+        &mut self,
+        input: Input,
         cancel: &CancellationToken,
         events: EventSink,
     ) -> Result<TurnReport, RuntimeError> {
@@ -331,7 +340,6 @@ impl<'a> SessionHandle<'a> {
             pause: hermes_agent::sleep(),
             events,
         };
-        let input = input.into();
         let recorder = self.standing.recorder(self.runtime);
         let ports = match &recorder {
             Some(recorder) => {

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// What the recording does not have: where to store, and what there is besides it.
-pub(crate) trait Surroundings {
+pub(crate) trait Surroundings: Sync {
     fn store(&self) -> &SessionDb;
     /// The real tools of a session, of which only the descriptions are used before a fork.
     fn tools(&self, line: &SessionLine) -> Result<Arc<dyn Toolbox>, RecordingError>;
@@ -43,9 +43,9 @@ pub(crate) struct Live {
 }
 
 /// One play of a recording.
-pub(crate) struct Player<'a, S> {
+pub(crate) struct Player<'a> {
     pub(crate) cursor: Arc<Cursor>,
-    pub(crate) around: &'a S,
+    pub(crate) around: &'a dyn Surroundings,
     pub(crate) state: Arc<Mutex<StateDigest>>,
     pub(crate) turns: usize,
     sessions: HashMap<String, Played>,
@@ -68,8 +68,8 @@ pub(crate) struct WentLive {
     pub(crate) lease: Lease,
 }
 
-impl<'a, S: Surroundings> Player<'a, S> {
-    pub(crate) fn new(cursor: Arc<Cursor>, around: &'a S) -> Self {
+impl<'a> Player<'a> {
+    pub(crate) fn new(cursor: Arc<Cursor>, around: &'a dyn Surroundings) -> Self {
         Self { cursor, around, state: Arc::default(), turns: 0, sessions: HashMap::new() }
     }
 
