@@ -2,7 +2,7 @@
 
 use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
-use crate::{Input, Ports, Session, TurnReport, calling, detour, finish, mail, texts, tooling};
+use crate::{Input, Ports, Session, TurnReport, calling, detour, finish, hooking, mail, texts, tooling};
 use hermes_conversation::{Message, Opening, TurnEvent};
 use hermes_wire::Fault;
 use std::time::Duration;
@@ -23,18 +23,20 @@ pub fn run_turn(
 async fn drive(session: &mut Session, input: Input, ports: &Ports, cancel: &CancellationToken) -> TurnReport {
     detour::restore(session, ports);
     let mut turn = Turn::new(session.limits).with_fallbacks(ports.route.stops_left());
-    let mut event = begin(session, input, ports).await;
+    let mut event = begin(session, input, ports, cancel).await;
     loop {
         event = match turn.next(event) {
             Step::CallModel(asking) => calling::call_model(session, ports, asking, cancel).await,
             Step::RunTools(reply) => tooling::run_tools(session, *reply, ports, cancel).await,
             Step::Apply(remedy) => apply(session, remedy, ports, cancel).await,
-            Step::Finish(outcome) => return finish::finish(session, outcome, turn.calls(), ports).await,
+            Step::Finish(outcome) => {
+                return finish::finish(session, outcome, turn.calls(), ports, cancel).await;
+            }
         };
     }
 }
 
-async fn begin(session: &mut Session, input: Input, ports: &Ports) -> Event {
+async fn begin(session: &mut Session, input: Input, ports: &Ports, cancel: &CancellationToken) -> Event {
     session.start_counting();
     let Input { message, mail, at } = input;
     let opening = Opening { message: message.clone(), mail: mail.iter().map(|mail| mail.id).collect(), at };
@@ -45,9 +47,13 @@ async fn begin(session: &mut Session, input: Input, ports: &Ports) -> Event {
         }
         Err(error) => return Event::StoreFailed(error),
     }
-    session.history.push(Message::User(message));
     ports.events.send(TurnEvent::Accepted).await;
     mail::announce(mail, ports).await;
+    let (message, recorded) = hooking::opening(session, message, ports, cancel).await;
+    session.history.push(Message::User(message));
+    if let Err(error) = recorded {
+        return Event::StoreFailed(error);
+    }
     detour::remind(session, ports).await;
     Event::Started
 }

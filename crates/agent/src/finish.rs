@@ -4,8 +4,9 @@
 //! message can follow it and nothing that was sent has to be rewritten.
 
 use crate::turn::{Outcome, When};
-use crate::{Ports, Session, TurnReport, detour, mail, texts, watching};
+use crate::{Ports, Session, TurnReport, detour, hooking, mail, texts, watching};
 use hermes_conversation::{AssistantMessage, Closing, Message, RecordError};
+use tokio_util::sync::CancellationToken;
 
 /// Closes the turn in the record and reports it.
 pub(crate) async fn finish(
@@ -13,6 +14,7 @@ pub(crate) async fn finish(
     outcome: Outcome,
     api_calls: u32,
     ports: &Ports,
+    cancel: &CancellationToken,
 ) -> TurnReport {
     if matches!(outcome, Outcome::Failed { .. }) {
         ports.route.gave_up();
@@ -39,6 +41,7 @@ pub(crate) async fn finish(
         report.completed = false;
         report.error = Some(error.to_string());
     }
+    hooking::closing(session, &report, ports, cancel).await;
     report
 }
 

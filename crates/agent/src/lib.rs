@@ -8,6 +8,7 @@ mod calling;
 mod detour;
 mod driver;
 mod finish;
+mod hooking;
 pub mod loop_guard;
 mod mail;
 mod ports;

@@ -67,6 +67,8 @@ pub struct Session {
     pub(crate) guard: LoopGuard,
     /// How often this turn's answer was cut by its length.
     pub(crate) continuations: u32,
+    /// What the user said, where outside code wants to know it when the turn is over.
+    pub(crate) asked: Option<String>,
 }
 
 impl Session {
@@ -87,6 +89,7 @@ impl Session {
             last_prompt_tokens: None,
             guard: LoopGuard::default(),
             continuations: 0,
+            asked: None,
         }
     }
 

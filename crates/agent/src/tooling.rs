@@ -5,13 +5,13 @@
 
 use crate::loop_guard::Repetition;
 use crate::turn::{Event, When};
-use crate::{Ports, Session, mail, texts};
+use crate::{Ports, Session, hooking, mail, texts};
 use futures::future::join_all;
 use hermes_conversation::{
-    Cost, Effect, HookPoint, HookVerdict, Intent, IntentId, IntentState, Mail, Message, RecordError, Settled,
-    Settlement, StartPermit, ToolCall, TurnEvent,
+    Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, SessionId, Settled,
+    Settlement, StartPermit, ToolCall, ToolStatus, TurnEvent,
 };
-use hermes_tools::{Approval, Finished, Prepared, RunScope, Verdict, denied_text, segments};
+use hermes_tools::{Approval, Finished, Prepared, RunScope, Verdict, batch_limit, denied_text, segments};
 use hermes_wire::{CallState, Reply};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -47,6 +47,8 @@ struct Batch {
     circles: Option<String>,
     /// What the user says beside the last result.
     steering: Vec<Mail>,
+    /// Characters of the results so far.
+    said: usize,
 }
 
 struct Planned {
@@ -61,10 +63,12 @@ impl Batch {
     async fn plan(session: &mut Session, reply: Reply, ports: &Ports) -> Result<Self, RecordError> {
         let mut prepared = Vec::with_capacity(reply.message.calls.len());
         for (call, state) in reply.message.calls.iter().zip(&reply.calls) {
-            prepared.push(judge(call, state, ports).await);
+            prepared.push(judge(call, state, ports));
         }
         let segments = segments(&prepared);
-        let first = segments.first().cloned().unwrap_or(0..0);
+        // Outside code is asked once the calls are on record, so none is started before.
+        let is_asked = ports.hooks.wants(HookEvent::PreToolCall);
+        let first = segments.first().filter(|_| !is_asked).cloned().unwrap_or(0..0);
         let intents: Vec<Intent> = prepared
             .iter()
             .enumerate()
@@ -94,6 +98,7 @@ impl Batch {
             judged_in: PathBuf::new(),
             circles: None,
             steering: Vec::new(),
+            said: 0,
         }
     }
 
@@ -107,20 +112,23 @@ impl Batch {
         for segment in std::mem::take(&mut self.segments) {
             let mut calls: Vec<Planned> = self.calls.drain(..segment.len()).collect();
             if cancel.is_cancelled() {
-                self.unsettled.extend(calls.into_iter().map(cancelled));
+                self.unsettled.extend(stopped(calls, session, ports, cancel).await);
                 continue;
             }
             self.look_again(&mut calls, ports);
+            self.consult(&mut calls, session, ports, cancel).await;
             self.ask(&mut calls, session, ports, cancel).await?;
             self.start(&mut calls, session, ports).await?;
             if cancel.is_cancelled() {
-                self.unsettled.extend(calls.into_iter().map(cancelled));
+                self.unsettled.extend(stopped(calls, session, ports, cancel).await);
                 continue;
             }
             let made: Vec<ToolCall> = calls.iter().map(|call| call.prepared.call.clone()).collect();
-            let ended = join_all(calls.into_iter().map(|call| carry_out(call, ports, cancel))).await;
+            let id = &session.lease.session;
+            let ended = join_all(calls.into_iter().map(|call| carry_out(call, id, ports, cancel))).await;
             let (mut ended, costs): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
             costs.into_iter().flatten().for_each(|cost| session.add_cost(cost));
+            self.fit(&mut ended, ports);
             for (call, settled) in made.iter().zip(&mut ended) {
                 self.look_for_circles(call, settled, session, ports);
             }
@@ -137,6 +145,14 @@ impl Batch {
             Some(why) => Event::GoesInCircles(why),
             None => Event::ToolsDone,
         })
+    }
+
+    /// Keeps what the calls of one reply say together at a length the model can afford.
+    fn fit(&mut self, ended: &mut [Settled], ports: &Ports) {
+        let limit = batch_limit(ports.route.current().profile().context_length);
+        let room = limit.saturating_sub(self.said);
+        let messages = ended.iter_mut().map(|settled| &mut settled.message).collect();
+        self.said += ports.tools.fit(messages, room, &ports.tool_context);
     }
 
     /// A result that came before, to the same call, gets a word beside it; after some more of them a turn
@@ -171,6 +187,27 @@ impl Batch {
         for call in calls.iter_mut().filter(|call| !matches!(call.prepared.verdict, Verdict::Refuse { .. })) {
             call.prepared = ports.tools.prepare(&call.prepared.call, &ports.tool_context);
         }
+    }
+
+    /// Asks outside code whether the calls may run, before a person is asked about them.
+    async fn consult(
+        &mut self,
+        calls: &mut [Planned],
+        session: &Session,
+        ports: &Ports,
+        cancel: &CancellationToken,
+    ) {
+        if !ports.hooks.wants(HookEvent::PreToolCall) {
+            return;
+        }
+        let session = &session.lease.session;
+        let may_run = |call: &&mut Planned| !matches!(call.prepared.verdict, Verdict::Refuse { .. });
+        let asking = calls.iter_mut().filter(may_run).map(|call| async move {
+            let reason = hooking::before_tool(session, &call.prepared.call, ports, cancel).await?;
+            call.prepared.verdict = Verdict::Refuse { text: reason, decision: "denied" };
+            Some((call.id, "denied"))
+        });
+        self.decided.extend(join_all(asking).await.into_iter().flatten());
     }
 
     /// Asks the person where the verdict says so, and turns the answer into a verdict. A person
@@ -264,7 +301,7 @@ fn judged(answer: Approval, cancel: &CancellationToken) -> (Verdict, &'static st
 }
 
 /// What is to become of a call: cut or unreadable ones are refused before any tool sees them.
-async fn judge(call: &ToolCall, state: &CallState, ports: &Ports) -> Prepared {
+fn judge(call: &ToolCall, state: &CallState, ports: &Ports) -> Prepared {
     let mut prepared = ports.tools.prepare(call, &ports.tool_context);
     let refusal = match state {
         CallState::Complete | CallState::Repaired => None,
@@ -273,11 +310,6 @@ async fn judge(call: &ToolCall, state: &CallState, ports: &Ports) -> Prepared {
     };
     if let Some(text) = refusal {
         prepared.verdict = Verdict::Refuse { text: text.to_owned(), decision: "invalid" };
-        return prepared;
-    }
-    let point = HookPoint::BeforeTool { name: call.name.clone(), arguments: call.arguments.clone() };
-    if let HookVerdict::Block { reason } = ports.hooks.fire(point).await {
-        prepared.verdict = Verdict::Refuse { text: reason, decision: "denied" };
     }
     prepared
 }
@@ -301,10 +333,16 @@ fn intent(prepared: &Prepared, is_first: bool) -> Intent {
     }
 }
 
-async fn carry_out(call: Planned, ports: &Ports, cancel: &CancellationToken) -> (Settled, Option<Cost>) {
+async fn carry_out(
+    call: Planned,
+    session: &SessionId,
+    ports: &Ports,
+    cancel: &CancellationToken,
+) -> (Settled, Option<Cost>) {
     let Planned { id, prepared, permit } = call;
-    let (call_id, name) = (prepared.call.id.clone(), prepared.call.name.clone());
-    let arguments = prepared.call.arguments.clone();
+    let call = prepared.call.clone();
+    let ToolCall { id: call_id, name, arguments, .. } = call.clone();
+    let refused = (prepared.verdict != Verdict::Run).then(|| prepared.verdict.decision());
     ports.events.send(TurnEvent::ToolStarted { id: call_id.clone(), name: name.clone(), arguments }).await;
     let ended = match (&prepared.verdict, permit) {
         (Verdict::Run, Some(permit)) => {
@@ -317,18 +355,28 @@ async fn carry_out(call: Planned, ports: &Ports, cancel: &CancellationToken) -> 
         }
         _ => prepared.into_refused(),
     };
-    let Finished { message, state, failed, millis, cost } = ended;
-    let result = message.content.as_text().to_owned();
-    ports
-        .events
-        .send(TurnEvent::ToolFinished { id: call_id, name: name.clone(), result, failed, millis })
-        .await;
-    ports.hooks.fire(HookPoint::AfterTool { name, failed }).await;
+    let (failed, millis) = (ended.failed, ended.millis);
+    let result = ended.message.content.as_text().to_owned();
+    ports.events.send(TurnEvent::ToolFinished { id: call_id, name, result, failed, millis }).await;
+    let status = hooking::status(refused, failed, cancel.is_cancelled());
+    hooking::after_tool(session, &call, &ended, status, ports, cancel).await;
+    let Finished { message, state, cost, .. } = ended;
     (Settled { intent: id, state, message }, cost)
 }
 
-/// The end of a call that the person's stop came before.
-fn cancelled(call: Planned) -> Settled {
-    let ended = call.prepared.refused(texts::CANCELLED_CALL);
-    Settled { intent: call.id, state: ended.state, message: ended.message }
+/// The end of calls that the person's stop came before.
+async fn stopped(
+    calls: Vec<Planned>,
+    session: &Session,
+    ports: &Ports,
+    cancel: &CancellationToken,
+) -> Vec<Settled> {
+    let session = &session.lease.session;
+    join_all(calls.into_iter().map(|call| async move {
+        let asked = call.prepared.call.clone();
+        let ended = call.prepared.refused(texts::CANCELLED_CALL);
+        hooking::after_tool(session, &asked, &ended, ToolStatus::Cancelled, ports, cancel).await;
+        Settled { intent: call.id, state: ended.state, message: ended.message }
+    }))
+    .await
 }

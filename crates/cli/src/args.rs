@@ -54,6 +54,9 @@ pub(crate) struct Common {
     /// Run commands without asking
     #[arg(long, global = true)]
     pub(crate) yolo: bool,
+    /// Run the hooks in config.yaml without asking first (see docs/hooks.md)
+    #[arg(long, global = true)]
+    pub(crate) accept_hooks: bool,
     /// Print events as JSON, one per line (see docs/json-events.md)
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -143,6 +146,9 @@ pub(crate) enum Command {
     /// Read and change settings
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Programs of your own that run at moments of a turn: list them, take consent back
+    #[command(subcommand)]
+    Hooks(HooksCommand),
     /// Check the home folder, the settings, the session store and the model
     Doctor,
     /// Print a completion script for a shell
@@ -461,6 +467,20 @@ pub(crate) enum ConfigCommand {
     Path,
     /// The value of a setting, where it comes from, and its default
     Explain { key: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HooksCommand {
+    /// What config.yaml runs at which event, and whether you approved it
+    ///
+    /// `changed` means that the script was changed since you approved it: you are asked again. With --json,
+    /// all of it as one JSON value.
+    List,
+    /// Take an approval back; you are asked again before the hook runs
+    Revoke {
+        /// The command, word for word as in config.yaml
+        command: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -54,7 +54,8 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Config(_)
             | RuntimeError::Resolve(_)
             | RuntimeError::Toolsets(_)
-            | RuntimeError::Helpers(_) => Exit::Config,
+            | RuntimeError::Helpers(_)
+            | RuntimeError::Hooks(_) => Exit::Config,
             RuntimeError::NoAnswer(_) => Exit::FailedTurn,
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),

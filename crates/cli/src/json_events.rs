@@ -28,6 +28,10 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
         TurnEvent::ApprovalAsked { id, what, cwd } => {
             json!({ "v": VERSION, "type": "approval_asked", "id": id, "what": what, "cwd": cwd })
         }
+        // With JSON there is nobody to ask, so this is never asked.
+        TurnEvent::HookAsked { event, command, .. } => {
+            json!({ "v": VERSION, "type": "hook_asked", "event": event.as_str(), "command": command })
+        }
         TurnEvent::ToolStarted { id, name, arguments } => {
             json!({ "v": VERSION, "type": "tool_started", "id": id, "name": name, "arguments": arguments })
         }

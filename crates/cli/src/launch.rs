@@ -83,6 +83,9 @@ pub(crate) fn flags(common: &Common) -> Vec<(String, String)> {
     if common.yolo {
         set("approvals.mode", "off".to_owned());
     }
+    if common.accept_hooks {
+        set("hooks_auto_accept", "true".to_owned());
+    }
     flags
 }
 

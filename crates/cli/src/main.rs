@@ -15,6 +15,7 @@ mod editor;
 mod exit;
 mod foot;
 mod history;
+mod hooks_command;
 mod insights;
 mod json_events;
 mod keyboard;
@@ -142,6 +143,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Model { command }) => model_command::run(command, &common).await,
         Some(Command::Auth(command)) => auth::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),
+        Some(Command::Hooks(command)) => hooks_command::run(command, &common),
         Some(Command::Doctor) => doctor::run(&common).await,
         Some(Command::Chat(chat)) => launch::converse(chat, common).await,
         None => launch::converse(args::ChatArgs::default(), common).await,

@@ -71,6 +71,10 @@ impl Screen {
                 let question = self.question(what, cwd);
                 self.line(&question)
             }
+            TurnEvent::HookAsked { key, event, command, is_changed } if self.questions.is_some() => {
+                let question = self.hook_question((key, event), command, *is_changed);
+                self.line(&question)
+            }
             TurnEvent::Retracted => {
                 self.line(&format!("{dim}  (that reply was not finished and does not count){off}"))
             }
@@ -91,6 +95,7 @@ impl Screen {
             | TurnEvent::Reasoning(_)
             | TurnEvent::ApprovalAsked { .. }
             | TurnEvent::Thinking { .. }
+            | TurnEvent::HookAsked { .. }
             | TurnEvent::ToolPreparing { .. }
             | TurnEvent::StepFinished { .. } => String::new(),
         }
@@ -119,7 +124,7 @@ impl Screen {
     /// Adds what an event prints, and says whether it asks the person something.
     pub(crate) fn take(&mut self, event: &TurnEvent, out: &mut String) -> bool {
         out.push_str(&self.event(event));
-        matches!(event, TurnEvent::ApprovalAsked { .. })
+        matches!(event, TurnEvent::ApprovalAsked { .. } | TurnEvent::HookAsked { .. })
     }
 
     /// Tells whoever asks that the question has been printed.
@@ -140,6 +145,18 @@ impl Screen {
         let shown = revealed(what);
         let lines: Vec<_> = shown.lines().map(|line| format!("    {bold}{line}{off}")).collect();
         format!("  The model wants to run this in {dim}{}{off}:\n{}", revealed(cwd), lines.join("\n"))
+    }
+
+    /// Which program the settings want to run, and when.
+    fn hook_question(&self, (key, event): (&str, &str), command: &str, is_changed: bool) -> String {
+        let Style { bold, off, dim, .. } = self.style;
+        let (key, event, shown) = (revealed(key), revealed(event), revealed(command));
+        let lines: Vec<_> = shown.lines().map(|line| format!("    {bold}{line}{off}")).collect();
+        let why = if is_changed { "  Its script was changed since you approved it.\n" } else { "" };
+        format!(
+            "  {dim}{key}{off} in config.yaml runs this at every {event}; your yes is remembered:\n{why}{}",
+            lines.join("\n")
+        )
     }
 
     fn streamed(&mut self, block: Block, text: &str) -> String {

@@ -43,6 +43,15 @@ pub enum TurnEvent {
         what: String,
         cwd: String,
     },
+    /// A person is about to be asked whether a hook may run, from now on.
+    HookAsked {
+        /// Where it stands in the settings.
+        key: String,
+        event: String,
+        command: String,
+        /// It was approved, and its script was changed since.
+        is_changed: bool,
+    },
     /// A model call was answered in full.
     StepFinished {
         usage: Option<Usage>,

@@ -33,7 +33,7 @@ pub use message::{
 };
 pub use money::{Bill, Cost, CostStatus, Money};
 pub use observed::{CallEnd, ModelCall, Observed};
-pub use ports::{HookPoint, HookVerdict, Hooks, NoHooks};
+pub use ports::{HookCall, HookEvent, HookPoint, HookVerdict, Hooks, NoHooks, ToolStatus};
 pub use quirks::{Quirk, Quirks};
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};

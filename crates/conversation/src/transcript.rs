@@ -24,6 +24,14 @@ pub trait Transcript: Send + Sync {
         opening: Opening,
     ) -> BoxFuture<'a, Result<OpenTurn, RecordError>>;
 
+    /// Records what is sent in place of the words that opened the turn, before anything else is in it.
+    fn annotate<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        sent: &'a str,
+    ) -> BoxFuture<'a, Result<(), RecordError>>;
+
     /// Records a reply that calls tools, with one intent per call, in call order.
     fn plan<'a>(
         &'a self,

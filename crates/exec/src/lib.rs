@@ -9,6 +9,7 @@ mod backend;
 mod capture;
 mod cwd_file;
 mod decode;
+mod direct;
 mod environment;
 mod group;
 mod live;
@@ -21,6 +22,7 @@ pub mod supervisor;
 pub use backend::{
     Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, Spill, Started, Unwatched, Watch,
 };
+pub use direct::{Direct, DirectOutput, run_direct};
 pub use environment::child_env;
 pub use group::{Group, reap, this_boot};
 pub use live::kill_all;

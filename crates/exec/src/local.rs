@@ -245,18 +245,18 @@ pub(crate) async fn finished(capture: Capture) -> Captured {
     })
 }
 
-fn exit_code(status: ExitStatus) -> i32 {
+pub(crate) fn exit_code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
 
 /// Lists a group as alive, and kills it if its run was abandoned. The ordinary path disarms it.
-struct Guard {
-    group: Group,
-    armed: bool,
+pub(crate) struct Guard {
+    pub(crate) group: Group,
+    pub(crate) armed: bool,
 }
 
 impl Guard {
-    fn new(group: Group) -> Self {
+    pub(crate) fn new(group: Group) -> Self {
         live::add(group.clone());
         Self { group, armed: true }
     }

@@ -51,7 +51,7 @@ fn shell() -> &'static str {
 }
 
 /// Makes the child lead a session and a process group of its own, without core dumps.
-fn lead_session(command: &mut std::process::Command, ties: Ties) {
+pub(crate) fn lead_session(command: &mut std::process::Command, ties: Ties) {
     let prepare = move || {
         setsid()?;
         let none = Rlimit { current: Some(0), maximum: Some(0) };

@@ -23,6 +23,9 @@ pub enum RuntimeError {
     /// The settings name a model for helpers that cannot be used.
     #[error("{0}")]
     Helpers(String),
+    /// The list of approved hooks cannot be used.
+    #[error("{0}")]
+    Hooks(String),
     #[error(transparent)]
     Toolsets(#[from] ToolsetError),
     #[error(transparent)]

@@ -113,6 +113,11 @@ impl Home {
         self.0.join("auth.json")
     }
 
+    /// From which marks around words from outside are derived.
+    pub fn fence_key_file(&self) -> PathBuf {
+        self.0.join("fence.key")
+    }
+
     pub fn state_db(&self) -> PathBuf {
         self.0.join("state.db")
     }

@@ -15,7 +15,9 @@ mod credentials;
 mod delegation;
 mod error;
 mod fallback;
+mod fence_key;
 pub mod home;
+mod hooks;
 mod images;
 mod letterbox;
 pub mod log;
@@ -46,6 +48,7 @@ pub use hermes_providers::{
 };
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
 pub use home::Home;
+pub use hooks::{HookList, ListedHook, hooks, revoke_hook};
 pub use images::{Image, ImageError, message_with_images};
 pub use letterbox::Letterbox;
 pub use meter::{Budget, StoredMeter};

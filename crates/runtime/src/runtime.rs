@@ -2,10 +2,11 @@
 
 use crate::config::Config;
 use crate::home::Home;
+use crate::hooks::ShellHooks;
 use crate::meter::{Budget, StoredMeter};
 use crate::model_choice::{self, http_clients};
 use crate::recording::Recorder;
-use crate::{RuntimeError, SessionHandle, clock};
+use crate::{RuntimeError, SessionHandle, clock, fence_key};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
 use hermes_conversation::SessionId;
@@ -17,7 +18,7 @@ use hermes_guard::Secrets;
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_store::{AutoPrune, AutoPruned, SessionDb};
 use hermes_tools::{
-    ApprovalMode, AskUser, Delegate, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup,
+    ApprovalMode, AskUser, Delegate, FenceKeys, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup,
 };
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
@@ -77,6 +78,7 @@ pub struct Shared {
     pub(crate) meter: Arc<dyn Meter>,
     pub(crate) resting: Arc<Resting>,
     supervised: Option<Supervised>,
+    pub(crate) hooks: Option<Arc<ShellHooks>>,
     /// What a person should know, until a front end takes it.
     notices: Arc<Mutex<Vec<String>>>,
     recorder: OnceLock<Arc<Recorder>>,
@@ -93,11 +95,13 @@ impl Runtime {
         let clients = http_clients(&config)?;
         let store = Arc::new(OnceLock::new());
         let meter = Arc::new(StoredMeter { store: store.clone(), budget: Budget::read(&config)? });
-        let notices = Arc::default();
+        let (hooks, warnings) = ShellHooks::read(&config, &launch.home, &launch.shell);
+        let notices = Arc::new(Mutex::new(warnings));
         let supervised =
             launch.supervisor.take().and_then(|program| supervised(program, &launch, &config, &notices));
         Ok(Self(Arc::new(Shared {
             supervised,
+            hooks,
             notices,
             secrets: Arc::new(secrets(&config)),
             clients,
@@ -256,9 +260,16 @@ impl Runtime {
             backend: self.backend(session),
             child_env: child_env(shell, &passthrough),
             secrets: self.secrets.clone(),
+            fence_key: self.fence_keys(),
             settings: self.tool_settings()?,
             locks: self.locks.clone(),
         })))
+    }
+
+    /// The key is read, or made, by the first session that needs it.
+    fn fence_keys(&self) -> FenceKeys {
+        let (home, key) = (self.launch.home.clone(), OnceLock::new());
+        Arc::new(move || key.get_or_init(|| fence_key::of(&home)).clone())
     }
 
     fn tool_settings(&self) -> Result<ToolSettings, RuntimeError> {

@@ -1,6 +1,7 @@
 //! One session, as a front end holds it.
 
 use crate::delegation::{CurrentEndpoint, Delegator};
+use crate::hooks::SessionHooks;
 use crate::naming::Naming;
 use crate::recording::{Recorder, SessionFacts, session_line};
 use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath};
@@ -8,8 +9,8 @@ use hermes_agent::recovery::Limits;
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
-    CallId, Closing, Cost, EventSink, History, Lease, Mail, Message, MessageId, NoHooks, Quirks, RecordError,
-    SessionId, Transcript, TurnEvent, Usage, UserMessage,
+    CallId, Closing, Cost, EventSink, History, Hooks, Lease, Mail, Message, MessageId, NoHooks, Quirks,
+    RecordError, SessionId, Transcript, TurnEvent, Usage, UserMessage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, Tap};
@@ -218,7 +219,12 @@ impl<'a> SessionHandle<'a> {
         ask: Arc<dyn AskUser>,
         state: State,
     ) -> Result<Self, RuntimeError> {
-        let (route, notices) = runtime.route(&endpoint, standing.tap(runtime))?;
+        let (route, mut notices) = runtime.route(&endpoint, standing.tap(runtime))?;
+        if standing.works_for.is_none() {
+            notices.extend(runtime.take_notices());
+            let unasked = runtime.hooks.as_ref().filter(|_| !ask.is_present());
+            notices.extend(unasked.map(|hooks| hooks.not_approved()).unwrap_or_default());
+        }
         let current = Arc::new(Mutex::new(endpoint.clone()));
         let delegate = Delegator::at(runtime, &id, &current, standing.depth)?;
         let tool_context = runtime.tool_context(&id, cwd, delegate)?;
@@ -334,7 +340,7 @@ impl<'a> SessionHandle<'a> {
             ask: self.ask.clone(),
             transcript: Arc::new(store.clone()),
             mailbox: Arc::new(store.clone()),
-            hooks: Arc::new(NoHooks),
+            hooks: hooks(self.runtime, &self.standing, &self.ask, &events, cancel),
             engine: Arc::new(NeverCompact),
             jitter: Arc::new(rand::random::<f64>),
             pause: hermes_agent::sleep(),
@@ -352,6 +358,7 @@ impl<'a> SessionHandle<'a> {
                         toolsets: self.runtime.config.list("toolsets")?,
                         disabled_toolsets: self.runtime.config.list("agent.disabled_toolsets")?,
                         is_watched: self.ask.is_present(),
+                        hooks: &*ports.hooks,
                     };
                     recorder.session(session_line(session, facts));
                 }
@@ -476,6 +483,19 @@ impl<'a> SessionHandle<'a> {
         self.state = State::Live(Box::new(session));
         Ok(())
     }
+}
+
+/// What the settings want to be run at moments of a turn.
+fn hooks(
+    runtime: &Runtime,
+    standing: &Standing,
+    ask: &Arc<dyn AskUser>,
+    events: &EventSink,
+    cancel: &CancellationToken,
+) -> Arc<dyn Hooks> {
+    let Some(hooks) = runtime.hooks.clone() else { return Arc::new(NoHooks) };
+    let (platform, ask) = (standing.source.clone(), ask.clone());
+    Arc::new(SessionHooks { hooks, platform, ask, events: events.relay(), cancel: cancel.clone() })
 }
 
 /// Stores a new system prompt for a session that changes its model.

@@ -11,7 +11,7 @@ use hermes_guard::Secrets;
 use hermes_providers::{Deadlines, HttpClients, HttpModel, Wanted, resolve};
 use hermes_store::{NewSession, SessionDb, this_process};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript};
-use hermes_tools::{ApprovalMode, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::SingleModel;
 use serde_json::json;
 use std::sync::Arc;
@@ -82,6 +82,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         backend: Arc::new(Local),
         child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         secrets: Arc::default(),
+        fence_key: Arc::new(|| FenceKey::new([7; 32])),
         settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
         locks: Arc::default(),
     });

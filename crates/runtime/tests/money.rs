@@ -21,7 +21,7 @@ use hermes_providers::{
 use hermes_runtime::{Budget, StoredMeter};
 use hermes_store::{LedgerRow, NewSession, SessionDb, SpendLimits, this_process};
 use hermes_testkit::{FakeProvider, Fault, Random, ReplyScript};
-use hermes_tools::{ApprovalMode, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::{Model, SingleModel};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -228,6 +228,7 @@ fn ports(world: &World) -> Ports {
         backend: Arc::new(Local),
         child_env: Vec::new(),
         secrets: Arc::default(),
+        fence_key: Arc::new(|| FenceKey::new([7; 32])),
         settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
         locks: Arc::default(),
     });

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Open(Opening),
+    Annotate { turn: TurnId, sent: String },
     Plan { turn: TurnId, reply: AssistantMessage, spent: Option<SpentCall>, intents: Vec<Intent> },
     Settle { turn: TurnId, settlement: Settlement },
     Extend { turn: TurnId, messages: Vec<Message>, spent: Option<SpentCall> },
@@ -24,6 +25,7 @@ impl Operation {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Open(_) => "open",
+            Self::Annotate { .. } => "annotate",
             Self::Plan { .. } => "plan",
             Self::Settle { .. } => "settle",
             Self::Extend { .. } => "extend",
@@ -42,7 +44,7 @@ impl Operation {
                 settlement.results.iter().map(|settled| Message::Tool(settled.message.clone())).collect()
             }
             Self::Extend { messages, .. } => messages.clone(),
-            Self::NoteProcess { .. } | Self::NoteChange { .. } => Vec::new(),
+            Self::Annotate { .. } | Self::NoteProcess { .. } | Self::NoteChange { .. } => Vec::new(),
             Self::Close { closing, .. } => {
                 closing.message.clone().map(Message::Assistant).into_iter().collect()
             }
@@ -105,7 +107,18 @@ impl MemoryTranscript {
 
     /// The history that a resumed session would find.
     pub fn messages(&self) -> Vec<Message> {
-        self.with(|state| state.operations.iter().flat_map(Operation::messages).collect())
+        self.with(|state| {
+            let mut messages = Vec::new();
+            for operation in &state.operations {
+                match (operation, messages.last_mut()) {
+                    (Operation::Annotate { sent, .. }, Some(Message::User(said))) => {
+                        said.api_content = Some(sent.clone());
+                    }
+                    _ => messages.extend(operation.messages()),
+                }
+            }
+            messages
+        })
     }
 
     /// The state of every intent, in the order they were planned.
@@ -242,6 +255,20 @@ impl Transcript for MemoryTranscript {
             self.record(Some(lease), Operation::Open(opening), |state| {
                 state.deliver(&mail);
                 state.open_turn(session)
+            })
+        })
+    }
+
+    fn annotate<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        sent: &'a str,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let operation = Operation::Annotate { turn: turn.id, sent: sent.to_owned() };
+            self.record(Some(lease), operation, |state| {
+                state.in_turn(turn.id);
             })
         })
     }

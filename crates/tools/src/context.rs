@@ -8,7 +8,7 @@ use crate::{Delegate, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, SpillLimits};
-use hermes_guard::{Secrets, redact};
+use hermes_guard::{FenceKey, Secrets, redact};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The directory of long outputs. Stored messages are searched for this name, so it stays.
 const RESULTS: &str = "hermes-results";
+
+/// Gives the key of the home from which marks around words from outside are derived, when it is needed.
+pub type FenceKeys = Arc<dyn Fn() -> FenceKey + Send + Sync>;
 
 /// Everything a context is made of.
 pub struct ToolSetup {
@@ -35,6 +38,7 @@ pub struct ToolSetup {
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
+    pub fence_key: FenceKeys,
     pub settings: ToolSettings,
     /// Shared by all sessions of a process.
     pub locks: Arc<PathLocks>,
@@ -121,6 +125,10 @@ impl ToolContext {
     /// Lets go of what the session holds outside this process.
     pub async fn leave(&self) {
         self.setup.backend.leave().await;
+    }
+
+    pub(crate) fn fence_key(&self) -> FenceKey {
+        (self.setup.fence_key)()
     }
 
     pub(crate) fn note_command(&self, intent: IntentId) -> Key {

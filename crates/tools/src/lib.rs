@@ -7,6 +7,7 @@
 
 mod approval;
 mod arguments;
+mod batch;
 mod builtin;
 mod coerce;
 mod context;
@@ -26,6 +27,7 @@ mod simple_command;
 mod text;
 mod tool;
 mod toolset;
+mod untrusted;
 mod user_home;
 mod validate;
 
@@ -33,11 +35,13 @@ mod validate;
 mod testing;
 
 pub use approval::{Approval, ApprovalMode, ApprovalRequest, AskUser, Nobody, denied_text};
+pub use batch::{batch_limit, fit_batch};
 pub use builtin::delegate_task::recollected;
 pub use builtin::terminal::{collected, kept_output};
 pub use builtin::todo::{Todo, TodoStatus};
-pub use context::{ToolContext, ToolSetup, command_key};
+pub use context::{FenceKeys, ToolContext, ToolSetup, command_key};
 pub use delegate::{Delegate, HelperReport, HelperTask, Role};
+pub use hermes_guard::FenceKey;
 pub use paths::PathLocks;
 pub use prepared::{Finished, Prepared, RunScope, Verdict};
 pub use registry::{Registry, Toolbox};

@@ -26,8 +26,20 @@ pub(crate) fn fitted(output: ToolOutput, cx: &ToolContext) -> String {
     if chars <= MOST {
         return text;
     }
+    persisted(&output.value, chars, output.failed, cx)
+}
+
+/// The same for a result that is a text already and has to go to a file, however long it is.
+pub(crate) fn persisted_text(text: &str, cx: &ToolContext) -> String {
+    let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+    let failed = value.get("error").is_some_and(|error| !error.is_null());
+    persisted(&value, text.chars().count(), failed, cx)
+}
+
+/// Writes a result of `chars` characters to a file, and says where it is and how it begins.
+fn persisted(value: &Value, chars: usize, failed: bool, cx: &ToolContext) -> String {
     // Pretty-printed, because a reader pages by lines.
-    let readable = serde_json::to_string_pretty(&output.value).unwrap_or_else(|_| text.clone());
+    let readable = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
     let where_to = match save(cx, &readable) {
         Ok(path) => {
             format!("Saved whole to: {}\nRead it in pages with read_file (offset, limit).", path.display())
@@ -41,7 +53,7 @@ pub(crate) fn fitted(output: ToolOutput, cx: &ToolContext) -> String {
         "<persisted-output>\nThe result has {chars} characters, too many to show.\n{where_to}\n\nIt begins:\n{}\n</persisted-output>",
         preview(&readable)
     );
-    let key = if output.failed { "error" } else { "output" };
+    let key = if failed { "error" } else { "output" };
     json!({ key: block, "truncated": true }).to_string()
 }
 

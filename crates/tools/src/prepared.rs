@@ -4,7 +4,7 @@
 //! and a permit only comes from the record, so nothing runs that was not written down.
 
 use crate::tool::{Body, Bound, CallScope};
-use crate::{ApprovalRequest, Concurrency, ToolContext, ToolError, ToolOutput, builtin, limits};
+use crate::{ApprovalRequest, Concurrency, ToolContext, ToolError, ToolOutput, builtin, limits, untrusted};
 use futures::FutureExt;
 use hermes_conversation::{
     Cost, Disposition, Effect, EventRelay, IntentState, Observed, StartPermit, ToolCall, ToolMessage,
@@ -27,6 +27,8 @@ pub struct Prepared {
     pub concurrency: Concurrency,
     /// `None` for a call that can never run.
     body: Option<Body>,
+    /// What it answers comes from outside.
+    is_untrusted: bool,
     cwd: PathBuf,
 }
 
@@ -95,6 +97,7 @@ impl Prepared {
             verdict,
             concurrency: bound.concurrency,
             body: Some(bound.body),
+            is_untrusted: false,
             cwd,
         }
     }
@@ -106,13 +109,19 @@ impl Prepared {
             verdict: Verdict::Refuse { text, decision },
             concurrency: Concurrency::Free,
             body: None,
+            is_untrusted: false,
             cwd: PathBuf::new(),
         }
     }
 
     /// A call that was judged elsewhere, and that somebody else carries out.
     pub fn judged(call: ToolCall, effect: Effect, verdict: Verdict, concurrency: Concurrency) -> Self {
-        Self { call, effect, verdict, concurrency, body: None, cwd: PathBuf::new() }
+        Self { call, effect, verdict, concurrency, body: None, cwd: PathBuf::new(), is_untrusted: false }
+    }
+
+    pub(crate) fn untrusted_if(mut self, is_untrusted: bool) -> Self {
+        self.is_untrusted = is_untrusted;
+        self
     }
 
     /// Carries the call out. Whatever the tool does, panicking included, there is a result.
@@ -155,6 +164,9 @@ impl Prepared {
         }
         let mut message = ToolMessage::new(self.call.id, self.call.name, text);
         message.disposition = disposition;
+        if self.is_untrusted {
+            untrusted::mark(&mut message, cx);
+        }
         Finished { message, state, failed, millis, cost }
     }
 

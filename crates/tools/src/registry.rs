@@ -1,10 +1,11 @@
 //! The tools of a session, by name.
 
+use crate::batch::fit_batch;
 use crate::prepared::{Finished, Prepared, RunScope};
 use crate::tool::{Bound, Refusal};
 use crate::toolset::{Selection, ToolsetError, core_tools, is_bundle, known, resolve};
 use crate::{AnyTool, ToolContext, arguments, builtin, coerce, names, validate};
-use hermes_conversation::{BoxFuture, StartPermit, ToolCall, ToolDefinition};
+use hermes_conversation::{BoxFuture, StartPermit, ToolCall, ToolDefinition, ToolMessage};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -29,6 +30,11 @@ pub trait Toolbox: Send + Sync {
         cx: &'a ToolContext,
         scope: RunScope,
     ) -> BoxFuture<'a, Finished>;
+
+    /// Keeps results at a length that they may have together; see [`fit_batch`].
+    fn fit(&self, messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
+        fit_batch(messages.into_iter(), room, cx)
+    }
 }
 
 impl Toolbox for Registry {
@@ -149,7 +155,7 @@ impl Registry {
             unreachable!("a repaired name is a known name");
         };
         match bind(tool, &call, cx) {
-            Ok(bound) => Prepared::bound(call, bound, cx),
+            Ok(bound) => Prepared::bound(call, bound, cx).untrusted_if(tool.is_untrusted()),
             Err(Refusal::Invalid(why)) => {
                 let text = format!("{name} was not run: {why}.");
                 Prepared::refuse(call, text, "invalid")

@@ -8,6 +8,7 @@ use hermes_conversation::{
     Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, ToolCall, Transcript,
 };
 use hermes_exec::Local;
+use hermes_guard::FenceKey;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -55,6 +56,7 @@ impl Bench {
             delegate: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
+            fence_key: Arc::new(|| FenceKey::new([7; 32])),
             settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
             locks: Arc::default(),
         }
@@ -132,6 +134,10 @@ type Answer<'a, T> = BoxFuture<'a, Result<T, RecordError>>;
 
 impl Transcript for Notebook {
     fn open_turn<'a>(&'a self, _: &'a Lease, _: Opening) -> Answer<'a, OpenTurn> {
+        unimplemented!("tools open no turns")
+    }
+
+    fn annotate<'a>(&'a self, _: &'a Lease, _: &'a OpenTurn, _: &'a str) -> Answer<'a, ()> {
         unimplemented!("tools open no turns")
     }
 

@@ -4,7 +4,7 @@
 //! which the types are gone; tools whose arguments are only known at run time implement that.
 
 use crate::schema::{Schema, schema_of};
-use crate::{ToolContext, Toolset};
+use crate::{ToolContext, Toolset, untrusted};
 use hermes_conversation::{
     BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, Transcript,
 };
@@ -77,6 +77,10 @@ pub trait AnyTool: Send + Sync {
     /// Other words for values; see [`Tool::ALIASES`].
     fn aliases(&self) -> &[(&str, &str, &str)] {
         &[]
+    }
+    /// Whether what it answers comes from outside and is sent to the model as data only.
+    fn is_untrusted(&self) -> bool {
+        untrusted::is_named(self.name())
     }
     fn bind(self: Arc<Self>, arguments: Map<String, Value>, cx: &ToolContext) -> Result<Bound, Refusal>;
 }

@@ -5,7 +5,7 @@ use hermes_context::NeverCompact;
 use hermes_conversation::{EventSink, NoHooks};
 use hermes_exec::Local;
 use hermes_testkit::MemoryTranscript;
-use hermes_tools::{ApprovalMode, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::ModelRoute;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -31,6 +31,7 @@ pub(crate) fn ports(
         backend: Arc::new(Local),
         child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         secrets: Arc::default(),
+        fence_key: Arc::new(|| FenceKey::new([7; 32])),
         settings: ToolSettings { approvals, ..ToolSettings::default() },
         locks: Arc::default(),
     });

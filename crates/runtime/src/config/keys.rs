@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 61] = [
+pub static KEYS: [Key; 62] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -229,6 +229,13 @@ pub static KEYS: [Key; 61] = [
         "when a person is asked before a command: manual always, smart as manual for now, off never",
     )
     .env(&[Switch("HERMES_YOLO_MODE", "off")]),
+    key(
+        "hooks_auto_accept",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "run the hooks in `hooks` without asking first",
+    )
+    .env(&[Switch("HERMES_ACCEPT_HOOKS", "true")]),
     integer(
         "sessions.files_retention_days",
         30,

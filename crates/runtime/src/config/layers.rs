@@ -181,6 +181,7 @@ impl Config {
             key == "custom_providers"
                 || ["providers.", "credential_pool_strategies."].iter().any(|start| key.starts_with(start))
                 || Self::is_fallback_key(key)
+                || Self::is_hook_key(key)
                 || Self::is_auxiliary_key(key)
                 || Self::is_login_key(key)
         };

@@ -112,6 +112,11 @@ impl<'h> Sum<'h> {
         self.value()
     }
 
+    pub(crate) fn annotated(mut self, sent: &str) -> u64 {
+        self.text(sent);
+        self.value()
+    }
+
     pub(crate) fn planned(
         mut self,
         reply: &AssistantMessage,

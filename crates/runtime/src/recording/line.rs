@@ -73,9 +73,14 @@ pub(crate) enum What {
         answer: Option<Answer>,
     },
     Tool(ToolLine),
+    /// Results of one reply that were too long together, as they were shortened.
+    Fitted(Vec<FittedLine>),
     /// Outside code wants something; that it does not is not written down.
     Hook {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         block: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
     },
     /// Nothing else happened here than that the stop was seen.
     Stop,
@@ -112,6 +117,9 @@ pub(crate) struct SessionLine {
     pub(crate) disabled_toolsets: Vec<String>,
     /// Whether somebody watches who could be asked.
     pub(crate) is_watched: bool,
+    /// The moments at which outside code listens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hooks: Vec<String>,
     pub(crate) quirks: Quirks,
     pub(crate) history: Vec<Message>,
 }
@@ -272,6 +280,16 @@ pub(crate) struct ToolLine {
     pub(crate) cwd: Option<PathBuf>,
 }
 
+/// A result that was shortened after the call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FittedLine {
+    /// Its place among the results that were looked at together.
+    pub(crate) place: usize,
+    pub(crate) content: Content,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) api_content: Option<String>,
+}
+
 /// A transaction of the session store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CommitLine {
@@ -332,6 +350,7 @@ impl What {
             Self::Approval { .. } => "approval",
             Self::Tool(_) => "tool",
             Self::Hook { .. } => "hook",
+            Self::Fitted(_) => "fitted",
             Self::Stop => "stop",
             Self::Commit(_) => "commit",
             Self::Event(_) => "event",
@@ -345,9 +364,10 @@ impl EventLine {
     pub(crate) fn of(event: &TurnEvent) -> Option<Self> {
         Some(match event {
             // The last follows from others.
-            TurnEvent::Helper { .. } | TurnEvent::MailAccepted { .. } | TurnEvent::Thinking { .. } => {
-                return None;
-            }
+            TurnEvent::Helper { .. }
+            | TurnEvent::MailAccepted { .. }
+            | TurnEvent::HookAsked { .. }
+            | TurnEvent::Thinking { .. } => return None,
             TurnEvent::MailDelivered { mode, text, .. } => {
                 Self::MailDelivered(MailLine { mode: *mode, text: text.clone() })
             }

@@ -57,6 +57,7 @@ struct Played {
     tools: Arc<dyn Toolbox>,
     tool_context: Arc<ToolContext>,
     is_watched: bool,
+    hooks: Vec<String>,
     /// Everything in the history is also in the store.
     is_seeded: bool,
 }
@@ -133,6 +134,7 @@ impl<'a> Player<'a> {
             tools: self.around.tools(line)?,
             tool_context: self.around.tool_context(PathBuf::from(&line.cwd))?,
             is_watched: line.is_watched,
+            hooks: line.hooks.clone(),
             is_seeded,
         };
         self.sessions.insert(line.id.clone(), played);
@@ -203,7 +205,7 @@ impl<'a> Player<'a> {
                 cursor: self.cursor.clone(),
                 store: self.around.store().clone(),
             }),
-            hooks: Arc::new(ReplayedHooks(self.cursor.clone())),
+            hooks: Arc::new(ReplayedHooks { cursor: self.cursor.clone(), listened: played.hooks.clone() }),
             engine: Arc::new(NeverCompact),
             jitter: jitter(self.cursor.clone()),
             pause: pause(self.cursor.clone()),

@@ -9,7 +9,8 @@ use super::tape::{Tape, TapedEvents};
 use super::taped_transcript::TapedTranscript;
 use hermes_agent::{Input, Ports, TurnReport};
 use hermes_conversation::{
-    BoxFuture, DeliveryPoint, HookPoint, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError, SessionId,
+    BoxFuture, DeliveryPoint, HookCall, HookEvent, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError,
+    SessionId,
 };
 use hermes_tools::{Approval, ApprovalRequest, AskUser};
 use std::sync::{Arc, PoisonError};
@@ -148,13 +149,20 @@ struct RecordedHooks {
 }
 
 impl Hooks for RecordedHooks {
-    fn fire(&self, point: HookPoint) -> BoxFuture<'_, HookVerdict> {
+    fn wants(&self, event: HookEvent) -> bool {
+        self.inner.wants(event)
+    }
+
+    fn fire(&self, call: HookCall) -> BoxFuture<'_, HookVerdict> {
         Box::pin(async move {
-            let verdict = self.inner.fire(point).await;
+            let verdict = self.inner.fire(call).await;
             match &verdict {
                 HookVerdict::GoOn => self.recorder.note_stop(),
                 HookVerdict::Block { reason } => {
-                    self.recorder.put(What::Hook { block: Some(reason.clone()) });
+                    self.recorder.put(What::Hook { block: Some(reason.clone()), context: None });
+                }
+                HookVerdict::Context { text } => {
+                    self.recorder.put(What::Hook { block: None, context: Some(text.clone()) });
                 }
             }
             verdict

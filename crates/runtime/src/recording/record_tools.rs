@@ -1,9 +1,9 @@
 //! Tools with a recorder before them: how each call was judged, and how it ended.
 
-use super::line::{ConcurrencyLine, JudgedLine, ToolLine, VerdictLine, What};
+use super::line::{ConcurrencyLine, FittedLine, JudgedLine, ToolLine, VerdictLine, What};
 use super::recorder::Recorder;
 use super::tape::Tape;
-use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition};
+use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolMessage};
 use hermes_tools::{Concurrency, Finished, Prepared, RunScope, ToolContext, Toolbox, Verdict};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,6 +72,31 @@ impl Toolbox for RecordedTools {
             }));
             finished
         })
+    }
+
+    fn fit(&self, mut messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
+        let before: Vec<ToolMessage> = messages.iter().map(|message| ToolMessage::clone(message)).collect();
+        let said = self.inner.fit(messages.iter_mut().map(|message| &mut **message).collect(), room, cx);
+        self.note_fitted(&before, &messages);
+        said
+    }
+}
+
+impl RecordedTools {
+    /// Writes down which results became shorter.
+    fn note_fitted(&self, before: &[ToolMessage], after: &[&mut ToolMessage]) {
+        let changed =
+            before.iter().zip(after).enumerate().filter(|(_, (before, after))| **before != ***after);
+        let lines: Vec<FittedLine> = changed
+            .map(|(place, (_, after))| FittedLine {
+                place,
+                content: after.content.clone(),
+                api_content: after.api_content.clone(),
+            })
+            .collect();
+        if !lines.is_empty() {
+            self.recorder.put(What::Fitted(lines));
+        }
     }
 }
 

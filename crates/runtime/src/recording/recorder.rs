@@ -203,6 +203,7 @@ fn is_input(what: &What) -> bool {
         | What::Reply(_)
         | What::Judged(_)
         | What::Tool(_)
+        | What::Fitted(_)
         | What::Hook { .. } => true,
         What::Restored { .. }
         | What::Request(_)

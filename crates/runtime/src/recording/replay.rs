@@ -8,6 +8,7 @@ use super::reading::Recording;
 use super::request_line::common;
 use hermes_conversation::SessionId;
 use hermes_exec::Local;
+use hermes_guard::FenceKey;
 use hermes_store::SessionDb;
 use hermes_tools::{PathLocks, Registry, ToolContext, ToolSettings, ToolSetup, Toolbox};
 use std::path::{Path, PathBuf};
@@ -125,6 +126,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
     ToolContext::new(ToolSetup {
         session: "replay".to_owned(),
         delegate: None,
+        fence_key: Arc::new(|| FenceKey::new([0; 32])),
         cwd,
         home: folder.to_owned(),
         user_home: Some(folder.to_owned()),

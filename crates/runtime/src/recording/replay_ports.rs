@@ -5,7 +5,8 @@ use super::due::Due;
 use super::line::{Answer, MailLine, What};
 use hermes_agent::{Pause, sleep};
 use hermes_conversation::{
-    BoxFuture, DeliveryPoint, HookPoint, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError, SessionId,
+    BoxFuture, DeliveryPoint, HookCall, HookEvent, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError,
+    SessionId,
 };
 use hermes_store::{SessionDb, StoreError};
 use hermes_tools::{Approval, ApprovalRequest, AskUser};
@@ -83,22 +84,31 @@ pub(crate) async fn posted(
     Ok(mail)
 }
 
-pub(crate) struct ReplayedHooks(pub(crate) Arc<Cursor>);
+pub(crate) struct ReplayedHooks {
+    pub(crate) cursor: Arc<Cursor>,
+    /// The moments at which outside code listened.
+    pub(crate) listened: Vec<String>,
+}
 
 impl Hooks for ReplayedHooks {
-    fn fire(&self, _: HookPoint) -> BoxFuture<'_, HookVerdict> {
-        let said = self.0.peek(|what| match what {
-            What::Hook { block } => Some(block.clone()),
+    fn wants(&self, event: HookEvent) -> bool {
+        !self.cursor.is_live() && self.listened.iter().any(|name| name == event.as_str())
+    }
+
+    fn fire(&self, _: HookCall) -> BoxFuture<'_, HookVerdict> {
+        let said = self.cursor.peek(|what| match what {
+            What::Hook { block, context } => Some(Some((block.clone(), context.clone()))),
             What::Stop => Some(None),
             _ => None,
         });
-        if let (Some(Some(_)), false) = (&said, self.0.is_live()) {
-            self.0.take("a hook", |_| Some(()));
+        if let (Some(Some(_)), false) = (&said, self.cursor.is_live()) {
+            self.cursor.take("a hook", |_| Some(()));
         }
         Box::pin(async move {
             match said.flatten().flatten() {
-                Some(reason) => HookVerdict::Block { reason },
-                None => HookVerdict::GoOn,
+                Some((Some(reason), _)) => HookVerdict::Block { reason },
+                Some((None, Some(text))) => HookVerdict::Context { text },
+                Some((None, None)) | None => HookVerdict::GoOn,
             }
         })
     }

@@ -89,6 +89,31 @@ impl Toolbox for ReplayedTools {
             Finished { message, state: line.state, failed: line.failed, millis: line.millis, cost: None }
         })
     }
+
+    fn fit(&self, messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
+        if self.cursor.is_live() {
+            return self.real.fit(messages, room, cx);
+        }
+        let fitted = self.cursor.peek(|what| match what {
+            What::Fitted(lines) => Some(lines.clone()),
+            _ => None,
+        });
+        let Some(Some(lines)) = fitted else { return said(&messages) };
+        self.cursor.take("shorter results", |_| Some(()));
+        let mut messages = messages;
+        for line in lines {
+            if let Some(message) = messages.get_mut(line.place) {
+                message.content = line.content;
+                message.api_content = line.api_content;
+            }
+        }
+        said(&messages)
+    }
+}
+
+/// How long results are together; only what is real has to know better.
+fn said(messages: &[&mut ToolMessage]) -> usize {
+    messages.iter().map(|message| message.content.as_text().chars().count()).sum()
 }
 
 fn prepared(call: &ToolCall, line: JudgedLine) -> Prepared {

@@ -3,7 +3,7 @@
 use super::line::{LayersLine, LimitsLine, SessionLine};
 use hermes_agent::Session;
 use hermes_agent::recovery::Limits;
-use hermes_conversation::Message;
+use hermes_conversation::{HookEvent, Hooks, Message};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_wire::ModelRoute;
 
@@ -17,6 +17,7 @@ pub(crate) struct SessionFacts<'a> {
     pub(crate) toolsets: Vec<String>,
     pub(crate) disabled_toolsets: Vec<String>,
     pub(crate) is_watched: bool,
+    pub(crate) hooks: &'a dyn Hooks,
 }
 
 pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> SessionLine {
@@ -33,6 +34,11 @@ pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> Sessio
         toolsets: facts.toolsets,
         disabled_toolsets: facts.disabled_toolsets,
         is_watched: facts.is_watched,
+        hooks: HookEvent::ALL
+            .iter()
+            .filter(|event| facts.hooks.wants(**event))
+            .map(|event| event.as_str().to_owned())
+            .collect(),
         quirks: session.quirks,
         history: session.history.messages().iter().map(|message| Message::clone(message)).collect(),
     }

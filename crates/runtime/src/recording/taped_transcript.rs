@@ -51,6 +51,16 @@ impl Transcript for TapedTranscript {
         Box::pin(self.noted("open_turn", sum, self.inner.open_turn(lease, opening)))
     }
 
+    fn annotate<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        sent: &'a str,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let sum = self.sum(|sum| sum.annotated(sent));
+        Box::pin(self.noted("annotate", sum, self.inner.annotate(lease, turn, sent)))
+    }
+
     fn plan<'a>(
         &'a self,
         lease: &'a Lease,

@@ -37,6 +37,26 @@ impl Transcript for SessionDb {
         })
     }
 
+    fn annotate<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        sent: &'a str,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let (turn, sent) = (turn.id, sent.to_owned());
+        self.record(lease, move |db, lease| {
+            // The words are the newest message: nothing else is in the turn yet.
+            db.prepare_cached(
+                "UPDATE messages SET api_content = ?3 WHERE role = 'user' AND id =
+                   (SELECT message_id FROM (SELECT message_id, turn FROM hx_message_ext WHERE session = ?1
+                      ORDER BY seq DESC LIMIT 1) WHERE turn = ?2)",
+            )
+            .and_then(|mut note| note.execute(params![lease.session.as_str(), turn.0, sent]))
+            .doing("add to what was said")?;
+            Ok(())
+        })
+    }
+
     fn plan<'a>(
         &'a self,
         lease: &'a Lease,

@@ -2,8 +2,9 @@
 
 /// Files below Hermes' directory that hold credentials, also those that a crash or the Python release
 /// leaves behind.
-pub(super) const OWN_SECRETS: [&str; 7] = [
+pub(super) const OWN_SECRETS: [&str; 8] = [
     ".env",
+    "fence.key",
     "auth.json",
     "auth.json.hermes-new",
     "auth.json.corrupt",

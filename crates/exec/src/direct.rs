@@ -1,0 +1,157 @@
+//! Running a program that is not a shell script: arguments as they are, something to read on its standard
+//! input, and an answer on its standard output.
+//!
+//! Like a command of a [`Backend`](crate::Backend), it leads a session of its own and nothing of it is left
+//! behind: not after it has ended, not when it was late, and not when the future is dropped.
+
+use crate::backend::ExecError;
+use crate::local::Guard;
+use crate::shell::{Ties, lead_session};
+use crate::{Ended, Group};
+use rustix::process::Signal;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin};
+use tokio::time::{Instant, sleep, timeout};
+
+/// How long output may still arrive after the program has exited.
+const AFTER_EXIT: Duration = Duration::from_millis(100);
+/// How long killed processes may take to be gone.
+const KILL_PATIENCE: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(5);
+
+/// A program and the circumstances in which it runs.
+#[derive(Debug, Clone)]
+pub struct Direct {
+    /// The program and its arguments. A program without `/` is looked for in the `PATH` of `env`.
+    pub argv: Vec<String>,
+    pub cwd: PathBuf,
+    /// The whole environment; nothing is inherited.
+    pub env: Vec<(String, String)>,
+    pub input: Vec<u8>,
+    pub timeout: Duration,
+    /// Bytes that are kept of each stream; the rest is read and dropped.
+    pub most_output: usize,
+}
+
+/// What a program left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirectOutput {
+    pub stdout: String,
+    pub stderr: String,
+    /// 124 after a timeout, 128 + signal after a signal.
+    pub exit_code: i32,
+    /// Never [`Ended::Cancelled`]: whoever does not want to wait any more drops the future.
+    pub ended: Ended,
+}
+
+/// Runs a program to its end. An error means that it did not run.
+///
+/// The program, though not what it started, is also killed when the thread that polls this first ends, so that
+/// it does not outlive a process that was killed. That thread must live as long as the future.
+pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
+    if !program.cwd.is_dir() {
+        return Err(ExecError::NoDirectory { path: program.cwd });
+    }
+    let (mut child, mut guard) = spawn(&program)?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let status = {
+        let talk = async {
+            tokio::join!(
+                tell(stdin, &program.input),
+                keep(stdout, &mut out, program.most_output),
+                keep(stderr, &mut err, program.most_output)
+            );
+        };
+        tokio::pin!(talk);
+        let mut is_said = false;
+        let exited = async {
+            loop {
+                tokio::select! {
+                    biased;
+                    status = child.wait() => return (status.ok(), is_said),
+                    () = &mut talk, if !is_said => is_said = true,
+                }
+            }
+        };
+        match timeout(program.timeout, exited).await {
+            Err(_) => None,
+            Ok((status, is_said)) => {
+                if !is_said {
+                    // Something it started may hold its output open for good.
+                    let _ = timeout(AFTER_EXIT, &mut talk).await;
+                }
+                Some(status)
+            }
+        }
+    };
+    end(&mut child, &mut guard).await;
+    Ok(DirectOutput {
+        stdout: String::from_utf8_lossy(&out).into_owned(),
+        stderr: String::from_utf8_lossy(&err).into_owned(),
+        exit_code: status.map_or(124, |status| status.map_or(-1, crate::local::exit_code)),
+        ended: if status.is_some() { Ended::Exited } else { Ended::TimedOut },
+    })
+}
+
+fn spawn(program: &Direct) -> Result<(Child, Guard), ExecError> {
+    let failed = |source| ExecError::Io { doing: "start the program", source };
+    let Some((name, arguments)) = program.argv.split_first() else {
+        return Err(failed(std::io::ErrorKind::InvalidInput.into()));
+    };
+    let mut command = std::process::Command::new(name);
+    command
+        .args(arguments)
+        .current_dir(&program.cwd)
+        .env_clear()
+        .envs(program.env.iter().map(|(name, value)| (name, value)));
+    lead_session(&mut command, Ties { dies_with_parent: true, ..Ties::LOOSE });
+    let mut command = tokio::process::Command::from(command);
+    command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(failed)?;
+    let id = child.id().ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
+    let guard = Guard::new(Group::led_by(id).map_err(failed)?);
+    Ok((child, guard))
+}
+
+/// A program that does not read what it is told has no need of it.
+async fn tell(stdin: Option<ChildStdin>, input: &[u8]) {
+    if let Some(mut stdin) = stdin {
+        let _ = stdin.write_all(input).await;
+    }
+}
+
+async fn keep(stream: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>, most: usize) {
+    let Some(mut stream) = stream else { return };
+    let mut buffer = vec![0; 8 * 1024];
+    while let Ok(count) = stream.read(&mut buffer).await
+        && count > 0
+    {
+        let room = most.saturating_sub(kept.len()).min(count);
+        kept.extend_from_slice(&buffer[..room]);
+    }
+}
+
+/// KILL, until nothing is left.
+async fn end(child: &mut Child, guard: &mut Guard) {
+    let deadline = Instant::now() + KILL_PATIENCE;
+    loop {
+        let is_collected = child.try_wait().is_ok_and(|status: Option<ExitStatus>| status.is_some());
+        if is_collected && guard.group.members().is_empty() {
+            guard.armed = false;
+            return;
+        }
+        guard.group.signal(Signal::KILL);
+        if Instant::now() >= deadline {
+            return;
+        }
+        sleep(POLL).await;
+    }
+}
+
+#[cfg(test)]
+#[path = "direct_tests.rs"]
+mod tests;

@@ -1,0 +1,96 @@
+//! How much the results of one reply's calls may say together.
+//!
+//! Each result keeps to a limit of its own; many of them at once would still fill the model's window. The
+//! largest go to files first, and results that page themselves last: their reader would only page again.
+
+use crate::{ToolContext, limits, untrusted};
+use hermes_conversation::{Content, ToolMessage};
+
+/// Characters of a token, roughly.
+const CHARS: u64 = 4;
+const LEAST: usize = 16_000;
+const MOST: usize = 200_000;
+/// About what is left of a result that went to a file. Smaller ones are not worth it.
+const SPILLED: usize = 2_500;
+/// Tools whose results are pages already.
+const PAGING: [&str; 1] = ["read_file"];
+
+/// Characters that the results of one reply may have, by the model's window in tokens.
+pub fn batch_limit(window: Option<u64>) -> usize {
+    let share = |tokens: u64| tokens.saturating_mul(CHARS).saturating_mul(3) / 10;
+    window.map_or(MOST, |tokens| usize::try_from(share(tokens)).unwrap_or(MOST).clamp(LEAST, MOST))
+}
+
+/// Writes the largest results to files until all together have at most `room` characters, and says how
+/// many they have then. Where that cannot be reached, as near as it goes.
+pub fn fit_batch<'a>(
+    messages: impl Iterator<Item = &'a mut ToolMessage>,
+    room: usize,
+    cx: &ToolContext,
+) -> usize {
+    let mut messages: Vec<&mut ToolMessage> = messages.collect();
+    let sizes: Vec<Size> = messages.iter().map(|message| Size::of(message)).collect();
+    for place in to_spill(&sizes, room) {
+        spill(messages[place], cx);
+    }
+    messages.iter().map(|message| Size::of(message).chars).sum()
+}
+
+/// A result, as far as its length matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    chars: usize,
+    kind: Kind,
+}
+
+/// In the order in which results go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Plain,
+    Paging,
+    /// Not a text; there is no file to write.
+    Fixed,
+}
+
+impl Size {
+    fn of(message: &ToolMessage) -> Self {
+        let (text, kind) = match &message.content {
+            Content::Text(text) if PAGING.contains(&message.tool_name.as_str()) => {
+                (text.as_str(), Kind::Paging)
+            }
+            Content::Text(text) => (text.as_str(), Kind::Plain),
+            Content::Parts(_) => ("", Kind::Fixed),
+        };
+        Self { chars: text.chars().count(), kind }
+    }
+}
+
+/// Which results have to go, in the order in which they do.
+fn to_spill(sizes: &[Size], room: usize) -> Vec<usize> {
+    let mut total: usize = sizes.iter().map(|size| size.chars).sum();
+    let may_go = |&place: &usize| sizes[place].kind != Kind::Fixed && sizes[place].chars > SPILLED;
+    let mut candidates: Vec<usize> = (0..sizes.len()).filter(may_go).collect();
+    candidates.sort_by_key(|&place| (sizes[place].kind, std::cmp::Reverse(sizes[place].chars)));
+    let mut gone = Vec::new();
+    for place in candidates {
+        if total <= room {
+            break;
+        }
+        total -= sizes[place].chars - SPILLED;
+        gone.push(place);
+    }
+    gone
+}
+
+fn spill(message: &mut ToolMessage, cx: &ToolContext) {
+    let Content::Text(text) = &message.content else { return };
+    message.content = Content::Text(limits::persisted_text(text, cx));
+    // Only words from outside are sent otherwise than they are stored, so far.
+    if message.api_content.take().is_some() {
+        untrusted::mark(message, cx);
+    }
+}
+
+#[cfg(test)]
+#[path = "batch_tests.rs"]
+mod tests;

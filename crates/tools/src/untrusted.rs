@@ -1,0 +1,66 @@
+//! Results whose words come from outside: from the web, from servers that others run.
+//!
+//! They are sent to the model as a marked block of data; what is shown and stored as the result stays as it
+//! is. Nothing here looks at what they say.
+
+use crate::ToolContext;
+use hermes_conversation::{Content, ToolMessage};
+use hermes_guard::fence;
+
+/// Tools whose results come from outside, by name.
+const NAMES: [&str; 2] = ["web_search", "web_extract"];
+const PREFIXES: [&str; 2] = ["browser_", "mcp_"];
+/// Characters below which there is no room for anything but a plain answer.
+const SHORTEST: usize = 32;
+
+/// Whether a tool of this name brings words from outside.
+pub(crate) fn is_named(name: &str) -> bool {
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Marks what is sent of a result as data.
+pub(crate) fn mark(message: &mut ToolMessage, cx: &ToolContext) {
+    let Content::Text(text) = &message.content else { return };
+    if text.chars().nth(SHORTEST - 1).is_some() {
+        message.api_content = Some(fence(&cx.fence_key(), &message.tool_name, text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Bench;
+    use hermes_conversation::CallId;
+
+    #[test]
+    fn outside_is_told_by_name() {
+        for (name, want) in [
+            ("web_search", true),
+            ("web_extract", true),
+            ("web_searching", false),
+            ("browser_click", true),
+            ("mcp_github_list", true),
+            ("mcp", false),
+            ("read_file", false),
+            ("my_browser_x", false),
+        ] {
+            assert_eq!(is_named(name), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn short_answers_are_left_and_the_result_stays_clean() {
+        let bench = Bench::new();
+        for (text, is_marked) in [("ü".repeat(31), false), ("ü".repeat(32), true)] {
+            let mut message = ToolMessage::new(CallId::new("c"), "web_search", text.clone());
+            mark(&mut message, &bench.cx);
+            assert_eq!(message.content, Content::Text(text.clone()));
+            let sent = message.api_content.clone().unwrap_or_default();
+            assert_eq!(sent.starts_with("<untrusted_tool_result source=\"web_search\""), is_marked, "{sent}");
+            // The same words give the same bytes.
+            let once = message.clone();
+            mark(&mut message, &bench.cx);
+            assert_eq!(message, once);
+        }
+    }
+}
