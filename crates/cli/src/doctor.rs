@@ -7,7 +7,9 @@ use crate::exit::{Exit, Failure, with_causes};
 use crate::model_command::show;
 use crate::{launch, term};
 use hermes_runtime::config::{self, Config};
-use hermes_runtime::{Home, Launch, Runtime, credential_warnings, fallbacks, model_choice, shown_url};
+use hermes_runtime::{
+    Home, Launch, Runtime, credential_warnings, fallbacks, model_choice, shown_url, telemetry_problem,
+};
 use hermes_store::Health;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -68,6 +70,7 @@ fn settings_findings(settings: &Config) -> Vec<Finding> {
         findings.extend(all.warnings.into_iter().map(|warning| bad("settings", warning)));
     }
     findings.extend(credential_warnings(settings).into_iter().map(|warning| bad("settings", warning)));
+    findings.extend(telemetry_problem(settings).map(|why| bad("settings", why)));
     if findings.is_empty() {
         findings.push(good("settings", settings.layers().file.path().display().to_string()));
     }

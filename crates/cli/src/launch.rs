@@ -8,6 +8,7 @@ use crate::{chat, oneshot, signals, term, welcome};
 use hermes_runtime::config::shell_variables;
 use hermes_runtime::{
     Home, Launch, Program, ResolveError, Resuming, Runtime, RuntimeError, SessionHandle, credential_warnings,
+    telemetry_problem,
 };
 use hermes_tools::AskUser;
 use std::io::IsTerminal;
@@ -133,6 +134,9 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
         Err(Obstacle::NoModel(home)) => return Err(no_model(&home, &common).await),
         Err(Obstacle::Failure(failure)) => return Err(oneshot::give_up(&common, &About::nothing(), failure)),
     };
+    if let Some(problem) = telemetry_problem(runtime.config()) {
+        term::complain(&format!("hermes: no traces are sent: {}", term::printable(&problem)));
+    }
     // Not when an old session is about to be taken up again.
     if common.resume.is_none() && common.continue_.is_none() {
         prune(&runtime).await;

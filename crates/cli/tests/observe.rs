@@ -267,3 +267,19 @@ async fn without_a_session_there_is_nothing_to_trace() {
     assert_eq!((code(&out), stdout(&out).as_str()), (0, ""));
     assert!(stderr(&out).contains("nothing was logged yet"), "{}", stderr(&out));
 }
+
+/// With it, `otlp.rs` tells what is sent.
+#[cfg(not(feature = "otlp"))]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_that_sends_no_traces_says_so_and_goes_on() {
+    let (home, provider) = world().await;
+    let settings = home.read("config.yaml");
+    home.write_config(&format!("{settings}telemetry: {{otlp: {{endpoint: 'http://127.0.0.1:1'}}}}\n"));
+    provider.reply(ReplyScript::text("Done."));
+    let out = run(home.path(), &["-z", "go"]).await;
+    assert_eq!((code(&out), stdout(&out).as_str()), (0, "Done.\n"), "{}", stderr(&out));
+    let want = "telemetry.otlp: not built in; build with --features otlp";
+    assert_eq!(stderr(&out), format!("hermes: no traces are sent: {want}\n"));
+    let out = run(home.path(), &["doctor"]).await;
+    assert!(code(&out) == 1 && stdout(&out).contains(want), "{}", stdout(&out));
+}

@@ -17,6 +17,7 @@ pub mod login;
 mod metered;
 mod mode;
 mod models_list;
+mod outbox;
 mod probe;
 mod receive;
 mod resolve;
@@ -38,6 +39,7 @@ pub use local::{LocalServer, find_local_servers};
 pub use metered::{AskPrices, Metered};
 pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
 pub use models_list::{ListedModel, list_models};
+pub use outbox::{Outbox, OutboxError};
 pub use probe::{Basis, ProbedServer, ServerKind, Window, probe};
 pub use resolve::{
     Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted,

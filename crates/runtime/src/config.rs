@@ -23,6 +23,7 @@ mod login_overrides;
 mod provider_keys;
 mod secret_names;
 mod suggest;
+mod telemetry;
 #[cfg(test)]
 pub(crate) mod testing;
 mod value;
@@ -39,3 +40,4 @@ pub use file::ConfigFile;
 pub use hooks::{HookEntries, HookEntry, Matcher};
 pub use keys::{Env, Fallback, KEYS, Key, Kind, Order};
 pub use layers::{Config, Layers, Source, UnusedKey, shell_variables};
+pub use telemetry::OtlpSettings;

@@ -30,6 +30,7 @@ pub mod recording;
 mod retention;
 mod runtime;
 mod session_handle;
+mod telemetry;
 
 pub use auxiliary::{AuxRoute, AuxStop, route as auxiliary_route};
 pub use conversing::{Asked, Conversed, chat, run_conversation};
@@ -54,3 +55,4 @@ pub use letterbox::Letterbox;
 pub use meter::{Budget, StoredMeter};
 pub use runtime::{Launch, Resuming, Runtime};
 pub use session_handle::{Parting, SessionHandle};
+pub use telemetry::telemetry_problem;

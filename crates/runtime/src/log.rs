@@ -5,7 +5,7 @@
 //! Nothing is opened before the first line, there is no thread, and a log that cannot be written
 //! costs one warning and never a turn.
 
-mod fields;
+pub(crate) mod fields;
 mod file;
 mod line;
 mod open_spans;
@@ -36,10 +36,15 @@ impl Runtime {
         };
         let file = LogFile::new(self.home().logs_dir(), limits);
         let level = level.unwrap_or(LogLevel::Info);
-        let subscriber =
-            LogSubscriber::new(level, file, hermes_guard::Secrets::clone(&self.secrets), trouble);
-        // A second home in the same process is logged with the first.
-        let _ = tracing::subscriber::set_global_default(subscriber);
+        let (outlet, exporter) = self.outlet();
+        let secrets = hermes_guard::Secrets::clone(&self.secrets);
+        let subscriber = LogSubscriber::new(level, file, secrets, trouble).with_outlet(outlet);
+        // A second home in the same process is logged, and traced, with the first.
+        if tracing::subscriber::set_global_default(subscriber).is_ok()
+            && let Some(exporter) = exporter
+        {
+            let _ = self.exporter.set(exporter);
+        }
         Ok(())
     }
 }

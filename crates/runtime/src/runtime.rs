@@ -6,6 +6,7 @@ use crate::hooks::ShellHooks;
 use crate::meter::{Budget, StoredMeter};
 use crate::model_choice::{self, http_clients};
 use crate::recording::Recorder;
+use crate::telemetry::Exporter;
 use crate::{RuntimeError, SessionHandle, clock, fence_key};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
@@ -82,6 +83,8 @@ pub struct Shared {
     /// What a person should know, until a front end takes it.
     notices: Arc<Mutex<Vec<String>>>,
     recorder: OnceLock<Arc<Recorder>>,
+    /// Sends traces, where somebody collects them.
+    pub(crate) exporter: OnceLock<Exporter>,
 }
 
 impl Runtime {
@@ -111,6 +114,7 @@ impl Runtime {
             meter,
             resting: Arc::default(),
             recorder: OnceLock::new(),
+            exporter: OnceLock::new(),
             config,
             launch,
         })))
@@ -200,10 +204,14 @@ impl Runtime {
         SessionHandle::resumed(self, id, ask, how).await
     }
 
-    /// Finishes what may be finished late: the search index takes up the newest messages.
+    /// Finishes what may be finished late: the search index takes up the newest messages, and traces
+    /// are sent.
     pub async fn leave(&self) {
         if let Some(store) = self.store.get() {
             store.leave(Duration::from_millis(200)).await;
+        }
+        if let Some(exporter) = self.exporter.get() {
+            exporter.leave().await;
         }
     }
 

@@ -120,7 +120,7 @@ fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError>
         write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
     }
     let shown = if is_secret_key(key) { HIDDEN.to_owned() } else { yaml_text(&value) };
-    let is_unused = Key::find(key).is_none() && !Config::is_login_key(key);
+    let is_unused = Key::find(key).is_none() && !Config::is_login_key(key) && !Config::is_otlp_header(key);
     let unused =
         is_unused.then(|| UnusedKey { key: key.to_owned(), line: None, suggestion: suggestion(key) });
     let notices = unused.iter().map(ToString::to_string).collect();

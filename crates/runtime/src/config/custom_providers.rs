@@ -3,6 +3,7 @@
 use super::error::{ConfigError, Origin};
 use super::expand::expand;
 use super::layers::Config;
+use super::secret_names::is_secret_key;
 use super::value::found;
 use hermes_conversation::Money;
 use hermes_providers::{CustomModel, CustomProvider, ModeName, Patience, Prices, find_provider, per_million};
@@ -135,7 +136,7 @@ impl Config {
         ConfigError::WrongType {
             origin: Origin::File { path: file.path().to_owned(), line },
             key: key.to_owned(),
-            found: found(value, key.ends_with("api_key")),
+            found: found(value, is_secret_key(key)),
             wanted: wanted.to_owned(),
         }
     }

@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 62] = [
+pub static KEYS: [Key; 64] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -275,6 +275,16 @@ pub static KEYS: [Key; 62] = [
     ),
     integer("logging.max_size_mb", 5, "MiB at which logs/agent.log is put away; 0 means never"),
     integer("logging.backup_count", 3, "logs that were put away and are kept; with 0, none ever is"),
+    text(
+        "telemetry.otlp.endpoint",
+        "collector that traces are sent to, such as http://127.0.0.1:4318; empty means none",
+    ),
+    key(
+        "telemetry.otlp.service_name",
+        Kind::Text,
+        Fallback::Text("hermes"),
+        "what the collector calls this program",
+    ),
     text("network.proxy", "proxy for outgoing requests").env(&[
         Value("HTTPS_PROXY"),
         Value("https_proxy"),

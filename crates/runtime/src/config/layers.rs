@@ -22,6 +22,7 @@ use super::file::ConfigFile;
 use super::keys::{Env, Key, Order};
 use super::secret_names::{is_secret_key, is_secret_variable};
 use super::suggest::suggestion;
+use super::telemetry::holds_headers;
 use super::value::{Setting, boolean, found, wanted};
 use super::{KEYS, Kind};
 use crate::credentials::outside;
@@ -184,6 +185,7 @@ impl Config {
                 || Self::is_hook_key(key)
                 || Self::is_auxiliary_key(key)
                 || Self::is_login_key(key)
+                || Self::is_otlp_header(key)
         };
         let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_') && !of_entry(key);
         let keys = file.leaves().into_iter().map(|(key, _)| key).filter(unused);
@@ -364,7 +366,14 @@ fn wrong_type(origin: Origin, key: &str, value: &Value, kind: Kind) -> ConfigErr
 /// Calls `keep` for each secret text at or below a leaf; lists may hold mappings with keys in them.
 fn secret_texts(key: &str, value: &Value, keep: &mut dyn FnMut(&str, &str)) {
     match value {
-        Value::String(text) if is_secret_key(key) => keep(key, text),
+        Value::String(text) if is_secret_key(key) => {
+            keep(key, text);
+            // `Bearer TOKEN`: the token is as secret without the word before it.
+            if let Some((_, word)) = text.trim().rsplit_once(' ').filter(|_| holds_headers(key)) {
+                keep(key, word);
+            }
+        }
+        Value::Number(number) if is_secret_key(key) => keep(key, &number.to_string()),
         Value::Array(items) => items.iter().for_each(|item| secret_texts(key, item, keep)),
         Value::Object(entries) => {
             entries.iter().for_each(|(name, value)| secret_texts(&format!("{key}.{name}"), value, keep));

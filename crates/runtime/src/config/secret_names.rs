@@ -1,5 +1,7 @@
 //! Which names promise a secret value.
 
+use super::telemetry::holds_headers;
+
 const VARIABLE_ENDINGS: [&str; 5] = ["_API_KEY", "_TOKEN", "_SECRET", "_KEY", "_PASSWORD"];
 /// Names that promise a secret without such an ending.
 const VARIABLES: [&str; 1] = ["AWS_BEARER_TOKEN_BEDROCK"];
@@ -13,6 +15,9 @@ pub(crate) fn is_secret_variable(name: &str) -> bool {
 
 /// Whether the last part of a dotted key names a secret.
 pub(crate) fn is_secret_key(key: &str) -> bool {
+    if holds_headers(key) {
+        return true;
+    }
     let leaf = key.rsplit('.').next().unwrap_or(key).to_ascii_lowercase();
     LEAVES.contains(&leaf.as_str()) || LEAF_ENDINGS.iter().any(|ending| leaf.ends_with(ending))
 }

@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use tracing::field::{Field, Visit};
 
 /// Longer texts are cut: a line is read by people.
-pub(super) const LONGEST: usize = 2000;
+pub(crate) const LONGEST: usize = 2000;
 /// Bytes for the fields of an ordinary event and the spans around it.
 const ROOM: usize = 320;
 

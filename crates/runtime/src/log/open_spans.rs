@@ -1,5 +1,6 @@
 //! The spans that are under way, and the fields they lend to the events within them.
 
+use crate::telemetry::Traced;
 use tracing::Metadata;
 use tracing::span::Id;
 
@@ -48,4 +49,6 @@ pub(super) struct Span {
     /// The other fields, as they are written.
     pub(super) fields: String,
     pub(super) handles: usize,
+    /// The same span as others collect it.
+    pub(super) traced: Traced,
 }

@@ -8,6 +8,7 @@ use super::fields::Fields;
 use super::file::LogFile;
 use super::line::{self, LogLevel};
 use super::open_spans::{Span, Spans};
+use crate::telemetry::Outlet;
 use hermes_guard::Secrets;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -29,6 +30,8 @@ pub(super) struct LogSubscriber {
     secrets: Secrets,
     spans: Mutex<Spans>,
     output: Mutex<Output>,
+    /// Where spans go besides.
+    outlet: Outlet,
     trouble: Trouble,
     was_troubled: AtomicBool,
 }
@@ -59,18 +62,20 @@ impl LogSubscriber {
             secrets,
             spans: Mutex::default(),
             output: Mutex::new(Output { file, second: (0, String::new()), line: String::new() }),
+            outlet: Outlet::off(),
             trouble,
             was_troubled: AtomicBool::new(false),
         }
     }
 
+    /// Spans are told to somebody else, too.
+    pub(super) fn with_outlet(self, outlet: Outlet) -> Self {
+        Self { outlet, ..self }
+    }
+
     /// Everything of ours from the wanted level on, and what others find worth a warning.
-    fn wants(&self, metadata: &Metadata<'_>) -> bool {
-        let is_ours = metadata.target().starts_with("hermes");
-        if metadata.is_span() {
-            // Also when their level is not wanted: a warning should say in which session.
-            return is_ours && *metadata.level() <= Level::INFO;
-        }
+    fn wants_line(&self, metadata: &Metadata<'_>) -> bool {
+        let is_ours = is_ours(metadata);
         let level = level_of(metadata.level());
         level >= self.level && (is_ours || level >= LogLevel::Warning)
     }
@@ -103,13 +108,19 @@ impl LogSubscriber {
         }
     }
 
+    /// An event may say how the span it happens in ends.
+    fn tell(&self, event: &Event<'_>) {
+        if let Some(ending) = self.outlet.ending(event, &self.secrets)
+            && let Some(id) = span_of(event)
+            && let Some(span) = locked(&self.spans).get_mut(&id)
+        {
+            span.traced.ended(span.metadata.name(), ending);
+        }
+    }
+
     /// Visits the spans around an event, the innermost first.
     fn around(&self, event: &Event<'_>, mut visit: impl FnMut(&Span)) {
-        let mut next = match (event.parent(), event.is_root()) {
-            (Some(parent), _) => Some(parent.clone()),
-            (None, true) => None,
-            (None, false) => innermost(),
-        };
+        let mut next = span_of(event);
         let spans = locked(&self.spans);
         while let Some(span) = next.and_then(|id| spans.get(&id)) {
             visit(span);
@@ -120,7 +131,11 @@ impl LogSubscriber {
 
 impl Subscriber for LogSubscriber {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        self.wants(metadata)
+        // Spans also when their level is not wanted: a warning should say in which session. Where they
+        // are told to somebody, so are the events that say how they ended.
+        let is_needed = metadata.is_span() || self.outlet.is_on();
+        let is_told = is_needed && is_ours(metadata) && *metadata.level() <= Level::INFO;
+        is_told || (metadata.is_event() && self.wants_line(metadata))
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -139,9 +154,13 @@ impl Subscriber for LogSubscriber {
         if let Some(parent) = &parent {
             self.clone_span(parent);
         }
+        let mut traced = self.outlet.opened(span, &self.secrets);
+        let mut spans = locked(&self.spans);
+        if let Some(parent) = parent.as_ref().and_then(|parent| spans.get(parent)) {
+            traced.below(&parent.traced);
+        }
         let Fields { session, fields, .. } = fields;
-        let span = Span { metadata: span.metadata(), parent, session, fields, handles: 1 };
-        locked(&self.spans).add(span)
+        spans.add(Span { metadata: span.metadata(), parent, session, fields, handles: 1, traced })
     }
 
     fn record(&self, id: &Id, values: &Record<'_>) {
@@ -150,13 +169,17 @@ impl Subscriber for LogSubscriber {
         if let Some(span) = locked(&self.spans).get_mut(id) {
             span.fields.push_str(&fields.fields);
             span.session = fields.session.or(span.session.take());
+            span.traced.recorded(values, &self.secrets);
         }
     }
 
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        self.write(event);
+        self.tell(event);
+        if self.wants_line(event.metadata()) {
+            self.write(event);
+        }
     }
 
     fn enter(&self, id: &Id) {
@@ -192,7 +215,10 @@ impl Subscriber for LogSubscriber {
             span.handles = span.handles.saturating_sub(1);
             if span.handles == 0 {
                 closed |= is_first;
-                next = spans.remove(&id).and_then(|span| span.parent);
+                next = spans.remove(&id).and_then(|span| {
+                    self.outlet.closed(span.metadata.name(), span.traced);
+                    span.parent
+                });
             }
             is_first = false;
         }
@@ -205,6 +231,19 @@ impl Subscriber for LogSubscriber {
             Some(Current::new(id, metadata))
         });
         found.unwrap_or_else(Current::none)
+    }
+}
+
+fn is_ours(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with("hermes")
+}
+
+/// The span that an event happens in.
+fn span_of(event: &Event<'_>) -> Option<Id> {
+    match (event.parent(), event.is_root()) {
+        (Some(parent), _) => Some(parent.clone()),
+        (None, true) => None,
+        (None, false) => innermost(),
     }
 }
 

@@ -39,6 +39,8 @@ struct State {
     /// have to be searched.
     heard_secret: bool,
     text: PendingText,
+    /// The line that is being written; kept for its room.
+    line: Vec<u8>,
     request: LastRequest,
     /// The replies that are coming in, by session.
     incoming: HashMap<String, Arc<Mutex<TapeBody>>>,
@@ -62,6 +64,7 @@ impl Recorder {
             secrets,
             heard_secret: false,
             text: PendingText::default(),
+            line: Vec::with_capacity(4096),
             request: LastRequest::default(),
             incoming: HashMap::new(),
             cancel: CancellationToken::new(),
@@ -234,11 +237,17 @@ impl State {
     /// Writes down a streamed reply whose lines are JSON.
     fn reply_lines(&mut self, number: u64, status: u16, lines: &str, at: u64) {
         let stopped = if self.before_line(at) { ",\"stopped\":true" } else { "" };
-        let line = format!(
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
+        line.reserve(lines.len() + 256);
+        // Writing to memory does not fail.
+        let _ = writeln!(
+            line,
             "{{\"at\":{at}{stopped},\"what\":{{\"reply\":{{\"number\":{number},\"outcome\":{{\"body\":{{\
-             \"status\":{status},\"streamed\":true,\"body\":{{\"lines\":[{lines}]}},\"end\":\"complete\"}}}}}}}}}}\n"
+             \"status\":{status},\"streamed\":true,\"body\":{{\"lines\":[{lines}]}},\"end\":\"complete\"}}}}}}}}}}"
         );
-        self.append(line.as_bytes());
+        self.append(&line);
+        self.put_away(line);
     }
 
     /// Writes a line.
@@ -261,7 +270,8 @@ impl State {
     }
 
     fn write(&mut self, line: &impl Serialize, hides: Hides) {
-        let mut text = Text(Vec::with_capacity(1024));
+        let mut text = Text(std::mem::take(&mut self.line));
+        text.0.clear();
         if let Err(error) = line.serialize(&mut serde_json::Serializer::new(&mut text)) {
             self.failed.get_or_insert(error.to_string());
             return;
@@ -276,6 +286,15 @@ impl State {
         }
         bytes.push(b'\n');
         self.append(&bytes);
+        self.put_away(bytes);
+    }
+
+    /// Keeps the room of a line for the next one, unless it is far more than most need.
+    fn put_away(&mut self, line: Vec<u8>) {
+        const MOST: usize = 64 * 1024;
+        if line.capacity() <= MOST {
+            self.line = line;
+        }
     }
 
     /// Adds a line to the file. One call per line, so that a file whose writer was killed ends with a

@@ -12,19 +12,27 @@ const DATA: &str = "data: ";
 /// the reply.
 pub(crate) fn items(body: &str, mode: ApiMode) -> Option<String> {
     // Strings that end otherwise are rare enough to be written as they are.
-    if body.contains('\r') {
+    if memchr::memchr(b'\r', body.as_bytes()).is_some() {
         return None;
     }
     let mut out = String::with_capacity(body.len() + body.len() / 8);
-    let mut lines = body.split('\n').peekable();
     let (mut before, mut is_over) = ("", false);
-    while let Some(line) = lines.next() {
+    let mut rest = Some(body);
+    while let Some(text) = rest {
+        let (line, after) = first_line(text);
+        rest = after;
         if !out.is_empty() {
             out.push(',');
         }
+        // Every other line of a stream is empty.
+        if line.is_empty() {
+            out.push_str("\"\"");
+            before = line;
+            continue;
+        }
         let data = line.strip_prefix(DATA).filter(|data| data.starts_with('{') && data.ends_with('}'));
         // An event of several lines is JSON only as a whole.
-        let is_alone = !before.starts_with("data") && lines.peek().is_some_and(|next| next.is_empty());
+        let is_alone = !before.starts_with("data") && after.is_some_and(is_blank_first);
         match data.filter(|_| is_alone && !is_over) {
             Some(data) => out.push_str(data),
             None => out.push_str(&serde_json::to_string(line).ok()?),
@@ -33,6 +41,18 @@ pub(crate) fn items(body: &str, mode: ApiMode) -> Option<String> {
         before = line;
     }
     Some(out)
+}
+
+/// The first line, and what follows it if it has an end.
+fn first_line(text: &str) -> (&str, Option<&str>) {
+    match memchr::memchr(b'\n', text.as_bytes()) {
+        Some(end) => (&text[..end], Some(&text[end + 1..])),
+        None => (text, None),
+    }
+}
+
+fn is_blank_first(text: &str) -> bool {
+    text.is_empty() || text.starts_with('\n')
 }
 
 /// Whether an event may be the one after which nothing is read. One too many does no harm.
