@@ -39,7 +39,7 @@ pub(crate) struct Common {
     /// Provider to use in this run; `hermes model list` names them
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) provider: Option<String>,
-    /// Tools to offer, by toolset: terminal,file,todo (`all` = everything)
+    /// Tools to offer, by toolset: terminal,file,todo,delegation (`all` = everything)
     #[arg(short, long, value_name = "A,B", value_delimiter = ',', global = true)]
     pub(crate) toolsets: Option<Vec<String>>,
     /// Continue a session: its id, the start of its id, its title, or `latest`
