@@ -27,5 +27,5 @@ pub use ports::{Pause, Ports, sleep};
 pub use report::{StandIn, TurnReport};
 pub use route::FallbackRoute;
 pub use session::{Input, Session, UserInput};
-pub use texts::{CrashTexts, crash_texts};
+pub use texts::{CrashTexts, crash_texts, is_closing_line};
 pub use titles::{title_in, title_request};

@@ -11,8 +11,16 @@ pub(crate) const EMPTY_REPLY: &str = "(empty)";
 pub(crate) const NO_SUMMARY: &str = "I ran out of steps for this task and could not put together a summary. Ask me to go on, or narrow the task.";
 /// Closes a turn that the person stopped.
 pub(crate) const INTERRUPTED: &str = "[The user stopped this turn here.]";
+/// Closes a turn whose process died.
+const CRASHED: &str =
+    "[Hermes was stopped during this turn; it was closed when the session was opened again.]";
 /// Closes a turn that failed; the next message of the user begins a new one.
 pub(crate) const FAILED: &str = "[No answer: the model could not be reached or refused the request.]";
+
+/// Whether this is a line that closes a turn without an answer, not something a model said.
+pub fn is_closing_line(text: &str) -> bool {
+    text == INTERRUPTED || text == FAILED || text == CRASHED
+}
 
 const CONTINUE: &str = "[Your reply was cut off by its length limit. Go on exactly where it stopped, without \
 repeating anything.]";
@@ -93,7 +101,6 @@ pub fn crash_texts() -> CrashTexts {
         looking: error_result(
             "Hermes was stopped before this call was done. It changes nothing, so it can be made again.",
         ),
-        closing: "[Hermes was stopped during this turn; it was closed when the session was opened again.]"
-            .to_owned(),
+        closing: CRASHED.to_owned(),
     }
 }

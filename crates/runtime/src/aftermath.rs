@@ -7,7 +7,7 @@
 use crate::delegation::{interrupted, said_last};
 use crate::{Resuming, Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, crash_texts};
-use hermes_conversation::{Disposition, FileChange, IntentState, SessionId, Settled, ToolMessage};
+use hermes_conversation::{Disposition, Effect, FileChange, IntentState, SessionId, Settled, ToolMessage};
 use hermes_exec::supervisor::{Attached, Finished, Key, Outcome, Stop, SuperviseError, Supervised};
 use hermes_exec::{Group, reap};
 use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts, this_process};
@@ -199,7 +199,7 @@ async fn end_group(orphan: &OrphanIntent) {
 
 /// The end of a call that only looks: it can have done nothing, however far it came.
 fn looked(orphan: &OrphanIntent) -> Option<Settled> {
-    let is_read = orphan.effect == "read";
+    let is_read = orphan.effect == Effect::Read.as_str();
     is_read.then(|| settled(orphan, IntentState::Failed, said(orphan, crash_texts().looking)))
 }
 

@@ -86,7 +86,7 @@ pub async fn chat(runtime: &Runtime, message: &str) -> Result<String, RuntimeErr
 /// could not be held.
 pub async fn run_conversation(runtime: &Runtime, asked: Asked) -> Result<Conversed, RuntimeError> {
     let ask = asked.ask.unwrap_or_else(|| Arc::new(Nobody));
-    let mut session = SessionHandle::instructed(runtime, asked.system_message, ask)?;
+    let mut session = SessionHandle::fresh(runtime, asked.system_message, ask)?;
     if let Some((first, rest)) = as_turn(asked.conversation_history) {
         session.go_on_from(first, rest).await?;
     }

@@ -7,8 +7,10 @@ mod report;
 mod settings;
 mod texts;
 
-use crate::session_handle::{Parting, SessionHandle, Standing};
+use crate::session_handle::{Parting, SessionHandle};
+use crate::standing::Standing;
 use crate::{Runtime, RuntimeError};
+use hermes_agent::is_closing_line;
 use hermes_conversation::{
     BoxFuture, CallId, EventRelay, EventStream, HelperNews, Message, SessionId, TurnEvent, UserMessage,
     events,
@@ -88,7 +90,7 @@ impl Delegator {
         let own = self.endpoint.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let opened = self.settings.endpoint(self.runtime.config(), &own).and_then(|endpoint| {
             let standing = self.standing(task.role, &scope.call_id)?;
-            SessionHandle::helper(&self.runtime, standing, endpoint, scope.cwd.clone(), self.ask())
+            SessionHandle::begin(&self.runtime, standing, endpoint, scope.cwd.clone(), self.ask())
         });
         let mut handle = match opened {
             Ok(handle) => handle,
@@ -206,7 +208,7 @@ fn last_words(handle: &SessionHandle<'_>) -> Option<String> {
 /// The newest words of an assistant that are not the line which closes a turn.
 pub(crate) fn said_last<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>) -> Option<String> {
     messages.rev().find_map(|message| match message {
-        Message::Assistant(said) if !said.text.trim().is_empty() && !said.text.starts_with('[') => {
+        Message::Assistant(said) if !said.text.trim().is_empty() && !is_closing_line(&said.text) => {
             Some(said.text.clone())
         }
         _ => None,
@@ -223,5 +225,24 @@ impl AskUser for Everything {
 
     fn is_present(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_are_what_was_said_and_not_how_the_turn_was_closed() {
+        let closing = hermes_agent::crash_texts().closing;
+        for (said, want) in [
+            (vec!["I begin.", closing.as_str()], Some("I begin.")),
+            (vec!["I begin.", "[x] all done"], Some("[x] all done")),
+            (vec![closing.as_str()], None),
+            (vec!["  "], None),
+        ] {
+            let messages: Vec<Message> = said.into_iter().map(Message::assistant).collect();
+            assert_eq!(said_last(messages.iter()).as_deref(), want);
+        }
     }
 }

@@ -26,10 +26,12 @@ pub mod model_choice;
 pub mod model_facts;
 mod models;
 mod naming;
+mod past;
 pub mod recording;
 mod retention;
 mod runtime;
 mod session_handle;
+mod standing;
 mod telemetry;
 
 pub use auxiliary::{AuxRoute, AuxStop, route as auxiliary_route};

@@ -187,7 +187,7 @@ impl Runtime {
 
     /// A session that does not exist yet; it is stored with its first message.
     pub fn start(&self, ask: Arc<dyn AskUser>) -> Result<SessionHandle<'_>, RuntimeError> {
-        SessionHandle::fresh(self, ask)
+        SessionHandle::fresh(self, None, ask)
     }
 
     /// Continues a stored session, given by id, start of an id, title, or `latest`.

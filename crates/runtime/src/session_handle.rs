@@ -1,22 +1,23 @@
 //! One session, as a front end holds it.
 
+mod opening;
+
 use crate::delegation::{CurrentEndpoint, Delegator};
-use crate::hooks::SessionHooks;
 use crate::naming::Naming;
-use crate::recording::{Recorder, SessionFacts, session_line};
-use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath};
-use hermes_agent::recovery::Limits;
+use crate::recording::{SessionFacts, session_line};
+use crate::standing::Standing;
+use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath, past};
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
-    CallId, Closing, Cost, EventSink, History, Hooks, Lease, Mail, Message, MessageId, NoHooks, Quirks,
-    RecordError, SessionId, Transcript, TurnEvent, Usage, UserMessage,
+    Cost, EventSink, History, Lease, Mail, Message, Quirks, SessionId, TurnEvent, Usage, UserMessage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
-use hermes_providers::{Endpoint, Tap};
-use hermes_store::{NewSession, Recovery, StoredSession, Target, this_process};
-use hermes_tools::{AskUser, Registry, ToolContext};
+use hermes_providers::Endpoint;
+use hermes_store::{NewSession, Target, this_process};
+use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
+use opening::{changed_notice, folder_of, recovery_notice, starting_folder};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -58,40 +59,6 @@ enum State {
     Live(Box<Session>),
 }
 
-/// What a session is to others: one that a person speaks with, or a helper.
-pub(crate) struct Standing {
-    pub(crate) source: String,
-    /// The session and the call that it works for.
-    pub(crate) works_for: Option<(SessionId, CallId)>,
-    pub(crate) registry: Arc<Registry>,
-    pub(crate) limits: Limits,
-    /// More words for the system prompt.
-    pub(crate) instructions: Option<String>,
-    /// How many sessions are above it.
-    pub(crate) depth: u32,
-}
-
-impl Standing {
-    fn recorder(&self, runtime: &Runtime) -> Option<Arc<Recorder>> {
-        runtime.recorder().filter(|_| self.works_for.is_none())
-    }
-
-    fn tap(&self, runtime: &Runtime) -> Option<Arc<dyn Tap>> {
-        self.recorder(runtime).map(|recorder| recorder as Arc<dyn Tap>)
-    }
-
-    fn of_a_person(runtime: &Runtime) -> Result<Self, RuntimeError> {
-        Ok(Self {
-            source: runtime.launch.source.clone(),
-            works_for: None,
-            registry: runtime.registry(),
-            limits: runtime.limits()?,
-            instructions: None,
-            depth: 0,
-        })
-    }
-}
-
 /// Why a session is left. Resuming it makes it one that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parting {
@@ -118,13 +85,8 @@ impl Parting {
 }
 
 impl<'a> SessionHandle<'a> {
-    pub(crate) fn fresh(runtime: &'a Runtime, ask: Arc<dyn AskUser>) -> Result<Self, RuntimeError> {
-        let standing = Standing::of_a_person(runtime)?;
-        Self::begin(runtime, standing, runtime.endpoint()?, starting_folder(runtime)?, ask)
-    }
-
-    /// A session whose system prompt has more words in it.
-    pub(crate) fn instructed(
+    /// One that a person speaks with; `instructions` are more words for its system prompt.
+    pub(crate) fn fresh(
         runtime: &'a Runtime,
         instructions: Option<String>,
         ask: Arc<dyn AskUser>,
@@ -142,35 +104,22 @@ impl<'a> SessionHandle<'a> {
         self.store_session().await?;
         let State::Live(session) = &mut self.state else { return Ok(()) };
         let store = self.runtime.store()?;
-        let failed = |error: RecordError| RuntimeError::NoAnswer(format!("the past was not stored: {error}"));
-        let turn = store.open_turn(&session.lease, first.into()).await.map_err(failed)?;
-        store.extend(&session.lease, &turn, &rest, None).await.map_err(failed)?;
-        let closing = Closing { message: None, spent: None, exit_reason: "given".to_owned() };
-        store.close(&session.lease, turn, closing).await.map_err(failed)?;
+        let stored = past::store(store, &session.lease, first, rest).await;
+        stored.map_err(|error| RuntimeError::NoAnswer(format!("the past was not stored: {error}")))?;
         session.history = History::restore(store.load(&self.id).await?.messages);
         self.tool_context.restore(session.history.messages());
         Ok(())
     }
 
-    /// A session that works for another one, in its folder.
-    pub(crate) fn helper(
+    /// A session that does not exist yet.
+    pub(crate) fn begin(
         runtime: &'a Runtime,
         standing: Standing,
         endpoint: Endpoint,
         cwd: PathBuf,
         ask: Arc<dyn AskUser>,
     ) -> Result<Self, RuntimeError> {
-        Self::begin(runtime, standing, endpoint, cwd, ask)
-    }
-
-    fn begin(
-        runtime: &'a Runtime,
-        standing: Standing,
-        endpoint: Endpoint,
-        cwd: PathBuf,
-        ask: Arc<dyn AskUser>,
-    ) -> Result<Self, RuntimeError> {
-        let layers = layers(&standing, &endpoint, &cwd);
+        let layers = standing.layers(&endpoint, &cwd);
         let system = SystemPrompt::assemble(&layers).into_string();
         let state = State::Fresh { system, cwd: cwd.clone() };
         let handle = Self::assemble(runtime, new_id(), standing, endpoint, cwd, ask, state)?;
@@ -340,7 +289,7 @@ impl<'a> SessionHandle<'a> {
             ask: self.ask.clone(),
             transcript: Arc::new(store.clone()),
             mailbox: Arc::new(store.clone()),
-            hooks: hooks(self.runtime, &self.standing, &self.ask, &events, cancel),
+            hooks: self.standing.hooks(self.runtime, &self.ask, &events, cancel),
             engine: Arc::new(NeverCompact),
             jitter: Arc::new(rand::random::<f64>),
             pause: hermes_agent::sleep(),
@@ -430,14 +379,14 @@ impl<'a> SessionHandle<'a> {
     pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
         let endpoint = self.endpoint.with_model(name);
         match &mut self.state {
-            State::Fresh { system, cwd } => *system = system_prompt(&self.standing, &endpoint, cwd),
+            State::Fresh { system, cwd } => *system = self.standing.system_prompt(&endpoint, cwd),
             State::Live(session) => {
                 let cwd = self.tool_context.cwd();
                 let system = retarget(self.runtime, &self.standing, &session.lease, &endpoint, &cwd).await?;
                 session.system = system.into();
             }
         }
-        self.layers = Some(layers(&self.standing, &endpoint, &self.tool_context.cwd()));
+        self.layers = Some(self.standing.layers(&endpoint, &self.tool_context.cwd()));
         self.is_told = false;
         // What is wrong with the fallbacks was said when the session was opened.
         (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
@@ -485,19 +434,6 @@ impl<'a> SessionHandle<'a> {
     }
 }
 
-/// What the settings want to be run at moments of a turn.
-fn hooks(
-    runtime: &Runtime,
-    standing: &Standing,
-    ask: &Arc<dyn AskUser>,
-    events: &EventSink,
-    cancel: &CancellationToken,
-) -> Arc<dyn Hooks> {
-    let Some(hooks) = runtime.hooks.clone() else { return Arc::new(NoHooks) };
-    let (platform, ask) = (standing.source.clone(), ask.clone());
-    Arc::new(SessionHooks { hooks, platform, ask, events: events.relay(), cancel: cancel.clone() })
-}
-
 /// Stores a new system prompt for a session that changes its model.
 async fn retarget(
     runtime: &Runtime,
@@ -506,7 +442,7 @@ async fn retarget(
     endpoint: &Endpoint,
     cwd: &Path,
 ) -> Result<String, RuntimeError> {
-    let system = system_prompt(standing, endpoint, cwd);
+    let system = standing.system_prompt(endpoint, cwd);
     let target = Target {
         model: endpoint.model.clone(),
         provider: endpoint.label(),
@@ -515,85 +451,6 @@ async fn retarget(
     };
     runtime.store()?.retarget(lease, target).await?;
     Ok(system)
-}
-
-/// Said and not refused: one changed byte is no reason to take the whole conversation away.
-fn changed_notice(changed: &[MessageId]) -> Option<String> {
-    let first = changed.first()?;
-    let more = match changed.len() {
-        1 => String::new(),
-        more => format!(" and {} more", more - 1),
-    };
-    Some(format!(
-        "message {first}{more} of this session is not as it was written (a damaged disk?); \
-         `hermes sessions verify` tells more"
-    ))
-}
-
-fn recovery_notice(recovery: &Recovery) -> Option<String> {
-    if recovery.turns == 0 {
-        return None;
-    }
-    let cut_off = "the last turn was cut off";
-    Some(match (recovery.unknown, recovery.collected) {
-        (0, 0) => format!("{cut_off}; it has been closed"),
-        (0, 1) => format!("{cut_off} while a tool was running; its result was found"),
-        (0, many) => format!("{cut_off} while {many} tools were running; their results were found"),
-        (1, _) => format!("{cut_off} while a tool was running; its outcome is unknown"),
-        (many, _) => format!("{cut_off} while {many} tools were running; their outcome is unknown"),
-    })
-}
-
-/// The folder of a new session: `terminal.cwd`, seen from where the person stands.
-fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
-    let configured = runtime.config().text("terminal.cwd")?.unwrap_or_else(|| ".".to_owned());
-    Ok(match configured.as_str() {
-        "" | "." => runtime.launch.cwd.clone(),
-        other => runtime.launch.cwd.join(other),
-    })
-}
-
-/// The folder of a stored session, or where the person stands if that one is gone.
-fn folder_of(
-    runtime: &Runtime,
-    stored: &StoredSession,
-    restores_cwd: bool,
-) -> Result<(PathBuf, Option<String>), RuntimeError> {
-    let here = starting_folder(runtime)?;
-    let Some(recorded) = stored.cwd.as_deref().map(PathBuf::from).filter(|_| restores_cwd) else {
-        return Ok((here, None));
-    };
-    if recorded == here {
-        return Ok((here, None));
-    }
-    let shown = recorded.display();
-    Ok(match recorded.is_dir() {
-        true => (recorded.clone(), Some(format!("working in {shown}, where this session was left"))),
-        false => (here, Some(format!("{shown}, where this session was left, is gone; staying here"))),
-    })
-}
-
-fn system_prompt(standing: &Standing, endpoint: &Endpoint, cwd: &Path) -> String {
-    SystemPrompt::assemble(&layers(standing, endpoint, cwd)).into_string()
-}
-
-fn layers(standing: &Standing, endpoint: &Endpoint, cwd: &Path) -> Layers {
-    let os = match std::env::consts::OS {
-        "linux" => "Linux",
-        "macos" => "macOS",
-        other => other,
-    };
-    Layers {
-        tools: standing.registry.names().into_iter().map(str::to_owned).collect(),
-        os: os.to_owned(),
-        cwd: cwd.display().to_string(),
-        platform: if standing.works_for.is_some() { String::new() } else { "cli".to_owned() },
-        system_message: standing.instructions.clone(),
-        date: jiff::Zoned::now().strftime("%A, %B %d, %Y").to_string(),
-        model: endpoint.model.clone(),
-        provider: endpoint.label(),
-        ..Layers::default()
-    }
 }
 
 /// `YYYYMMDD_HHMMSS_<6 hex>`, local time.

@@ -9,11 +9,10 @@ use super::replay_ports::{ReplayedAsk, ReplayedHooks, ReplayedMailbox, jitter, p
 use super::replay_tools::ReplayedTools;
 use super::tape::{Tape, TapedEvents};
 use super::taped_transcript::TapedTranscript;
+use crate::past;
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
-use hermes_conversation::{
-    Closing, EventSink, History, Lease, Message, Opening, SessionId, Transcript, events,
-};
+use hermes_conversation::{EventSink, History, Lease, Message, SessionId, events};
 use hermes_prompt::SystemPrompt;
 use hermes_store::{NewSession, SessionDb, StoreError, this_process};
 use hermes_tools::{AskUser, ToolContext, Toolbox};
@@ -157,19 +156,15 @@ impl<'a> Player<'a> {
         };
         let store = self.around.store();
         let lease = store.acquire(new, this_process()).await.map_err(of_store)?.lease;
-        let mut past = line.history.iter();
-        let first = match past.next() {
+        let mut said = line.history.iter();
+        let first = match said.next() {
             None => return Ok((lease, true)),
             Some(Message::User(first)) => first.clone(),
             // A history that does not begin with the user is only kept in memory.
             Some(_) => return Ok((lease, false)),
         };
-        let failed = |error: hermes_conversation::RecordError| setup(&error.to_string());
-        let turn = store.open_turn(&lease, Opening::from(first)).await.map_err(failed)?;
-        let rest: Vec<Message> = past.cloned().collect();
-        store.extend(&lease, &turn, &rest, None).await.map_err(failed)?;
-        let closing = Closing { message: None, spent: None, exit_reason: "recorded".to_owned() };
-        store.close(&lease, turn, closing).await.map_err(failed)?;
+        let stored = past::store(store, &lease, first, said.cloned().collect()).await;
+        stored.map_err(|error| setup(&error.to_string()))?;
         Ok((lease, true))
     }
 

@@ -1,0 +1,63 @@
+//! Where a session stands when it is opened, and what a person should know about that.
+
+use crate::{Runtime, RuntimeError};
+use hermes_conversation::MessageId;
+use hermes_store::{Recovery, StoredSession};
+use std::path::PathBuf;
+
+/// Said and not refused: one changed byte is no reason to take the whole conversation away.
+pub(super) fn changed_notice(changed: &[MessageId]) -> Option<String> {
+    let first = changed.first()?;
+    let more = match changed.len() {
+        1 => String::new(),
+        more => format!(" and {} more", more - 1),
+    };
+    Some(format!(
+        "message {first}{more} of this session is not as it was written (a damaged disk?); \
+         `hermes sessions verify` tells more"
+    ))
+}
+
+/// What was found of a turn that was cut off.
+pub(super) fn recovery_notice(recovery: &Recovery) -> Option<String> {
+    if recovery.turns == 0 {
+        return None;
+    }
+    let cut_off = "the last turn was cut off";
+    Some(match (recovery.unknown, recovery.collected) {
+        (0, 0) => format!("{cut_off}; it has been closed"),
+        (0, 1) => format!("{cut_off} while a tool was running; its result was found"),
+        (0, many) => format!("{cut_off} while {many} tools were running; their results were found"),
+        (1, _) => format!("{cut_off} while a tool was running; its outcome is unknown"),
+        (many, _) => format!("{cut_off} while {many} tools were running; their outcome is unknown"),
+    })
+}
+
+/// The folder of a new session: `terminal.cwd`, seen from where the person stands.
+pub(super) fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
+    let configured = runtime.config().text("terminal.cwd")?.unwrap_or_else(|| ".".to_owned());
+    Ok(match configured.as_str() {
+        "" | "." => runtime.launch.cwd.clone(),
+        other => runtime.launch.cwd.join(other),
+    })
+}
+
+/// The folder of a stored session, or where the person stands if that one is gone.
+pub(super) fn folder_of(
+    runtime: &Runtime,
+    stored: &StoredSession,
+    restores_cwd: bool,
+) -> Result<(PathBuf, Option<String>), RuntimeError> {
+    let here = starting_folder(runtime)?;
+    let Some(recorded) = stored.cwd.as_deref().map(PathBuf::from).filter(|_| restores_cwd) else {
+        return Ok((here, None));
+    };
+    if recorded == here {
+        return Ok((here, None));
+    }
+    let shown = recorded.display();
+    Ok(match recorded.is_dir() {
+        true => (recorded.clone(), Some(format!("working in {shown}, where this session was left"))),
+        false => (here, Some(format!("{shown}, where this session was left, is gone; staying here"))),
+    })
+}

@@ -1,0 +1,84 @@
+//! What a session is to others, and what follows from that: its tools, its prompt, who records it.
+
+use crate::hooks::SessionHooks;
+use crate::recording::Recorder;
+use crate::{Runtime, RuntimeError};
+use hermes_agent::recovery::Limits;
+use hermes_conversation::{CallId, EventSink, Hooks, NoHooks, SessionId};
+use hermes_prompt::{Layers, SystemPrompt};
+use hermes_providers::{Endpoint, Tap};
+use hermes_tools::{AskUser, Registry};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What a session is to others: one that a person speaks with, or a helper.
+pub(crate) struct Standing {
+    pub(crate) source: String,
+    /// The session and the call that it works for.
+    pub(crate) works_for: Option<(SessionId, CallId)>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) limits: Limits,
+    /// More words for the system prompt.
+    pub(crate) instructions: Option<String>,
+    /// How many sessions are above it.
+    pub(crate) depth: u32,
+}
+
+impl Standing {
+    pub(crate) fn recorder(&self, runtime: &Runtime) -> Option<Arc<Recorder>> {
+        runtime.recorder().filter(|_| self.works_for.is_none())
+    }
+
+    pub(crate) fn tap(&self, runtime: &Runtime) -> Option<Arc<dyn Tap>> {
+        self.recorder(runtime).map(|recorder| recorder as Arc<dyn Tap>)
+    }
+
+    pub(crate) fn of_a_person(runtime: &Runtime) -> Result<Self, RuntimeError> {
+        Ok(Self {
+            source: runtime.launch.source.clone(),
+            works_for: None,
+            registry: runtime.registry(),
+            limits: runtime.limits()?,
+            instructions: None,
+            depth: 0,
+        })
+    }
+
+    /// What the settings want to be run at moments of a turn.
+    pub(crate) fn hooks(
+        &self,
+        runtime: &Runtime,
+        ask: &Arc<dyn AskUser>,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Arc<dyn Hooks> {
+        let Some(hooks) = runtime.hooks.clone() else { return Arc::new(NoHooks) };
+        let (platform, ask) = (self.source.clone(), ask.clone());
+        Arc::new(SessionHooks { hooks, platform, ask, events: events.relay(), cancel: cancel.clone() })
+    }
+
+    /// What its system prompt is made from.
+    pub(crate) fn layers(&self, endpoint: &Endpoint, cwd: &Path) -> Layers {
+        let os = match std::env::consts::OS {
+            "linux" => "Linux",
+            "macos" => "macOS",
+            other => other,
+        };
+        Layers {
+            tools: self.registry.names().into_iter().map(str::to_owned).collect(),
+            os: os.to_owned(),
+            cwd: cwd.display().to_string(),
+            platform: if self.works_for.is_some() { String::new() } else { "cli".to_owned() },
+            system_message: self.instructions.clone(),
+            date: jiff::Zoned::now().strftime("%A, %B %d, %Y").to_string(),
+            model: endpoint.model.clone(),
+            provider: endpoint.label(),
+            ..Layers::default()
+        }
+    }
+
+    pub(crate) fn system_prompt(&self, endpoint: &Endpoint, cwd: &Path) -> String {
+        SystemPrompt::assemble(&self.layers(endpoint, cwd)).into_string()
+    }
+}
