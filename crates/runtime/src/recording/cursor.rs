@@ -97,7 +97,13 @@ impl Cursor {
 
     /// What comes next, if anything may.
     pub(crate) fn peek<T>(&self, look: impl FnOnce(&What) -> T) -> Option<T> {
-        let state = self.state();
+        let mut state = self.state();
+        // Text that was sent may stand before it; or it goes on, and what comes next is no line of its own.
+        let is_all_text =
+            state.end.is_none() && self.line(&state).is_some_and(|line| state.text.is_all(&line.what));
+        if is_all_text {
+            self.flush(&mut state);
+        }
         match state.end {
             Some(_) => None,
             None => self.line(&state).map(|line| look(&line.what)),

@@ -4,24 +4,26 @@
 //! Every commit is summed up in 64 bits, which is for finding differences and not for proving anything;
 //! the digest of the state is the SHA-256 over these sums.
 
+use super::tape::Tape;
 use hermes_conversation::{
     AssistantMessage, Closing, Content, Effect, Intent, Message, RawJson, Settlement, SpentCall, ToolMessage,
-    UserMessage,
+    TurnEvent, Usage, UserMessage,
 };
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The sum of one commit.
-pub(crate) struct Sum<'h> {
+pub(crate) struct Sum<'t> {
     state: u64,
-    /// Puts placeholders in the place of secrets.
-    hide: &'h dyn Fn(&str) -> Option<String>,
+    /// Puts placeholders in the place of secrets, where there may be any.
+    hide: Option<&'t dyn Tape>,
 }
 
-impl<'h> Sum<'h> {
-    pub(crate) fn new(hide: &'h dyn Fn(&str) -> Option<String>) -> Self {
-        Self { state: 0x9e37_79b9_7f4a_7c15, hide }
+impl<'t> Sum<'t> {
+    /// A sum of what goes on this tape.
+    pub(crate) fn on(tape: &'t dyn Tape) -> Self {
+        Self { state: 0x9e37_79b9_7f4a_7c15, hide: tape.hides().then_some(tape) }
     }
 
     pub(crate) fn value(&self) -> u64 {
@@ -34,7 +36,7 @@ impl<'h> Sum<'h> {
     }
 
     fn text(&mut self, text: &str) {
-        let hidden = (self.hide)(text);
+        let hidden = self.hide.and_then(|tape| tape.hidden(text));
         let text = hidden.as_deref().unwrap_or(text);
         self.word(text.len() as u64);
         let mut words = text.as_bytes().chunks_exact(8);
@@ -99,12 +101,15 @@ impl<'h> Sum<'h> {
 
     fn spending(&mut self, spent: Option<&SpentCall>) {
         let Some(spent) = spent else { return self.word(0) };
-        let usage = &spent.usage;
-        let numbers = [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning];
-        for number in [spent.calls].into_iter().chain(numbers) {
+        self.word(spent.calls);
+        self.usage(&spent.usage);
+        self.text(&spent.model);
+    }
+
+    fn usage(&mut self, usage: &Usage) {
+        for number in [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning] {
             self.word(number);
         }
-        self.text(&spent.model);
     }
 
     pub(crate) fn opened(mut self, message: &UserMessage) -> u64 {
@@ -175,18 +180,63 @@ impl<'h> Sum<'h> {
     }
 }
 
+/// The sum of news that come with every step and have no line of their own.
+pub(crate) fn news(event: &TurnEvent, tape: &dyn Tape) -> Option<u64> {
+    let mut sum = Sum::on(tape);
+    match event {
+        TurnEvent::ToolPreparing { name } => {
+            sum.word(1);
+            sum.text(name);
+        }
+        TurnEvent::ToolStarted { id, name, .. } => {
+            sum.word(2);
+            sum.text(id.as_str());
+            sum.text(name);
+        }
+        TurnEvent::ToolFinished { id, name, failed, millis, .. } => {
+            sum.word(3);
+            sum.text(id.as_str());
+            sum.text(name);
+            sum.word(u64::from(*failed));
+            sum.word(*millis);
+        }
+        TurnEvent::StepFinished { usage } => {
+            sum.word(4);
+            if let Some(usage) = usage {
+                sum.usage(usage);
+            }
+        }
+        _ => return None,
+    }
+    Some(sum.value())
+}
+
 /// The digest so far.
 #[derive(Clone, Default)]
-pub(crate) struct StateDigest(Sha256);
+pub(crate) struct StateDigest {
+    stored: Sha256,
+    /// What the front end was told since the last commit.
+    told: u64,
+}
 
 impl StateDigest {
-    /// Adds one commit.
+    /// Adds news. Those of calls that run side by side may come in any order.
+    pub(crate) fn told(&mut self, sum: u64) {
+        self.told = self.told.wrapping_add(sum);
+    }
+
+    /// The sum of a commit with that of the news before it.
+    pub(crate) fn with_news(&mut self, sum: u64) -> u64 {
+        sum ^ std::mem::take(&mut self.told).rotate_left(1)
+    }
+
+    /// Adds a commit that was made.
     pub(crate) fn add(&mut self, sum: u64) {
-        self.0.update(sum.to_le_bytes());
+        self.stored.update(sum.to_le_bytes());
     }
 
     pub(crate) fn hex(&self) -> String {
-        self.0.clone().finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+        self.stored.clone().finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
             // Writing into memory does not fail.
             let _ = write!(text, "{byte:02x}");
             text
@@ -205,10 +255,47 @@ pub(crate) fn changed(hidden: Cow<'_, str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recording::line::What;
     use hermes_conversation::{CallId, ToolCall};
 
+    /// A tape that hides nothing, or one word.
+    struct Hiding(Option<&'static str>);
+
+    impl Tape for Hiding {
+        fn put(&self, _: What) {}
+
+        fn text(&self, _: &str, _: bool) {}
+
+        fn hides(&self) -> bool {
+            self.0.is_some()
+        }
+
+        fn hidden(&self, text: &str) -> Option<String> {
+            let word = self.0.filter(|word| text.contains(word))?;
+            Some(text.replace(word, "{{secret:1}}"))
+        }
+    }
+
     fn sum(message: &AssistantMessage) -> u64 {
-        Sum::new(&|_| None).planned(message, &[], None)
+        Sum::on(&Hiding(None)).planned(message, &[], None)
+    }
+
+    #[test]
+    fn news_count_in_any_order_and_are_in_one_commit_only() {
+        let news = |name: &str| {
+            let event = TurnEvent::ToolPreparing { name: name.to_owned() };
+            news(&event, &Hiding(None)).unwrap()
+        };
+        let after = |told: &[&str]| {
+            let mut state = StateDigest::default();
+            told.iter().for_each(|name| state.told(news(name)));
+            (state.with_news(7), state.with_news(7))
+        };
+        assert_eq!(after(&["todo", "terminal"]), after(&["terminal", "todo"]));
+        assert_eq!(after(&[]), (7, 7));
+        assert_eq!(after(&["todo"]).1, 7);
+        assert_ne!(after(&["todo"]).0, after(&["terminal"]).0);
+        assert_ne!(after(&["todo", "todo"]).0, 7);
     }
 
     #[test]
@@ -241,8 +328,7 @@ mod tests {
 
     #[test]
     fn a_secret_counts_as_its_placeholder() {
-        let hide = |text: &str| text.contains("hush").then(|| text.replace("hush", "{{secret:1}}"));
         let (said, hidden) = (UserMessage::text("so hush"), UserMessage::text("so {{secret:1}}"));
-        assert_eq!(Sum::new(&hide).opened(&said), Sum::new(&|_| None).opened(&hidden));
+        assert_eq!(Sum::on(&Hiding(Some("hush"))).opened(&said), Sum::on(&Hiding(None)).opened(&hidden));
     }
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The format of these lines. A line of another version is not read.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The first line of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -154,7 +154,11 @@ pub(crate) struct RequestLine {
     /// Counting from 1.
     pub(crate) number: u64,
     pub(crate) prefix: usize,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) rest: String,
+    /// In its place, where the rest is some more messages at the end of the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) more: Vec<RawJson>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -280,6 +284,24 @@ pub(crate) struct ToolLine {
     pub(crate) cwd: Option<PathBuf>,
 }
 
+/// The same, of a result that is somewhere else.
+#[derive(Debug, Serialize)]
+pub(crate) struct ToolLineOf<'a> {
+    pub(crate) call: &'a CallId,
+    pub(crate) again: usize,
+    pub(crate) name: &'a str,
+    pub(crate) state: IntentState,
+    pub(crate) failed: bool,
+    pub(crate) millis: u64,
+    pub(crate) content: &'a Content,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) api_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) disposition: Option<Disposition>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cwd: Option<PathBuf>,
+}
+
 /// A result that was shortened after the call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FittedLine {
@@ -294,13 +316,14 @@ pub(crate) struct FittedLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CommitLine {
     pub(crate) what: String,
-    /// What was stored, in 64 bits.
+    /// What was stored, and what the front end was told on the way, in 64 bits.
     pub(crate) sum: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<RecordError>,
 }
 
-/// News for the front end. What another line says in full is not repeated.
+/// News for the front end. Those that come with every step are in the sum of the next commit instead:
+/// other lines say in full what they say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EventLine {
@@ -308,11 +331,7 @@ pub(crate) enum EventLine {
     Text(String),
     Reasoning(String),
     Retracted,
-    ToolPreparing { name: String },
-    ToolStarted { id: CallId, name: String },
-    ToolFinished { id: CallId, name: String, failed: bool, millis: u64 },
     ApprovalAsked { id: CallId, what: String, cwd: String },
-    StepFinished { usage: Option<Usage> },
     MailDelivered(MailLine),
     Status(String),
 }
@@ -360,14 +379,17 @@ impl What {
 }
 
 impl EventLine {
-    /// `None` for news that do not come of the turn itself.
+    /// `None` for news that do not come of the turn itself, or that are summed up.
     pub(crate) fn of(event: &TurnEvent) -> Option<Self> {
         Some(match event {
-            // The last follows from others.
             TurnEvent::Helper { .. }
             | TurnEvent::MailAccepted { .. }
             | TurnEvent::HookAsked { .. }
-            | TurnEvent::Thinking { .. } => return None,
+            | TurnEvent::Thinking { .. }
+            | TurnEvent::ToolPreparing { .. }
+            | TurnEvent::ToolStarted { .. }
+            | TurnEvent::ToolFinished { .. }
+            | TurnEvent::StepFinished { .. } => return None,
             TurnEvent::MailDelivered { mode, text, .. } => {
                 Self::MailDelivered(MailLine { mode: *mode, text: text.clone() })
             }
@@ -375,17 +397,9 @@ impl EventLine {
             TurnEvent::Text(text) => Self::Text(text.clone()),
             TurnEvent::Reasoning(text) => Self::Reasoning(text.clone()),
             TurnEvent::Retracted => Self::Retracted,
-            TurnEvent::ToolPreparing { name } => Self::ToolPreparing { name: name.clone() },
-            TurnEvent::ToolStarted { id, name, .. } => {
-                Self::ToolStarted { id: id.clone(), name: name.clone() }
-            }
-            TurnEvent::ToolFinished { id, name, failed, millis, .. } => {
-                Self::ToolFinished { id: id.clone(), name: name.clone(), failed: *failed, millis: *millis }
-            }
             TurnEvent::ApprovalAsked { id, what, cwd } => {
                 Self::ApprovalAsked { id: id.clone(), what: what.clone(), cwd: cwd.clone() }
             }
-            TurnEvent::StepFinished { usage } => Self::StepFinished { usage: *usage },
             TurnEvent::Status(text) => Self::Status(text.clone()),
         })
     }

@@ -24,6 +24,15 @@ impl PendingText {
         })
     }
 
+    /// Whether the first run is the whole of what this line says.
+    pub(crate) fn is_all(&self, line: &What) -> bool {
+        match (self.0.first(), line) {
+            (Some((true, sent)), What::Event(EventLine::Reasoning(text)))
+            | (Some((false, sent)), What::Event(EventLine::Text(text))) => sent == text,
+            _ => false,
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -204,7 +204,7 @@ impl<'a> Player<'a> {
             engine: Arc::new(NeverCompact),
             jitter: jitter(self.cursor.clone()),
             pause: pause(self.cursor.clone()),
-            events: events.watched_by(Arc::new(TapedEvents(tape))),
+            events: events.watched_by(Arc::new(TapedEvents { tape, state: self.state.clone() })),
         };
         let report = run_turn(&mut played.session, input, &ports, &cancel).await;
         if self.cursor.is_live() {

@@ -72,7 +72,7 @@ mod tests {
         Recording::read(&path).map_err(|error| error.to_string().replace(&named, "r"))
     }
 
-    const HEAD: &str = "{\"hermes_recording\":1,\"program\":\"x\"}\n";
+    const HEAD: &str = "{\"hermes_recording\":2,\"program\":\"x\"}\n";
     const STOP: &str = "{\"at\":15,\"what\":\"stop\"}\n";
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
             ("{}\n", "r, line 1: this is not a recording; `hermes --record FILE` makes one"),
             (
                 "{\"hermes_recording\":9,\"program\":\"8.1\"}\n",
-                "r, line 1: version 9 of recordings, made by hermes 8.1; this build reads version 1",
+                "r, line 1: version 9 of recordings, made by hermes 8.1; this build reads version 2",
             ),
             (&format!("{HEAD}{STOP}oops\n{STOP}"), "r, line 3: this is not a line of a recording: "),
             (

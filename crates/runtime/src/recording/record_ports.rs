@@ -85,7 +85,7 @@ impl Recorder {
                     end.is(What::Waited { dropped: false });
                 })
             }),
-            events: events.watched_by(Arc::new(TapedEvents(tape))),
+            events: events.watched_by(Arc::new(TapedEvents { tape, state: self.digest() })),
         }
     }
 }

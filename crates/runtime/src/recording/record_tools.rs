@@ -1,6 +1,6 @@
 //! Tools with a recorder before them: how each call was judged, and how it ended.
 
-use super::line::{ConcurrencyLine, FittedLine, JudgedLine, ToolLine, VerdictLine, What};
+use super::line::{ConcurrencyLine, FittedLine, JudgedLine, ToolLineOf, VerdictLine, What};
 use super::recorder::Recorder;
 use super::tape::Tape;
 use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolMessage};
@@ -58,24 +58,24 @@ impl Toolbox for RecordedTools {
             let finished = self.inner.run(prepared, permit, cx, scope).await;
             let message = &finished.message;
             let now = cx.cwd();
-            self.recorder.put(What::Tool(ToolLine {
-                call: message.call_id.clone(),
+            self.recorder.tool(&ToolLineOf {
+                call: &message.call_id,
                 again,
-                name: message.tool_name.clone(),
+                name: &message.tool_name,
                 state: finished.state,
                 failed: finished.failed,
                 millis: finished.millis,
-                content: message.content.clone(),
-                api_content: message.api_content.clone(),
+                content: &message.content,
+                api_content: message.api_content.as_deref(),
                 disposition: message.disposition,
                 cwd: (now != before).then_some(now),
-            }));
+            });
             finished
         })
     }
 
     fn fit(&self, mut messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
-        let before: Vec<ToolMessage> = messages.iter().map(|message| ToolMessage::clone(message)).collect();
+        let before: Vec<_> = messages.iter().map(|message| room_of(message)).collect();
         let said = self.inner.fit(messages.iter_mut().map(|message| &mut **message).collect(), room, cx);
         self.note_fitted(&before, &messages);
         said
@@ -84,9 +84,9 @@ impl Toolbox for RecordedTools {
 
 impl RecordedTools {
     /// Writes down which results became shorter.
-    fn note_fitted(&self, before: &[ToolMessage], after: &[&mut ToolMessage]) {
+    fn note_fitted(&self, before: &[TextRoom], after: &[&mut ToolMessage]) {
         let changed =
-            before.iter().zip(after).enumerate().filter(|(_, (before, after))| **before != ***after);
+            before.iter().zip(after).enumerate().filter(|(_, (before, after))| **before != room_of(after));
         let lines: Vec<FittedLine> = changed
             .map(|(place, (_, after))| FittedLine {
                 place,
@@ -98,6 +98,14 @@ impl RecordedTools {
             self.recorder.put(What::Fitted(lines));
         }
     }
+}
+
+/// Where the texts of a result are, and how long. One that was shortened has others.
+type TextRoom = [(usize, usize); 2];
+
+fn room_of(message: &ToolMessage) -> TextRoom {
+    let room = |text: &str| (text.as_ptr() as usize, text.len());
+    [room(message.content.as_text()), message.api_content.as_deref().map_or((0, 0), room)]
 }
 
 fn judged(call: &ToolCall, prepared: &Prepared) -> JudgedLine {

@@ -2,20 +2,20 @@
 
 use super::digest::{StateDigest, changed};
 use super::error::RecordingError;
-use super::line::{Body, End, Header, Line, Outcome, ReplyLine, VERSION, What};
+use super::line::{Body, CommitLine, End, Header, Line, Outcome, ReplyLine, ToolLineOf, VERSION, What};
 use super::pending_text::PendingText;
 use super::record_model::TapeBody;
 use super::request_line::LastRequest;
 use super::sse_lines;
-use super::tape::Tape;
+use super::tape::{Tape, hex, hex_digits};
 use bytes::Bytes;
+use hermes_conversation::RecordError;
 use hermes_guard::{Secrets, placeholders};
 use hermes_providers::{CallTap, Tap};
 use hermes_wire::ApiMode;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -42,8 +42,8 @@ struct State {
     /// The line that is being written; kept for its room.
     line: Vec<u8>,
     request: LastRequest,
-    /// The replies that are coming in, by session.
-    incoming: HashMap<String, Arc<Mutex<TapeBody>>>,
+    /// The replies that are coming in, by session, of which there are very few.
+    incoming: Vec<(String, Arc<Mutex<TapeBody>>)>,
     /// Of the turn that runs.
     cancel: CancellationToken,
     /// The turn's stop has been noted.
@@ -66,7 +66,7 @@ impl Recorder {
             text: PendingText::default(),
             line: Vec::with_capacity(4096),
             request: LastRequest::default(),
-            incoming: HashMap::new(),
+            incoming: Vec::new(),
             cancel: CancellationToken::new(),
             stop_noted: false,
         };
@@ -109,12 +109,16 @@ impl Recorder {
     /// Writes down a request and makes room for its reply. Says which number it has.
     pub(crate) fn request(&self, body: &Bytes, session: Option<&str>) -> (u64, Arc<Mutex<TapeBody>>) {
         let mut state = self.state();
-        let State { request, secrets, heard_secret, .. } = &mut *state;
-        let line = request.next(body, heard_secret.then_some(&*secrets));
-        let number = line.number;
-        state.line(What::Request(line), (self.now)(), Hides::Nothing);
+        let number = state.raw((self.now)(), "request", |state, line| {
+            let State { request, secrets, heard_secret, .. } = state;
+            request.next(body, heard_secret.then_some(&*secrets), line)
+        });
         let tape = Arc::new(Mutex::new(TapeBody::default()));
-        state.incoming.insert(session.unwrap_or_default().to_owned(), tape.clone());
+        let session = session.unwrap_or_default();
+        match state.incoming.iter_mut().find(|(of, _)| of == session) {
+            Some((_, last)) => *last = tape.clone(),
+            None => state.incoming.push((session.to_owned(), tape.clone())),
+        }
         (number, tape)
     }
 
@@ -142,6 +146,16 @@ impl Recorder {
         state.line(What::Reply(ReplyLine { number, outcome }), (self.now)(), hides);
     }
 
+    /// Writes down how a call ended.
+    pub(crate) fn tool(&self, line: &ToolLineOf<'_>) {
+        #[derive(Serialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Borrowed<'a> {
+            Tool(&'a ToolLineOf<'a>),
+        }
+        self.state().line(Borrowed::Tool(line), (self.now)(), Hides::Secrets);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,6 +175,24 @@ impl Tape for Recorder {
         self.state().text.add(piece, is_reasoning);
     }
 
+    fn commit(&self, what: &'static str, sum: u64, error: Option<RecordError>) {
+        if error.is_some() {
+            return self.put(What::Commit(CommitLine { what: what.to_owned(), sum: hex(sum), error }));
+        }
+        // There are many of these; neither word needs escaping.
+        self.state().raw((self.now)(), "commit", |_, line| {
+            for part in [r#"{"what":""#, what, r#"","sum":""#] {
+                line.extend_from_slice(part.as_bytes());
+            }
+            line.extend_from_slice(&hex_digits(sum));
+            line.extend_from_slice(br#""}"#);
+        });
+    }
+
+    fn hides(&self) -> bool {
+        self.state().heard_secret
+    }
+
     fn hidden(&self, text: &str) -> Option<String> {
         let state = self.state();
         state.heard_secret.then(|| changed(placeholders(&state.secrets, text))).flatten()
@@ -178,8 +210,10 @@ impl Tap for Recorder {
     }
 
     fn begun(&self, session: Option<&str>, status: u16, streamed: bool) -> Box<dyn CallTap> {
-        let found = self.state().incoming.get(session.unwrap_or_default()).cloned();
-        let tape = found.unwrap_or_default();
+        let session = session.unwrap_or_default();
+        let incoming = &self.state().incoming;
+        let found = incoming.iter().find(|(of, _)| of == session);
+        let tape = found.map(|(_, tape)| tape.clone()).unwrap_or_default();
         tape.lock().unwrap_or_else(PoisonError::into_inner).begin(status, streamed);
         Box::new(TapeEnd(tape))
     }
@@ -236,22 +270,39 @@ impl State {
 
     /// Writes down a streamed reply whose lines are JSON.
     fn reply_lines(&mut self, number: u64, status: u16, lines: &str, at: u64) {
+        self.raw(at, "reply", |_, line| {
+            line.reserve(lines.len() + 256);
+            // Writing to memory does not fail.
+            let _ = write!(
+                line,
+                "{{\"number\":{number},\"outcome\":{{\"body\":{{\"status\":{status},\"streamed\":true,\
+                 \"body\":{{\"lines\":["
+            );
+            line.extend_from_slice(lines.as_bytes());
+            line.extend_from_slice(b"]},\"end\":\"complete\"}}}");
+        });
+    }
+
+    /// Writes a line whose content `write` makes, as JSON and without secrets.
+    fn raw<T>(&mut self, at: u64, kind: &str, write: impl FnOnce(&mut Self, &mut Vec<u8>) -> T) -> T {
         let stopped = if self.before_line(at) { ",\"stopped\":true" } else { "" };
         let mut line = std::mem::take(&mut self.line);
         line.clear();
-        line.reserve(lines.len() + 256);
-        // Writing to memory does not fail.
-        let _ = writeln!(
-            line,
-            "{{\"at\":{at}{stopped},\"what\":{{\"reply\":{{\"number\":{number},\"outcome\":{{\"body\":{{\
-             \"status\":{status},\"streamed\":true,\"body\":{{\"lines\":[{lines}]}},\"end\":\"complete\"}}}}}}}}}}"
-        );
+        line.extend_from_slice(b"{\"at\":");
+        // Writing to memory does not fail. This is how numbers are written fastest.
+        let _ = serde_json::to_writer(&mut line, &at);
+        for part in [stopped, ",\"what\":{\"", kind, "\":"] {
+            line.extend_from_slice(part.as_bytes());
+        }
+        let made = write(self, &mut line);
+        line.extend_from_slice(b"}}\n");
         self.append(&line);
         self.put_away(line);
+        made
     }
 
     /// Writes a line.
-    fn line(&mut self, what: What, at: u64, hides: Hides) {
+    fn line(&mut self, what: impl Serialize, at: u64, hides: Hides) {
         let stopped = self.before_line(at);
         self.write(&Line { at, stopped, what }, hides);
     }

@@ -2,8 +2,13 @@
 
 use super::line::RequestLine;
 use bytes::Bytes;
+use hermes_conversation::RawJson;
 use hermes_guard::{Secrets, placeholders};
 use std::borrow::Cow;
+use std::io::Write;
+
+/// How a body ends whose last field is the list of messages.
+const END: &str = "]}";
 
 /// The newest request.
 #[derive(Debug, Default)]
@@ -15,41 +20,69 @@ pub(crate) struct LastRequest {
 }
 
 impl LastRequest {
-    /// The line of the next request. Where no secret was heard of yet, none can be in it.
-    pub(crate) fn next(&mut self, body: &Bytes, secrets: Option<&Secrets>) -> RequestLine {
+    /// Writes what the line of the next request says, and gives its number. Where no secret was heard
+    /// of yet, none can be in it.
+    pub(crate) fn next(&mut self, body: &Bytes, secrets: Option<&Secrets>, line: &mut Vec<u8>) -> u64 {
         self.number += 1;
-        let number = self.number;
-        let line = match secrets {
-            None => {
-                let (prefix, rest) = rest_of(body, common(&self.body, body));
-                RequestLine { number, prefix, rest }
-            }
+        match secrets {
+            None => write_rest(self.number, &self.body, body, line),
             Some(secrets) => {
                 let hidden = placeholders(secrets, &String::from_utf8_lossy(body)).into_owned();
                 let before = self.hidden.as_deref().map_or(&*self.body, str::as_bytes);
-                let (prefix, rest) = rest_of(hidden.as_bytes(), common(before, hidden.as_bytes()));
+                write_rest(self.number, before, hidden.as_bytes(), line);
                 self.hidden = Some(hidden);
-                RequestLine { number, prefix, rest }
             }
-        };
+        }
         self.body = body.clone();
-        line
+        self.number
     }
 }
 
+/// Writes a [`RequestLine`]. It is one of the longest lines of a step, so it is not put together first.
+fn write_rest(number: u64, before: &[u8], body: &[u8], line: &mut Vec<u8>) {
+    let same = common(before, body);
+    // Writing to memory does not fail.
+    if let Some(more) = more_messages(before, body, same) {
+        let _ = write!(line, "{{\"number\":{number},\"prefix\":{same},\"more\":[");
+        line.extend_from_slice(more);
+        line.extend_from_slice(b"]}");
+        return;
+    }
+    let (prefix, rest) = rest_of(body, same);
+    let written = RequestLine { number, prefix, rest: rest.into_owned(), more: Vec::new() };
+    let _ = serde_json::to_writer(line, &written);
+}
+
+/// What was added at the end of the list of messages, if nothing else is new.
+fn more_messages<'a>(before: &[u8], body: &'a [u8], same: usize) -> Option<&'a [u8]> {
+    if before.get(same..) != Some(END.as_bytes()) {
+        return None;
+    }
+    let more = body.get(same..)?.strip_prefix(b",")?.strip_suffix(END.as_bytes())?;
+    // A list that ends before the body does, with another field behind it, would not be a list. Some
+    // messages look like that from here, and are written as text, as is what has several lines.
+    let is_plain = memchr::memchr(b'\n', more).is_none() && memchr::memmem::find(more, b"],\"").is_none();
+    (is_plain && !more.is_empty() && std::str::from_utf8(more).is_ok()).then_some(more)
+}
+
 /// What follows the first so many bytes, from the beginning of a character on.
-fn rest_of(body: &[u8], mut same: usize) -> (usize, String) {
+fn rest_of(body: &[u8], mut same: usize) -> (usize, Cow<'_, str>) {
     while body.get(same).is_some_and(|byte| byte & 0xc0 == 0x80) {
         same -= 1;
     }
     let rest = &body[same..];
     // Nearly always text, and taking it for that is much cheaper.
-    let rest = std::str::from_utf8(rest).map_or_else(|_| String::from_utf8_lossy(rest), Cow::Borrowed);
-    (same, rest.into_owned())
+    (same, std::str::from_utf8(rest).map_or_else(|_| String::from_utf8_lossy(rest), Cow::Borrowed))
 }
 
 /// How many bytes two bodies begin with alike.
 pub(crate) fn common(one: &[u8], other: &[u8]) -> usize {
+    // Most often all but the end of the one.
+    let most = one.len().saturating_sub(END.len());
+    if other.get(..most) == one.get(..most) {
+        let more = one[most..].iter().zip(&other[most..]);
+        return most + more.take_while(|(one, other)| one == other).count();
+    }
     // Whole blocks first, then smaller ones: comparing them is much cheaper than looking at each byte.
     [4096, 256, 16, 1].into_iter().fold(0, |same, step| {
         let blocks = one[same..].chunks_exact(step).zip(other[same..].chunks_exact(step));
@@ -59,7 +92,16 @@ pub(crate) fn common(one: &[u8], other: &[u8]) -> usize {
 
 /// The body that a line stands for, after this one.
 pub(crate) fn body_after(before: &[u8], line: &RequestLine) -> Option<Vec<u8>> {
-    Some([before.get(..line.prefix)?, line.rest.as_bytes()].concat())
+    Some([before.get(..line.prefix)?, rest(line).as_bytes()].concat())
+}
+
+/// The part of a body that is new.
+pub(crate) fn rest(line: &RequestLine) -> Cow<'_, str> {
+    if line.more.is_empty() {
+        return Cow::Borrowed(&line.rest);
+    }
+    let more = line.more.iter().flat_map(|message| [",", RawJson::as_str(message)]);
+    Cow::Owned(more.chain([END]).collect())
 }
 
 #[cfg(test)]
@@ -70,7 +112,10 @@ mod tests {
     fn played(bodies: &[&str], secrets: Option<&Secrets>) -> Vec<(usize, String)> {
         let (mut last, mut before) = (LastRequest::default(), Vec::new());
         let each = bodies.iter().map(|body| {
-            let line = last.next(&Bytes::copy_from_slice(body.as_bytes()), secrets);
+            let mut line = Vec::new();
+            last.next(&Bytes::copy_from_slice(body.as_bytes()), secrets, &mut line);
+            assert!(!line.contains(&b'\n'), "a line is one line");
+            let line: RequestLine = serde_json::from_slice(&line).unwrap();
             before = body_after(&before, &line).unwrap();
             (line.prefix, String::from_utf8(before.clone()).unwrap())
         });
@@ -85,6 +130,27 @@ mod tests {
         let got = played(&bodies, None);
         let want = [0, 1001, 1002, 1].into_iter().zip(bodies.iter().map(|body| (*body).to_owned()));
         assert_eq!(got, want.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn messages_at_the_end_are_written_as_they_are() {
+        let bodies = [
+            r#"{"m":[{"a":1}]}"#,
+            r#"{"m":[{"a":1},{"b":"ü ] }"},{"c":[1]}]}"#,
+            // Another field, which would end the list.
+            r#"{"m":[{"a":1},{"b":"ü ] }"},{"c":[1]},2],"t":[3]}"#,
+            // Something in the middle.
+            r#"{"m":[{"a":1},{"b":"u ] }"},{"c":[1]},2],"t":[3]}"#,
+            // White space in what was taken over from elsewhere.
+            "{\"m\":[{\"a\":1},{\"b\":\"u ] }\"},{\"c\":[1]},2],\"t\":[3,[1,\n2]]}",
+            "{\"m\":[{\"a\":1},{\"b\":\"u ] }\"},{\"c\":[1]},2],\"t\":[3,[1,\n2]]}",
+        ];
+        let got: Vec<String> = played(&bodies, None).into_iter().map(|(_, body)| body).collect();
+        assert_eq!(got, bodies);
+        let mut line = Vec::new();
+        write_rest(2, bodies[0].as_bytes(), bodies[1].as_bytes(), &mut line);
+        let line = String::from_utf8(line).unwrap();
+        assert_eq!(line, r#"{"number":2,"prefix":13,"more":[{"b":"ü ] }"},{"c":[1]}]}"#);
     }
 
     #[test]

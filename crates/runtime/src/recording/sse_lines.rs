@@ -33,12 +33,19 @@ pub(crate) fn items(body: &str, mode: ApiMode) -> Option<String> {
         let data = line.strip_prefix(DATA).filter(|data| data.starts_with('{') && data.ends_with('}'));
         // An event of several lines is JSON only as a whole.
         let is_alone = !before.starts_with("data") && after.is_some_and(is_blank_first);
-        match data.filter(|_| is_alone && !is_over) {
-            Some(data) => out.push_str(data),
-            None => out.push_str(&serde_json::to_string(line).ok()?),
-        }
+        let is_json = is_alone && !is_over;
         is_over |= line.starts_with("data:") && is_last(line, mode);
         before = line;
+        match (data.filter(|_| is_json), after.and_then(|after| after.strip_prefix('\n'))) {
+            // Nearly every event: its line and the empty one behind it in one go.
+            (Some(data), Some(next)) => {
+                out.push_str(data);
+                out.push_str(",\"\"");
+                (before, rest) = ("", Some(next));
+            }
+            (Some(data), None) => out.push_str(data),
+            (None, _) => out.push_str(&serde_json::to_string(line).ok()?),
+        }
     }
     Some(out)
 }

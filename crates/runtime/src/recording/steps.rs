@@ -2,6 +2,7 @@
 
 use super::line::{Body, End, Outcome, What};
 use super::reading::Recording;
+use super::request_line::rest;
 use super::sse_lines;
 
 /// One model call.
@@ -32,7 +33,7 @@ pub fn steps(recording: &Recording) -> Vec<Step> {
                 number: request.number,
                 line: place + 2,
                 turn,
-                request_bytes: request.prefix + request.rest.len(),
+                request_bytes: request.prefix + rest(request).len(),
                 reply_bytes: 0,
                 outcome: "no reply was recorded".to_owned(),
                 tools: Vec::new(),

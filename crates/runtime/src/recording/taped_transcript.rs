@@ -1,7 +1,6 @@
 //! The session store with a tape beside it: every commit is noted with what the state is after it.
 
 use super::digest::{StateDigest, Sum};
-use super::line::{CommitLine, What};
 use super::tape::Tape;
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, FileChange, Intent, IntentId, Lease, Message, Observed, OpenTurn,
@@ -19,10 +18,11 @@ impl TapedTranscript {
     /// Lets a commit happen and notes it. What it adds is summed up first: the commit takes it away.
     async fn noted<T>(
         &self,
-        name: &str,
+        name: &'static str,
         sum: u64,
         commit: BoxFuture<'_, Result<T, RecordError>>,
     ) -> Result<T, RecordError> {
+        let sum = self.state.lock().unwrap_or_else(PoisonError::into_inner).with_news(sum);
         if let Some(error) = self.tape.commit_fails() {
             return Err(error);
         }
@@ -30,14 +30,13 @@ impl TapedTranscript {
         if done.is_ok() {
             self.state.lock().unwrap_or_else(PoisonError::into_inner).add(sum);
         }
-        let error = done.as_ref().err().cloned();
-        self.tape.put(What::Commit(CommitLine { what: name.to_owned(), sum: format!("{sum:016x}"), error }));
+        self.tape.commit(name, sum, done.as_ref().err().cloned());
         done
     }
 
     /// The sum of what a commit stores.
     fn sum(&self, of: impl FnOnce(Sum<'_>) -> u64) -> u64 {
-        of(Sum::new(&|text| self.tape.hidden(text)))
+        of(Sum::on(&*self.tape))
     }
 }
 
