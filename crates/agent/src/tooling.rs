@@ -350,6 +350,7 @@ async fn carry_out(
                 cancel: cancel.child_token(),
                 transcript: ports.transcript.clone(),
                 events: ports.events.relay(),
+                ask: ports.ask.clone(),
             };
             ports.tools.run(prepared, permit, &ports.tool_context, scope).await
         }

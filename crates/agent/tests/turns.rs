@@ -11,7 +11,7 @@ use hermes_conversation::{
     BoxFuture, Content, EventStream, History, IntentState, Message, Quirks, TurnEvent, UserMessage, events,
 };
 use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
-use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Nobody};
+use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Clarified, Nobody, Question};
 use hermes_wire::{Failure, FaultClass, SingleModel};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -293,6 +293,10 @@ struct Answers(Approval);
 impl AskUser for Answers {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async { self.0 })
+    }
+
+    fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
+        Box::pin(async { Clarified::Nobody })
     }
 }
 

@@ -1,14 +1,15 @@
-//! Asks the person at the terminal before a command is run.
+//! Asks the person at the terminal: before a command is run, and when the model has a question.
 
+use crate::choices::{Meant, meant};
 use crate::editor::{Editor, Remember, Typed};
-use crate::keyboard::Keyboard;
+use crate::keyboard::{Keyboard, Prompt};
 use hermes_conversation::BoxFuture;
-use hermes_tools::{Approval, ApprovalRequest, AskUser};
+use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
 use rustix::termios::{QueueSelector, tcflush};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Waits for a yes. The command itself is shown by the screen, in order with everything else.
+/// Waits for a yes, or for an answer. What is asked is shown by the screen, in order with everything else.
 pub(crate) struct TerminalAsk {
     pub(crate) editor: Editor,
     pub(crate) keyboard: Keyboard,
@@ -30,6 +31,32 @@ impl AskUser for TerminalAsk {
                 Typed::Interrupt => Approval::Stopped,
             }
         })
+    }
+
+    fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
+        Box::pin(async move {
+            // Where no line is typed while a turn runs, the screen shows no such question.
+            if !self.keyboard.is_heard() {
+                return Clarified::Nobody;
+            }
+            self.question_shown.notified().await;
+            match self.answer(&question.choices).await {
+                Some(answer) => Clarified::Answered(answer),
+                None => Clarified::Nobody,
+            }
+        })
+    }
+}
+
+impl TerminalAsk {
+    async fn answer(&self, choices: &[String]) -> Option<String> {
+        let mut keyboard = self.keyboard.lend().await?;
+        let answer = match meant(&keyboard.line(Prompt::Answer).await?, choices) {
+            Meant::Answer(answer) => answer,
+            Meant::Other => keyboard.line(Prompt::OwnAnswer).await?.trim().to_owned(),
+        };
+        keyboard.give_back().await;
+        Some(answer)
     }
 }
 

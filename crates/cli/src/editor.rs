@@ -33,8 +33,19 @@ pub(crate) enum Remember {
 pub(crate) type Heard = Box<dyn FnMut(&str, Option<String>) + Send>;
 
 enum Request {
-    Read { prompt: String, begun: String, remember: Remember, answer: oneshot::Sender<Typed> },
-    Listen { draft: String, stopped: UnixStream, heard: Heard, left: oneshot::Sender<String> },
+    Read {
+        prompt: String,
+        begun: String,
+        remember: Remember,
+        answer: oneshot::Sender<Typed>,
+    },
+    Listen {
+        draft: String,
+        remember: Remember,
+        stopped: UnixStream,
+        heard: Heard,
+        left: oneshot::Sender<String>,
+    },
 }
 
 /// A handle to the editor thread.
@@ -79,10 +90,10 @@ impl Editor {
     }
 
     /// Listens to single keys, going on with `draft`. `None` when the terminal cannot be listened to.
-    pub(crate) fn listen(&self, draft: String, heard: Heard) -> Option<Listening> {
+    pub(crate) fn listen(&self, draft: String, remember: Remember, heard: Heard) -> Option<Listening> {
         let (stop, stopped) = UnixStream::pair().ok()?;
         let (left, typed) = oneshot::channel();
-        self.0.send(Request::Listen { draft, stopped, heard, left }).ok()?;
+        self.0.send(Request::Listen { draft, remember, stopped, heard, left }).ok()?;
         Some(Listening { stop, left: typed })
     }
 }
@@ -109,9 +120,9 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
                     unclaimed = Some(line).filter(|line| !line.trim().is_empty());
                 }
             }
-            Request::Listen { draft, stopped, mut heard, left } => {
+            Request::Listen { draft, remember, stopped, mut heard, left } => {
                 let draft = listening::listen(draft, &stopped, &mut |draft, line| {
-                    if let Some(line) = &line {
+                    if let (Some(line), Remember::Yes) = (&line, remember) {
                         lines.remember(line);
                     }
                     heard(draft.as_str(), line);

@@ -3,10 +3,9 @@
 //! It is taken away before anything is printed and put back after it, so it is never torn apart. What
 //! is streamed may stop in the middle of a line; the cursor then goes back to exactly that place.
 
+use crate::keyboard::Prompt;
 use crate::term;
 use unicode_width::UnicodeWidthChar;
-
-const PROMPT: &str = "❯ ";
 
 /// Where the cursor of the stream is, and what is shown below it.
 #[derive(Debug, Default)]
@@ -61,10 +60,16 @@ impl Foot {
     }
 }
 
-/// The row that shows what is being typed; none when that is nothing.
-pub(crate) fn typed_row(draft: &str, width: usize) -> Option<String> {
-    let room = width.saturating_sub(PROMPT.chars().count() + 1);
-    (!draft.is_empty()).then(|| format!("{PROMPT}{}", tail(draft, room)))
+/// The row that shows what is being typed; none when that is nothing, unless it is waited for.
+pub(crate) fn typed_row(prompt: Prompt, draft: &str, width: usize) -> Option<String> {
+    let words = match prompt {
+        Prompt::Line if draft.is_empty() => return None,
+        Prompt::Line => "❯ ",
+        Prompt::Answer => "  Your answer: ",
+        Prompt::OwnAnswer => "  In your own words: ",
+    };
+    let room = width.saturating_sub(words.chars().count() + 1);
+    Some(format!("{words}{}", tail(draft, room)))
 }
 
 /// The end of the text on one line: the part that is being typed.
@@ -142,7 +147,7 @@ mod tests {
             (&["\x1b[2mdim\x1b[0m", "mer"], 20, vec!["dimmer", "❯ hm"]),
             (&["line\n"], 20, vec!["line", "❯ hm"]),
         ] {
-            let typed = typed_row("hm", width).unwrap();
+            let typed = typed_row(Prompt::Line, "hm", width).unwrap();
             assert_eq!(shown(pieces, std::slice::from_ref(&typed), width), want, "{pieces:?}");
             let plain: Vec<String> = want[..want.len() - 1].iter().map(|it| (*it).to_owned()).collect();
             let two = shown(pieces, &["queued".to_owned(), typed], width);
@@ -151,6 +156,18 @@ mod tests {
             let mut without = shown(pieces, &[], width);
             without.truncate(plain.len());
             assert_eq!(without, plain, "{pieces:?} without a draft");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_waited_for_visibly() {
+        for (prompt, draft, want) in [
+            (Prompt::Line, "", None),
+            (Prompt::Answer, "", Some("  Your answer: ")),
+            (Prompt::Answer, "2", Some("  Your answer: 2")),
+            (Prompt::OwnAnswer, "green", Some("  In your own words: green")),
+        ] {
+            assert_eq!(typed_row(prompt, draft, 80).as_deref(), want, "{prompt:?} {draft:?}");
         }
     }
 

@@ -28,6 +28,10 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
         TurnEvent::ApprovalAsked { id, what, cwd } => {
             json!({ "v": VERSION, "type": "approval_asked", "id": id, "what": what, "cwd": cwd })
         }
+        TurnEvent::ClarifyAsked { id, question, choices } => {
+            json!({ "v": VERSION, "type": "clarify_asked", "id": id, "question": question,
+                "choices": choices })
+        }
         // With JSON there is nobody to ask, so this is never asked.
         TurnEvent::HookAsked { event, command, .. } => {
             json!({ "v": VERSION, "type": "hook_asked", "event": event.as_str(), "command": command })

@@ -2,13 +2,28 @@
 //!
 //! A question takes it and gives it back; the line that was being typed waits meanwhile.
 
-use crate::editor::{Editor, Listening};
+mod lent;
+
+use crate::editor::{Editor, Listening, Remember};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, watch};
+
+/// What stands before the typed line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Prompt {
+    /// It is said to the session.
+    #[default]
+    Line,
+    /// It answers a question.
+    Answer,
+    /// It answers a question, and is none of the choices.
+    OwnAnswer,
+}
 
 /// The typed line as the screen shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Shown {
+    pub(crate) prompt: Prompt,
     pub(crate) text: String,
     /// How often the keyboard has been given to the line. A question hides the line of its round.
     pub(crate) round: u32,
@@ -85,13 +100,13 @@ impl Keyboard {
             state.round += 1;
             let round = state.round;
             let heard = move |text: &str, line: Option<String>| {
-                shown.send_replace(Shown { text: text.to_owned(), round });
+                shown.send_replace(Shown { prompt: Prompt::Line, text: text.to_owned(), round });
                 if let Some(line) = line {
                     // The turn's end reads them all before it lets go.
                     let _ = lines.send(line);
                 }
             };
-            state.listening = self.editor.listen(state.draft.clone(), Box::new(heard));
+            state.listening = self.editor.listen(state.draft.clone(), Remember::Yes, Box::new(heard));
         });
     }
 

@@ -7,6 +7,7 @@ mod ask;
 mod auth;
 mod budget;
 mod chat;
+mod choices;
 mod config_command;
 mod demo;
 mod doctor;

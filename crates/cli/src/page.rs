@@ -50,7 +50,7 @@ pub(crate) async fn show(events: EventStream, screen: Screen, beside: Beside) ->
     let end = page.screen.end();
     page.waiting.push_str(&end);
     page.unpin();
-    page.flush("");
+    page.flush(None);
     page.open
 }
 
@@ -98,7 +98,7 @@ impl Page {
                 self.hidden_round = typed.round;
             }
             let is_shown = typed.round > self.hidden_round;
-            if self.flush(if is_shown { &typed.text } else { "" }) {
+            if self.flush(is_shown.then_some(&typed)) {
                 written = Some(Instant::now());
             }
             if is_question {
@@ -153,7 +153,7 @@ impl Page {
     }
 
     /// Writes what waits, with pinned notes and the typed line below it. `false` when there was nothing to write.
-    fn flush(&mut self, typed: &str) -> bool {
+    fn flush(&mut self, typed: Option<&Shown>) -> bool {
         let width = term::columns(&std::io::stdout());
         let mut out = self.foot.erase(width);
         out.push_str(&self.waiting);
@@ -166,11 +166,11 @@ impl Page {
         true
     }
 
-    fn rows(&self, typed: &str, width: usize) -> Vec<String> {
+    fn rows(&self, typed: Option<&Shown>, width: usize) -> Vec<String> {
         let Style { dim, off, .. } = self.screen.style();
         let pinned = self.pinned.iter();
         let notes =
             pinned.map(|note| format!("{dim}  {}{off}", term::one_line(note, width.saturating_sub(2))));
-        notes.chain(foot::typed_row(typed, width)).collect()
+        notes.chain(typed.and_then(|typed| foot::typed_row(typed.prompt, &typed.text, width))).collect()
     }
 }

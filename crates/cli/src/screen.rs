@@ -3,6 +3,7 @@
 //! [`Screen`] turns events into text and holds the little state that layout needs; `page` prints what
 //! it says.
 
+use crate::choices::numbered;
 use crate::term::{Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
 use hermes_conversation::{HelperNews, MailMode, TurnEvent};
@@ -31,6 +32,8 @@ pub(crate) struct Screen {
     arguments: HashMap<String, String>,
     /// Rung when a question to the person has been printed; without it none is.
     questions: Option<Arc<Notify>>,
+    /// Whether the model's own questions can be answered, too.
+    is_conversation: bool,
 }
 
 impl Screen {
@@ -42,12 +45,19 @@ impl Screen {
             open_line: false,
             arguments: HashMap::new(),
             questions: None,
+            is_conversation: false,
         }
     }
 
     /// A screen with a person before it, who can be asked.
     pub(crate) fn with_questions(mut self, shown: Arc<Notify>) -> Self {
         self.questions = Some(shown);
+        self
+    }
+
+    /// A screen before which questions of the model are answered, while a turn runs.
+    pub(crate) fn in_conversation(mut self) -> Self {
+        self.is_conversation = true;
         self
     }
 
@@ -69,6 +79,10 @@ impl Screen {
             }
             TurnEvent::ApprovalAsked { what, cwd, .. } if self.questions.is_some() => {
                 let question = self.question(what, cwd);
+                self.line(&question)
+            }
+            TurnEvent::ClarifyAsked { question, choices, .. } if self.is_conversation => {
+                let question = self.model_question(question, choices);
                 self.line(&question)
             }
             TurnEvent::HookAsked { key, event, command, is_changed } if self.questions.is_some() => {
@@ -94,6 +108,7 @@ impl Screen {
             TurnEvent::Accepted
             | TurnEvent::Reasoning(_)
             | TurnEvent::ApprovalAsked { .. }
+            | TurnEvent::ClarifyAsked { .. }
             | TurnEvent::Thinking { .. }
             | TurnEvent::HookAsked { .. }
             | TurnEvent::ToolPreparing { .. }
@@ -124,7 +139,11 @@ impl Screen {
     /// Adds what an event prints, and says whether it asks the person something.
     pub(crate) fn take(&mut self, event: &TurnEvent, out: &mut String) -> bool {
         out.push_str(&self.event(event));
-        matches!(event, TurnEvent::ApprovalAsked { .. } | TurnEvent::HookAsked { .. })
+        match event {
+            TurnEvent::ApprovalAsked { .. } | TurnEvent::HookAsked { .. } => true,
+            TurnEvent::ClarifyAsked { .. } => self.is_conversation,
+            _ => false,
+        }
     }
 
     /// Tells whoever asks that the question has been printed.
@@ -145,6 +164,17 @@ impl Screen {
         let shown = revealed(what);
         let lines: Vec<_> = shown.lines().map(|line| format!("    {bold}{line}{off}")).collect();
         format!("  The model wants to run this in {dim}{}{off}:\n{}", revealed(cwd), lines.join("\n"))
+    }
+
+    /// What the model asks, and what can be answered.
+    fn model_question(&self, question: &str, choices: &[String]) -> String {
+        let Style { bold, off, .. } = self.style;
+        let asked = printable(question);
+        let asked = asked.lines().map(|line| format!("{bold}{line}{off}"));
+        let choices = numbered(choices);
+        let choices = choices.iter().flat_map(|choice| choice.lines()).map(str::to_owned);
+        let lines: Vec<String> = asked.chain(choices).collect();
+        format!("  ❓ {}", lines.join("\n     "))
     }
 
     /// Which program the settings want to run, and when.
@@ -268,6 +298,28 @@ mod tests {
             shown,
             "hm\nLooking.\n  ┊ 💻 $         ls  0.0s\n  HTTP 503; trying again in 2.0 s\n  ┊   helper 2: begins: look around\n  ┊   helper 2: 📖 read a.rs\n  ┊   helper 2: completed  1.2s\nDone.\n"
         );
+    }
+
+    #[test]
+    fn a_question_is_shown_where_it_can_be_answered() {
+        let event = TurnEvent::ClarifyAsked {
+            id: CallId::new("c1"),
+            question: "Which?\nReally\x1b[2J".into(),
+            choices: vec!["red".into(), "dark\nblue".into()],
+        };
+        let mut shown = String::new();
+        let mut screen = Screen::new(Style::PLAIN, false).in_conversation();
+        assert!(screen.take(&event, &mut shown));
+        assert!(!shown.contains('\x1b'), "{shown:?}");
+        assert!(shown.starts_with("  ❓ Which?\n     Really"), "{shown:?}");
+        assert!(
+            shown.ends_with("\n     1. red\n     2. dark\n     blue\n     3. other: type your own answer\n"),
+            "{shown:?}"
+        );
+
+        let mut silent = String::new();
+        assert!(!Screen::new(Style::PLAIN, false).take(&event, &mut silent));
+        assert_eq!(silent, "");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) fn describe(name: &str, arguments: &str) -> (&'static str, String, St
         "search_files" if text("target") == "files" => ("🔎", "find".to_owned(), text("pattern")),
         "search_files" => ("🔎", "grep".to_owned(), text("pattern")),
         "delegate_task" => ("🔀", "delegate".to_owned(), delegated(&arguments)),
+        "clarify" => ("❓", "asked".to_owned(), text("question")),
         "todo" => ("📋", "plan".to_owned(), todo_detail(&arguments)),
         other => ("⚡", other.chars().take(9).collect(), String::new()),
     }
@@ -47,10 +48,19 @@ pub(crate) struct Ended<'a> {
 pub(crate) fn finished(ended: &Ended<'_>, style: Style) -> String {
     let (sign, verb, detail) = describe(ended.name, ended.arguments);
     let seconds = ended.millis as f64 / 1000.0;
-    let detail = one_line(&detail, 60);
+    let detail = match answer(ended) {
+        Some(answer) => format!("{} → {}", one_line(&detail, 24), one_line(&answer, 33)),
+        None => one_line(&detail, 60),
+    };
     let mark = if ended.failed { failure_mark(ended.name, ended.result) } else { String::new() };
     let Style { dim, red, off, .. } = style;
     format!("{dim}  ┊ {sign} {verb:<9} {detail}  {seconds:.1}s{off}{red}{mark}{off}")
+}
+
+/// What the person said to a question.
+fn answer(ended: &Ended<'_>) -> Option<String> {
+    let result: Value = (ended.name == "clarify").then(|| serde_json::from_str(ended.result).ok())??;
+    result["user_response"].as_str().map(str::to_owned)
 }
 
 fn failure_mark(name: &str, result: &str) -> String {
@@ -59,6 +69,7 @@ fn failure_mark(name: &str, result: &str) -> String {
         ("terminal", Some(code)) => format!(" [exit {code}]"),
         _ => match result["error"].as_str() {
             Some(error) if error.starts_with("Not run") => " [not run]".to_owned(),
+            Some(error) if error.starts_with("Not answered") => " [not answered]".to_owned(),
             _ => " [error]".to_owned(),
         },
     }
@@ -88,6 +99,14 @@ mod tests {
                 "  ┊ 📖 read      a.rs  0.1s [error]",
             ),
             (line("todo", r#"{"todos":[{}]}"#, "{}", false), "  ┊ 📋 plan      1 item  0.1s"),
+            (
+                line("clarify", r#"{"question":"Which?"}"#, r#"{"user_response":"blue"}"#, false),
+                "  ┊ ❓ asked     Which? → blue  0.1s",
+            ),
+            (
+                line("clarify", r#"{"question":"Which?"}"#, r#"{"error":"Not answered: x"}"#, true),
+                "  ┊ ❓ asked     Which?  0.1s [not answered]",
+            ),
             (line("mcp__x", "{}", "{}", false), "  ┊ ⚡ mcp__x      0.1s"),
         ] {
             assert_eq!(got, want);

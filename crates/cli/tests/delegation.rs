@@ -93,7 +93,9 @@ async fn helpers_work_side_by_side_and_only_their_summaries_come_back() {
     // What a helper is told: its task, and no way to have helpers or to ask anyone.
     let bodies = provider.bodies();
     let asked = bodies.iter().find(|body| body.to_string().contains("Task: one")).unwrap();
-    assert!(!asked["tools"].to_string().contains("delegate_task"));
+    for blocked in ["delegate_task", "clarify"] {
+        assert!(!asked["tools"].to_string().contains(blocked), "{blocked}");
+    }
     assert!(asked["messages"][0]["content"].as_str().unwrap().contains("one task for another agent"));
     assert_eq!(asked["messages"][1]["content"], "Task: one\n\nWhat you should know:\nbe quick");
     // They are sessions of their own, kept out of the list.

@@ -43,6 +43,13 @@ pub enum TurnEvent {
         what: String,
         cwd: String,
     },
+    /// The model has a question to the person; where nobody can be asked, it is told so.
+    ClarifyAsked {
+        /// The call that asks.
+        id: CallId,
+        question: String,
+        choices: Vec<String>,
+    },
     /// A person is about to be asked whether a hook may run, from now on.
     HookAsked {
         /// Where it stands in the settings.

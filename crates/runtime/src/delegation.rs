@@ -17,7 +17,8 @@ use hermes_conversation::{
 };
 use hermes_providers::Endpoint;
 use hermes_tools::{
-    Approval, ApprovalRequest, AskUser, CallScope, Delegate, HelperReport, HelperTask, Nobody, Role,
+    Approval, ApprovalRequest, AskUser, CallScope, Clarified, Delegate, HelperReport, HelperTask, Nobody,
+    Question, Role,
 };
 pub(crate) use report::interrupted;
 use report::{Done, Trace};
@@ -221,6 +222,10 @@ struct Everything;
 impl AskUser for Everything {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async { Approval::Allowed })
+    }
+
+    fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
+        Box::pin(async { Clarified::Nobody })
     }
 
     fn is_present(&self) -> bool {

@@ -286,17 +286,19 @@ impl Runtime {
             let value = self.config.integer(key)?;
             Ok(value.and_then(|value| usize::try_from(value).ok()).unwrap_or(default))
         };
-        let timeout =
-            self.config.integer("terminal.timeout")?.and_then(|seconds| u64::try_from(seconds).ok());
+        let seconds = |key: &str| -> Result<Option<u64>, RuntimeError> {
+            Ok(self.config.integer(key)?.and_then(|seconds| u64::try_from(seconds).ok()))
+        };
         let mode = self.config.text("approvals.mode")?.unwrap_or_default();
         Ok(ToolSettings {
-            timeout: timeout.unwrap_or(default.timeout),
+            timeout: seconds("terminal.timeout")?.unwrap_or(default.timeout),
             output: number("tool_output.max_bytes", default.output)?,
             max_lines: number("tool_output.max_lines", default.max_lines)?,
             max_line_length: number("tool_output.max_line_length", default.max_line_length)?,
             file_read_max_chars: number("file_read_max_chars", default.file_read_max_chars)?,
             files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
             approvals: ApprovalMode::from_config(&mode),
+            clarify_timeout: seconds("agent.clarify_timeout")?.unwrap_or(default.clarify_timeout),
             ..default
         })
     }

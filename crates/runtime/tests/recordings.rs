@@ -10,7 +10,7 @@ use hermes_conversation::{BoxFuture, FinishReason, MailMode, UserMessage, events
 use hermes_runtime::recording::{Recording, Verdict, replay, steps};
 use hermes_runtime::{Home, Input, Launch, Parting, Resuming, Runtime, SessionHandle};
 use hermes_testkit::{CallScript, FakeProvider, Fault, Random, ReplyScript, TempHome};
-use hermes_tools::{Approval, ApprovalRequest, AskUser};
+use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,10 +35,22 @@ impl AskUser for Moody {
         };
         Box::pin(async move { answer })
     }
+
+    fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
+        let word = self.0.lock().unwrap().below(4);
+        Box::pin(async move {
+            match word {
+                0 => Clarified::Nobody,
+                // Somebody who says nothing; what goes quiet for long is stopped.
+                1 => std::future::pending().await,
+                _ => Clarified::Answered(question.choices[0].clone()),
+            }
+        })
+    }
 }
 
 fn call(dice: &mut Random) -> CallScript {
-    let (name, arguments) = match dice.below(10) {
+    let (name, arguments) = match dice.below(12) {
         0 | 1 => ("todo", json!({}).to_string()),
         2 => ("write_file", json!({"path": format!("f{}", dice.below(3)), "content": "x\n"}).to_string()),
         3 | 4 => ("read_file", json!({"path": format!("f{}", dice.below(3))}).to_string()),
@@ -46,6 +58,7 @@ fn call(dice: &mut Random) -> CallScript {
         6 => ("read_file", "{\"path\": \"f".to_owned()),
         7 => ("terminal", json!({"command": "mkdir -p d && cd d && pwd"}).to_string()),
         8 => ("terminal", json!({"command": format!("echo {}", KEYS[0])}).to_string()),
+        9 | 10 => ("clarify", json!({"question": "Which?", "choices": ["this one", "that"]}).to_string()),
         _ => ("terminal", json!({"command": "date +%N"}).to_string()),
     };
     CallScript { id: None, name: name.to_owned(), arguments }
@@ -237,7 +250,7 @@ impl Scene {
 }
 
 /// What recordings must have in them somewhere, or the runs are not what this test says they are.
-const MARKS: [&str; 18] = [
+const MARKS: [&str; 20] = [
     "\"mail\":[{\"mode\":\"steer\"",
     "\"mail_delivered\":{\"mode\":\"queue\"",
     "\"failed\":{\"http\":",
@@ -256,6 +269,8 @@ const MARKS: [&str; 18] = [
     "work/d\"}}",
     "going on with custom:spare/gpt-5",
     "{{secret:",
+    "user_response\\\":\\\"this one",
+    "Not answered: the user stopped the turn.",
 ];
 
 /// Those that depend on when a stop comes; most runs of this test have them.

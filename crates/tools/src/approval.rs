@@ -1,5 +1,6 @@
 //! Asking a person before something is done.
 
+use crate::clarify::{Clarified, Question};
 use hermes_conversation::{BoxFuture, CallId};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -67,10 +68,13 @@ pub enum Approval {
 
 /// A way to reach a person.
 ///
-/// Implementations show the request and wait. Silence is not consent: whoever stops waiting
-/// answers [`Approval::Denied`].
+/// Implementations show the request or the question and wait; what is dropped meanwhile is no longer
+/// asked. Silence is not consent: whoever stops waiting answers [`Approval::Denied`].
 pub trait AskUser: Send + Sync {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
+
+    /// Puts a question to the person. Where nobody can answer it, that is said at once.
+    fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified>;
 
     /// Whether somebody watches, and can stop what goes wrong.
     fn is_present(&self) -> bool {
@@ -85,6 +89,10 @@ pub struct Nobody;
 impl AskUser for Nobody {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async { Approval::Nobody })
+    }
+
+    fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
+        Box::pin(async { Clarified::Nobody })
     }
 
     fn is_present(&self) -> bool {

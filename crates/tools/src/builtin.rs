@@ -2,6 +2,7 @@
 
 mod atomic;
 mod blocking;
+mod clarify;
 pub(crate) mod delegate_task;
 mod exit_meaning;
 mod foreground;
@@ -25,6 +26,7 @@ pub(crate) const COUNTED: [&str; 2] = [read_file::ReadFile::NAME, search_files::
 
 pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
     vec![
+        Arc::new(Typed::new(clarify::Clarify)),
         Arc::new(Typed::new(delegate_task::DelegateTask)),
         Arc::new(Typed::new(patch::Patch)),
         Arc::new(Typed::new(read_file::ReadFile)),

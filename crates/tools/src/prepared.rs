@@ -4,7 +4,9 @@
 //! and a permit only comes from the record, so nothing runs that was not written down.
 
 use crate::tool::{Body, Bound, CallScope};
-use crate::{ApprovalRequest, Concurrency, ToolContext, ToolError, ToolOutput, builtin, limits, untrusted};
+use crate::{
+    ApprovalRequest, AskUser, Concurrency, ToolContext, ToolError, ToolOutput, builtin, limits, untrusted,
+};
 use futures::FutureExt;
 use hermes_conversation::{
     Cost, Disposition, Effect, EventRelay, IntentState, Observed, StartPermit, ToolCall, ToolMessage,
@@ -65,6 +67,8 @@ pub struct RunScope {
     pub transcript: Arc<dyn Transcript>,
     /// Where news of the call goes.
     pub events: EventRelay,
+    /// The person, if there is one.
+    pub ask: Arc<dyn AskUser>,
 }
 
 /// A call that is over.
@@ -137,6 +141,7 @@ impl Prepared {
             cancel: scope.cancel,
             transcript: scope.transcript,
             events: scope.events,
+            ask: scope.ask,
         };
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
             cx.reads().other_tool_ran();

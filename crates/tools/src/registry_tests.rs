@@ -26,7 +26,8 @@ fn definitions_are_stable_and_small() {
 
 #[test]
 fn toolsets_choose_tools() {
-    let all = ["delegate_task", "patch", "read_file", "search_files", "terminal", "todo", "write_file"];
+    let all =
+        ["clarify", "delegate_task", "patch", "read_file", "search_files", "terminal", "todo", "write_file"];
     let file = ["patch", "read_file", "search_files", "write_file"];
     for (enabled, disabled, want) in [
         (None, &[][..], &all[..]),
@@ -37,7 +38,7 @@ fn toolsets_choose_tools() {
         (Some(&["terminal", "todo"]), &[], &["terminal", "todo"]),
         (Some(&["web", "safe"]), &[], &[]),
         (Some(&[]), &[], &[]),
-        (None, &["file", "memory"], &["delegate_task", "terminal", "todo"]),
+        (None, &["file", "memory"], &["clarify", "delegate_task", "terminal", "todo"]),
         (None, &["coding"], &all),
         (Some(&["debugging"]), &["terminal"], &file),
     ] {
@@ -55,7 +56,7 @@ fn an_unknown_toolset_is_an_error_that_lists_the_known_ones() {
         [registry.select(Some(&listed(&["fil"])), &[]).err(), registry.select(None, &listed(&["fil"])).err()]
     {
         let text = error.unwrap().to_string();
-        let want = "no toolset is called `fil`; known toolsets: coding, debugging, delegation, file, hermes-cli, \
+        let want = "no toolset is called `fil`; known toolsets: clarify, coding, debugging, delegation, file, hermes-cli, \
                     terminal, todo, all";
         assert_eq!(text, want);
     }
@@ -131,7 +132,7 @@ fn calls_are_judged() {
             "launch",
             "{}",
             "invalid",
-            "There is no tool called `launch`. Available tools: delegate_task, patch, read_file",
+            "There is no tool called `launch`. Available tools: clarify, delegate_task, patch, read_file",
         ),
         ("", "{}", "invalid", "no tool name"),
         ("terminal", "", "invalid", "`command` is required"),

@@ -23,6 +23,8 @@ pub struct ToolSettings {
     /// Bytes that long results, kept in files, may have together.
     pub files_total: u64,
     pub approvals: ApprovalMode,
+    /// Seconds a person may take to answer a question; 0 means any number.
+    pub clarify_timeout: u64,
 }
 
 impl Default for ToolSettings {
@@ -36,6 +38,7 @@ impl Default for ToolSettings {
             file_read_max_chars: 100_000,
             files_total: SpillLimits::default().total,
             approvals: ApprovalMode::Manual,
+            clarify_timeout: 3600,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A session with a temporary directory, for tests of this crate.
 
 use crate::{
-    ApprovalMode, CallScope, Finished, Prepared, Registry, RunScope, ToolContext, ToolSettings, ToolSetup,
+    ApprovalMode, AskUser, CallScope, Finished, Nobody, Prepared, Registry, RunScope, ToolContext,
+    ToolSettings, ToolSetup,
 };
 use hermes_conversation::{
     AssistantMessage, BoxFuture, CallId, Closing, FileChange, Intent, IntentId, Lease, Message, OpenTurn,
@@ -21,6 +22,7 @@ pub(crate) struct Bench {
     pub(crate) registry: Registry,
     pub(crate) cancel: CancellationToken,
     pub(crate) transcript: Arc<Notebook>,
+    pub(crate) ask: Arc<dyn AskUser>,
 }
 
 impl Bench {
@@ -41,6 +43,7 @@ impl Bench {
             registry: Registry::builtin(),
             cancel: CancellationToken::new(),
             transcript: Arc::default(),
+            ask: Arc::new(Nobody),
         }
     }
 
@@ -96,6 +99,7 @@ impl Bench {
             cancel: self.cancel.clone(),
             transcript: self.transcript.clone(),
             events: hermes_conversation::events().0.relay(),
+            ask: self.ask.clone(),
         }
     }
 
@@ -107,6 +111,7 @@ impl Bench {
             cancel: self.cancel.clone(),
             transcript: self.transcript.clone(),
             events: hermes_conversation::events().0.relay(),
+            ask: self.ask.clone(),
         }
     }
 

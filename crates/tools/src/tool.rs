@@ -4,7 +4,7 @@
 //! which the types are gone; tools whose arguments are only known at run time implement that.
 
 use crate::schema::{Schema, schema_of};
-use crate::{ToolContext, Toolset, untrusted};
+use crate::{AskUser, ToolContext, Toolset, untrusted};
 use hermes_conversation::{
     BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, Transcript,
 };
@@ -135,6 +135,8 @@ pub struct CallScope {
     pub cancel: CancellationToken,
     pub transcript: Arc<dyn Transcript>,
     pub events: EventRelay,
+    /// The person, if there is one.
+    pub ask: Arc<dyn AskUser>,
 }
 
 /// What a tool answers: a JSON value, and whether it counts as a failure.

@@ -11,6 +11,7 @@ pub enum Toolset {
     Terminal,
     File,
     Todo,
+    Clarify,
     Delegation,
 }
 
@@ -20,6 +21,7 @@ impl Toolset {
             Self::Terminal => "terminal",
             Self::File => "file",
             Self::Todo => "todo",
+            Self::Clarify => "clarify",
             Self::Delegation => "delegation",
         }
     }

@@ -103,8 +103,9 @@ impl Chat<'_> {
         let letterbox = self.session.letterbox().await?;
         let cancel = CancellationToken::new();
         let (sink, stream) = events();
-        let screen =
-            Screen::new(self.style, self.shows_reasoning).with_questions(self.question_shown.clone());
+        let screen = Screen::new(self.style, self.shows_reasoning)
+            .with_questions(self.question_shown.clone())
+            .in_conversation();
         // A question that nobody answered in an earlier turn is not this turn's.
         let _ = self.question_shown.notified().now_or_never();
         term::print("\n");

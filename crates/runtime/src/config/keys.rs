@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 64] = [
+pub static KEYS: [Key; 65] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -176,6 +176,11 @@ pub static KEYS: [Key; 64] = [
         "seconds to wait for a reply that is not streamed; 90 to 600 unless set, by size and model",
     )
     .env(&[Value("HERMES_API_CALL_STALE_TIMEOUT")]),
+    integer(
+        "agent.clarify_timeout",
+        3600,
+        "seconds to wait for your answer to a question of the model; 0 means any number",
+    ),
     key(
         "agent.reasoning_effort",
         Kind::Choice(&["", "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]),

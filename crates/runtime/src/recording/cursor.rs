@@ -3,7 +3,7 @@
 //! Inputs are taken from the lines in order; outcomes are compared with them. The first difference ends
 //! the replay: whatever the driver does then comes to nothing.
 
-use super::line::{EventLine, Line, Outcome, What};
+use super::line::{EventLine, Line, Outcome, What, WhatOf};
 use super::pending_text::PendingText;
 use super::reading::Recording;
 use super::replay::Difference;
@@ -212,7 +212,7 @@ impl Cursor {
         }
     }
 
-    fn compare(&self, state: &mut State, got: &What) {
+    fn compare(&self, state: &mut State, got: &WhatOf<'_>) {
         if state.end.is_some() {
             return;
         }
@@ -248,7 +248,7 @@ impl Cursor {
 }
 
 impl Tape for Cursor {
-    fn put(&self, what: What) {
+    fn put(&self, what: WhatOf<'_>) {
         let mut state = self.state();
         if state.is_live {
             return;
@@ -282,10 +282,10 @@ impl Tape for Cursor {
 }
 
 /// A line for a person.
-fn shown(what: &What) -> String {
+fn shown(what: &WhatOf<'_>) -> String {
     match what {
-        What::Event(EventLine::Text(text)) => format!("text: {text}"),
-        What::Event(EventLine::Reasoning(text)) => format!("reasoning: {text}"),
+        WhatOf::Event(EventLine::Text(text)) => format!("text: {text}"),
+        WhatOf::Event(EventLine::Reasoning(text)) => format!("reasoning: {text}"),
         other => serde_json::to_string(other).unwrap_or_else(|_| other.kind().to_owned()),
     }
 }

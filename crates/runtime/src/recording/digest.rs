@@ -255,14 +255,14 @@ pub(crate) fn changed(hidden: Cow<'_, str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::line::What;
+    use crate::recording::line::WhatOf;
     use hermes_conversation::{CallId, ToolCall};
 
     /// A tape that hides nothing, or one word.
     struct Hiding(Option<&'static str>);
 
     impl Tape for Hiding {
-        fn put(&self, _: What) {}
+        fn put(&self, _: WhatOf<'_>) {}
 
         fn text(&self, _: &str, _: bool) {}
 

@@ -6,7 +6,8 @@ use hermes_conversation::{
 };
 use hermes_wire::{CallState, Failure, ModelProfile};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The format of these lines. A line of another version is not read.
@@ -26,15 +27,18 @@ pub(crate) struct Line<W = What> {
     /// Milliseconds since 1970.
     pub(crate) at: u64,
     /// The person's stop was seen here first.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) stopped: bool,
     pub(crate) what: W,
 }
 
-/// What happened.
+/// What happened, as it is read and handed on.
+pub(crate) type What = WhatOf<'static>;
+
+/// What happened. What is often written down is borrowed for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum What {
+pub(crate) enum WhatOf<'a> {
     /// A session as it stands before the next turn.
     Session(Box<SessionLine>),
     Turn {
@@ -59,20 +63,20 @@ pub(crate) enum What {
     },
     /// A wait is over.
     Waited {
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         dropped: bool,
     },
     /// Another key was looked for; nothing when the turn was stopped meanwhile.
     Key {
         found: Option<bool>,
     },
-    Judged(JudgedLine),
+    Judged(JudgedLine<'a>),
     /// A person was asked; nothing when the turn was stopped meanwhile.
     Approval {
         call: CallId,
         answer: Option<Answer>,
     },
-    Tool(ToolLine),
+    Tool(ToolLine<'a>),
     /// Results of one reply that were too long together, as they were shortened.
     Fitted(Vec<FittedLine>),
     /// Outside code wants something; that it does not is not written down.
@@ -229,29 +233,29 @@ pub(crate) enum Said {
 
 /// What became of a call before anything ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct JudgedLine {
-    pub(crate) call: CallId,
+pub(crate) struct JudgedLine<'a> {
+    pub(crate) call: Cow<'a, CallId>,
     /// The tool's name, which may have been repaired.
-    pub(crate) name: String,
-    pub(crate) effect: Effect,
-    pub(crate) verdict: VerdictLine,
-    pub(crate) concurrency: ConcurrencyLine,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) effect: Cow<'a, Effect>,
+    pub(crate) verdict: VerdictLine<'a>,
+    pub(crate) concurrency: ConcurrencyLine<'a>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum VerdictLine {
+pub(crate) enum VerdictLine<'a> {
     Run,
-    Ask { what: String, cwd: PathBuf },
-    Refuse { text: String, decision: String },
+    Ask { what: Cow<'a, str>, cwd: Cow<'a, Path> },
+    Refuse { text: Cow<'a, str>, decision: Cow<'a, str> },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ConcurrencyLine {
+pub(crate) enum ConcurrencyLine<'a> {
     Free,
-    Reads(Vec<PathBuf>),
-    Writes(Vec<PathBuf>),
+    Reads(Cow<'a, [PathBuf]>),
+    Writes(Cow<'a, [PathBuf]>),
     Kin,
     Alone,
 }
@@ -266,39 +270,23 @@ pub(crate) enum Answer {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ToolLine {
-    pub(crate) call: CallId,
+pub(crate) struct ToolLine<'a> {
+    pub(crate) call: Cow<'a, CallId>,
     /// How many calls with this id ended before: servers repeat ids.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) again: usize,
-    pub(crate) name: String,
+    pub(crate) name: Cow<'a, str>,
     pub(crate) state: IntentState,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) failed: bool,
     pub(crate) millis: u64,
-    pub(crate) content: Content,
+    pub(crate) content: Cow<'a, Content>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) api_content: Option<String>,
+    pub(crate) api_content: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) disposition: Option<Disposition>,
     /// Where the session stands now, if it has moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cwd: Option<PathBuf>,
-}
-
-/// The same, of a result that is somewhere else.
-#[derive(Debug, Serialize)]
-pub(crate) struct ToolLineOf<'a> {
-    pub(crate) call: &'a CallId,
-    pub(crate) again: usize,
-    pub(crate) name: &'a str,
-    pub(crate) state: IntentState,
-    pub(crate) failed: bool,
-    pub(crate) millis: u64,
-    pub(crate) content: &'a Content,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) api_content: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) disposition: Option<Disposition>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cwd: Option<PathBuf>,
 }
 
@@ -352,7 +340,7 @@ pub(crate) struct EndedLine {
     pub(crate) state: String,
 }
 
-impl What {
+impl WhatOf<'_> {
     /// The kind, for people.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -385,6 +373,7 @@ impl EventLine {
             TurnEvent::Helper { .. }
             | TurnEvent::MailAccepted { .. }
             | TurnEvent::HookAsked { .. }
+            | TurnEvent::ClarifyAsked { .. }
             | TurnEvent::Thinking { .. }
             | TurnEvent::ToolPreparing { .. }
             | TurnEvent::ToolStarted { .. }
@@ -405,7 +394,6 @@ impl EventLine {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn is_false(value: &bool) -> bool {
-    !value
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

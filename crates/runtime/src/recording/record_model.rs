@@ -9,6 +9,7 @@ use futures::StreamExt;
 use hermes_conversation::BoxFuture;
 use hermes_wire::{EncodedRequest, Failure, Fault, FaultClass, Model, ModelEvents, ModelProfile, ModelRoute};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 /// The bytes of a reply as they come in.
 #[derive(Debug, Default)]
@@ -115,13 +116,15 @@ impl Model for RecordedModel {
 }
 
 /// Looks at the events of a reply as they pass.
-fn listened(events: ModelEvents, call: Call) -> ModelEvents {
-    futures::stream::unfold((events, call), |(mut events, mut call)| async move {
-        let event = events.next().await?;
-        if call.heard.is_last(&event) {
+fn listened(mut events: ModelEvents, mut call: Call) -> ModelEvents {
+    futures::stream::poll_fn(move |cx| {
+        let next = events.poll_next_unpin(cx);
+        if let Poll::Ready(Some(event)) = &next
+            && call.heard.is_last(event)
+        {
             call.ended(HowItEnded::Read);
         }
-        Some((event, (events, call)))
+        next
     })
     .boxed()
 }

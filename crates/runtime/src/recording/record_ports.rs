@@ -12,7 +12,7 @@ use hermes_conversation::{
     BoxFuture, DeliveryPoint, HookCall, HookEvent, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError,
     SessionId,
 };
-use hermes_tools::{Approval, ApprovalRequest, AskUser};
+use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
 use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -127,6 +127,11 @@ impl AskUser for RecordedAsk {
             end.is(What::Approval { call, answer: Some(answer(approval)) });
             approval
         })
+    }
+
+    /// The answer is in the call's result, and that is recorded.
+    fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
+        self.inner.clarify(question)
     }
 
     fn is_present(&self) -> bool {

@@ -1,10 +1,11 @@
 //! Tools with a recorder before them: how each call was judged, and how it ended.
 
-use super::line::{ConcurrencyLine, FittedLine, JudgedLine, ToolLineOf, VerdictLine, What};
+use super::line::{ConcurrencyLine, FittedLine, JudgedLine, ToolLine, VerdictLine, What, WhatOf};
 use super::recorder::Recorder;
 use super::tape::Tape;
 use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolMessage};
 use hermes_tools::{Concurrency, Finished, Prepared, RunScope, ToolContext, Toolbox, Verdict};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,7 +42,7 @@ impl Toolbox for RecordedTools {
 
     fn prepare(&self, call: &ToolCall, cx: &ToolContext) -> Prepared {
         let prepared = self.inner.prepare(call, cx);
-        self.recorder.put(What::Judged(judged(call, &prepared)));
+        self.recorder.put(WhatOf::Judged(judged(call, &prepared)));
         prepared
     }
 
@@ -58,18 +59,18 @@ impl Toolbox for RecordedTools {
             let finished = self.inner.run(prepared, permit, cx, scope).await;
             let message = &finished.message;
             let now = cx.cwd();
-            self.recorder.tool(&ToolLineOf {
-                call: &message.call_id,
+            self.recorder.put(WhatOf::Tool(ToolLine {
+                call: Cow::Borrowed(&message.call_id),
                 again,
-                name: &message.tool_name,
+                name: Cow::Borrowed(&message.tool_name),
                 state: finished.state,
                 failed: finished.failed,
                 millis: finished.millis,
-                content: &message.content,
-                api_content: message.api_content.as_deref(),
+                content: Cow::Borrowed(&message.content),
+                api_content: message.api_content.as_deref().map(Cow::Borrowed),
                 disposition: message.disposition,
                 cwd: (now != before).then_some(now),
-            });
+            }));
             finished
         })
     }
@@ -108,24 +109,24 @@ fn room_of(message: &ToolMessage) -> TextRoom {
     [room(message.content.as_text()), message.api_content.as_deref().map_or((0, 0), room)]
 }
 
-fn judged(call: &ToolCall, prepared: &Prepared) -> JudgedLine {
+fn judged<'a>(call: &'a ToolCall, prepared: &'a Prepared) -> JudgedLine<'a> {
     JudgedLine {
-        call: call.id.clone(),
-        name: prepared.call.name.clone(),
-        effect: prepared.effect.clone(),
+        call: Cow::Borrowed(&call.id),
+        name: Cow::Borrowed(&prepared.call.name),
+        effect: Cow::Borrowed(&prepared.effect),
         verdict: match &prepared.verdict {
             Verdict::Run => VerdictLine::Run,
             Verdict::Ask(request) => {
-                VerdictLine::Ask { what: request.what.clone(), cwd: request.cwd.clone() }
+                VerdictLine::Ask { what: Cow::Borrowed(&request.what), cwd: Cow::Borrowed(&request.cwd) }
             }
             Verdict::Refuse { text, decision } => {
-                VerdictLine::Refuse { text: text.clone(), decision: (*decision).to_owned() }
+                VerdictLine::Refuse { text: Cow::Borrowed(text), decision: Cow::Borrowed(decision) }
             }
         },
         concurrency: match &prepared.concurrency {
             Concurrency::Free => ConcurrencyLine::Free,
-            Concurrency::Reads(paths) => ConcurrencyLine::Reads(paths.clone()),
-            Concurrency::Writes(paths) => ConcurrencyLine::Writes(paths.clone()),
+            Concurrency::Reads(paths) => ConcurrencyLine::Reads(Cow::Borrowed(paths)),
+            Concurrency::Writes(paths) => ConcurrencyLine::Writes(Cow::Borrowed(paths)),
             Concurrency::Kin => ConcurrencyLine::Kin,
             Concurrency::Alone => ConcurrencyLine::Alone,
         },

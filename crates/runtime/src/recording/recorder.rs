@@ -2,7 +2,7 @@
 
 use super::digest::{StateDigest, changed};
 use super::error::RecordingError;
-use super::line::{Body, CommitLine, End, Header, Line, Outcome, ReplyLine, ToolLineOf, VERSION, What};
+use super::line::{Body, CommitLine, End, Header, Line, Outcome, ReplyLine, VERSION, What, WhatOf};
 use super::pending_text::PendingText;
 use super::record_model::TapeBody;
 use super::request_line::LastRequest;
@@ -146,23 +146,13 @@ impl Recorder {
         state.line(What::Reply(ReplyLine { number, outcome }), (self.now)(), hides);
     }
 
-    /// Writes down how a call ended.
-    pub(crate) fn tool(&self, line: &ToolLineOf<'_>) {
-        #[derive(Serialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Borrowed<'a> {
-            Tool(&'a ToolLineOf<'a>),
-        }
-        self.state().line(Borrowed::Tool(line), (self.now)(), Hides::Secrets);
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Tape for Recorder {
-    fn put(&self, what: What) {
+    fn put(&self, what: WhatOf<'_>) {
         let mut state = self.state();
         let hides = match is_input(&what) || state.heard_secret {
             true => Hides::Secrets,
@@ -232,26 +222,26 @@ impl CallTap for TapeEnd {
 }
 
 /// Whether a line has something from outside in it.
-fn is_input(what: &What) -> bool {
+fn is_input(what: &WhatOf<'_>) -> bool {
     match what {
-        What::Session(_)
-        | What::Turn { .. }
-        | What::Mail(_)
-        | What::Reply(_)
-        | What::Judged(_)
-        | What::Tool(_)
-        | What::Fitted(_)
-        | What::Hook { .. } => true,
-        What::Restored { .. }
-        | What::Request(_)
-        | What::Jitter { .. }
-        | What::Waited { .. }
-        | What::Key { .. }
-        | What::Approval { .. }
-        | What::Stop
-        | What::Commit(_)
-        | What::Event(_)
-        | What::Ended(_) => false,
+        WhatOf::Session(_)
+        | WhatOf::Turn { .. }
+        | WhatOf::Mail(_)
+        | WhatOf::Reply(_)
+        | WhatOf::Judged(_)
+        | WhatOf::Tool(_)
+        | WhatOf::Fitted(_)
+        | WhatOf::Hook { .. } => true,
+        WhatOf::Restored { .. }
+        | WhatOf::Request(_)
+        | WhatOf::Jitter { .. }
+        | WhatOf::Waited { .. }
+        | WhatOf::Key { .. }
+        | WhatOf::Approval { .. }
+        | WhatOf::Stop
+        | WhatOf::Commit(_)
+        | WhatOf::Event(_)
+        | WhatOf::Ended(_) => false,
     }
 }
 
@@ -272,12 +262,9 @@ impl State {
     fn reply_lines(&mut self, number: u64, status: u16, lines: &str, at: u64) {
         self.raw(at, "reply", |_, line| {
             line.reserve(lines.len() + 256);
-            // Writing to memory does not fail.
-            let _ = write!(
-                line,
-                "{{\"number\":{number},\"outcome\":{{\"body\":{{\"status\":{status},\"streamed\":true,\
-                 \"body\":{{\"lines\":["
-            );
+            put_number(line, "{\"number\":", number);
+            put_number(line, ",\"outcome\":{\"body\":{\"status\":", u64::from(status));
+            line.extend_from_slice(b",\"streamed\":true,\"body\":{\"lines\":[");
             line.extend_from_slice(lines.as_bytes());
             line.extend_from_slice(b"]},\"end\":\"complete\"}}}");
         });
@@ -288,9 +275,7 @@ impl State {
         let stopped = if self.before_line(at) { ",\"stopped\":true" } else { "" };
         let mut line = std::mem::take(&mut self.line);
         line.clear();
-        line.extend_from_slice(b"{\"at\":");
-        // Writing to memory does not fail. This is how numbers are written fastest.
-        let _ = serde_json::to_writer(&mut line, &at);
+        put_number(&mut line, "{\"at\":", at);
         for part in [stopped, ",\"what\":{\"", kind, "\":"] {
             line.extend_from_slice(part.as_bytes());
         }
@@ -302,7 +287,7 @@ impl State {
     }
 
     /// Writes a line.
-    fn line(&mut self, what: impl Serialize, at: u64, hides: Hides) {
+    fn line(&mut self, what: WhatOf<'_>, at: u64, hides: Hides) {
         let stopped = self.before_line(at);
         self.write(&Line { at, stopped, what }, hides);
     }
@@ -355,6 +340,13 @@ impl State {
             self.failed = self.file.write_all(line).err().map(|error| error.to_string());
         }
     }
+}
+
+/// Writes a number behind some text, much faster than formatting does.
+pub(super) fn put_number(line: &mut Vec<u8>, before: &str, number: u64) {
+    line.extend_from_slice(before.as_bytes());
+    // Writing to memory does not fail.
+    let _ = serde_json::to_writer(line, &number);
 }
 
 /// A line that is being written. JSON comes in very small pieces, most of them single signs.

@@ -9,7 +9,7 @@ use hermes_conversation::{
     SessionId,
 };
 use hermes_store::{SessionDb, StoreError};
-use hermes_tools::{Approval, ApprovalRequest, AskUser};
+use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
 use std::sync::Arc;
 
 pub(crate) struct ReplayedAsk {
@@ -37,6 +37,14 @@ impl AskUser for ReplayedAsk {
                 Answer::Stopped => Approval::Stopped,
             }
         })
+    }
+
+    /// A recorded call is not run, so only a live one asks.
+    fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
+        match &self.live {
+            Some(live) if self.cursor.is_live() => live.clarify(question),
+            _ => Box::pin(async { Clarified::Nobody }),
+        }
     }
 
     fn is_present(&self) -> bool {

@@ -7,6 +7,7 @@ use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefiniti
 use hermes_tools::{
     ApprovalRequest, Concurrency, Finished, Prepared, RunScope, ToolContext, Toolbox, Verdict,
 };
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How often a result lets others go first before it is clear that none of them will.
@@ -26,9 +27,9 @@ impl ReplayedTools {
 
     /// Waits until this result is the next one. Results of calls that ran side by side come in the
     /// order in which they came.
-    async fn result(&self, call: &CallId, again: usize) -> Option<ToolLine> {
+    async fn result(&self, call: &CallId, again: usize) -> Option<ToolLine<'static>> {
         let is_mine =
-            |what: &What| matches!(what, What::Tool(line) if line.call == *call && line.again == again);
+            |what: &What| matches!(what, What::Tool(line) if *line.call == *call && line.again == again);
         for _ in 0..TURNS {
             match self.cursor.peek(is_mine) {
                 Some(false) => tokio::task::yield_now().await,
@@ -52,7 +53,7 @@ impl Toolbox for ReplayedTools {
             return self.real.prepare(call, cx);
         }
         let judged = self.cursor.take("the verdict on a call", |what| match what {
-            What::Judged(line) if line.call == call.id => Some(line.clone()),
+            What::Judged(line) if *line.call == call.id => Some(line.clone()),
             _ => None,
         });
         match judged {
@@ -80,10 +81,10 @@ impl Toolbox for ReplayedTools {
                 cx.set_cwd(cwd);
             }
             let message = ToolMessage {
-                call_id: line.call,
-                tool_name: line.name,
-                content: line.content,
-                api_content: line.api_content,
+                call_id: line.call.into_owned(),
+                tool_name: line.name.into_owned(),
+                content: line.content.into_owned(),
+                api_content: line.api_content.map(Cow::into_owned),
                 disposition: line.disposition,
             };
             Finished { message, state: line.state, failed: line.failed, millis: line.millis, cost: None }
@@ -116,24 +117,29 @@ fn said(messages: &[&mut ToolMessage]) -> usize {
     messages.iter().map(|message| message.content.as_text().chars().count()).sum()
 }
 
-fn prepared(call: &ToolCall, line: JudgedLine) -> Prepared {
+fn prepared(call: &ToolCall, line: JudgedLine<'_>) -> Prepared {
     let mut call = call.clone();
-    call.name = line.name;
+    call.name = line.name.into_owned();
     let verdict = match line.verdict {
         VerdictLine::Run => Verdict::Run,
-        VerdictLine::Ask { what, cwd } => {
-            Verdict::Ask(ApprovalRequest { call_id: call.id.clone(), tool: call.name.clone(), what, cwd })
+        VerdictLine::Ask { what, cwd } => Verdict::Ask(ApprovalRequest {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            what: what.into_owned(),
+            cwd: cwd.into_owned(),
+        }),
+        VerdictLine::Refuse { text, decision } => {
+            Verdict::Refuse { text: text.into_owned(), decision: known(&decision) }
         }
-        VerdictLine::Refuse { text, decision } => Verdict::Refuse { text, decision: known(&decision) },
     };
     let concurrency = match line.concurrency {
         ConcurrencyLine::Free => Concurrency::Free,
-        ConcurrencyLine::Reads(paths) => Concurrency::Reads(paths),
-        ConcurrencyLine::Writes(paths) => Concurrency::Writes(paths),
+        ConcurrencyLine::Reads(paths) => Concurrency::Reads(paths.into_owned()),
+        ConcurrencyLine::Writes(paths) => Concurrency::Writes(paths.into_owned()),
         ConcurrencyLine::Kin => Concurrency::Kin,
         ConcurrencyLine::Alone => Concurrency::Alone,
     };
-    Prepared::judged(call, line.effect, verdict, concurrency)
+    Prepared::judged(call, line.effect.into_owned(), verdict, concurrency)
 }
 
 fn refused(call: ToolCall, text: &str) -> Prepared {

@@ -1,11 +1,11 @@
 //! Requests on a tape: most bytes of one are those of the one before.
 
 use super::line::RequestLine;
+use super::recorder::put_number;
 use bytes::Bytes;
 use hermes_conversation::RawJson;
 use hermes_guard::{Secrets, placeholders};
 use std::borrow::Cow;
-use std::io::Write;
 
 /// How a body ends whose last field is the list of messages.
 const END: &str = "]}";
@@ -41,15 +41,17 @@ impl LastRequest {
 /// Writes a [`RequestLine`]. It is one of the longest lines of a step, so it is not put together first.
 fn write_rest(number: u64, before: &[u8], body: &[u8], line: &mut Vec<u8>) {
     let same = common(before, body);
-    // Writing to memory does not fail.
     if let Some(more) = more_messages(before, body, same) {
-        let _ = write!(line, "{{\"number\":{number},\"prefix\":{same},\"more\":[");
+        put_number(line, "{\"number\":", number);
+        put_number(line, ",\"prefix\":", same as u64);
+        line.extend_from_slice(b",\"more\":[");
         line.extend_from_slice(more);
         line.extend_from_slice(b"]}");
         return;
     }
     let (prefix, rest) = rest_of(body, same);
     let written = RequestLine { number, prefix, rest: rest.into_owned(), more: Vec::new() };
+    // Writing to memory does not fail.
     let _ = serde_json::to_writer(line, &written);
 }
 

@@ -17,6 +17,7 @@ pub(crate) fn items(body: &str, mode: ApiMode) -> Option<String> {
     }
     let mut out = String::with_capacity(body.len() + body.len() / 8);
     let (mut before, mut is_over) = ("", false);
+    let first_bytes = |text: &str| text.as_bytes().first_chunk::<7>().copied();
     let mut rest = Some(body);
     while let Some(text) = rest {
         let (line, after) = first_line(text);
@@ -24,7 +25,20 @@ pub(crate) fn items(body: &str, mode: ApiMode) -> Option<String> {
         if !out.is_empty() {
             out.push(',');
         }
-        // Every other line of a stream is empty.
+        // Nearly every event: its line and the empty one behind it in one go.
+        if first_bytes(line) == Some(*b"data: {")
+            && let Some(next) = after.and_then(|after| after.strip_prefix('\n'))
+            && line.as_bytes().last() == Some(&b'}')
+            && !before.starts_with("data")
+            && !is_over
+        {
+            out.push_str(&line[DATA.len()..]);
+            out.push_str(",\"\"");
+            is_over = is_last(line, mode);
+            (before, rest) = ("", Some(next));
+            continue;
+        }
+        // Most other lines of a stream are empty.
         if line.is_empty() {
             out.push_str("\"\"");
             before = line;
@@ -33,19 +47,12 @@ pub(crate) fn items(body: &str, mode: ApiMode) -> Option<String> {
         let data = line.strip_prefix(DATA).filter(|data| data.starts_with('{') && data.ends_with('}'));
         // An event of several lines is JSON only as a whole.
         let is_alone = !before.starts_with("data") && after.is_some_and(is_blank_first);
-        let is_json = is_alone && !is_over;
+        match data.filter(|_| is_alone && !is_over) {
+            Some(data) => out.push_str(data),
+            None => out.push_str(&serde_json::to_string(line).ok()?),
+        }
         is_over |= line.starts_with("data:") && is_last(line, mode);
         before = line;
-        match (data.filter(|_| is_json), after.and_then(|after| after.strip_prefix('\n'))) {
-            // Nearly every event: its line and the empty one behind it in one go.
-            (Some(data), Some(next)) => {
-                out.push_str(data);
-                out.push_str(",\"\"");
-                (before, rest) = ("", Some(next));
-            }
-            (Some(data), None) => out.push_str(data),
-            (None, _) => out.push_str(&serde_json::to_string(line).ok()?),
-        }
     }
     Some(out)
 }

@@ -45,7 +45,7 @@ pub fn steps(recording: &Recording) -> Vec<Step> {
             }
             What::Tool(tool) => {
                 if let Some(step) = steps.last_mut() {
-                    step.tools.push(tool.name.clone());
+                    step.tools.push(tool.name.clone().into_owned());
                 }
             }
             _ => {}

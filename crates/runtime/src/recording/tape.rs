@@ -1,14 +1,14 @@
 //! What both a recording and a replay do with the outcomes of a turn: write them down, or compare them.
 
 use super::digest::{StateDigest, news};
-use super::line::{CommitLine, EventLine, What};
+use super::line::{CommitLine, EventLine, What, WhatOf};
 use hermes_conversation::{EventWatch, RecordError, Sent};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where outcomes go.
 pub(crate) trait Tape: Send + Sync {
     /// Something came of the inputs. Text before it has been put aside; it comes first.
-    fn put(&self, what: What);
+    fn put(&self, what: WhatOf<'_>);
 
     /// Text for the front end. Pieces are joined until something else comes: how they arrive is a
     /// matter of the line.
