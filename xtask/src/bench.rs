@@ -11,6 +11,7 @@ mod hello;
 mod rounds;
 mod row;
 mod rows;
+mod scan;
 mod sessions;
 mod store;
 mod stored;
@@ -46,6 +47,9 @@ pub(crate) fn run(mut flags: Flags) -> Result<()> {
     }
     if flags.has("decode") {
         return decode::run(flags);
+    }
+    if flags.has("scan") {
+        return scan::run(flags);
     }
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");

@@ -37,6 +37,10 @@ Long runs and benchmarks of this workspace.
       Reading replies beside a bare reader, and writing the requests of a long session, in CPU
       time and in every API mode. Takes seconds.
 
+  cargo xtask bench scan [--quick] [--json]
+      The threat scan over 1 MB beside 100 KB, of prose, of code and of texts made to be slow, and
+      the first scan of a process. Takes seconds.
+
   cargo xtask bench sessions [--sessions N] [--calls N]
       Sessions in one process, all at once (100 of 20 tool calls): throughput, how late events
       arrive, and memory for each session.

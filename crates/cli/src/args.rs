@@ -2,6 +2,7 @@
 
 use crate::auth::AuthCommand;
 use crate::logs_command::LogsArgs;
+use crate::prompt_command::PromptCommand;
 use crate::replay_command::ReplayArgs;
 use crate::trace_command::TraceArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -149,6 +150,9 @@ pub(crate) enum Command {
     /// Programs of your own that run at moments of a turn: list them, take consent back
     #[command(subcommand)]
     Hooks(HooksCommand),
+    /// What the model is told before you speak: check texts before they become part of it
+    #[command(subcommand)]
+    Prompt(PromptCommand),
     /// Check the home folder, the settings, the session store and the model
     Doctor,
     /// Print a completion script for a shell

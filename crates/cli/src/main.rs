@@ -27,6 +27,7 @@ mod logs_command;
 mod model_command;
 mod oneshot;
 mod page;
+mod prompt_command;
 mod prompt_text;
 mod replay_command;
 mod screen;
@@ -145,6 +146,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Auth(command)) => auth::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),
         Some(Command::Hooks(command)) => hooks_command::run(command, &common),
+        Some(Command::Prompt(command)) => prompt_command::run(&command, &common),
         Some(Command::Doctor) => doctor::run(&common).await,
         Some(Command::Chat(chat)) => launch::converse(chat, common).await,
         None => launch::converse(args::ChatArgs::default(), common).await,

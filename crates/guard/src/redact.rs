@@ -40,7 +40,7 @@ fn by_value<'a>(secrets: &Secrets, text: &'a str) -> Cow<'a, str> {
     })
 }
 
-fn by_shape(text: &str) -> Cow<'_, str> {
+pub(crate) fn by_shape(text: &str) -> Cow<'_, str> {
     replace(text, |from| shapes::find(text, from).map(|hit| (hit.start, hit.end, Cow::Borrowed(MARK))))
 }
 

@@ -42,6 +42,7 @@ pub use fallback::{Fallbacks, fallbacks};
 pub use hermes_agent::{Input, StandIn, TurnReport, UserInput};
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_exec::supervisor::{Program, supervise};
+pub use hermes_guard::{Finding as ScanFinding, Scope as ScanScope, scan as scan_text};
 pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
