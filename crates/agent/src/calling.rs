@@ -2,7 +2,7 @@
 
 use crate::turn::{Asking, Event, When};
 use crate::watching::Watch;
-use crate::{Ports, Session};
+use crate::{Ports, Session, window};
 use futures::StreamExt;
 use hermes_conversation::{AssistantMessage, EventSink, SpentCall, TurnEvent};
 use hermes_prompt::{Offer, build_request};
@@ -25,6 +25,9 @@ pub(crate) async fn call_model(
         Asking::WithTools => Offer::Tools(ports.tools.definitions()),
         Asking::InWords => Offer::Nothing,
     };
+    if let Some(tokens) = window::too_small(model.profile(), offer.count()) {
+        return Event::WindowTooSmall { tokens };
+    }
     let quirks = *session.quirks_mut();
     let mut request = build_request(
         model.profile(),
@@ -34,7 +37,7 @@ pub(crate) async fn call_model(
         quirks,
         &session.lease.session,
     );
-    request.settings.max_tokens = raised(request.settings.max_tokens, session.continuations);
+    request.settings.max_tokens = session.room.or(request.settings.max_tokens);
     let encoded = session.encoder(model.profile().mode).encode(&request);
     let situation = situation(model.profile(), &encoded, request.messages.len());
     let mut watch = Watch::begin(session, model.profile(), &encoded);
@@ -67,13 +70,6 @@ pub(crate) async fn call_model(
             Event::Replied(reply)
         }
     }
-}
-
-/// The output cap after so many replies that it cut: doubled each time, up to a limit. Where none was
-/// set, the endpoint's own may be higher than any we would choose.
-fn raised(cap: Option<u64>, cut: u32) -> Option<u64> {
-    const ENOUGH: u64 = 32_768;
-    cap.map(|cap| cap.saturating_mul(2u64.saturating_pow(cut)).min(cap.max(ENOUGH)))
 }
 
 /// What the call was about, for faults that only its size explains.

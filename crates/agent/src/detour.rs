@@ -56,6 +56,8 @@ pub(crate) async fn take(session: &mut Session, class: FaultClass, why: String, 
         return Event::Failed(Fault::new(class, why));
     };
     session.detour = Some(Detour::to(&session.system, model.profile()));
+    // What the one before could write says nothing about this one.
+    session.room = None;
     tracing::warn!(
         from = before,
         to = name(model.profile()),

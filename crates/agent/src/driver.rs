@@ -2,7 +2,9 @@
 
 use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
-use crate::{Input, Ports, Session, TurnReport, calling, detour, finish, hooking, mail, texts, tooling};
+use crate::{
+    Input, Ports, Session, TurnReport, calling, detour, finish, hooking, mail, room, texts, tooling,
+};
 use hermes_conversation::{Message, Opening, TurnEvent};
 use hermes_wire::Fault;
 use std::time::Duration;
@@ -72,9 +74,11 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
             add(session, vec![Message::Assistant(reply.message), texts::about_results()], ports).await
         }
         Remedy::AskToContinue(reply) => {
-            session.continuations += 1;
+            room::for_the_rest(session, ports.route.current().profile(), &reply);
             add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
         }
+        Remedy::MoreRoom(reply) => room::for_calls(session, reply, ports).await,
+        Remedy::LessRoom { why } => room::taken_back(session, &why, ports).await,
         Remedy::AskForSummary => add(session, vec![texts::summary_request()], ports).await,
     }
 }

@@ -14,6 +14,7 @@ mod mail;
 mod ports;
 pub mod recovery;
 mod report;
+mod room;
 mod route;
 mod session;
 mod texts;
@@ -21,6 +22,7 @@ mod titles;
 mod tooling;
 pub mod turn;
 mod watching;
+mod window;
 
 pub use driver::run_turn;
 pub use ports::{Pause, Ports, sleep};

@@ -13,9 +13,10 @@ pub struct Limits {
     pub attempts: u32,
     /// Times that another key is looked for, per model call. The keys run out before this does.
     pub keys: u32,
+    /// Answers cut by length that are asked on, and cut calls that are asked for again, with more room.
     pub continuations: u32,
     pub empty_retries: u32,
-    /// Replies in a row whose tool calls were cut short.
+    /// Replies in a row whose tool calls were cut short, and whose model was told.
     pub cut_calls: u32,
     /// The first wait after a fault; it doubles from there.
     pub backoff: Duration,
@@ -48,6 +49,27 @@ pub struct Spent {
     pub keys_spent: bool,
     /// Models that could be asked instead.
     pub fallbacks_left: u32,
+    /// Times that cut calls were asked for again with a larger output cap.
+    pub raises: u32,
+    pub room: Room,
+}
+
+/// What is known about the output cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Room {
+    #[default]
+    MayGrow,
+    /// It is as large as it gets.
+    Full,
+    /// A larger one was refused.
+    Refused,
+}
+
+impl Spent {
+    /// Whether calls that were cut may be asked for again with a larger cap.
+    pub fn has_room(&self, limits: &Limits) -> bool {
+        self.room == Room::MayGrow && self.raises < limits.continuations
+    }
 }
 
 /// Something that may turn a failure into another try.
@@ -65,6 +87,10 @@ pub enum Remedy {
     AskAboutResults(Box<Reply>),
     /// Keep the cut reply and ask for the rest.
     AskToContinue(Box<Reply>),
+    /// Forget the reply, whose calls were cut, and ask again with a larger output cap.
+    MoreRoom(Box<Reply>),
+    /// The larger output cap was refused: go back to the first one.
+    LessRoom { why: String },
     /// The budget is spent: ask for a last answer without tools.
     AskForSummary,
 }
@@ -77,9 +103,12 @@ const PATIENCE: u32 = 2;
 
 /// Chooses a remedy, or none when nothing helps.
 ///
-/// The request is mended first, then another key is looked for, then another model is asked, then
+/// What was asked for too much is taken back first. The request is mended, then another key is looked for, then another model is asked, then
 /// the same one again. Each has a budget of its own.
 pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
+    if spent.raises > 0 && spent.room != Room::Refused && may_be_about_room(fault.class) {
+        return Some(Remedy::LessRoom { why: fault.detail.clone() });
+    }
     if let Some(quirk) = mend(fault.class).filter(|quirk| !spent.mended.has(*quirk)) {
         return Some(Remedy::Mend { quirk, why: fault.detail.clone() });
     }
@@ -107,6 +136,13 @@ pub const REST_AT_THE_END: Duration = Duration::from_secs(5);
 pub(crate) fn is_about_the_key(class: FaultClass) -> bool {
     use FaultClass::*;
     matches!(class, Auth | Billing | RateLimited)
+}
+
+/// Whether a larger output cap may be why: the endpoint does not take it, it does not fit beside the
+/// prompt, or it could cost more than may be spent.
+fn may_be_about_room(class: FaultClass) -> bool {
+    use FaultClass::*;
+    matches!(class, Format | ContextOverflow | Budget)
 }
 
 /// The change of the request that helps once, where there is one.

@@ -100,7 +100,13 @@ fn every_fault_has_its_way_to_another_model() {
         }
         Some(Remedy::Mend { .. }) => Mends,
         Some(Remedy::NextKey(_)) => panic!("there is no other key"),
-        Some(Remedy::AskToContinue(_) | Remedy::AskAboutResults(_) | Remedy::AskForSummary) => {
+        Some(Remedy::LessRoom { .. }) => panic!("no room was asked for"),
+        Some(
+            Remedy::AskToContinue(_)
+            | Remedy::AskAboutResults(_)
+            | Remedy::AskForSummary
+            | Remedy::MoreRoom(_),
+        ) => {
             panic!("not about faults")
         }
         None => Ends,
@@ -135,6 +141,29 @@ fn another_key_is_looked_for_before_another_model_and_before_waiting() {
             let got = decide(&fault(class, None), &spent, &limits);
             let row = format!("{class:?} {keys} {keys_spent} {fallbacks_left}: {got:?}");
             assert_eq!(matches!(&got, Some(Remedy::NextKey(given)) if given.class == class), wanted, "{row}");
+        }
+    }
+}
+
+#[test]
+fn room_that_may_be_refused_is_taken_back_once() {
+    use FaultClass::*;
+    for class in FaultClass::ALL.iter().copied() {
+        let may_be = matches!(class, Format | ContextOverflow | Budget);
+        for (raises, room, wanted) in [
+            (0, Room::MayGrow, false),
+            (0, Room::Full, false),
+            (1, Room::MayGrow, may_be),
+            (4, Room::Full, may_be),
+            (4, Room::Refused, false),
+        ] {
+            let spent = Spent { attempts: 1, fallbacks_left: 1, raises, room, ..Spent::default() };
+            let got = decide(&fault(class, None), &spent, &Limits::default());
+            assert_eq!(
+                got == Some(Remedy::LessRoom { why: "x".into() }),
+                wanted,
+                "{class:?} {raises} {room:?}: {got:?}"
+            );
         }
     }
 }

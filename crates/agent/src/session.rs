@@ -65,8 +65,8 @@ pub struct Session {
     pub(crate) last_prompt_tokens: Option<u64>,
     /// Of this turn.
     pub(crate) guard: LoopGuard,
-    /// How often this turn's answer was cut by its length.
-    pub(crate) continuations: u32,
+    /// The output cap of this turn, where replies were cut and it was raised.
+    pub(crate) room: Option<u64>,
     /// What the user said, where outside code wants to know it when the turn is over.
     pub(crate) asked: Option<String>,
 }
@@ -88,7 +88,7 @@ impl Session {
             cost: None,
             last_prompt_tokens: None,
             guard: LoopGuard::default(),
-            continuations: 0,
+            room: None,
             asked: None,
         }
     }
@@ -117,7 +117,7 @@ impl Session {
         self.cost = None;
         self.unrecorded = None;
         self.guard = LoopGuard::default();
-        self.continuations = 0;
+        self.room = None;
         self.failures = 0;
     }
 

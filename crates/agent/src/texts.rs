@@ -3,6 +3,7 @@
 //! These texts are replayed with the history, so changing one changes request bytes of future
 //! sessions only.
 
+use crate::window;
 use hermes_conversation::{Message, Quirk, UserMessage};
 
 /// Stands as the model's message where it said nothing.
@@ -43,6 +44,26 @@ pub(crate) fn mended(quirk: Quirk, why: &str) -> String {
         Quirk::NoImages => "going on without the images of this conversation",
     };
     format!("{why}; {instead} from now on")
+}
+
+/// Told to the person when calls were cut and are asked for again.
+pub(crate) fn more_room(tokens: u64) -> String {
+    format!("the model's tool calls were cut by the output limit; asking again, with up to {tokens} tokens")
+}
+
+/// Told to the person when a larger output cap was not taken.
+pub(crate) fn less_room(why: &str) -> String {
+    format!("{why}; going back to the first output limit")
+}
+
+/// Why a model was not asked.
+pub(crate) fn window_too_small(tokens: u64) -> String {
+    format!(
+        "Ollama gives this model a window of {tokens} tokens, and work with tools needs {}: start Ollama with \
+         OLLAMA_CONTEXT_LENGTH=65536, or put `PARAMETER num_ctx 65536` into the Modelfile; model.ollama_num_ctx, \
+         where it is set, must say the same",
+        window::LEAST
+    )
 }
 
 /// Told beside a result that came before.

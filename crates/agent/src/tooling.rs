@@ -11,7 +11,9 @@ use hermes_conversation::{
     Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, SessionId, Settled,
     Settlement, StartPermit, ToolCall, ToolStatus, TurnEvent,
 };
-use hermes_tools::{Approval, Finished, Prepared, RunScope, Verdict, batch_limit, denied_text, segments};
+use hermes_tools::{
+    Approval, Finished, Prepared, RunScope, Verdict, batch_limit, denied_text, result_limit, segments,
+};
 use hermes_wire::{CallState, Reply};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -351,6 +353,7 @@ async fn carry_out(
                 transcript: ports.transcript.clone(),
                 events: ports.events.relay(),
                 ask: ports.ask.clone(),
+                result_limit: result_limit(ports.route.current().profile().context_length),
             };
             ports.tools.run(prepared, permit, &ports.tool_context, scope).await
         }

@@ -4,7 +4,7 @@
 //! [`Step`]. Carrying a step out is `driver`'s work. A provider failure is an ordinary
 //! [`Event`] here, so every path of recovery can be tested without a network.
 
-use crate::recovery::{Limits, Remedy, Spent, decide};
+use crate::recovery::{Limits, Remedy, Room, Spent, decide};
 use crate::texts;
 use hermes_conversation::{FinishReason, RecordError};
 use hermes_wire::{CallState, Fault, FaultClass, Reply};
@@ -18,6 +18,12 @@ pub enum Event {
     Failed(Fault),
     /// After this fault another key was looked for, and there is none.
     NoOtherKey(Fault),
+    /// The model was not asked: its server gives it so few tokens that it cannot work with tools.
+    WindowTooSmall {
+        tokens: u64,
+    },
+    /// The calls of this reply were cut, and the output cap cannot be raised.
+    NoMoreRoom(Box<Reply>),
     /// Every call of the last reply has a recorded result.
     ToolsDone,
     /// Every call has a result, and the last ones repeat themselves with nobody there to stop that.
@@ -144,6 +150,12 @@ impl Turn {
                 self.spent.keys_spent = true;
                 self.failed(fault)
             }
+            Event::WindowTooSmall { tokens } => self.not_asked(tokens),
+            Event::NoMoreRoom(reply) => {
+                self.spent.raises = self.spent.raises.saturating_sub(1);
+                self.spent.room = Room::Full;
+                self.tell_of_cut(reply)
+            }
             Event::Cancelled(when) => Step::Finish(Outcome::Interrupted(when)),
             Event::StoreFailed(error) => Step::Finish(Outcome::StoreFailed(error)),
         }
@@ -163,6 +175,18 @@ impl Turn {
         Step::CallModel(if self.summaries > 0 { Asking::InWords } else { Asking::WithTools })
     }
 
+    /// Nothing was sent, so nothing counts as spent.
+    fn not_asked(&mut self, tokens: u64) -> Step {
+        self.calls = self.calls.saturating_sub(1);
+        self.iterations = self.iterations.saturating_sub(1);
+        Step::Finish(Outcome::Partial {
+            text: self.earlier.clone(),
+            reply: None,
+            exit_reason: "ollama_runtime_context_too_small".to_owned(),
+            why: texts::window_too_small(tokens),
+        })
+    }
+
     fn failed(&mut self, fault: Fault) -> Step {
         match decide(&fault, &self.spent, &self.limits) {
             None => {
@@ -179,6 +203,12 @@ impl Turn {
     fn apply(&mut self, remedy: Remedy) -> Step {
         if let Remedy::Mend { quirk, .. } = &remedy {
             self.spent.mended.set(*quirk);
+        }
+        if matches!(remedy, Remedy::MoreRoom(_)) {
+            self.spent.raises += 1;
+        }
+        if matches!(remedy, Remedy::LessRoom { .. }) {
+            self.spent.room = Room::Refused;
         }
         if matches!(remedy, Remedy::NextKey(_)) {
             // Keys are tried at their own expense; what failed counts only when there is no other.
@@ -216,15 +246,25 @@ impl Turn {
         }
     }
 
-    /// A reply that ended for want of room may hold half a call: none of its calls may run.
+    /// A reply that ended for want of room may hold half a call: none of its calls may run. It is asked for
+    /// again with more room; when there is no more, the model is told.
     fn calls_tools(&mut self, mut reply: Box<Reply>) -> Step {
         if matches!(reply.finish, FinishReason::Length | FinishReason::Incomplete) {
             reply.calls.fill(CallState::Truncated);
         }
-        self.cut_calls = match reply.calls.contains(&CallState::Truncated) {
-            true => self.cut_calls + 1,
-            false => 0,
-        };
+        if !reply.calls.contains(&CallState::Truncated) {
+            self.cut_calls = 0;
+            return self.run_tools(reply);
+        }
+        if self.spent.has_room(&self.limits) {
+            return self.apply(Remedy::MoreRoom(reply));
+        }
+        self.tell_of_cut(reply)
+    }
+
+    /// Every cut call gets a result that says so, a few times.
+    fn tell_of_cut(&mut self, reply: Box<Reply>) -> Step {
+        self.cut_calls += 1;
         if self.cut_calls > self.limits.cut_calls {
             return Step::Finish(Outcome::Partial {
                 text: self.earlier.clone(),
@@ -233,6 +273,10 @@ impl Turn {
                 why: "the model's tool calls were cut short again and again; nothing was run".to_owned(),
             });
         }
+        self.run_tools(reply)
+    }
+
+    fn run_tools(&mut self, reply: Box<Reply>) -> Step {
         self.has_results = true;
         self.said_beside = keeps_house(&reply).then(|| reply.message.text.trim().to_owned());
         Step::RunTools(reply)

@@ -37,11 +37,13 @@ fn follows(step: &Step, dice: &mut Random) -> Event {
         (Step::CallModel(_) | Step::Apply(_), 0) => Event::Cancelled(When::CallingModel),
         (Step::RunTools(_), 0) => Event::Cancelled(When::RunningTools),
         (_, 1) => lost(),
+        (Step::CallModel(Asking::WithTools), 2) => Event::WindowTooSmall { tokens: 4_096 },
         (Step::CallModel(_), ..14) => Event::Failed(Fault::new(*dice.pick(FaultClass::ALL), "x")),
         (Step::CallModel(_), _) => Event::Replied(reply(dice)),
         (Step::RunTools(_), 2) => Event::GoesInCircles("again".into()),
         (Step::RunTools(_), _) => Event::ToolsDone,
         (Step::Apply(Remedy::NextKey(fault)), ..30) => Event::NoOtherKey(fault.clone()),
+        (Step::Apply(Remedy::MoreRoom(reply)), ..10) => Event::NoMoreRoom(reply.clone()),
         (Step::Apply(Remedy::NextModel { class, why }), 2) => Event::Failed(Fault::new(*class, why.clone())),
         (Step::Apply(_), _) => Event::Remedied,
         (Step::Finish(_), _) => unreachable!("a finished turn is not gone on with"),
@@ -59,6 +61,8 @@ struct Tally {
     about_results: u32,
     /// Of the current model.
     mended: [u32; Quirk::ALL.len()],
+    raises: u32,
+    taken_back: u32,
     /// Of the current call.
     waits: u32,
     keys: u32,
@@ -71,6 +75,11 @@ impl Tally {
             Step::RunTools(reply) => {
                 assert!(!reply.message.calls.is_empty(), "{seed}");
                 assert!(!matches!(reply.finish, FinishReason::ContentFilter), "{seed}: a filtered reply ran");
+                let is_cut = matches!(reply.finish, FinishReason::Length | FinishReason::Incomplete);
+                assert!(
+                    !is_cut || reply.calls.iter().all(|it| *it == CallState::Truncated),
+                    "{seed}: half ran"
+                );
                 self.iterations += 1;
                 (self.waits, self.keys) = (0, 0);
             }
@@ -91,6 +100,15 @@ impl Tally {
                 Remedy::NextModel { .. } => {
                     self.models += 1;
                     (self.mended, self.waits, self.keys) = (Default::default(), 0, 0);
+                    (self.raises, self.taken_back) = (0, 0);
+                }
+                Remedy::MoreRoom(_) => {
+                    self.raises += 1;
+                    assert_eq!(self.taken_back, 0, "{seed}: more room after it was refused");
+                }
+                Remedy::LessRoom { .. } => {
+                    self.taken_back += 1;
+                    assert!(self.raises > 0, "{seed}: nothing to take back");
                 }
                 Remedy::AskAboutResults(_) => self.about_results += 1,
                 Remedy::AskToContinue(_) => {
@@ -103,6 +121,7 @@ impl Tally {
         }
         assert!(self.mended.iter().all(|times| *times <= 1), "{seed}: mended twice");
         assert!(self.keys <= limits.keys, "{seed}");
+        assert!(self.raises <= limits.continuations && self.taken_back <= 1, "{seed}");
         assert!(self.summaries <= 1 && self.continuations <= limits.continuations, "{seed}");
         assert!(self.iterations <= limits.max_iterations, "{seed}");
         assert!(self.about_results <= self.iterations, "{seed}");
@@ -122,10 +141,13 @@ fn play(seed: u64) -> Outcome {
     let mut tally = Tally::default();
     let mut event = Event::Started;
     // For every iteration each model may be asked so often, and each of them is left at most once.
-    let per_call = limits.attempts.max(1) + limits.keys + limits.empty_retries + 8;
+    let per_call = limits.attempts.max(1) + limits.keys + limits.empty_retries + limits.continuations + 8;
     let most = (limits.max_iterations + limits.continuations + 4) * per_call * (fallbacks + 1) * 2;
     for _ in 0..most {
         let was_answered = matches!(event, Event::Replied(_));
+        if matches!(event, Event::WindowTooSmall { .. }) {
+            tally.calls -= 1;
+        }
         let step = turn.next(event);
         if was_answered {
             (tally.waits, tally.keys) = (0, 0);

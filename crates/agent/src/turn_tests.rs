@@ -44,11 +44,90 @@ fn calls_are_run_and_the_model_is_asked_again() {
     assert_eq!(turn.calls(), 2);
 }
 
+fn asks_for_room(step: &Step) -> bool {
+    matches!(step, Step::Apply(Remedy::MoreRoom(_)))
+}
+
+#[test]
+fn cut_calls_are_asked_for_again_four_times_before_the_model_is_told() {
+    for (state, finish) in [
+        (CallState::Complete, FinishReason::Length),
+        (CallState::Complete, FinishReason::Incomplete),
+        (CallState::Truncated, FinishReason::ToolCalls),
+    ] {
+        let mut turn = turn();
+        let cut = || Event::Replied(calling(state.clone(), finish));
+        for _ in 0..4 {
+            assert!(asks_for_room(&turn.next(cut())), "{finish:?}");
+            assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+        }
+        let Step::RunTools(told) = turn.next(cut()) else { panic!("{finish:?}: told") };
+        assert_eq!(told.calls, [CallState::Truncated]);
+        turn.next(Event::ToolsDone);
+        // The four are spent, also after calls that were whole.
+        turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
+        turn.next(Event::ToolsDone);
+        assert!(matches!(turn.next(cut()), Step::RunTools(_)), "{finish:?}");
+        assert_eq!(turn.calls(), 7);
+    }
+}
+
+#[test]
+fn asking_again_spends_no_iteration() {
+    let mut turn = Turn::new(Limits { max_iterations: 1, ..Limits::default() });
+    turn.next(Event::Started);
+    for _ in 0..2 {
+        turn.next(Event::Replied(calling(CallState::Complete, FinishReason::Length)));
+        assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+    }
+    let whole = calling(CallState::Complete, FinishReason::ToolCalls);
+    assert_eq!(turn.next(Event::Replied(whole.clone())), Step::RunTools(whole));
+}
+
+#[test]
+fn room_that_was_refused_is_not_asked_for_again_of_the_same_model() {
+    let mut turn = Turn::new(Limits::default()).with_fallbacks(1);
+    turn.next(Event::Started);
+    let cut = || Event::Replied(calling(CallState::Complete, FinishReason::Length));
+    let refused = || Event::Failed(fault(FaultClass::Format));
+    assert!(asks_for_room(&turn.next(cut())));
+    turn.next(Event::Remedied);
+    assert_eq!(turn.next(refused()), Step::Apply(Remedy::LessRoom { why: "x".into() }));
+    assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+    assert!(matches!(turn.next(cut()), Step::RunTools(_)));
+    turn.next(Event::ToolsDone);
+    assert!(moves_on(&turn.next(refused())));
+    turn.next(Event::Remedied);
+    assert!(asks_for_room(&turn.next(cut())));
+}
+
+#[test]
+fn a_window_that_is_too_small_ends_the_turn_before_a_request() {
+    let mut turn = turn();
+    let Step::Finish(Outcome::Partial { exit_reason, why, reply: None, .. }) =
+        turn.next(Event::WindowTooSmall { tokens: 4_096 })
+    else {
+        panic!("end")
+    };
+    assert_eq!(exit_reason, "ollama_runtime_context_too_small");
+    assert!(why.contains("4096 tokens") && why.contains("num_ctx 65536") && !why.contains('\n'), "{why}");
+    assert_eq!((turn.calls(), turn.iterations), (0, 0));
+}
+
 #[test]
 fn a_reply_cut_by_length_runs_none_of_its_calls() {
     let mut turn = turn();
     let cut = calling(CallState::Complete, FinishReason::Length);
-    for _ in 0..4 {
+    // There is no more room: the model is told from now on.
+    assert!(asks_for_room(&turn.next(Event::Replied(cut.clone()))));
+    let Step::RunTools(run) =
+        turn.next(Event::NoMoreRoom(calling(CallState::Truncated, FinishReason::Length)))
+    else {
+        panic!("tools")
+    };
+    assert_eq!(run.calls, [CallState::Truncated]);
+    turn.next(Event::ToolsDone);
+    for _ in 1..4 {
         let Step::RunTools(run) = turn.next(Event::Replied(cut.clone())) else { panic!("tools") };
         assert_eq!(run.calls, [CallState::Truncated]);
         turn.next(Event::ToolsDone);

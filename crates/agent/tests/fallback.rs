@@ -141,6 +141,19 @@ async fn the_first_model_that_answers_answers() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn room_that_one_model_was_given_is_not_the_next_ones() {
+    let cut = ReplyScript::default()
+        .and_call("todo", serde_json::json!({}))
+        .with_finish(hermes_conversation::FinishReason::Length);
+    let mut bench =
+        Bench::new([vec![ModelStep::Reply(cut), fails(401)], vec![fails(401)], vec![says("here")]]);
+    assert_eq!(bench.answer("go").await, "here");
+    let cap = |place: usize, call: usize| bench.models[place].bodies()[call]["max_tokens"].clone();
+    assert_eq!((cap(0, 0), cap(0, 1)), (serde_json::Value::Null, 8_192.into()));
+    assert_eq!(cap(2, 0), serde_json::Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
 async fn coming_back_gives_the_first_model_the_bytes_it_knows() {
     let mut there_and_back = Bench::new([
         vec![says("one"), fails(401), fails(401), says("four")],

@@ -12,7 +12,7 @@ use hermes_conversation::{
 };
 use hermes_testkit::{MemoryTranscript, ModelStep, ReplyScript, ScriptedModel, lease};
 use hermes_tools::{AnyTool, ApprovalMode, Bound, Concurrency, Refusal, Registry, ToolContext, ToolOutput};
-use hermes_wire::SingleModel;
+use hermes_wire::{Model as _, ModelProfile, SingleModel};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -93,13 +93,23 @@ impl AnyTool for Feed {
 
 /// The results of a turn in which these calls are made at once, as they were stored.
 async fn results(calls: &[(&str, Value)]) -> (Vec<ToolMessage>, tempfile::TempDir) {
+    results_in(None, calls).await
+}
+
+/// The same, for a model with so many tokens of window.
+async fn results_in(
+    context_length: Option<u64>,
+    calls: &[(&str, Value)],
+) -> (Vec<ToolMessage>, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let transcript = Arc::new(MemoryTranscript::new());
     let (name, arguments) = &calls[0];
     let first = ReplyScript::call(*name, arguments.clone());
     let all = calls[1..].iter().fold(first, |all, (name, arguments)| all.and_call(*name, arguments.clone()));
     let replies = [ModelStep::Reply(all), ModelStep::Reply(ReplyScript::text("Done."))];
-    let model = Arc::new(ScriptedModel::of(replies));
+    let model = ScriptedModel::of(replies);
+    let profile = ModelProfile { context_length, ..model.profile().clone() };
+    let model = Arc::new(model.with_profile(profile));
     let (sink, stream) = events();
     drop(stream);
     let route = Arc::new(SingleModel(model));
@@ -145,6 +155,21 @@ async fn words_from_outside_are_sent_as_data_and_stored_as_they_are() {
     }
     // One's own tools are believed, and there is little to say in a few words.
     assert_eq!((&results[2].api_content, &results[3].api_content), (&None, &None));
+}
+
+#[tokio::test]
+async fn one_result_is_limited_by_the_window_alone_too() {
+    let calls =
+        [("echo", json!({"say": "a", "times": 9_000})), ("echo", json!({"say": "b", "times": 6_000}))];
+    for (window, is_kept) in
+        [(None, [true, true]), (Some(16_384), [true, true]), (Some(8_192), [false, true])]
+    {
+        let (results, _folder) = results_in(window, &calls).await;
+        // Together they are below the 16,000 characters that all results may have at least.
+        let kept: Vec<bool> =
+            results.iter().map(|result| result.content.as_text().starts_with(r#"{"said""#)).collect();
+        assert_eq!(kept, is_kept, "{window:?}");
+    }
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use hermes_conversation::{
 };
 use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
 use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Clarified, Nobody, Question};
-use hermes_wire::{Failure, FaultClass, SingleModel};
+use hermes_wire::{Failure, FaultClass, Model as _, ModelProfile, SingleModel};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -402,6 +402,63 @@ async fn a_long_answer_is_continued_and_recorded_in_parts() {
     assert_eq!(report.final_response.as_deref(), Some("one two"));
     let roles: Vec<_> = bench.transcript.messages().iter().map(Message::role).collect();
     assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
+}
+
+#[tokio::test]
+async fn golden_cut_calls_are_asked_for_again_with_more_room_and_leave_no_trace() {
+    use hermes_conversation::FinishReason;
+    let cut = || ReplyScript::text("I begin.").and_call("todo", json!({})).with_finish(FinishReason::Length);
+    let model = ScriptedModel::of([
+        reply(cut()),
+        reply(cut()),
+        reply(terminal("echo whole")),
+        reply(ReplyScript::text("ok")),
+    ]);
+    let profile = ModelProfile { max_tokens: Some(5_000), ..model.profile().clone() };
+    let mut bench = Bench::with(model.with_profile(profile), MemoryTranscript::new());
+    let (report, events) = bench.say("go").await;
+    assert_eq!(report.final_response.as_deref(), Some("ok"));
+    // Each was paid for, none is in the history.
+    assert_eq!((report.api_calls, report.usage.output), (4, 20));
+    let roles: Vec<_> = bench.transcript.messages().iter().map(Message::role).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+    assert_eq!(events.iter().filter(|event| **event == TurnEvent::Retracted).count(), 2);
+    let caps: Vec<_> = bench.model.bodies().iter().map(|body| body["max_tokens"].clone()).collect();
+    assert_eq!(caps, [json!(5_000), json!(10_000), json!(20_000), json!(20_000)]);
+    let requests = bench.model.requests();
+    assert_eq!(requests[0].segments, requests[2].segments, "what is sent is otherwise the same");
+    // The next turn begins with the cap that was set.
+    bench.model.push(reply(ReplyScript::text("again")));
+    bench.say("more").await;
+    assert_eq!(bench.model.bodies()[4]["max_tokens"], 5_000);
+}
+
+#[tokio::test]
+async fn cut_calls_are_told_of_when_the_cap_cannot_grow_and_a_refused_cap_is_taken_back() {
+    use hermes_conversation::FinishReason;
+    let cut = || ReplyScript::default().and_call("todo", json!({})).with_finish(FinishReason::Length);
+    let refused = || {
+        let body = "max_tokens is too large".to_owned();
+        ModelStep::Fail(Failure::Http { status: 400, retry_after: None, body })
+    };
+    for (set, steps, want) in [
+        (Some(40_000), vec![reply(cut())], vec![json!(40_000), json!(40_000)]),
+        (
+            None,
+            vec![reply(cut()), refused(), reply(cut())],
+            vec![json!(null), json!(8_192), json!(null), json!(null)],
+        ),
+    ] {
+        let model = ScriptedModel::of(steps.into_iter().chain([reply(ReplyScript::text("smaller, then"))]));
+        let profile = ModelProfile { max_tokens: set, ..model.profile().clone() };
+        let mut bench = Bench::with(model.with_profile(profile), MemoryTranscript::new());
+        let (report, _) = bench.say("go").await;
+        assert_eq!(report.final_response.as_deref(), Some("smaller, then"), "{set:?}");
+        let caps: Vec<_> = bench.model.bodies().iter().map(|body| body["max_tokens"].clone()).collect();
+        assert_eq!(caps, want, "{set:?}");
+        let told = bench.results();
+        assert!(told.len() == 1 && told[0]["error"].as_str().unwrap().contains("cut off"), "{told:?}");
+    }
 }
 
 #[tokio::test]

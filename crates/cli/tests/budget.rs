@@ -104,6 +104,46 @@ async fn nothing_is_sent_that_could_pass_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn helpers_spend_the_money_of_the_session_they_work_for() {
+    let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+    let limit = Money::parse("0.5").unwrap();
+    configure(&home, &provider, "budget: {session_usd: 0.5}\n");
+    let invoice = Arc::new(Mutex::new(Vec::new()));
+    let billed = invoice.clone();
+    provider.answer_with(move |request| {
+        let input = request.to_string().len() as u64 / 2;
+        let mut billed = billed.lock().unwrap();
+        let is_first = billed.is_empty();
+        billed.push(price(input, MAX_TOKENS));
+        let usage = Usage { input, output: MAX_TOKENS, ..Usage::default() };
+        let reply = match is_first {
+            true => ReplyScript::call("delegate_task", json!({"tasks": [{"goal": "one"}, {"goal": "two"}]})),
+            false => ReplyScript::call("read_file", json!({"path": format!("missing-{}", billed.len())})),
+        };
+        reply.with_usage(usage)
+    });
+    let out = run(home.path(), &["--json", "-z", "spend it all"]).await;
+    let result = last_json(&out);
+    assert_eq!(result["failure_reason"], "budget", "{result}");
+    let (spent, dearest, calls) = {
+        let invoice = invoice.lock().unwrap();
+        (invoice.iter().copied().sum::<Money>(), invoice.iter().copied().max().unwrap(), invoice.len())
+    };
+    assert!(spent <= limit && calls > 4, "{spent} of {limit} in {calls} calls");
+    assert!(spent + dearest + dearest > limit, "{spent} of {limit}, a call is at most {dearest}");
+    // Both were stopped by it, and said so.
+    let told =
+        stdout(&out).lines().find(|line| line.contains(r#""type":"tool_finished""#)).map(str::to_owned);
+    assert_eq!(told.map(|told| told.matches("budget.session_usd").count()), Some(2));
+    // Also after a resume nothing more is sent.
+    let again = last_json(&run(home.path(), &["--json", "-c", "-z", "go on"]).await);
+    assert_eq!((&again["failure_reason"], provider.requests().len()), (&json!("budget"), calls), "{again}");
+    let session = again["session_id"].as_str().unwrap();
+    let shown = last_json(&run(home.path(), &["budget", session, "--json"]).await);
+    assert!((shown["spent_usd"].as_f64().unwrap() - spent.dollars()).abs() < 1e-9, "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_model_without_a_price_is_asked_only_if_that_is_allowed() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let config = |more: &str| {

@@ -38,6 +38,7 @@ async fn server() -> Listening {
                 }
                 "/api/version" => (200, json!({"version": "1"})),
                 "/api/ps" => (200, json!({"models": [{"name": "alpha:latest", "context_length": 8192}]})),
+                "/v1/chat/completions" => (400, json!({"error": {"message": "not today"}})),
                 _ => (404, json!({})),
             };
             if connection.send(&whole(status, &[], body.to_string().as_bytes())).await.is_err() {
@@ -203,6 +204,35 @@ async fn a_server_on_this_machine_tells_its_models_and_window() {
     let (_, doctor, _) = said(&run(home.path(), &["doctor"], &[]).await);
     assert!(doctor.contains("✓ server    Ollama, window 8192 tokens (loaded with it)"), "{doctor}");
     assert!(!doctor.contains("is kept but not used"), "{doctor}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_too_small_for_tools_is_told_before_anything_is_asked() {
+    let server = server().await;
+    let named = format!("custom_providers: [{{name: ollama, base_url: '{}'}}]\n", server.base_url());
+    for (model, toolsets, exit_reason) in [
+        // As the server says.
+        ("default: alpha", "", "ollama_runtime_context_too_small"),
+        // As the settings say, before any server.
+        ("default: alpha, ollama_num_ctx: 65536", "", "api_error(format_error)"),
+        ("default: zeta, ollama_num_ctx: 4096", "", "ollama_runtime_context_too_small"),
+        // Nobody knows.
+        ("default: zeta", "", "api_error(format_error)"),
+        // Nothing that needs room is sent.
+        ("default: alpha", "agent: {disabled_toolsets: [all]}\n", "api_error(format_error)"),
+    ] {
+        let home = TempHome::new();
+        home.write_config(&format!("model: {{provider: ollama, {model}}}\n{named}{toolsets}"));
+        let out = run(home.path(), &["-z", "hi", "--json"], &[]).await;
+        let last = process::stdout(&out).lines().last().map(str::to_owned).unwrap_or_default();
+        let last: Value = serde_json::from_str(&last).unwrap_or_else(|_| panic!("{:?}", said(&out)));
+        assert_eq!(last["turn_exit_reason"], exit_reason, "{model}: {last}");
+        if exit_reason.starts_with("ollama") {
+            assert_eq!((&last["api_calls"], &last["failed"]), (&json!(0), &json!(true)), "{model}");
+            let (code, _, error) = said(&run(home.path(), &["-z", "hi"], &[]).await);
+            assert!(code != 0 && error.contains("num_ctx 65536"), "{code} {error}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

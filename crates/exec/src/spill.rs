@@ -1,6 +1,7 @@
 //! The files for output that is too long to keep in memory.
 //!
-//! A finished file is named after its bytes, so the same output is kept once. While it grows it
+//! A finished file is named after its bytes, so the same output is kept once. How the name ends says what
+//! kind of output it is. While it grows it
 //! has a name of its own (`PID-N.part`), under which nobody is told about it. The files are
 //! private, and together they stay below a limit: whoever makes one removes the least recently
 //! used of its neighbours first. Time of last use is the time of modification.
@@ -17,6 +18,8 @@ use std::time::{Duration, SystemTime};
 
 /// Hexadecimal digits of the hash that are part of a name.
 const DIGITS: usize = 32;
+/// How names of plain output end.
+const PLAIN: &str = ".txt";
 /// A growing file that was not written for so long belongs to no command that still runs.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -83,10 +86,15 @@ impl SpillFile {
     /// An older file of the same name is replaced. It has the same bytes, or had: this one is
     /// known to be whole, and its time is now.
     pub fn finish(self) -> std::io::Result<PathBuf> {
+        self.finish_as(PLAIN)
+    }
+
+    /// The same, with a name that ends otherwise.
+    pub fn finish_as(self, ending: &str) -> std::io::Result<PathBuf> {
         // A disk that became full may have taken half of a piece.
         self.file.set_len(self.bytes)?;
         self.file.sync_all()?;
-        let path = self.dir.join(content_name(&self.hash.clone().finalize()));
+        let path = self.dir.join(content_name(&self.hash.clone().finalize(), ending));
         {
             let _lock = lock(&self.dir);
             std::fs::rename(&self.growing, &path)?;
@@ -117,8 +125,8 @@ fn create_growing(dir: &Path) -> std::io::Result<(File, PathBuf)> {
     }
 }
 
-fn content_name(digest: &[u8]) -> String {
-    hex(&digest[..DIGITS / 2]) + ".txt"
+fn content_name(digest: &[u8], ending: &str) -> String {
+    hex(&digest[..DIGITS / 2]) + ending
 }
 
 /// `bytes` as hexadecimal digits.

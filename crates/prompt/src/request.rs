@@ -13,6 +13,16 @@ pub enum Offer {
     Nothing,
 }
 
+impl Offer {
+    /// How many tools there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Tools(tools) => tools.len(),
+            Self::Nothing => 0,
+        }
+    }
+}
+
 /// Builds a request. Takes no clock, no environment, no random source: the same arguments give
 /// the same bytes.
 pub fn build_request(

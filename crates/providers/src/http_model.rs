@@ -54,6 +54,7 @@ impl HttpModel {
             dialect: transport::dialect(endpoint),
             max_tokens: endpoint.max_tokens,
             context_length: endpoint.context_length,
+            ollama_num_ctx: endpoint.ollama_num_ctx,
             effort: None,
             cache: transport::cache(endpoint, CacheTtl::FiveMinutes),
         };

@@ -40,7 +40,7 @@ pub use metered::{AskPrices, Metered};
 pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
 pub use models_list::{ListedModel, list_models};
 pub use outbox::{Outbox, OutboxError};
-pub use probe::{Basis, ProbedServer, ServerKind, Window, probe};
+pub use probe::{Basis, ProbedServer, ServerKind, Window, ollama_num_ctx, probe};
 pub use resolve::{
     Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted,
     is_own_address, locate, own_address, resolve, resolve_with,

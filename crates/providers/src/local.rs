@@ -11,8 +11,10 @@ pub struct LocalServer {
     pub port: u16,
 }
 
+pub(crate) const OLLAMA_PORT: u16 = 11434;
+
 const USUAL: &[LocalServer] = &[
-    LocalServer { name: "Ollama", port: 11434 },
+    LocalServer { name: "Ollama", port: OLLAMA_PORT },
     LocalServer { name: "LM Studio", port: 1234 },
     LocalServer { name: "llama.cpp", port: 8080 },
     LocalServer { name: "vLLM", port: 8000 },

@@ -59,6 +59,7 @@ fn profile(provider: &str) -> ModelProfile {
         dialect: Dialect::default(),
         max_tokens: None,
         context_length: None,
+        ollama_num_ctx: None,
         effort: None,
         cache: None,
     }

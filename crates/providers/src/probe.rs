@@ -1,7 +1,8 @@
 //! Which model server runs at an address on this machine, and how large its window really is.
 //!
 //! Servers are asked side by side in their own ways; the answers are read by pure functions. Only
-//! loopback is asked, and never on the way to a conversation.
+//! loopback is asked; on the way to a conversation only Ollama is, for it says nothing when a request does
+//! not fit and drops its beginning.
 
 use crate::address::{below, is_loopback};
 use crate::facts::Stated;
@@ -89,12 +90,7 @@ pub async fn probe(
         return Some(ProbedServer { kind: ServerKind::LmStudio, window });
     }
     if ollama.is_some_and(|answer| answer.get("version").is_some_and(Value::is_string)) {
-        let asked = json!({ "model": model });
-        let (running, shown) = tokio::join!(found("api/ps"), async {
-            asker.post(below(&root, "api/show"), key, &asked).await.ok()
-        });
-        let running = running.and_then(|answer| read_ollama_running(&answer, model));
-        let window = running.or_else(|| shown.and_then(|answer| read_ollama_model(&answer)));
+        let window = ollama_window(&root, model, key, asker).await;
         return Some(ProbedServer { kind: ServerKind::Ollama, window });
     }
     if let Some(window) = llama_cpp.as_ref().and_then(read_llama_cpp) {
@@ -102,6 +98,30 @@ pub async fn probe(
     }
     let window = vllm.as_ref().and_then(|answer| read_vllm(answer, model))?;
     Some(ProbedServer { kind: ServerKind::Vllm, window })
+}
+
+async fn ollama_window(root: &Url, model: &str, key: Option<&SecretString>, asker: &Asker) -> Option<Window> {
+    let asked = json!({ "model": model });
+    let (running, shown) = tokio::join!(asker.get(below(root, "api/ps"), key), async {
+        asker.post(below(root, "api/show"), key, &asked).await
+    });
+    let running = running.ok().and_then(|answer| read_ollama_running(&answer, model));
+    running.or_else(|| shown.ok().and_then(|answer| read_ollama_model(&answer)))
+}
+
+/// The window that an Ollama server at a loopback address gives a model, if it says so. What the model was
+/// made for does not count: the server mostly gives less.
+pub async fn ollama_num_ctx(
+    base_url: &Url,
+    model: &str,
+    key: Option<&SecretString>,
+    asker: &Asker,
+) -> Option<u64> {
+    if !is_loopback(base_url) {
+        return None;
+    }
+    let window = ollama_window(&root(base_url), model, key, asker).await?;
+    (window.basis != Basis::Trained).then_some(window.tokens)
 }
 
 /// The address without the `/v1` of the OpenAI format.

@@ -37,6 +37,8 @@ pub struct Wanted {
     /// A key for exactly this choice, before any other.
     pub given: Option<GivenKey>,
     pub context_length: Option<u64>,
+    /// `model.ollama_num_ctx`: of the model beside it.
+    pub ollama_num_ctx: Option<u64>,
     pub max_tokens: Option<u64>,
     /// `model.pricing`: of the model beside it.
     pub prices: Option<Prices>,
@@ -96,6 +98,7 @@ pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, Res
     Ok(Endpoint {
         provider: place.provider.id,
         context_length: wanted.context_length.or_else(|| entry?.context_length(&model)),
+        ollama_num_ctx: wanted.ollama_num_ctx,
         max_tokens: wanted.max_tokens.or_else(|| entry?.max_tokens),
         prices: wanted.prices.or_else(|| entry?.prices(&model)),
         entry: place.entry.map(|entry| entry.name),

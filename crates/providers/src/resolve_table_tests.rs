@@ -449,6 +449,33 @@ fn an_entry_knows_its_models_and_every_choice_has_a_reason() {
 }
 
 #[test]
+fn only_what_may_be_ollama_is_taken_for_it() {
+    let mut named = entries().remove(0);
+    (named.name, named.base_url) = ("ollama".into(), "http://127.0.0.1:9/v1".parse().unwrap());
+    for (provider, base_url, want) in [
+        ("custom", "http://127.0.0.1:11434/v1", true),
+        ("custom", "http://localhost:11434/v1", true),
+        ("custom", "http://127.0.0.1:1234/v1", false),
+        ("custom", "http://192.0.2.1:11434/v1", false),
+        ("custom:ollama", "", true),
+    ] {
+        let wanted = Wanted {
+            provider: Some(provider.into()),
+            base_url: Some(base_url.to_owned()).filter(|url| !url.is_empty()),
+            model: Some("m".into()),
+            ollama_num_ctx: Some(4_096),
+            custom: vec![named.clone()],
+            ..Wanted::default()
+        };
+        let endpoint = resolve(&wanted, &|_: &str| None).unwrap();
+        assert_eq!(endpoint.may_be_ollama(), want, "{provider} {base_url}");
+        // What one model is loaded with is not what another is.
+        assert_eq!(endpoint.with_model("m").ollama_num_ctx, Some(4_096));
+        assert_eq!(endpoint.with_model("n").ollama_num_ctx, None);
+    }
+}
+
+#[test]
 fn another_model_may_have_another_format() {
     let key = around("OPENCODE_ZEN_API_KEY");
     let wanted = Wanted { provider: Some("zen".into()), model: Some("qwen".into()), ..Wanted::default() };

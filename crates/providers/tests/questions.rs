@@ -5,7 +5,7 @@
 use hermes_providers::login::VendorState;
 use hermes_providers::{
     Around, Asker, Basis, HttpClients, HttpSettings, ListedModel, Place, ProbedServer, ServerKind, Stated,
-    Wanted, Window, list_models, locate, probe,
+    Wanted, Window, list_models, locate, ollama_num_ctx, probe,
 };
 use hermes_scripted::Listening;
 use hermes_scripted::http::{Connection, Request, whole};
@@ -172,6 +172,27 @@ async fn local_servers_are_told_apart_and_their_windows_read() {
         let stub = Stub::new(answers).await;
         let got = probe(&stub.url(), "m", None, &asker(Duration::from_secs(5))).await;
         assert_eq!(got, want, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn ollama_tells_what_it_gives_and_not_what_a_model_was_made_for() {
+    let made_for = json!({"llama.context_length": 131_072});
+    for (answers, want) in [
+        (
+            vec![("/api/ps", 200, json!({"models": [{"name": "m:latest", "context_length": 4096}]}))],
+            Some(4096),
+        ),
+        (
+            vec![("/api/show", 200, json!({"parameters": "num_ctx 16384", "model_info": made_for.clone()}))],
+            Some(16_384),
+        ),
+        (vec![("/api/show", 200, json!({"model_info": made_for}))], None),
+        (vec![("/v1/models", 200, json!({"data": [{"id": "m", "context_length": 4096}]}))], None),
+    ] {
+        let stub = Stub::new(answers).await;
+        assert_eq!(ollama_num_ctx(&stub.url(), "m", None, &asker(Duration::from_secs(5))).await, want);
+        assert_eq!(stub.asked().len(), 2);
     }
 }
 

@@ -121,6 +121,7 @@ fn read(
         api_mode: config.text("model.api_mode")?.filter(|_| keeps_address),
         given: None,
         context_length: number("model.context_length")?.filter(|_| keeps_address && !is_other_model),
+        ollama_num_ctx: number("model.ollama_num_ctx")?.filter(|_| keeps_address && !is_other_model),
         max_tokens: number("model.max_tokens")?,
         prices: prices(config)?.filter(|_| keeps_address && !is_other_model),
         custom: named.entries,

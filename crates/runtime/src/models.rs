@@ -3,17 +3,22 @@
 use crate::auxiliary::Auxiliary;
 use crate::credentials::{credential_warnings, keys_of};
 use crate::fallback::{Fallbacks, fallbacks};
+use crate::model_choice::asker;
 use crate::{Runtime, RuntimeError, model_facts};
 use hermes_agent::FallbackRoute;
 use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
 use hermes_guard::Secrets;
-use hermes_providers::{Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, Tap, Tariff};
+use hermes_providers::{
+    Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, Tap, Tariff, ollama_num_ctx,
+};
 use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A list of models that takes longer than this is done without.
 const ASKING_PRICES: Duration = Duration::from_secs(10);
+/// A server on this machine answers at once, or is not worth waiting for.
+const ASKING_OLLAMA: Duration = Duration::from_secs(2);
 
 impl Runtime {
     /// The model at an endpoint and those that step in for it, with what a person should know.
@@ -33,6 +38,17 @@ impl Runtime {
         let stops: Vec<_> =
             stops.iter().map(|stop| self.model(stop, tap.clone())).collect::<Result<_, _>>()?;
         Ok((Arc::new(FallbackRoute::new(model, stops)), warnings))
+    }
+
+    /// The endpoint with the window that its Ollama server gives the model; `None` where there is nothing to
+    /// add. A server that does not say is not worth a complaint.
+    pub(crate) async fn with_ollama_window(&self, own: &Endpoint) -> Result<Option<Endpoint>, RuntimeError> {
+        if own.ollama_num_ctx.is_some() || !own.may_be_ollama() {
+            return Ok(None);
+        }
+        let asker = asker(&self.config, ASKING_OLLAMA)?;
+        let found = ollama_num_ctx(&own.base_url, &own.model, own.key.as_ref(), &asker).await;
+        Ok(found.map(|tokens| own.with_ollama_num_ctx(tokens)))
     }
 
     /// A second model for small jobs beside conversations with `own`.

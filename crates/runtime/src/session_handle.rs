@@ -48,6 +48,8 @@ pub struct SessionHandle<'a> {
     layers: Option<Layers>,
     /// The recording, if there is one, knows the session as it stands.
     is_told: bool,
+    /// A server that may be Ollama has been asked what it gives the model.
+    has_looked: bool,
 }
 
 enum State {
@@ -196,6 +198,7 @@ impl<'a> SessionHandle<'a> {
             is_unsure: false,
             layers: None,
             is_told: false,
+            has_looked: false,
         })
     }
 
@@ -279,6 +282,7 @@ impl<'a> SessionHandle<'a> {
         if self.is_unsure {
             self.read_again().await?;
         }
+        self.look_at_ollama().await?;
         self.store_session().await?;
         let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
         let store = self.runtime.store()?;
@@ -387,8 +391,20 @@ impl<'a> SessionHandle<'a> {
             }
         }
         self.layers = Some(self.standing.layers(&endpoint, &self.tool_context.cwd()));
-        self.is_told = false;
+        (self.is_told, self.has_looked) = (false, false);
         // What is wrong with the fallbacks was said when the session was opened.
+        (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
+        self.endpoint = endpoint;
+        Ok(())
+    }
+
+    /// Finds out what window the model really has, before its first turn here. Only Ollama is asked.
+    async fn look_at_ollama(&mut self) -> Result<(), RuntimeError> {
+        if std::mem::replace(&mut self.has_looked, true) {
+            return Ok(());
+        }
+        let Some(endpoint) = self.runtime.with_ollama_window(&self.endpoint).await? else { return Ok(()) };
         (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
         self.endpoint = endpoint;

@@ -187,6 +187,7 @@ fn profile() -> ModelProfile {
         dialect: Dialect::default(),
         max_tokens: None,
         context_length: None,
+        ollama_num_ctx: None,
         effort: None,
         cache: None,
     }

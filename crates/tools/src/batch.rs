@@ -3,11 +3,9 @@
 //! Each result keeps to a limit of its own; many of them at once would still fill the model's window. The
 //! largest go to files first, and results that page themselves last: their reader would only page again.
 
-use crate::{ToolContext, limits, untrusted};
+use crate::{Origin, ToolContext, limits, untrusted};
 use hermes_conversation::{Content, ToolMessage};
 
-/// Characters of a token, roughly.
-const CHARS: u64 = 4;
 const LEAST: usize = 16_000;
 const MOST: usize = 200_000;
 /// About what is left of a result that went to a file. Smaller ones are not worth it.
@@ -17,8 +15,7 @@ const PAGING: [&str; 1] = ["read_file"];
 
 /// Characters that the results of one reply may have, by the model's window in tokens.
 pub fn batch_limit(window: Option<u64>) -> usize {
-    let share = |tokens: u64| tokens.saturating_mul(CHARS).saturating_mul(3) / 10;
-    window.map_or(MOST, |tokens| usize::try_from(share(tokens)).unwrap_or(MOST).clamp(LEAST, MOST))
+    limits::share(window, 30, LEAST, MOST)
 }
 
 /// Writes the largest results to files until all together have at most `room` characters, and says how
@@ -84,9 +81,13 @@ fn to_spill(sizes: &[Size], room: usize) -> Vec<usize> {
 
 fn spill(message: &mut ToolMessage, cx: &ToolContext) {
     let Content::Text(text) = &message.content else { return };
-    message.content = Content::Text(limits::persisted_text(text, cx));
     // Only words from outside are sent otherwise than they are stored, so far.
-    if message.api_content.take().is_some() {
+    let origin = match message.api_content.take() {
+        Some(_) => Origin::Outside,
+        None => Origin::Here,
+    };
+    message.content = Content::Text(limits::persisted_text(text, origin, cx));
+    if origin == Origin::Outside {
         untrusted::mark(message, cx);
     }
 }

@@ -57,6 +57,7 @@ fn what_went_to_a_file_can_be_found_and_the_rest_stays() {
     assert_eq!(messages[..2], before[..2]);
     let value: Value = serde_json::from_str(messages[2].content.as_text()).unwrap();
     let path = bench.result_file();
+    assert!(path.to_str().unwrap().ends_with(".untrusted.txt"), "{path:?}");
     let block = value["output"].as_str().unwrap();
     assert!(block.starts_with("<persisted-output>") && block.contains(path.to_str().unwrap()), "{block}");
     // It still comes from outside.

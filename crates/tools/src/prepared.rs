@@ -5,7 +5,8 @@
 
 use crate::tool::{Body, Bound, CallScope};
 use crate::{
-    ApprovalRequest, AskUser, Concurrency, ToolContext, ToolError, ToolOutput, builtin, limits, untrusted,
+    ApprovalRequest, AskUser, Concurrency, Origin, ToolContext, ToolError, ToolOutput, builtin, limits,
+    untrusted,
 };
 use futures::FutureExt;
 use hermes_conversation::{
@@ -29,8 +30,8 @@ pub struct Prepared {
     pub concurrency: Concurrency,
     /// `None` for a call that can never run.
     body: Option<Body>,
-    /// What it answers comes from outside.
-    is_untrusted: bool,
+    /// Whose words it answers with, whatever it finds. It may find a file with words from outside.
+    origin: Origin,
     cwd: PathBuf,
 }
 
@@ -69,6 +70,8 @@ pub struct RunScope {
     pub events: EventRelay,
     /// The person, if there is one.
     pub ask: Arc<dyn AskUser>,
+    /// Characters that its result may have, see [`result_limit`](crate::result_limit).
+    pub result_limit: usize,
 }
 
 /// A call that is over.
@@ -101,7 +104,7 @@ impl Prepared {
             verdict,
             concurrency: bound.concurrency,
             body: Some(bound.body),
-            is_untrusted: false,
+            origin: Origin::Here,
             cwd,
         }
     }
@@ -113,18 +116,18 @@ impl Prepared {
             verdict: Verdict::Refuse { text, decision },
             concurrency: Concurrency::Free,
             body: None,
-            is_untrusted: false,
+            origin: Origin::Here,
             cwd: PathBuf::new(),
         }
     }
 
     /// A call that was judged elsewhere, and that somebody else carries out.
     pub fn judged(call: ToolCall, effect: Effect, verdict: Verdict, concurrency: Concurrency) -> Self {
-        Self { call, effect, verdict, concurrency, body: None, cwd: PathBuf::new(), is_untrusted: false }
+        Self { call, effect, verdict, concurrency, body: None, cwd: PathBuf::new(), origin: Origin::Here }
     }
 
     pub(crate) fn untrusted_if(mut self, is_untrusted: bool) -> Self {
-        self.is_untrusted = is_untrusted;
+        self.origin = if is_untrusted { Origin::Outside } else { Origin::Here };
         self
     }
 
@@ -142,6 +145,7 @@ impl Prepared {
             transcript: scope.transcript,
             events: scope.events,
             ask: scope.ask,
+            result_limit: scope.result_limit,
         };
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
             cx.reads().other_tool_ran();
@@ -152,13 +156,21 @@ impl Prepared {
         let took = begun.elapsed();
         scope.transcript.observe(Observed::ToolRan { intent: scope.intent, took });
         let mut cost = None;
+        let mut origin = self.origin;
         let (text, failed, state, disposition) = match result {
-            Ok(Ok(output)) => {
+            Ok(Ok(mut output)) => {
+                if origin == Origin::Here {
+                    origin = output.origin;
+                }
+                output.origin = origin;
                 let failed = output.failed;
                 cost = output.cost;
-                (limits::fitted(output, cx), failed, IntentState::Done, None)
+                (limits::fitted(output, scope.result_limit, cx), failed, IntentState::Done, None)
             }
-            Ok(Err(error)) => (limits::fitted(error_output(error), cx), true, IntentState::Failed, None),
+            Ok(Err(error)) => {
+                let text = limits::fitted(error_output(error).with_origin(origin), scope.result_limit, cx);
+                (text, true, IntentState::Failed, None)
+            }
             Err(_) => (crashed(&self.call.name), true, IntentState::Failed, Some(Disposition::Unknown)),
         };
         let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
@@ -169,7 +181,7 @@ impl Prepared {
         }
         let mut message = ToolMessage::new(self.call.id, self.call.name, text);
         message.disposition = disposition;
-        if self.is_untrusted {
+        if origin == Origin::Outside {
             untrusted::mark(&mut message, cx);
         }
         Finished { message, state, failed, millis, cost }

@@ -100,6 +100,7 @@ impl Bench {
             transcript: self.transcript.clone(),
             events: hermes_conversation::events().0.relay(),
             ask: self.ask.clone(),
+            result_limit: crate::result_limit(None),
         }
     }
 
@@ -112,6 +113,7 @@ impl Bench {
             transcript: self.transcript.clone(),
             events: hermes_conversation::events().0.relay(),
             ask: self.ask.clone(),
+            result_limit: crate::result_limit(None),
         }
     }
 

@@ -137,6 +137,8 @@ pub struct CallScope {
     pub events: EventRelay,
     /// The person, if there is one.
     pub ask: Arc<dyn AskUser>,
+    /// Characters that its result may have.
+    pub result_limit: usize,
 }
 
 /// What a tool answers: a JSON value, and whether it counts as a failure.
@@ -148,17 +150,32 @@ pub struct ToolOutput {
     pub pages_itself: bool,
     /// What models that were asked on the way cost.
     pub cost: Option<Cost>,
+    pub origin: Origin,
+}
+
+/// Whose words a result is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Origin {
+    #[default]
+    Here,
+    /// From the web, or from servers that others run.
+    Outside,
 }
 
 impl ToolOutput {
     /// An answer in the shape of `value`.
     pub fn json(value: impl Serialize) -> Self {
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
-        Self { value, failed: false, pages_itself: false, cost: None }
+        Self { value, failed: false, pages_itself: false, cost: None, origin: Origin::Here }
     }
 
     pub fn failed_if(mut self, failed: bool) -> Self {
         self.failed = failed;
+        self
+    }
+
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
         self
     }
 

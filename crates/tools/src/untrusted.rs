@@ -1,17 +1,37 @@
 //! Results whose words come from outside: from the web, from servers that others run.
 //!
 //! They are sent to the model as a marked block of data; what is shown and stored as the result stays as it
-//! is. Nothing here looks at what they say.
+//! is. Those that go to a file have a name by which they are known when they are read back, by whatever
+//! session and process. Nothing here looks at what they say.
 
-use crate::ToolContext;
+use crate::{Origin, ToolContext};
 use hermes_conversation::{Content, ToolMessage};
 use hermes_guard::fence;
+use std::path::Path;
 
 /// Tools whose results come from outside, by name.
 const NAMES: [&str; 2] = ["web_search", "web_extract"];
 const PREFIXES: [&str; 2] = ["browser_", "mcp_"];
 /// Characters below which there is no room for anything but a plain answer.
 const SHORTEST: usize = 32;
+
+/// How the names of files with such words end. `store` knows it too.
+pub(crate) const ENDING: &str = ".untrusted.txt";
+
+/// Whose words are in a file, by its name; also in a copy of it elsewhere.
+pub(crate) fn origin_of(path: &Path) -> Origin {
+    let name = path.file_name().and_then(|name| name.to_str());
+    match name.is_some_and(|name| name.ends_with(ENDING)) {
+        true => Origin::Outside,
+        false => Origin::Here,
+    }
+}
+
+/// Whose words are in a list of what was found in files. It names the files; a word too many is marked
+/// rather than one too few.
+pub(crate) fn origin_of_list(found: &str) -> Origin {
+    if found.contains(ENDING) { Origin::Outside } else { Origin::Here }
+}
 
 /// Whether a tool of this name brings words from outside.
 pub(crate) fn is_named(name: &str) -> bool {

@@ -80,6 +80,10 @@ pub struct ModelProfile {
     pub dialect: Dialect,
     pub max_tokens: Option<u64>,
     pub context_length: Option<u64>,
+    /// The window that an Ollama server really gives the model, where that is known. It says nothing about
+    /// a larger one that a request would need: it drops the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ollama_num_ctx: Option<u64>,
     /// How hard to think; `None` leaves it to the endpoint.
     pub effort: Option<Effort>,
     /// Whether requests mark what is to be cached.

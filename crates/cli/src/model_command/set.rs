@@ -121,7 +121,7 @@ fn dropped(settings: &Config, choice: &Choice) -> Vec<&'static str> {
         keys.extend(["model.api_key", "model.api_mode"]);
     }
     if !stays || is_other_address || other_model {
-        keys.push("model.context_length");
+        keys.extend(["model.context_length", "model.ollama_num_ctx"]);
     }
     keys.retain(|key| file.get(key).is_some());
     keys

@@ -10,13 +10,14 @@ use hermes_runtime::{Endpoint, ProbedServer, model_choice, model_facts, probe, s
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "model.provider",
     "model.default",
     "model.base_url",
     "model.api_key",
     "model.api_mode",
     "model.context_length",
+    "model.ollama_num_ctx",
     "model.max_tokens",
 ];
 

@@ -5,6 +5,7 @@ use crate::address;
 use crate::catalogue::{self, Provider};
 use crate::custom::CustomProvider;
 use crate::facts::{Heard, ModelFacts, Prices, Stated, facts};
+use crate::local;
 use crate::mode::{self, ModeName};
 use hermes_wire::ApiMode;
 use secrecy::SecretString;
@@ -25,6 +26,8 @@ pub struct Endpoint {
     pub mode: ModeName,
     pub api_mode: ApiMode,
     pub context_length: Option<u64>,
+    /// What an Ollama server loads the model with, where that is known.
+    pub ollama_num_ctx: Option<u64>,
     pub max_tokens: Option<u64>,
     /// What the settings say the model costs.
     pub prices: Option<Prices>,
@@ -73,6 +76,13 @@ impl Endpoint {
         address::origin(&self.base_url)
     }
 
+    /// Whether this is where Ollama usually is, or it is called so. Only such a server is asked about itself
+    /// on the way to a conversation.
+    pub fn may_be_ollama(&self) -> bool {
+        let is_called_so = self.entry.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("ollama"));
+        self.is_loopback() && (is_called_so || self.base_url.port() == Some(local::OLLAMA_PORT))
+    }
+
     /// Whether it runs on this machine.
     pub fn is_loopback(&self) -> bool {
         address::is_loopback(&self.base_url)
@@ -91,18 +101,24 @@ impl Endpoint {
         let provider = catalogue::known(self.provider);
         let chosen = chosen_mode(self.explicit_mode, self.entry.is_some(), provider, &self.base_url, model);
         // What the settings say of the one model is not true of another.
-        let (context_length, prices) = match model == self.model {
-            true => (self.context_length, self.prices),
-            false => (None, None),
+        let (context_length, ollama_num_ctx, prices) = match model == self.model {
+            true => (self.context_length, self.ollama_num_ctx, self.prices),
+            false => (None, None, None),
         };
         Self {
             model: model.to_owned(),
             mode: chosen.mode,
             api_mode: chosen.mode.into(),
             context_length,
+            ollama_num_ctx,
             prices,
             ..self.clone()
         }
+    }
+
+    /// The same, with the window that its Ollama server gives the model.
+    pub fn with_ollama_num_ctx(&self, tokens: u64) -> Self {
+        Self { ollama_num_ctx: Some(tokens), ..self.clone() }
     }
 
     /// What is known about the model, with what the endpoint has said of it.

@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 65] = [
+pub static KEYS: [Key; 66] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -134,6 +134,12 @@ pub static KEYS: [Key; 65] = [
     secret(text("model.api_key", "key sent to model.base_url only")),
     text("model.api_mode", "format of model.base_url: chat_completions, codex_responses, anthropic_messages"),
     key("model.context_length", Kind::Integer, Fallback::None, "tokens that fit into the model's window"),
+    key(
+        "model.ollama_num_ctx",
+        Kind::Integer,
+        Fallback::None,
+        "window that Ollama loads model.default with; asked of the server unless set",
+    ),
     key("model.max_tokens", Kind::Integer, Fallback::None, "most tokens in one reply")
         .env(&[Value("HERMES_MAX_TOKENS")]),
     dollars("model.pricing.input", "dollars for a million tokens sent to model.default"),
@@ -146,7 +152,10 @@ pub static KEYS: [Key; 65] = [
         "model.pricing.cache_write",
         "dollars for a million tokens that model.default writes to its cache",
     ),
-    dollars("budget.session_usd", "dollars that one session may cost; empty means any amount"),
+    dollars(
+        "budget.session_usd",
+        "dollars that one session and its helpers may cost; empty means any amount",
+    ),
     dollars("budget.day_usd", "dollars that all sessions of a day may cost; empty means any amount"),
     key(
         "budget.unknown_price",

@@ -179,6 +179,11 @@ fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlit
             "hx_turns",
             "SELECT seq, state, exit_reason, started_at, ended_at FROM hx_turns WHERE session = ?1 ORDER BY seq",
         ),
+        // What was delivered is in the messages.
+        (
+            "hx_waiting_mail",
+            "SELECT mode, text, created_at FROM hx_mailbox WHERE session = ?1 AND state = 'waiting' ORDER BY id",
+        ),
     ] {
         let mut find = db.prepare_cached(sql)?;
         let rows = find.query_map([id], |row| columns(row, 0).map(Value::Object))?;

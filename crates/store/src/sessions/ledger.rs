@@ -6,7 +6,7 @@
 use super::numbers::{count, stored};
 use super::spending::{self, Amounts, Line};
 use super::writer::Level;
-use super::{Liveness, SessionDb, decode, this_process};
+use super::{Liveness, SessionDb, decode, lineage, this_process};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{Money, Owner, SpentCall, Usage};
@@ -15,6 +15,7 @@ use rusqlite::{Connection, Row, params};
 /// The most that may be spent. `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpendLimits {
+    /// Of a session and its helpers together.
     pub session: Option<Money>,
     /// From midnight to midnight, local time.
     pub day: Option<Money>,
@@ -103,7 +104,8 @@ impl SessionDb {
         self.write(Level::Normal, move |db| spending::count(db, &session, &spent, now))
     }
 
-    /// What was spent on the local day of a moment, or in one session whenever.
+    /// What was spent on the local day of a moment, or in one session and its helpers whenever. For a helper
+    /// it is that of the session it works for: they share a budget.
     pub async fn spending(&self, session: Option<&str>) -> Result<Spending, StoreError> {
         let (session, now) = (session.map(str::to_owned), self.now());
         self.read(move |db| spending_of(db, session.as_deref(), now).doing("read what was spent")).await
@@ -140,11 +142,12 @@ fn reserve(db: &Connection, wish: &Reservation, limits: SpendLimits, now: f64) -
     Ok(Reserved::Granted(db.last_insert_rowid()))
 }
 
-/// Spent, and put aside.
+/// Spent, and put aside: by a session, and by all that works for it or that it works for.
 fn of_session(db: &Connection, session: &str) -> rusqlite::Result<(Money, Money)> {
-    let spent = "SELECT SUM(charged) FROM hx_ledger WHERE session = ?1";
-    let reserved = "SELECT SUM(amount) FROM hx_reservations WHERE session = ?1";
-    Ok((sum(db, spent, [session])?, sum(db, reserved, [session])?))
+    let crew = lineage::crew();
+    let spent = format!("{crew} SELECT SUM(charged) FROM hx_ledger WHERE session IN crew");
+    let reserved = format!("{crew} SELECT SUM(amount) FROM hx_reservations WHERE session IN crew");
+    Ok((sum(db, &spent, [session])?, sum(db, &reserved, [session])?))
 }
 
 /// Whatever is put aside will be counted for today at the earliest, so all of it counts here.
@@ -208,11 +211,15 @@ fn spending_of(db: &Connection, session: Option<&str>, now: f64) -> rusqlite::Re
         Some(session) => of_session(db, session)?,
         None => of_day(db, now)?,
     };
-    let (which, value) = session.map_or(("day", day.as_str()), |session| ("session", session));
+    let (crew, which, value) = match session {
+        Some(session) => (lineage::crew(), "session IN crew", session),
+        None => (String::new(), "day = ?1", day.as_str()),
+    };
     let mut find = db.prepare(&format!(
-        "SELECT provider, model, task, SUM(calls), SUM(input), SUM(output), SUM(cache_read), SUM(cache_write),
+        "{crew}
+         SELECT provider, model, task, SUM(calls), SUM(input), SUM(output), SUM(cache_read), SUM(cache_write),
                 SUM(reasoning), SUM(charged), SUM(uncertain), SUM(unpriced)
-         FROM hx_ledger WHERE {which} = ?1 GROUP BY 1, 2, 3 ORDER BY SUM(charged) DESC, SUM(calls) DESC, 1, 2, 3"
+         FROM hx_ledger WHERE {which} GROUP BY 1, 2, 3 ORDER BY SUM(charged) DESC, SUM(calls) DESC, 1, 2, 3"
     ))?;
     let rows = find.query_map([value], ledger_row)?.collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(Spending {

@@ -77,6 +77,24 @@ pub(crate) fn may_continue(child: &str) -> String {
     )
 }
 
+/// SQL that begins a query about `crew(id)`: the session `?1`, those it works for, and all their helpers.
+/// Branches and continuations are no part of it. `UNION` drops what was seen before, so circles end.
+pub(crate) fn crew() -> String {
+    let works_for = marker("s", "_delegate_from");
+    format!(
+        "WITH RECURSIVE above(id) AS (
+             SELECT ?1
+             UNION
+             SELECT s.parent_session_id FROM above JOIN sessions AS s ON s.id = above.id
+             WHERE s.parent_session_id IS NOT NULL AND {works_for} IS NOT NULL),
+         crew(id) AS (
+             SELECT id FROM above
+             UNION
+             SELECT s.id FROM crew JOIN sessions AS s ON s.parent_session_id = crew.id
+             WHERE {works_for} IS NOT NULL)"
+    )
+}
+
 pub(crate) fn ancestors(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
     let mut find = db.prepare_cached("SELECT parent_session_id FROM sessions WHERE id = ?1")?;
     let mut line = vec![id.as_str().to_owned()];

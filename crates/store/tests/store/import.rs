@@ -1,7 +1,7 @@
 //! What was exported can be imported, and what cannot be read does no harm.
 
 use crate::desk::{Desk, session};
-use hermes_conversation::SessionId;
+use hermes_conversation::{MailMode, SessionId};
 use hermes_store::{ImportError, ImportProblem, NewSession};
 use serde_json::{Value, json};
 
@@ -60,6 +60,49 @@ async fn a_round_trip_changes_nothing() {
         let lease = other.lease("parent").await;
         other.say(&lease, "going on", "yes").await;
     }
+}
+
+#[tokio::test]
+async fn what_waits_to_be_said_waits_on_after_an_import() {
+    let desk = filled().await;
+    let id = SessionId::new("parent");
+    assert!(desk.exported().await.iter().all(|session| session.get("hx_waiting_mail").is_none()));
+    for (mode, text) in [(MailMode::Queue, "and then?"), (MailMode::Steer, "not that \0 way")] {
+        desk.db.post(&id, mode, text).await.unwrap();
+    }
+    let gone = desk.db.post(&id, MailMode::Queue, "was said").await.unwrap();
+    let done = "UPDATE hx_mailbox SET state = 'delivered' WHERE id = ?1";
+    desk.raw().execute(done, [gone.0]).unwrap();
+    let before = desk.exported().await;
+    let parent = before.iter().find(|session| session["id"] == "parent").unwrap();
+    let mail = parent["hx_waiting_mail"].as_array().unwrap();
+    assert_eq!(mail.len(), 2, "{mail:?}");
+    assert_eq!((&mail[0]["mode"], &mail[0]["text"]), (&json!("queue"), &json!("and then?")));
+    let other = Desk::new();
+    other.db.import(&lines(&before)).await.unwrap();
+    assert_eq!(json!(other.exported().await), json!(before));
+    let waiting = other.db.waiting(&id).await.unwrap();
+    let said: Vec<_> = waiting.iter().map(|mail| (mail.mode, mail.text.as_str())).collect();
+    assert_eq!(said, [(MailMode::Queue, "and then?"), (MailMode::Steer, "not that \0 way")]);
+    // Importing again does not say it twice.
+    other.db.import(&lines(&before)).await.unwrap();
+    assert_eq!(other.db.waiting(&id).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_file_cannot_say_that_mail_was_delivered_and_mail_without_words_is_named() {
+    let one = |mail: Value| {
+        let messages: [Value; 0] = [];
+        json!({"id": "s", "source": "cli", "started_at": 1.0, "messages": messages, "hx_waiting_mail": [mail]})
+    };
+    let other = Desk::new();
+    let wordless = one(json!({"mode": "queue", "created_at": 2.0}));
+    let problems = other.db.import(&lines(&[wordless])).await.unwrap().problems;
+    assert!(problems.len() == 1 && problems[0].text.contains("a message that waits"), "{problems:?}");
+    assert!(other.exported().await.is_empty());
+    let sly = json!({"mode": "queue", "text": "hi", "created_at": 2.0, "state": "delivered", "session": "x", "id": 7});
+    other.db.import(&lines(&[one(sly)])).await.unwrap();
+    assert_eq!(other.db.waiting(&SessionId::new("s")).await.unwrap()[0].text, "hi");
 }
 
 #[tokio::test]

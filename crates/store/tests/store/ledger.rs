@@ -58,6 +58,47 @@ async fn what_is_put_aside_counts_until_it_is_spent() {
 }
 
 #[tokio::test]
+async fn a_session_and_its_helpers_share_one_limit() {
+    let desk = Desk::new();
+    for id in ["a", "helper", "deep", "branch", "next", "other"] {
+        desk.lease(id).await;
+    }
+    let link = |id: &str, parent: &str, marks: &str| {
+        let sql = "UPDATE sessions SET parent_session_id = ?2, model_config = ?3 WHERE id = ?1";
+        desk.raw().execute(sql, [id, parent, marks]).unwrap();
+    };
+    link("helper", "a", r#"{"_delegate_from": "a", "_delegate_call": "c"}"#);
+    link("deep", "helper", r#"{"_delegate_from": "helper"}"#);
+    link("branch", "a", r#"{"_branched_from": "a"}"#);
+    link("next", "a", "");
+    let limits = limits(Some(100), None);
+    for (id, charged) in [("a", 10), ("helper", 20), ("deep", 30), ("branch", 500), ("next", 500)] {
+        desk.db.count_call(id, billed("", charged, vec![])).await.unwrap();
+    }
+    reserve(&desk, wish("deep", 15), limits).await.unwrap();
+    // Read by another process, as after a resume: whoever of them asks, there are 25 left.
+    for id in ["a", "helper", "deep"] {
+        let refused = reserve(&desk.again(), wish(id, 26), limits).await.unwrap_err();
+        assert_eq!(
+            (refused.by, refused.spent, refused.reserved),
+            (SpendLimit::Session, money(60), money(15))
+        );
+        let Spending { charged, reserved, rows, .. } = desk.db.spending(Some(id)).await.unwrap();
+        assert_eq!((charged, reserved, rows[0].calls), (money(60), money(15), 3), "{id}");
+    }
+    reserve(&desk, wish("helper", 25), limits).await.unwrap();
+    assert!(reserve(&desk, wish("a", 1), limits).await.is_err());
+    // A branch is a conversation of its own, and so is one that goes on elsewhere.
+    for id in ["branch", "next"] {
+        assert_eq!(reserve(&desk, wish(id, 1), limits).await.unwrap_err().spent, money(500), "{id}");
+    }
+    reserve(&desk, wish("other", 100), limits).await.unwrap();
+    // Links that go in circles have an end.
+    link("a", "deep", r#"{"_delegate_from": "deep"}"#);
+    assert_eq!(desk.db.spending(Some("a")).await.unwrap().charged, money(60));
+}
+
+#[tokio::test]
 async fn the_limit_of_a_day_holds_for_all_sessions() {
     let desk = Desk::new();
     let limits = limits(Some(80), Some(100));

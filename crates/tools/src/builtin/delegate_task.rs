@@ -2,7 +2,9 @@
 
 use crate::delegate::{HelperReport, HelperTask, Role};
 use crate::text::head;
-use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits};
+use crate::{
+    CallScope, Concurrency, Origin, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
+};
 use hermes_conversation::{Cost, Effect};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -142,7 +144,7 @@ fn told(reports: Vec<HelperReport>, most: usize, seconds: Option<f64>, cx: &Tool
 /// What is told of helpers that were cut off together with the session they worked for.
 pub fn recollected(reports: Vec<HelperReport>, cx: &ToolContext) -> String {
     let most = cx.delegate().map_or(usize::MAX, |delegate| delegate.summary_chars());
-    limits::fitted(told(reports, most, None, cx), cx)
+    limits::fitted(told(reports, most, None, cx), limits::MOST, cx)
 }
 
 fn rounded(seconds: f64) -> f64 {
@@ -155,7 +157,7 @@ fn shortened(summary: String, most: usize, cx: &ToolContext) -> String {
         return summary;
     }
     let kept = head(&summary, most);
-    match limits::save(cx, &summary) {
+    match limits::save(cx, &summary, Origin::Here) {
         Ok(path) => format!("{kept}\n[The summary goes on in {}; read it with read_file.]", path.display()),
         Err(error) => {
             tracing::warn!(%error, "a long summary could not be saved");

@@ -5,7 +5,9 @@ use super::page::{self, Found, Window};
 use super::regular;
 use crate::reads::{Advice, Page, Version};
 use crate::text::head;
-use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
+use crate::{
+    CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect, untrusted,
+};
 use hermes_conversation::Effect;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,7 +95,7 @@ impl Tool for ReadFile {
         let text = numbered(lines, args.offset, cx);
         let whole = args.offset == 1 && text.next_offset(total_lines).is_none();
         cx.reads().gave(wanted, version, whole);
-        Ok(report(text, total_lines, version.size, advice))
+        Ok(report(text, total_lines, version.size, advice).with_origin(untrusted::origin_of(&path)))
     }
 }
 

@@ -4,7 +4,9 @@ use super::blocking::{Stop, look};
 use super::found::{self, Line, Matches, Query, Slice};
 use super::regular;
 use crate::reads::Advice;
-use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
+use crate::{
+    CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect, untrusted,
+};
 use hermes_conversation::Effect;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -135,7 +137,8 @@ impl Tool for SearchFiles {
             value["warning"] =
                 "You have made this search three times in a row; the next time is refused.".into();
         }
-        Ok(ToolOutput::json(value))
+        let origin = untrusted::origin_of_list(&value.to_string());
+        Ok(ToolOutput::json(value).with_origin(origin))
     }
 }
 

@@ -140,7 +140,7 @@ pub fn collected(call: CallId, arguments: &str, ended: Collected, cx: &ToolConte
     if matches!(ended.how, How::Orphaned | How::OwnerLeft) {
         output.value["error"] = ABANDONED.into();
     }
-    ToolMessage::new(call, Terminal::NAME, limits::fitted(output, cx))
+    ToolMessage::new(call, Terminal::NAME, limits::fitted(output, limits::MOST, cx))
 }
 
 /// The nearest directory above `path` that still exists, and whether that is another one. A

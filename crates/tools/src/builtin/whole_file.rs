@@ -101,7 +101,7 @@ pub(super) async fn replace(
 ) -> Result<ToolOutput, ToolError> {
     let NewText { path, text, before } = new;
     let after = FileChange::digest(text.as_bytes());
-    let result = limits::fitted(output.clone(), cx);
+    let result = limits::fitted(output.clone(), scope.result_limit, cx);
     let change = FileChange { path: path.clone(), before, after, result };
     let noted = scope.transcript.note_change(scope.intent, &change).await;
     noted.map_err(|error| {

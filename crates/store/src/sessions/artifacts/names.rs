@@ -15,7 +15,11 @@ struct Place {
     ending: &'static str,
 }
 
-const PLACES: [Place; 1] = [Place { mark: "hermes-results/", ending: ".txt" }];
+/// Words from outside are told by the ending of their file's name, so that they stay what they are.
+const PLACES: [Place; 2] = [
+    Place { mark: "hermes-results/", ending: ".txt" },
+    Place { mark: "hermes-results/", ending: ".untrusted.txt" },
+];
 
 /// What a name says about its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +58,10 @@ pub(crate) fn mentioned(text: &str) -> BTreeSet<String> {
 /// An SQL condition that holds for every row of `messages` in whose columns `mentioned` could find
 /// something.
 pub(crate) fn may_mention() -> String {
+    let marks: BTreeSet<&str> = PLACES.iter().map(|place| place.mark).collect();
     let columns = super::refs::COLUMNS.split(", ");
-    let tests = columns
-        .flat_map(|column| PLACES.iter().map(move |place| format!("instr({column}, '{}') > 0", place.mark)));
+    let tests =
+        columns.flat_map(|column| marks.iter().map(move |mark| format!("instr({column}, '{mark}') > 0")));
     format!("({})", tests.collect::<Vec<_>>().join(" OR "))
 }
 
@@ -96,6 +101,7 @@ mod tests {
 
     const A: &str = "ba7816bf8f01cfea414140de5dae2223.txt";
     const B: &str = "00000000000000000000000000000000.txt";
+    const U: &str = "ba7816bf8f01cfea414140de5dae2223.untrusted.txt";
 
     #[test]
     fn mentions_are_found_whatever_stands_around_them() {
@@ -106,6 +112,8 @@ mod tests {
             (format!(r#"{{"path":"hermes-results/{A}"}}hermes-results/{B}"#), vec![B, A]),
             (format!("hermes-results/{A} hermes-results/{A}"), vec![A]),
             (format!("elsewhere/{A}"), vec![]),
+            (format!("in hermes-results/{U}. And hermes-results/{A}"), vec![A, U]),
+            (format!("hermes-results/{}", U.replace("untrusted", "trusted")), vec![]),
             (format!("hermes-results/{}", A.to_uppercase()), vec![]),
             ("hermes-results/12-call_a.txt".to_owned(), vec![]),
             (format!("hermes-results/{}", &A[..20]), vec![]),
@@ -121,6 +129,8 @@ mod tests {
     fn names_say_what_a_file_is() {
         for (name, want) in [
             (A, FileKind::Content),
+            (U, FileKind::Content),
+            (".untrusted.txt", FileKind::Other),
             ("17-0.part", FileKind::Growing),
             ("17-.part", FileKind::Other),
             ("notes.part", FileKind::Other),
@@ -134,7 +144,8 @@ mod tests {
 
     #[test]
     fn only_the_right_bytes_fit_a_name() {
-        for (bytes, name, want) in [("abc", A, true), ("abd", A, false), ("abc", B, false)] {
+        for (bytes, name, want) in [("abc", A, true), ("abc", U, true), ("abd", A, false), ("abc", B, false)]
+        {
             assert_eq!(fits(Sha256::new().chain_update(bytes), name), want, "{bytes} {name}");
         }
     }

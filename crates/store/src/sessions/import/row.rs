@@ -13,6 +13,7 @@ pub(super) enum Table {
     Messages,
     Usage,
     Turns,
+    Mailbox,
 }
 
 impl fmt::Display for Table {
@@ -22,6 +23,7 @@ impl fmt::Display for Table {
             Self::Messages => "messages",
             Self::Usage => "session_model_usage",
             Self::Turns => "hx_turns",
+            Self::Mailbox => "hx_mailbox",
         })
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn session(db: &Connection, session: &Session) -> Result<bool, StoreE
     insert_usage(db, session).doing("import a session's costs")?;
     let turns = insert_turns(db, session).doing("import a turn")?;
     insert_messages(db, session, &turns).doing("import a message")?;
+    insert_mail(db, session).doing("import a message that waits")?;
     count_messages(db, session).doing("count the messages")?;
     Ok(true)
 }
@@ -129,6 +130,19 @@ fn insert_turns(db: &Connection, session: &Session) -> rusqlite::Result<Turns> {
         turns.extend(turn.get("seq").and_then(Value::as_i64).map(|seq| (seq, db.last_insert_rowid())));
     }
     Ok(turns)
+}
+
+/// What waited when the session was exported waits again; nothing else about it is taken from the file.
+fn insert_mail(db: &Connection, session: &Session) -> rusqlite::Result<()> {
+    for mail in objects(&session.columns, "hx_waiting_mail") {
+        let mut row = row_for(db, Table::Mailbox, mail)?;
+        for column in ["id", "state", "turn", "message", "delivered_at"] {
+            row.unset(column);
+        }
+        row.set("session", Stored::Text(session.id.clone()));
+        row.insert(db)?;
+    }
+    Ok(())
 }
 
 fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlite::Result<()> {
