@@ -55,6 +55,12 @@ pub(crate) struct Common {
     /// Run commands without asking
     #[arg(long, global = true)]
     pub(crate) yolo: bool,
+    /// Begin without SOUL.md, files of the project (AGENTS.md ...), memory and skills
+    #[arg(long, global = true)]
+    pub(crate) ignore_rules: bool,
+    /// Tell the model the id of its session
+    #[arg(long, global = true)]
+    pub(crate) pass_session_id: bool,
     /// Run the hooks in config.yaml without asking first (see docs/hooks.md)
     #[arg(long, global = true)]
     pub(crate) accept_hooks: bool,

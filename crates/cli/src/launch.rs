@@ -84,6 +84,12 @@ pub(crate) fn flags(common: &Common) -> Vec<(String, String)> {
     if common.yolo {
         set("approvals.mode", "off".to_owned());
     }
+    if common.ignore_rules {
+        set("agent.ignore_rules", "true".to_owned());
+    }
+    if common.pass_session_id {
+        set("agent.pass_session_id", "true".to_owned());
+    }
     if common.accept_hooks {
         set("hooks_auto_accept", "true".to_owned());
     }

@@ -41,6 +41,18 @@ pub fn fence(key: &FenceKey, source: &str, text: &str) -> String {
     )
 }
 
+/// Puts text that may be followed, such as a file of the project, between marks that it cannot close.
+/// The tag is given in lower case.
+pub fn delimit(key: &FenceKey, tag: &str, name: &str, text: &str) -> String {
+    let nonce = nonce(key, name, text);
+    let body = defuse_tag(tag, text);
+    let line_end = if body.ends_with('\n') { "" } else { "\n" };
+    format!(
+        "<{tag} name=\"{}\" nonce=\"{nonce}\">\n{body}{line_end}</{tag} nonce=\"{nonce}\">",
+        attribute(name)
+    )
+}
+
 fn nonce(key: &FenceKey, source: &str, text: &str) -> String {
     let digest = Sha256::new()
         .chain_update(key.0)

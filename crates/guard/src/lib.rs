@@ -12,7 +12,7 @@ mod scan;
 mod secrets;
 mod shapes;
 
-pub use fence::{FenceKey, defuse_tag, fence};
+pub use fence::{FenceKey, defuse_tag, delimit, fence};
 pub use redact::{placeholders, redact};
 pub use scan::{Finding, Neutralised, Scope, neutralise, scan};
 pub use secrets::Secrets;

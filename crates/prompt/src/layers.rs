@@ -2,57 +2,125 @@
 //!
 //! What changes least comes first, so that sessions of one day share the longest prefix.
 
-use crate::steering;
+use crate::family::{self, ToolUse};
+use crate::platform::{self, HintChange};
+use crate::project::{self, ProjectFile};
+use crate::{steering, wording};
+use serde::{Deserialize, Serialize};
 
 /// What the system prompt is made from. Gathered once, when a session starts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Layers {
     /// Who the assistant is; our own default when absent.
-    pub identity: Option<String>,
+    pub identity: Option<Sourced>,
     /// Names of the tools on offer.
     pub tools: Vec<String>,
+    /// Sentences that the settings leave out.
+    pub without: Without,
+    pub tool_use: ToolUse,
+    /// The index of what can be looked up when it is needed.
+    pub skills: Option<String>,
     /// Operating system, as `uname -s` would say it.
     pub os: String,
     pub cwd: String,
+    /// What is special about where the commands run.
+    pub surroundings: Vec<Surroundings>,
+    /// The same, in the words of the settings.
+    pub environment_hint: Option<String>,
     /// Where the words will be read: `cli`, or the name of a chat platform.
     pub platform: String,
+    pub platform_hint: HintChange,
     /// Text from whoever embeds Hermes.
     pub system_message: Option<String>,
+    pub project: Vec<ProjectFile>,
+    /// Blocks as they stood when the session began.
+    pub memory: Option<Sourced>,
+    pub profile: Option<Sourced>,
+    /// What another keeper of memories has to say.
+    pub recalled: Option<String>,
     /// The day the conversation started: a date, never a time, because bytes are a promise.
     pub date: String,
+    /// Only where the model is to know it.
+    pub session: Option<String>,
     pub model: String,
     pub provider: String,
 }
+
+/// A text and the file that it is from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sourced {
+    pub text: String,
+    pub source: String,
+}
+
+/// Guidance that is switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Without {
+    /// `agent.task_completion_guidance: false`.
+    pub finishing: bool,
+    /// `agent.parallel_tool_call_guidance: false`.
+    pub calling_together: bool,
+}
+
+/// A system inside another one, which has habits of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Surroundings {
+    Wsl,
+    Termux,
+}
+
+impl Surroundings {
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Wsl => {
+                "This is Linux under Windows (WSL): drives are at /mnt/c and so on, and Windows programs such as \
+                 explorer.exe can be called."
+            }
+            Self::Termux => {
+                "This is Termux on Android: packages come from `pkg`, there is no root and no /usr; $PREFIX is \
+                 its place."
+            }
+        }
+    }
+}
+
+/// How long a layer stays the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Over all sessions with the same settings.
+    Stable,
+    /// Over the sessions of a project.
+    Context,
+    /// Within one session.
+    Volatile,
+}
+
+/// One part of the prompt, as a person looks at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    pub name: &'static str,
+    pub tier: Tier,
+    /// The file or setting it is from; nothing for our own words.
+    pub source: Option<String>,
+    pub text: String,
+}
+
+/// Between two layers.
+pub const BETWEEN: &str = "\n\n";
 
 /// The assembled prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemPrompt(String);
 
-const IDENTITY: &str = "You are Hermes, an assistant that runs on the user's own machine. Be direct and useful. \
-Say what you know, say when you are unsure, and prefer the shortest path that really solves the problem.";
-
-const FINISH_THE_WORK: &str = "Carry a task through to a result that you have checked. Use your tools to look, \
-change and verify; report only what you have seen. If something stops you, say what it is and what would help.";
-
-const CALL_TOGETHER: &str =
-    "When several tool calls do not depend on each other, make them in one reply; they run side by side.";
-
-const TERMINAL: &str = "The terminal keeps its working directory between calls. Prefer commands that end by \
-themselves and ask no questions.";
-
-const FILES: &str = "Read a file before you change it. Change existing files with `patch`; use `write_file` for \
-new files and complete rewrites. Find things with `search_files`.";
-
-const TODO: &str = "For work of three or more steps keep a list with `todo`.";
-
-const TERMINAL_READER: &str =
-    "Your words are shown in a terminal: plain text or light Markdown, no tables wider than 80 columns.";
-
 impl SystemPrompt {
     /// Joins the layers. The same layers give the same bytes.
     pub fn assemble(layers: &Layers) -> Self {
-        let parts = [stable(layers), context(layers), volatile(layers)].concat();
-        Self(parts.join("\n\n"))
+        let texts: Vec<String> = layers.all().into_iter().map(|layer| layer.text).collect();
+        Self(texts.join(BETWEEN))
     }
 
     pub fn as_str(&self) -> &str {
@@ -75,48 +143,87 @@ impl SystemPrompt {
     }
 }
 
-fn stable(layers: &Layers) -> Vec<String> {
-    let has = |name: &str| layers.tools.iter().any(|tool| tool == name);
-    let mut parts = vec![layers.identity.clone().unwrap_or_else(|| IDENTITY.to_owned())];
-    if !layers.tools.is_empty() {
-        parts.push(FINISH_THE_WORK.to_owned());
-        parts.push(CALL_TOGETHER.to_owned());
+impl Layers {
+    /// Every layer that has something to say, in order.
+    pub fn all(&self) -> Vec<Layer> {
+        let found = self.stable().into_iter().chain(self.context()).chain(self.volatile());
+        found.filter(|layer| !layer.text.trim().is_empty()).collect()
     }
-    let guidance: Vec<&str> = [
-        (has("terminal"), TERMINAL),
-        (has("patch") && has("write_file") && has("search_files"), FILES),
-        (has("todo"), TODO),
-    ]
-    .into_iter()
-    .filter_map(|(present, text)| present.then_some(text))
-    .collect();
-    if !guidance.is_empty() {
-        parts.push(guidance.join(" "));
+
+    fn stable(&self) -> Vec<Layer> {
+        let has = |name: &str| self.tools.iter().any(|tool| tool == name);
+        let has_tools = !self.tools.is_empty();
+        let own = |name, text: Option<String>| layer(Tier::Stable, name, None, text);
+        let when = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
+        let identity = match &self.identity {
+            Some(soul) => layer(Tier::Stable, "identity", Some(&soul.source), Some(soul.text.clone())),
+            None => own("identity", Some(wording::IDENTITY.to_owned())),
+        };
+        let family = family::guidance(&self.tool_use, &self.model).filter(|_| has_tools);
+        let hint = platform::hint(&self.platform, &self.platform_hint);
+        let all = [
+            identity,
+            own("finish the work", when(has_tools && !self.without.finishing, wording::FINISH_THE_WORK)),
+            own("call together", when(has_tools && !self.without.calling_together, wording::CALL_TOGETHER)),
+            own("tools", wording::tool_guidance(has)),
+            own("steering", when(has_tools, steering::NOTE)),
+            own("model family", family),
+            own("skills", self.skills.clone()),
+            own("environment", Some(self.environment())),
+            own("platform", hint),
+        ];
+        all.into_iter().flatten().collect()
     }
-    if !layers.tools.is_empty() {
-        parts.push(steering::NOTE.to_owned());
+
+    fn environment(&self) -> String {
+        let facts = format!("Operating system: {}. Working directory at the start: {}.", self.os, self.cwd);
+        let hints = self.surroundings.iter().map(|found| found.hint());
+        [facts.as_str()]
+            .into_iter()
+            .chain(hints)
+            .chain(self.environment_hint.as_deref())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
-    parts.push(format!("Operating system: {}. Working directory at the start: {}.", layers.os, layers.cwd));
-    if layers.platform == "cli" {
-        parts.push(TERMINAL_READER.to_owned());
+
+    fn context(&self) -> Vec<Layer> {
+        let files: Vec<&str> = self.project.iter().map(|file| file.source.as_str()).collect();
+        let all = [
+            layer(Tier::Context, "system message", None, self.system_message.clone()),
+            layer(Tier::Context, "project", Some(&files.join(", ")), project::section(&self.project)),
+        ];
+        all.into_iter().flatten().collect()
     }
-    parts
+
+    fn volatile(&self) -> Vec<Layer> {
+        let block = |name, block: &Option<Sourced>| {
+            let block = block.as_ref()?;
+            layer(Tier::Volatile, name, Some(&block.source), Some(block.text.clone()))
+        };
+        let session = self.session.as_ref().map(|id| format!("Session ID: {id}\n")).unwrap_or_default();
+        let names = format!(
+            "Conversation started: {}\n{session}Model: {}\nProvider: {}",
+            self.date, self.model, self.provider
+        );
+        let all = [
+            block("memory", &self.memory),
+            block("profile", &self.profile),
+            layer(Tier::Volatile, "recalled", None, self.recalled.clone()),
+            layer(Tier::Volatile, "date and model", None, Some(names)),
+        ];
+        all.into_iter().flatten().collect()
+    }
 }
 
-fn context(layers: &Layers) -> Vec<String> {
-    layers.system_message.clone().into_iter().collect()
-}
-
-fn volatile(layers: &Layers) -> Vec<String> {
-    vec![format!(
-        "Conversation started: {}\nModel: {}\nProvider: {}",
-        layers.date, layers.model, layers.provider
-    )]
+fn layer(tier: Tier, name: &'static str, source: Option<&str>, text: Option<String>) -> Option<Layer> {
+    Some(Layer { name, tier, source: source.map(str::to_owned), text: text?.trim_end().to_owned() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::ready_file;
+    use hermes_guard::FenceKey;
 
     fn layers() -> Layers {
         Layers {
@@ -139,8 +246,56 @@ mod tests {
     }
 
     #[test]
+    fn with_everything() {
+        let key = FenceKey::new([7; 32]);
+        let file =
+            |name: &str, text: &str| ready_file(name, &format!("/work/{name}"), text, 20_000, &key).file;
+        let sourced = |text: &str, source: &str| Some(Sourced { text: text.into(), source: source.into() });
+        let mut tools = layers().tools;
+        tools.extend(["memory", "session_search", "skill_manage"].map(str::to_owned));
+        let everything = Layers {
+            identity: sourced("You are the librarian.", "SOUL.md"),
+            tools,
+            skills: Some("## Skills\n\n(index)".into()),
+            surroundings: vec![Surroundings::Wsl, Surroundings::Termux],
+            environment_hint: Some("The disk is slow.".into()),
+            platform_hint: HintChange { replace: None, append: Some("No emoji.".into()) },
+            system_message: Some("Answer in French.".into()),
+            project: vec![
+                file(".cursorrules", "Tabs."),
+                file(".cursor/rules/a.mdc", "---\nx: 1\n---\nSpaces."),
+            ],
+            memory: sourced("MEMORY\nfact", "memories/MEMORY.md"),
+            profile: sourced("USER PROFILE\nname", "memories/USER.md"),
+            recalled: Some("Once, long ago.".into()),
+            session: Some("20261115_120000_abcdef".into()),
+            model: "openai/gpt-5.5".into(),
+            ..layers()
+        };
+        insta::assert_snapshot!(SystemPrompt::assemble(&everything).as_str());
+        let order: Vec<_> = everything.all().iter().map(|layer| (layer.tier, layer.name)).collect();
+        insta::assert_debug_snapshot!(order);
+    }
+
+    #[test]
+    fn a_helper_has_neither_project_nor_memory_nor_platform() {
+        let helper = Layers { platform: String::new(), ..layers() };
+        insta::assert_snapshot!(SystemPrompt::assemble(&helper).as_str());
+    }
+
+    #[test]
+    fn layers_are_the_same_after_they_were_written_down() {
+        let text = serde_json::to_string(&layers()).unwrap();
+        assert_eq!(serde_json::from_str::<Layers>(&text).unwrap(), layers());
+    }
+
+    #[test]
     fn guidance_is_only_for_tools_that_are_there() {
-        let bare = Layers { tools: vec![], identity: Some("You are a test.".into()), ..layers() };
+        let bare = Layers {
+            tools: vec![],
+            identity: Some(Sourced { text: "You are a test.".into(), source: "SOUL.md".into() }),
+            ..layers()
+        };
         let prompt = SystemPrompt::assemble(&bare).into_string();
         assert!(prompt.starts_with("You are a test.\n\nOperating system"), "{prompt}");
         assert!(!prompt.contains("tool"), "{prompt}");

@@ -3,11 +3,18 @@
 //! Everything here is pure. The system prompt is assembled once, when a session starts, and
 //! stored; after that it is only read.
 
+mod family;
 mod layers;
 mod plain;
+mod platform;
+mod project;
 mod request;
 mod steering;
+mod wording;
 
-pub use layers::{Layers, SystemPrompt};
+pub use family::ToolUse;
+pub use layers::{BETWEEN, Layer, Layers, Sourced, Surroundings, SystemPrompt, Tier, Without};
+pub use platform::HintChange;
+pub use project::{ProjectFile, ReadyFile, project_file_limit, ready_file};
 pub use request::{Offer, build_request};
 pub use steering::{steered, without_pretence};

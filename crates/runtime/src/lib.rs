@@ -27,6 +27,7 @@ pub mod model_facts;
 mod models;
 mod naming;
 mod past;
+mod prompting;
 pub mod recording;
 mod retention;
 mod runtime;

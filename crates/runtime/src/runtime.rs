@@ -15,7 +15,7 @@ use hermes_exec::supervisor::{
     Place, Program, SessionCommands, SuperviseError, Supervised, SupervisorSettings,
 };
 use hermes_exec::{Backend, Local, child_env};
-use hermes_guard::Secrets;
+use hermes_guard::{FenceKey, Secrets};
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_store::{AutoPrune, AutoPruned, SessionDb};
 use hermes_tools::{
@@ -83,6 +83,7 @@ pub struct Shared {
     /// What a person should know, until a front end takes it.
     notices: Arc<Mutex<Vec<String>>>,
     recorder: OnceLock<Arc<Recorder>>,
+    fence_key: OnceLock<FenceKey>,
     /// Sends traces, where somebody collects them.
     pub(crate) exporter: OnceLock<Exporter>,
 }
@@ -114,6 +115,7 @@ impl Runtime {
             meter,
             resting: Arc::default(),
             recorder: OnceLock::new(),
+            fence_key: OnceLock::new(),
             exporter: OnceLock::new(),
             config,
             launch,
@@ -276,8 +278,12 @@ impl Runtime {
 
     /// The key is read, or made, by the first session that needs it.
     fn fence_keys(&self) -> FenceKeys {
-        let (home, key) = (self.launch.home.clone(), OnceLock::new());
-        Arc::new(move || key.get_or_init(|| fence_key::of(&home)).clone())
+        let shared = self.clone();
+        Arc::new(move || shared.fence_key())
+    }
+
+    pub(crate) fn fence_key(&self) -> FenceKey {
+        self.fence_key.get_or_init(|| fence_key::of(&self.launch.home)).clone()
     }
 
     fn tool_settings(&self) -> Result<ToolSettings, RuntimeError> {

@@ -6,7 +6,7 @@ use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::naming::Naming;
 use crate::recording::{SessionFacts, session_line};
 use crate::standing::Standing;
-use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath, past};
+use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath, past, prompting};
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
@@ -18,7 +18,7 @@ use hermes_store::{NewSession, Target, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 use opening::{changed_notice, folder_of, recovery_notice, starting_folder};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -121,11 +121,13 @@ impl<'a> SessionHandle<'a> {
         cwd: PathBuf,
         ask: Arc<dyn AskUser>,
     ) -> Result<Self, RuntimeError> {
-        let layers = standing.layers(&endpoint, &cwd);
-        let system = SystemPrompt::assemble(&layers).into_string();
+        let id = new_id();
+        let found = prompting::gather(runtime, &standing, &endpoint, &cwd, &id)?;
+        let system = SystemPrompt::assemble(&found.layers).into_string();
         let state = State::Fresh { system, cwd: cwd.clone() };
-        let handle = Self::assemble(runtime, new_id(), standing, endpoint, cwd, ask, state)?;
-        Ok(Self { layers: Some(layers), ..handle })
+        let mut handle = Self::assemble(runtime, id, standing, endpoint, cwd, ask, state)?;
+        handle.notices.extend(found.notices);
+        Ok(Self { layers: Some(found.layers), ..handle })
     }
 
     pub(crate) async fn resumed(
@@ -144,9 +146,12 @@ impl<'a> SessionHandle<'a> {
         let history = History::restore(stored.messages);
         let same_model = stored.model.as_deref() == Some(endpoint.model.as_str());
         let system = stored.system_prompt.filter(|_| same_model);
-        let system = match system {
-            Some(system) => system,
-            None => retarget(runtime, &standing, &acquired.lease, &endpoint, &cwd).await?,
+        let (system, found) = match system {
+            Some(system) => (system, None),
+            None => {
+                let found = prompting::gather(runtime, &standing, &endpoint, &cwd, &id)?;
+                (retarget(runtime, &acquired.lease, &endpoint, &found.layers).await?, Some(found))
+            }
         };
         let session = Session::new(acquired.lease, system.into(), history, stored.quirks, standing.limits);
         let state = State::Live(Box::new(session));
@@ -156,6 +161,10 @@ impl<'a> SessionHandle<'a> {
         handle.title = stored.title;
         handle.usage = stored.usage;
         handle.notices.extend(notice);
+        if let Some(found) = found {
+            handle.notices.extend(found.notices);
+            handle.layers = Some(found.layers);
+        }
         handle.notices.extend(recovery_notice(&recovery));
         handle.notices.extend(changed_notice(&stored.changed));
         Ok(handle)
@@ -382,15 +391,17 @@ impl<'a> SessionHandle<'a> {
     /// cache begins anew.
     pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
         let endpoint = self.endpoint.with_model(name);
+        let cwd = self.tool_context.cwd();
+        // What is to be known about the files was said when the session was opened.
+        let layers = prompting::gather(self.runtime, &self.standing, &endpoint, &cwd, &self.id)?.layers;
         match &mut self.state {
-            State::Fresh { system, cwd } => *system = self.standing.system_prompt(&endpoint, cwd),
+            State::Fresh { system, .. } => *system = SystemPrompt::assemble(&layers).into_string(),
             State::Live(session) => {
-                let cwd = self.tool_context.cwd();
-                let system = retarget(self.runtime, &self.standing, &session.lease, &endpoint, &cwd).await?;
+                let system = retarget(self.runtime, &session.lease, &endpoint, &layers).await?;
                 session.system = system.into();
             }
         }
-        self.layers = Some(self.standing.layers(&endpoint, &self.tool_context.cwd()));
+        self.layers = Some(layers);
         (self.is_told, self.has_looked) = (false, false);
         // What is wrong with the fallbacks was said when the session was opened.
         (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
@@ -453,12 +464,11 @@ impl<'a> SessionHandle<'a> {
 /// Stores a new system prompt for a session that changes its model.
 async fn retarget(
     runtime: &Runtime,
-    standing: &Standing,
     lease: &Lease,
     endpoint: &Endpoint,
-    cwd: &Path,
+    layers: &Layers,
 ) -> Result<String, RuntimeError> {
-    let system = standing.system_prompt(endpoint, cwd);
+    let system = SystemPrompt::assemble(layers).into_string();
     let target = Target {
         model: endpoint.model.clone(),
         provider: endpoint.label(),

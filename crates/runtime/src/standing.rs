@@ -5,10 +5,8 @@ use crate::recording::Recorder;
 use crate::{Runtime, RuntimeError};
 use hermes_agent::recovery::Limits;
 use hermes_conversation::{CallId, EventSink, Hooks, NoHooks, SessionId};
-use hermes_prompt::{Layers, SystemPrompt};
-use hermes_providers::{Endpoint, Tap};
+use hermes_providers::Tap;
 use hermes_tools::{AskUser, Registry};
-use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -56,29 +54,5 @@ impl Standing {
         let Some(hooks) = runtime.hooks.clone() else { return Arc::new(NoHooks) };
         let (platform, ask) = (self.source.clone(), ask.clone());
         Arc::new(SessionHooks { hooks, platform, ask, events: events.relay(), cancel: cancel.clone() })
-    }
-
-    /// What its system prompt is made from.
-    pub(crate) fn layers(&self, endpoint: &Endpoint, cwd: &Path) -> Layers {
-        let os = match std::env::consts::OS {
-            "linux" => "Linux",
-            "macos" => "macOS",
-            other => other,
-        };
-        Layers {
-            tools: self.registry.names().into_iter().map(str::to_owned).collect(),
-            os: os.to_owned(),
-            cwd: cwd.display().to_string(),
-            platform: if self.works_for.is_some() { String::new() } else { "cli".to_owned() },
-            system_message: self.instructions.clone(),
-            date: jiff::Zoned::now().strftime("%A, %B %d, %Y").to_string(),
-            model: endpoint.model.clone(),
-            provider: endpoint.label(),
-            ..Layers::default()
-        }
-    }
-
-    pub(crate) fn system_prompt(&self, endpoint: &Endpoint, cwd: &Path) -> String {
-        SystemPrompt::assemble(&self.layers(endpoint, cwd)).into_string()
     }
 }

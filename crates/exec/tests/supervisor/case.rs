@@ -89,6 +89,22 @@ impl Case {
         tokio::time::timeout(PATIENCE, quiet).await.unwrap();
     }
 
+    /// Whether a file of the spool, at any depth, has this in it.
+    pub(crate) fn is_kept(&self, text: &str) -> bool {
+        let mut folders = vec![self.path("spool")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false if holds(&path, text) => return true,
+                    false => {}
+                }
+            }
+        }
+        false
+    }
+
     pub(crate) fn text(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_default()
     }
@@ -100,6 +116,10 @@ impl Case {
 }
 
 /// Processes with the mark of a command that ran in this home, supervisor or not.
+fn holds(path: &Path, text: &str) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
+}
+
 pub(crate) fn marked(home: &Path) -> Vec<u32> {
     let needle = home.as_os_str().as_encoded_bytes().to_vec();
     let of_home = |id: &u32| {

@@ -46,6 +46,8 @@ async fn when_the_supervisor_is_killed_nothing_survives_and_nothing_is_run_again
     let script = "echo x >> ran; setsid sleep 1000 & sleep 1000 & echo said; echo $$ $! > ids.tmp; mv ids.tmp ids; wait";
     let killer = async {
         case.exists("ids").await;
+        // What it has said is only certain to be kept once it has been taken from its pipe.
+        until("what it said is kept", || case.is_kept("said\n")).await;
         signal(case.supervisor().await, Signal::KILL);
     };
     let (output, ()) = tokio::join!(case.run("k", script), killer);

@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 66] = [
+pub static KEYS: [Key; 72] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -222,6 +222,39 @@ pub static KEYS: [Key; 66] = [
     text("delegation.model", "model of helpers; empty means that of the session"),
     text("delegation.provider", "provider of helpers; empty means that of the session"),
     key("agent.disabled_toolsets", Kind::List, Fallback::List(&[]), "toolsets never offered to the model"),
+    key(
+        "agent.task_completion_guidance",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "tell the model to carry a task through to a checked result",
+    ),
+    key(
+        "agent.parallel_tool_call_guidance",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "tell the model to make independent tool calls together",
+    ),
+    text("agent.environment_hint", "words about this machine for the model")
+        .env(&[Value("HERMES_ENVIRONMENT_HINT")]),
+    key(
+        "agent.ignore_rules",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "leave SOUL.md, files of the project, memory and skills out of new sessions",
+    )
+    .env(&[Switch("HERMES_IGNORE_RULES", "true")]),
+    key(
+        "agent.pass_session_id",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "tell the model the id of its session",
+    ),
+    key(
+        "context_file_max_chars",
+        Kind::Integer,
+        Fallback::None,
+        "most characters of one file of the project in the prompt; unless set, a share of the window",
+    ),
     integer("terminal.timeout", 180, "seconds a command may run").env(&[Value("TERMINAL_TIMEOUT")]),
     integer("terminal.orphan_grace", 600, "seconds a command goes on after Hermes died, at most"),
     key("terminal.cwd", Kind::Text, Fallback::Text("."), "directory commands start in"),

@@ -4,6 +4,7 @@ use hermes_conversation::{
     AssistantMessage, CallId, Content, Disposition, Effect, FinishReason, IntentState, Mail, MailMode,
     Message, Quirks, RawJson, RecordError, TurnEvent, Usage, UserMessage,
 };
+use hermes_prompt::Layers;
 use hermes_wire::{CallState, Failure, ModelProfile};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -112,7 +113,7 @@ pub(crate) struct SessionLine {
     pub(crate) source: String,
     pub(crate) cwd: String,
     /// What the system prompt was made from, where it was made in this run.
-    pub(crate) layers: Option<LayersLine>,
+    pub(crate) layers: Option<Layers>,
     pub(crate) system: String,
     /// The session's own model and those that step in.
     pub(crate) stops: Vec<ModelProfile>,
@@ -126,19 +127,6 @@ pub(crate) struct SessionLine {
     pub(crate) hooks: Vec<String>,
     pub(crate) quirks: Quirks,
     pub(crate) history: Vec<Message>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct LayersLine {
-    pub(crate) identity: Option<String>,
-    pub(crate) tools: Vec<String>,
-    pub(crate) os: String,
-    pub(crate) cwd: String,
-    pub(crate) platform: String,
-    pub(crate) system_message: Option<String>,
-    pub(crate) date: String,
-    pub(crate) model: String,
-    pub(crate) provider: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -109,7 +109,7 @@ impl<'a> Player<'a> {
             return Err(setup("a session without a model"));
         }
         if let Some(layers) = &line.layers {
-            let made = SystemPrompt::assemble(&layers.to_layers()).into_string();
+            let made = SystemPrompt::assemble(layers).into_string();
             if made != line.system {
                 self.cursor.differs(&line.system, &made);
             }

@@ -1,6 +1,6 @@
 //! A session as it stands before a turn, to a line and back.
 
-use super::line::{LayersLine, LimitsLine, SessionLine};
+use super::line::{LimitsLine, SessionLine};
 use hermes_agent::Session;
 use hermes_agent::recovery::Limits;
 use hermes_conversation::{HookEvent, Hooks, Message};
@@ -27,7 +27,7 @@ pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> Sessio
         id: session.lease.session.to_string(),
         source: facts.source.to_owned(),
         cwd: facts.cwd,
-        layers: layers.map(LayersLine::of),
+        layers: layers.cloned(),
         system: session.system.to_string(),
         stops: facts.route.stops().iter().map(|stop| stop.profile().clone()).collect(),
         limits: LimitsLine::of(&session.limits),
@@ -41,19 +41,6 @@ pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> Sessio
             .collect(),
         quirks: session.quirks,
         history: session.history.messages().iter().map(|message| Message::clone(message)).collect(),
-    }
-}
-
-impl LayersLine {
-    fn of(layers: &Layers) -> Self {
-        let Layers { identity, tools, os, cwd, platform, system_message, date, model, provider } =
-            layers.clone();
-        Self { identity, tools, os, cwd, platform, system_message, date, model, provider }
-    }
-
-    pub(crate) fn to_layers(&self) -> Layers {
-        let Self { identity, tools, os, cwd, platform, system_message, date, model, provider } = self.clone();
-        Layers { identity, tools, os, cwd, platform, system_message, date, model, provider }
     }
 }
 

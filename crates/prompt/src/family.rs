@@ -1,0 +1,69 @@
+//! What some families of models need to be told so that they use their tools.
+
+use serde::{Deserialize, Serialize};
+
+/// Which models are told to act instead of promising to: `agent.tool_use_enforcement`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolUse {
+    /// Those whose family is known to need it.
+    #[default]
+    Auto,
+    Always,
+    Never,
+    /// Those whose name contains one of these.
+    Models(Vec<String>),
+}
+
+const FAMILIES: [&str; 8] = ["gpt", "codex", "gemini", "gemma", "grok", "glm", "qwen", "deepseek"];
+
+const ACT: &str = "Act, do not announce: when you say that you will do something, the tool call that does it is in \
+the same reply. End your turn only with a finished result or with a question that only the user can answer.";
+
+const GOOGLE: &str = "Give tools absolute paths. Look before you change something, and check that a library is \
+there before you rely on it. Use flags that keep commands from asking. Keep explanations short.";
+
+const OPENAI: &str = "Do not stop at the first obstacle: try another way before you give up. Arithmetic, dates, the \
+state of the system, files and git are never guessed; look them up with a tool. Where one reading of the request \
+is the obvious one, follow it without asking. Check what a step needs before you take it, and the result before \
+you report it. If something you need is missing, look for it first, and ask only then.";
+
+/// What this model is told, if anything.
+pub(crate) fn guidance(enforced: &ToolUse, model: &str) -> Option<String> {
+    let model = model.to_lowercase();
+    let is_of = |families: &[&str]| families.iter().any(|family| model.contains(family));
+    let applies = match enforced {
+        ToolUse::Auto => is_of(&FAMILIES),
+        ToolUse::Always => true,
+        ToolUse::Never => false,
+        ToolUse::Models(names) => names.iter().any(|name| model.contains(&name.to_lowercase())),
+    };
+    let more = match () {
+        () if is_of(&["gemini", "gemma"]) => Some(GOOGLE),
+        () if is_of(&["gpt", "codex", "grok"]) => Some(OPENAI),
+        () => None,
+    };
+    applies.then(|| [Some(ACT), more].into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_told_what() {
+        let models = |names: &[&str]| ToolUse::Models(names.iter().map(|name| (*name).to_owned()).collect());
+        for (enforced, model, want) in [
+            (ToolUse::Auto, "anthropic/claude-opus-4.6", None),
+            (ToolUse::Auto, "zai/GLM-5", Some(ACT.to_owned())),
+            (ToolUse::Auto, "google/gemini-3-pro", Some(format!("{ACT} {GOOGLE}"))),
+            (ToolUse::Auto, "openai/GPT-5.5", Some(format!("{ACT} {OPENAI}"))),
+            (ToolUse::Always, "claude-opus-4.6", Some(ACT.to_owned())),
+            (ToolUse::Never, "gpt-5.5", None),
+            (models(&["Claude"]), "claude-opus-4.6", Some(ACT.to_owned())),
+            (models(&["claude"]), "gpt-5.5", None),
+        ] {
+            assert_eq!(guidance(&enforced, model), want, "{enforced:?} {model}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Gathers what a system prompt is made from: settings, files of the home and of the project.
+//!
+//! This happens once per session, and again when its model changes. What was gathered is stored with the
+//! session as the prompt it became.
+
+mod project_files;
+mod surroundings;
+
+use crate::standing::Standing;
+use crate::{Runtime, RuntimeError, model_facts};
+use hermes_conversation::SessionId;
+use hermes_guard::{Finding, Scope, neutralise};
+use hermes_prompt::{Layers, Sourced, Without, project_file_limit, ready_file};
+use hermes_providers::Endpoint;
+use std::path::Path;
+
+/// What was found, and what a person should know about it.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    pub(crate) layers: Layers,
+    pub(crate) notices: Vec<String>,
+}
+
+/// Gathers the layers of a session's prompt.
+pub(crate) fn gather(
+    runtime: &Runtime,
+    standing: &Standing,
+    endpoint: &Endpoint,
+    cwd: &Path,
+    session: &SessionId,
+) -> Result<Gathered, RuntimeError> {
+    let config = &runtime.config;
+    let is_helper = standing.works_for.is_some();
+    let platform = if is_helper { String::new() } else { "cli".to_owned() };
+    let mut found = Gathered {
+        layers: Layers {
+            tools: standing.registry.names().into_iter().map(str::to_owned).collect(),
+            without: Without {
+                finishing: !config.boolean("agent.task_completion_guidance")?,
+                calling_together: !config.boolean("agent.parallel_tool_call_guidance")?,
+            },
+            tool_use: config.tool_use()?,
+            os: surroundings::os().to_owned(),
+            cwd: cwd.display().to_string(),
+            surroundings: surroundings::here(&runtime.launch.shell),
+            environment_hint: config.text("agent.environment_hint")?.filter(|hint| !hint.trim().is_empty()),
+            platform_hint: config.platform_hint(&platform)?,
+            platform,
+            system_message: standing.instructions.clone(),
+            date: jiff::Zoned::now().strftime("%A, %B %d, %Y").to_string(),
+            session: config.boolean("agent.pass_session_id")?.then(|| session.to_string()),
+            model: endpoint.model.clone(),
+            provider: endpoint.label(),
+            ..Layers::default()
+        },
+        notices: Vec::new(),
+    };
+    // A helper is told what it needs by the one it works for.
+    if !is_helper && !config.boolean("agent.ignore_rules")? {
+        found.read_soul(runtime);
+        found.read_project(runtime, endpoint, cwd)?;
+    }
+    Ok(found)
+}
+
+impl Gathered {
+    /// Who the assistant is: `SOUL.md` of the home.
+    fn read_soul(&mut self, runtime: &Runtime) {
+        const MOST: usize = 20_000;
+        let path = runtime.launch.home.path().join("SOUL.md");
+        let Some(text) = self.read(&path) else { return };
+        let text: String = text.trim().chars().take(MOST).collect();
+        let safe = neutralise(&text, Scope::Context);
+        self.note_findings("SOUL.md", &safe.findings);
+        let identity = Sourced { text: safe.text, source: path.display().to_string() };
+        self.layers.identity = Some(identity).filter(|identity| !identity.text.trim().is_empty());
+    }
+
+    /// The files that say how to work in this project.
+    fn read_project(
+        &mut self,
+        runtime: &Runtime,
+        endpoint: &Endpoint,
+        cwd: &Path,
+    ) -> Result<(), RuntimeError> {
+        let files = project_files::find(cwd);
+        if files.is_empty() {
+            return Ok(());
+        }
+        let configured = runtime.config.integer("context_file_max_chars")?;
+        let configured = configured.and_then(|limit| usize::try_from(limit).ok());
+        let window = model_facts::known(&runtime.launch.home, endpoint).window.value;
+        let limit = project_file_limit(configured, Some(window));
+        let key = runtime.fence_key();
+        for found in files {
+            let Some(text) = self.read(&found.path) else { continue };
+            if text.trim().is_empty() {
+                continue;
+            }
+            let ready = ready_file(&found.name, &found.path.display().to_string(), &text, limit, &key);
+            self.note_findings(&found.name, &ready.findings);
+            if let Some(length) = ready.was_cut {
+                self.notices.push(format!(
+                    "{} has {length} characters; the model is shown the beginning and the end, {limit} at most \
+                     (context_file_max_chars)",
+                    found.name
+                ));
+            }
+            self.layers.project.push(ready.file);
+        }
+        Ok(())
+    }
+
+    /// The text of a file, if there is one that can be read.
+    fn read(&mut self, path: &Path) -> Option<String> {
+        match std::fs::read(path) {
+            Ok(bytes) => Some(match String::from_utf8(bytes) {
+                Ok(text) => text,
+                Err(other) => {
+                    self.notices
+                        .push(format!("{} is not UTF-8; its strange bytes are shown as �", path.display()));
+                    String::from_utf8_lossy(other.as_bytes()).into_owned()
+                }
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                self.notices.push(format!("{} cannot be read and is left out: {error}", path.display()));
+                None
+            }
+        }
+    }
+
+    fn note_findings(&mut self, name: &str, findings: &[Finding]) {
+        self.notices.extend(findings_notice(name, findings));
+    }
+}
+
+/// One line about what was taken out of a text.
+pub(crate) fn findings_notice(name: &str, findings: &[Finding]) -> Option<String> {
+    let first = findings.first()?;
+    let more = match findings.len() {
+        1 => String::new(),
+        many => format!(" and {} more", many - 1),
+    };
+    Some(format!(
+        "{name}, line {}: {}{more} was taken out before the model sees it; `hermes prompt scan` shows it",
+        first.line, first.id
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_told_in_one_line() {
+        let finding = |id: &str, line| Finding { id: id.to_owned(), at: 0..1, line, excerpt: "x".to_owned() };
+        assert_eq!(findings_notice("A", &[]), None);
+        let one = findings_notice("A", &[finding("hidden_div", 3)]).unwrap();
+        assert!(one.starts_with("A, line 3: hidden_div was taken out"), "{one}");
+        let two = findings_notice("A", &[finding("hidden_div", 3), finding("exfil_curl", 9)]).unwrap();
+        assert!(two.starts_with("A, line 3: hidden_div and 1 more was"), "{two}");
+    }
+}
