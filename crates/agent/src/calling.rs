@@ -1,10 +1,10 @@
 //! One model call: build, send, listen.
 
 use crate::turn::{Asking, Event, When};
-use crate::watching::Watch;
-use crate::{Ports, Session, window};
+use crate::watching::{self, Watch};
+use crate::{CacheOf, Ports, Session, window};
 use futures::StreamExt;
-use hermes_conversation::{AssistantMessage, EventSink, SpentCall, TurnEvent};
+use hermes_conversation::{AssistantMessage, CacheStep, EventSink, SpentCall, TurnEvent};
 use hermes_prompt::{Offer, build_request};
 use hermes_wire::{
     EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in, silent_thinking,
@@ -40,7 +40,12 @@ pub(crate) async fn call_model(
     request.settings.max_tokens = session.room.or(request.settings.max_tokens);
     let encoded = session.encoder(model.profile().mode).encode(&request);
     let situation = situation(model.profile(), &encoded, request.messages.len());
-    let mut watch = Watch::begin(session, model.profile(), &encoded);
+    let of = CacheOf::of(model.profile(), offer.count() > 0);
+    let entry = session.ledger.enter(of, &encoded.segments);
+    if let CacheStep::Unexplained(part) = entry.step {
+        watching::unexplained(part, entry, ports).await;
+    }
+    let mut watch = Watch::begin(session, model.profile(), &encoded, entry);
     let mut heard = Heard { is_thinking: true, ..Heard::default() };
     ports.events.send(TurnEvent::Thinking { active: true }).await;
     let listening = async {

@@ -5,7 +5,7 @@ use crate::turn::{Event, Step, Turn, When};
 use crate::{
     Input, Ports, Session, TurnReport, calling, detour, finish, hooking, mail, room, texts, tooling,
 };
-use hermes_conversation::{Message, Opening, TurnEvent};
+use hermes_conversation::{CacheBreak, Message, Opening, TurnEvent};
 use hermes_wire::Fault;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -65,6 +65,7 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
         Remedy::Wait { delay, why } => wait(delay, &why, ports, cancel).await,
         Remedy::Mend { quirk, why } => {
             session.quirks_mut().set(quirk);
+            session.ledger.declare(CacheBreak::Learned);
             ports.events.send(TurnEvent::Status(texts::mended(quirk, &why))).await;
             Event::Remedied
         }

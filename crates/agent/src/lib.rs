@@ -9,6 +9,7 @@ mod detour;
 mod driver;
 mod finish;
 mod hooking;
+mod ledger;
 pub mod loop_guard;
 mod mail;
 mod ports;
@@ -25,6 +26,7 @@ mod watching;
 mod window;
 
 pub use driver::run_turn;
+pub use ledger::{CacheLedger, CacheOf};
 pub use ports::{Pause, Ports, sleep};
 pub use report::{StandIn, TurnReport};
 pub use route::FallbackRoute;

@@ -1,5 +1,6 @@
 //! A session as the agent holds it while a turn runs.
 
+use crate::CacheLedger;
 use crate::detour::Detour;
 use crate::loop_guard::LoopGuard;
 use crate::recovery::Limits;
@@ -69,6 +70,8 @@ pub struct Session {
     pub(crate) room: Option<u64>,
     /// What the user said, where outside code wants to know it when the turn is over.
     pub(crate) asked: Option<String>,
+    /// What was sent, as far as providers may have kept it.
+    pub ledger: CacheLedger,
 }
 
 impl Session {
@@ -90,6 +93,7 @@ impl Session {
             guard: LoopGuard::default(),
             room: None,
             asked: None,
+            ledger: CacheLedger::default(),
         }
     }
 

@@ -4,7 +4,9 @@
 //! digests. What a provider says about a fault is in the log alone, which takes secrets out.
 
 use crate::{Ports, Session, TurnReport};
-use hermes_conversation::{CallEnd, Cost, ModelCall, Observed, TurnId, Usage};
+use hermes_conversation::{
+    CacheEntry, CallEnd, Cost, ModelCall, Observed, PromptPart, TurnEvent, TurnId, Usage,
+};
 use hermes_wire::{EncodedRequest, Fault, ModelProfile, Reply};
 use std::time::{Duration, Instant};
 use tracing::Span;
@@ -18,17 +20,23 @@ pub(crate) struct Watch {
     provider: String,
     model: String,
     span: Span,
+    cache: CacheEntry,
 }
 
 impl Watch {
-    pub(crate) fn begin(session: &Session, profile: &ModelProfile, request: &EncodedRequest) -> Self {
+    pub(crate) fn begin(
+        session: &Session,
+        profile: &ModelProfile,
+        request: &EncodedRequest,
+        cache: CacheEntry,
+    ) -> Self {
         let attempt = session.failures + 1;
         let (provider, model) = (profile.issuer.provider.clone(), profile.model.to_string());
         let mode = profile.mode.as_str();
         let span = tracing::info_span!("model_call", provider, model, mode, attempt);
         tracing::debug!(parent: &span, bytes = request.body.len(), "a model is asked");
         let turn = session.turn.as_ref().map(|turn| turn.id);
-        Self { begun: Instant::now(), first_byte: None, attempt, turn, provider, model, span }
+        Self { begun: Instant::now(), first_byte: None, attempt, turn, provider, model, span, cache }
     }
 
     pub(crate) fn span(&self) -> Span {
@@ -89,10 +97,23 @@ impl Watch {
     }
 
     fn note(self, took: Duration, end: CallEnd, usage: Option<Usage>, cost: Option<Cost>, ports: &Ports) {
-        let Self { attempt, turn: Some(turn), provider, model, first_byte, .. } = self else { return };
-        let call = Box::new(ModelCall { took, first_byte, provider, model, attempt, end, usage, cost });
+        let Self { attempt, turn: Some(turn), provider, model, first_byte, cache, .. } = self else { return };
+        let call =
+            Box::new(ModelCall { took, first_byte, provider, model, attempt, end, usage, cost, cache });
         ports.transcript.observe(Observed::ModelCall { turn, call });
     }
+}
+
+/// Something that was already sent is different now, and nothing in the code meant it to be.
+pub(crate) async fn unexplained(part: PromptPart, entry: CacheEntry, ports: &Ports) {
+    let (part, lost) = (part.as_str(), entry.lost);
+    tracing::warn!(part, lost_bytes = lost, "the prompt changed for no declared reason");
+    let notice = format!(
+        "what was sent before has changed ({part}) for no reason that is known: the provider reads about {} tokens \
+         anew. `hermes cache report` tells more; please report this",
+        lost / 4
+    );
+    ports.events.send(TurnEvent::Status(notice)).await;
 }
 
 /// Says how a turn ended; session and turn are in the span around it.

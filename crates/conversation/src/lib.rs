@@ -4,6 +4,7 @@
 //! provider's format; the traits are the seams through which a turn reaches its record.
 
 mod auxiliary;
+mod cache;
 mod event;
 mod history;
 mod ids;
@@ -21,6 +22,7 @@ mod tokens;
 mod transcript;
 
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
+pub use cache::{CacheBreak, CacheEntry, CacheStep, PrefixMark, PromptPart};
 pub use event::{EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events};
 pub use history::History;
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};

@@ -1,6 +1,6 @@
 //! What a turn spent its time on, for people who look at it later. Nothing is decided by it.
 
-use crate::{Cost, IntentId, TurnId, Usage};
+use crate::{CacheEntry, Cost, IntentId, TurnId, Usage};
 use std::time::Duration;
 
 /// Something that has just ended.
@@ -25,6 +25,8 @@ pub struct ModelCall {
     pub end: CallEnd,
     pub usage: Option<Usage>,
     pub cost: Option<Cost>,
+    /// How the request related to the one before it.
+    pub cache: CacheEntry,
 }
 
 /// How a model call ended.

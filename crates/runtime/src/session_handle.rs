@@ -7,14 +7,15 @@ use crate::naming::Naming;
 use crate::recording::{SessionFacts, session_line};
 use crate::standing::Standing;
 use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath, past, prompting};
-use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
+use hermes_agent::{CacheOf, Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
-    Cost, EventSink, History, Lease, Mail, Message, Quirks, SessionId, TurnEvent, Usage, UserMessage,
+    CacheBreak, Cost, EventSink, History, Lease, Mail, Message, Quirks, SessionId, TurnEvent, Usage,
+    UserMessage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::Endpoint;
-use hermes_store::{NewSession, Target, this_process};
+use hermes_store::{LastSent, NewSession, Target, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 use opening::{changed_notice, folder_of, recovery_notice, starting_folder};
@@ -153,7 +154,15 @@ impl<'a> SessionHandle<'a> {
                 (retarget(runtime, &acquired.lease, &endpoint, &found.layers).await?, Some(found))
             }
         };
-        let session = Session::new(acquired.lease, system.into(), history, stored.quirks, standing.limits);
+        let mut session =
+            Session::new(acquired.lease, system.into(), history, stored.quirks, standing.limits);
+        for sent in store.last_sent(&id).await? {
+            let LastSent { provider, model, has_tools, mark } = sent;
+            session.ledger.remember(CacheOf { provider, model, has_tools }, mark);
+        }
+        if found.is_some() {
+            session.ledger.declare(CacheBreak::ModelSwitch);
+        }
         let state = State::Live(Box::new(session));
         let mut handle = Self::assemble(runtime, id, standing, endpoint, cwd, ask, state)?;
         handle.tool_context.restore(handle.history().map_or(&[], History::messages));
@@ -380,8 +389,10 @@ impl<'a> SessionHandle<'a> {
         aftermath::recover(self.runtime, &acquired, how).await?;
         let stored = store.load(&self.id).await?;
         let history = History::restore(stored.messages);
+        let ledger = std::mem::take(&mut session.ledger);
         **session =
             Session::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
+        session.ledger = ledger;
         self.is_unsure = false;
         self.is_told = false;
         Ok(())
@@ -399,6 +410,7 @@ impl<'a> SessionHandle<'a> {
             State::Live(session) => {
                 let system = retarget(self.runtime, &session.lease, &endpoint, &layers).await?;
                 session.system = system.into();
+                session.ledger.declare(CacheBreak::ModelSwitch);
             }
         }
         self.layers = Some(layers);

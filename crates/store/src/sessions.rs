@@ -9,6 +9,7 @@ mod artifacts;
 mod auto_prune;
 mod backup;
 mod begin;
+mod cache_ledger;
 mod checkpoint;
 mod connect;
 mod create;
@@ -62,6 +63,7 @@ pub use artifacts::{
 };
 pub use auto_prune::{AutoPrune, AutoPruned};
 pub use backup::{BackupError, Existing};
+pub use cache_ledger::{LastSent, LedgerEntry};
 pub use create::NewSession;
 pub use export::{ExportError, ExportFilter, ExportFormat};
 pub use health::{Health, check};

@@ -8,7 +8,7 @@ use super::SessionDb;
 use super::writer::Level;
 use crate::StoreError;
 use crate::error::Doing;
-use hermes_conversation::{CallEnd, IntentId, ModelCall, Observed, TurnId, Usage};
+use hermes_conversation::{CacheEntry, CallEnd, IntentId, ModelCall, Observed, TurnId, Usage};
 use rusqlite::{Connection, params};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
@@ -126,6 +126,7 @@ fn span(call: &ModelCall, now: f64) -> CallSpan {
         usage: call.usage,
         cost_usd: call.cost.and_then(|cost| cost.known()).map(|money| money.dollars()),
         cost_status: call.cost.map(|cost| cost.status.as_str()),
+        cache: call.cache,
     };
     // Nothing in it can fail to be written as JSON.
     let detail = serde_json::to_string(&detail).unwrap_or_default();
@@ -143,4 +144,5 @@ struct Detail<'a> {
     usage: Option<Usage>,
     cost_usd: Option<f64>,
     cost_status: Option<&'a str>,
+    cache: CacheEntry,
 }

@@ -2,8 +2,8 @@
 
 use crate::desk::{Desk, closing, intent, owner, reply, session, texts};
 use hermes_conversation::{
-    CallEnd, Cost, IntentId, IntentState, Lease, ModelCall, Money, Observed, OpenTurn, Settled, Settlement,
-    ToolMessage, Transcript, Usage,
+    CacheEntry, CacheStep, CallEnd, Closing, Cost, IntentId, IntentState, Lease, ModelCall, Money, Observed,
+    OpenTurn, PrefixMark, SessionId, Settled, Settlement, ToolMessage, Transcript, Usage,
 };
 use hermes_store::{TraceEnd, TurnTrace};
 use std::time::Duration;
@@ -20,6 +20,13 @@ fn asked(turn: &OpenTurn, attempt: u32, end: CallEnd) -> Observed {
         end,
         usage: is_reply.then(|| Usage { input: 10, output: 2, ..Usage::default() }),
         cost: is_reply.then_some(cost),
+        cache: CacheEntry {
+            step: CacheStep::Extends,
+            kept: 30,
+            lost: 0,
+            has_tools: true,
+            mark: PrefixMark { tools: 1, system: u64::MAX, count: 3, messages: 4, bytes: u64::from(attempt) },
+        },
     };
     Observed::ModelCall { turn: turn.id, call: Box::new(call) }
 }
@@ -31,6 +38,25 @@ fn ended(intent: IntentId, id: &str) -> Settled {
 
 async fn trace(desk: &Desk, lease: &Lease, number: Option<u64>) -> Option<TurnTrace> {
     desk.db.trace(&lease.session, number).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_ledger_has_every_request_and_what_was_sent_last() {
+    let desk = Desk::new();
+    let lease = desk.lease("s").await;
+    let turn = desk.open(&lease, "hi").await;
+    desk.db.observe(asked(&turn, 1, CallEnd::Failed("timeout")));
+    desk.db.observe(asked(&turn, 2, CallEnd::Replied("stop")));
+    let closing = Closing { message: None, spent: None, exit_reason: "done".into() };
+    desk.db.close(&lease, turn, closing).await.unwrap();
+    let ledger = desk.db.cache_ledger(&lease.session).await.unwrap();
+    let seen: Vec<_> =
+        ledger.iter().map(|entry| (entry.turn, entry.was_answered, entry.cache.mark.bytes)).collect();
+    assert_eq!(seen, [(1, false, 1), (1, true, 2)]);
+    let last = desk.db.last_sent(&lease.session).await.unwrap();
+    let seen: Vec<_> = last.iter().map(|sent| (sent.model.as_str(), sent.has_tools, sent.mark)).collect();
+    assert_eq!(seen, [("m", true, ledger[1].cache.mark)]);
+    assert!(desk.db.cache_ledger(&SessionId::new("other")).await.unwrap().is_empty());
 }
 
 #[tokio::test]
