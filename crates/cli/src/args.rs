@@ -1,6 +1,7 @@
 //! The command line, as people and programs type it.
 
 use crate::auth::AuthCommand;
+use crate::cache_command::CacheCommand;
 use crate::logs_command::LogsArgs;
 use crate::prompt_command::PromptCommand;
 use crate::replay_command::ReplayArgs;
@@ -156,9 +157,12 @@ pub(crate) enum Command {
     /// Programs of your own that run at moments of a turn: list them, take consent back
     #[command(subcommand)]
     Hooks(HooksCommand),
-    /// What the model is told before you speak: check texts before they become part of it
+    /// What the model is told before you speak: look at it, weigh it, check texts before they become part of it
     #[command(subcommand)]
     Prompt(PromptCommand),
+    /// What the provider kept of the prompts of a session, and what it had to read again
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Check the home folder, the settings, the session store and the model
     Doctor,
     /// Print a completion script for a shell

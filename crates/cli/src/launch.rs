@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::json_events::About;
 use crate::prompt_text::{self, Prompt};
 use crate::{chat, oneshot, signals, term, welcome};
+use hermes_conversation::SessionId;
 use hermes_runtime::config::shell_variables;
 use hermes_runtime::{
     Home, Launch, Program, ResolveError, Resuming, Runtime, RuntimeError, SessionHandle, credential_warnings,
@@ -110,6 +111,17 @@ pub(crate) async fn session<'a>(
         (None, None) => return Ok(runtime.start(ask)?),
     };
     resume(runtime, &which, ask, restores_cwd).await
+}
+
+/// A stored session that somebody wants to look at. Looking where nothing was ever stored creates no
+/// database.
+pub(crate) async fn stored(runtime: &Runtime, which: &str) -> Result<SessionId, Failure> {
+    if !runtime.home().state_db().exists() {
+        return Err(Failure::usage("there is no session to look at yet; start one with `hermes`"));
+    }
+    let store = runtime.store()?;
+    let named = store.resolve(which).await?;
+    Ok(store.resolve_resume(&named).await?)
 }
 
 /// Takes up a stored session. A command of its last turn may still run, and a person need not wait for it.

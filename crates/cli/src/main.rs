@@ -6,6 +6,7 @@ mod args;
 mod ask;
 mod auth;
 mod budget;
+mod cache_command;
 mod chat;
 mod choices;
 mod config_command;
@@ -146,7 +147,8 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Auth(command)) => auth::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),
         Some(Command::Hooks(command)) => hooks_command::run(command, &common),
-        Some(Command::Prompt(command)) => prompt_command::run(&command, &common),
+        Some(Command::Prompt(command)) => prompt_command::run(&command, &common).await,
+        Some(Command::Cache(command)) => cache_command::run(&command, &common).await,
         Some(Command::Doctor) => doctor::run(&common).await,
         Some(Command::Chat(chat)) => launch::converse(chat, common).await,
         None => launch::converse(args::ChatArgs::default(), common).await,

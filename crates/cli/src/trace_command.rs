@@ -50,12 +50,8 @@ pub(crate) async fn run(args: &TraceArgs, common: &Common) -> Result<Exit, Failu
 }
 
 async fn found(runtime: &Runtime, args: &TraceArgs) -> Result<TurnTrace, Failure> {
-    if !runtime.home().state_db().exists() {
-        return Err(Failure::usage("there is no session to look at yet; start one with `hermes`"));
-    }
+    let session = launch::stored(runtime, &args.session).await?;
     let store = runtime.store()?;
-    let named = store.resolve(&args.session).await?;
-    let session = store.resolve_resume(&named).await?;
     if let Some(trace) = store.trace(&session, args.turn).await? {
         return Ok(trace);
     }

@@ -5,6 +5,7 @@
 
 mod family;
 mod layers;
+mod outline;
 mod plain;
 mod platform;
 mod project;
@@ -14,6 +15,7 @@ mod wording;
 
 pub use family::ToolUse;
 pub use layers::{BETWEEN, Layer, Layers, Sourced, Surroundings, SystemPrompt, Tier, Without};
+pub use outline::{OutlinedLayer, ShownLayer, taken_apart};
 pub use platform::HintChange;
 pub use project::{ProjectFile, ReadyFile, project_file_limit, ready_file};
 pub use request::{Offer, build_request};

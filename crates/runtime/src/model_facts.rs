@@ -3,7 +3,8 @@
 use crate::clock::now;
 use crate::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use hermes_providers::{
-    Asker, Endpoint, FactSource, Heard, KeptModels, ListedModel, ModelFacts, list_models, models_file,
+    Asker, Endpoint, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices, Stated, facts,
+    list_models, models_file,
 };
 use std::path::PathBuf;
 
@@ -13,6 +14,11 @@ const FRESH: f64 = 24.0 * 3600.0;
 /// What is known about the model of an endpoint without asking anybody.
 pub fn known(home: &Home, endpoint: &Endpoint) -> ModelFacts {
     endpoint.facts(remembered(home, endpoint))
+}
+
+/// What a model costs by the table that is built in.
+pub fn list_prices(provider: &str, model: &str) -> Option<Prices> {
+    facts(provider, model, Stated::default(), None).prices.map(|fact| fact.value)
 }
 
 /// Keeps what an endpoint said about its models, if there is a home. Failing to costs no more than

@@ -15,10 +15,11 @@ use hermes_conversation::{
 };
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::Endpoint;
-use hermes_store::{LastSent, NewSession, Target, this_process};
+use hermes_store::{LastSent, NewSession, SessionDb, Target, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
-use opening::{changed_notice, folder_of, recovery_notice, starting_folder};
+pub(crate) use opening::starting_folder;
+use opening::{changed_notice, folder_of, recovery_notice};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -465,7 +466,9 @@ impl<'a> SessionHandle<'a> {
             parent: self.standing.works_for.as_ref().map(|(session, _)| session.clone()),
             works_for: self.standing.works_for.as_ref().map(|(_, call)| call.clone()),
         };
-        let acquired = self.runtime.store()?.acquire(new, this_process()).await?;
+        let store = self.runtime.store()?;
+        let acquired = store.acquire(new, this_process()).await?;
+        keep_outline(store, &self.id, self.layers.as_ref());
         let (history, quirks, limits) = (History::default(), Quirks::default(), self.standing.limits);
         let session = Session::new(acquired.lease, system.as_str().into(), history, quirks, limits);
         self.state = State::Live(Box::new(session));
@@ -487,8 +490,18 @@ async fn retarget(
         base_url: endpoint.base_url.to_string(),
         system_prompt: system.clone(),
     };
-    runtime.store()?.retarget(lease, target).await?;
+    let store = runtime.store()?;
+    store.retarget(lease, target).await?;
+    keep_outline(store, &lease.session, Some(layers));
     Ok(system)
+}
+
+/// Keeps which parts a prompt has. Only those who look at it would miss it.
+fn keep_outline(store: &SessionDb, session: &SessionId, layers: Option<&Layers>) {
+    let outline = layers.and_then(|layers| serde_json::to_string(&layers.outline()).ok());
+    if let Some(outline) = outline {
+        drop(store.keep_outline(session, outline));
+    }
 }
 
 /// `YYYYMMDD_HHMMSS_<6 hex>`, local time.

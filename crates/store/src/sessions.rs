@@ -33,6 +33,7 @@ mod load;
 mod mailbox;
 mod migrate;
 mod numbers;
+mod outline;
 mod owner;
 mod pairs;
 mod patience;

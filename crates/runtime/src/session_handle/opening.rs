@@ -34,7 +34,7 @@ pub(super) fn recovery_notice(recovery: &Recovery) -> Option<String> {
 }
 
 /// The folder of a new session: `terminal.cwd`, seen from where the person stands.
-pub(super) fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
+pub(crate) fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
     let configured = runtime.config().text("terminal.cwd")?.unwrap_or_else(|| ".".to_owned());
     Ok(match configured.as_str() {
         "" | "." => runtime.launch.cwd.clone(),

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 /// What is known about a session only through its id. Other children stay, without a parent.
-const TRACES: [&str; 11] = [
+const TRACES: [&str; 12] = [
     "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_intents WHERE session = ?1",
@@ -17,6 +17,7 @@ const TRACES: [&str; 11] = [
     "DELETE FROM hx_turns WHERE session = ?1",
     "DELETE FROM hx_mailbox WHERE session = ?1",
     "DELETE FROM hx_session_ext WHERE session = ?1",
+    "DELETE FROM hx_prompts WHERE session = ?1",
     "DELETE FROM hx_leases WHERE session = ?1",
     "DELETE FROM messages WHERE session_id = ?1",
     "DELETE FROM session_model_usage WHERE session_id = ?1",

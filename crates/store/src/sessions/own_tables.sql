@@ -149,3 +149,9 @@ CREATE TABLE IF NOT EXISTS hx_marks (
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+-- Which parts the system prompt of a session has, as JSON, for people who look at it.
+CREATE TABLE IF NOT EXISTS hx_prompts (
+  session TEXT PRIMARY KEY,
+  outline TEXT NOT NULL
+) WITHOUT ROWID;

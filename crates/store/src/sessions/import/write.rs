@@ -19,7 +19,7 @@ use std::collections::HashMap;
 const LARGEST_ID: i64 = 1 << 53;
 
 /// What is left of a session that the other program deleted.
-const LEFTOVERS: [&str; 8] = [
+const LEFTOVERS: [&str; 9] = [
     "DELETE FROM hx_artifacts WHERE session = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_intents WHERE session = ?1",
@@ -27,6 +27,7 @@ const LEFTOVERS: [&str; 8] = [
     "DELETE FROM hx_turns WHERE session = ?1",
     "DELETE FROM hx_mailbox WHERE session = ?1",
     "DELETE FROM hx_session_ext WHERE session = ?1",
+    "DELETE FROM hx_prompts WHERE session = ?1",
     "DELETE FROM hx_leases WHERE session = ?1",
 ];
 
