@@ -32,6 +32,7 @@ pub(crate) async fn call_model(
     let mut request = build_request(
         model.profile(),
         session.spoken_system(),
+        &session.additions,
         &session.history,
         &offer,
         quirks,

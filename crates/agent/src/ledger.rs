@@ -15,6 +15,8 @@ pub struct CacheLedger {
 struct Line {
     of: CacheOf,
     mark: PrefixMark,
+    /// It was sent by another run of the program, perhaps with other settings.
+    is_remembered: bool,
 }
 
 /// Whose cache.
@@ -35,7 +37,7 @@ impl CacheLedger {
     /// Takes up what was sent before this process began.
     pub fn remember(&mut self, of: CacheOf, mark: PrefixMark) {
         if !self.lines.iter().any(|line| line.of == of) {
-            self.lines.push(Line { of, mark });
+            self.lines.push(Line { of, mark, is_remembered: true });
         }
     }
 
@@ -51,6 +53,7 @@ impl CacheLedger {
         let has_tools = of.has_tools;
         let place = self.lines.iter().position(|line| line.of == of);
         let before = place.map(|place| self.lines[place].mark);
+        let is_remembered = place.is_some_and(|place| self.lines[place].is_remembered);
         let (mark, kept, differs) = compared(before, segments);
         let step = match (before, differs) {
             // Everything is sent once more, for one answer.
@@ -58,9 +61,12 @@ impl CacheLedger {
             (None, _) if self.is_switch(&of) => CacheStep::Broken(CacheBreak::ModelSwitch),
             (None, _) => CacheStep::First,
             (Some(_), None) => CacheStep::Extends,
-            (Some(_), Some(part)) => match self.declared.first() {
-                Some(reason) => CacheStep::Broken(*reason),
-                None => CacheStep::Unexplained(part),
+            (Some(_), Some(part)) => match (self.declared.first(), part) {
+                (Some(reason), _) => CacheStep::Broken(*reason),
+                // The stored prompt is used as it is: only what the settings add to it can be different.
+                (None, PromptPart::Tools) if is_remembered => CacheStep::Broken(CacheBreak::ToolSet),
+                (None, PromptPart::System) if is_remembered => CacheStep::Broken(CacheBreak::Settings),
+                (None, part) => CacheStep::Unexplained(part),
             },
         };
         let lost = match before {
@@ -69,8 +75,8 @@ impl CacheLedger {
         };
         self.declared.clear();
         match place {
-            Some(place) => self.lines[place].mark = mark,
-            None => self.lines.push(Line { of, mark }),
+            Some(place) => self.lines[place] = Line { of, mark, is_remembered: false },
+            None => self.lines.push(Line { of, mark, is_remembered: false }),
         }
         CacheEntry { step, kept, lost, has_tools, mark }
     }

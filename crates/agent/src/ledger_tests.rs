@@ -97,7 +97,12 @@ fn a_declared_change_is_told_with_its_reason_and_once() {
 fn what_another_process_sent_counts() {
     let mut first = CacheLedger::default();
     let mark = first.enter(model("m", true), &segments("t|s|a|b")).mark;
-    for (text, want) in [("t|s|a|b|c", Extends), ("t|s|a|B|c", Unexplained(PromptPart::Messages))] {
+    for (text, want) in [
+        ("t|s|a|b|c", Extends),
+        ("t|s|a|B|c", Unexplained(PromptPart::Messages)),
+        ("T|s|a|b|c", Broken(CacheBreak::ToolSet)),
+        ("t|S|a|b|c", Broken(CacheBreak::Settings)),
+    ] {
         let mut second = CacheLedger::default();
         second.remember(model("m", true), mark);
         second.remember(model("m", true), PrefixMark::default());

@@ -7,6 +7,7 @@ use crate::recovery::Limits;
 use hermes_conversation::{
     Cost, History, Lease, Mail, OpenTurn, Quirks, SpentCall, Usage, UserMessage, joined,
 };
+use hermes_prompt::Additions;
 use hermes_wire::{ApiMode, Encoder};
 use std::sync::Arc;
 
@@ -70,6 +71,8 @@ pub struct Session {
     pub(crate) room: Option<u64>,
     /// What the user said, where outside code wants to know it when the turn is over.
     pub(crate) asked: Option<String>,
+    /// What goes with every request and is not stored.
+    pub additions: Additions,
     /// What was sent, as far as providers may have kept it.
     pub ledger: CacheLedger,
 }
@@ -93,6 +96,7 @@ impl Session {
             guard: LoopGuard::default(),
             room: None,
             asked: None,
+            additions: Additions::default(),
             ledger: CacheLedger::default(),
         }
     }

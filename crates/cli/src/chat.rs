@@ -86,6 +86,7 @@ impl<'a> Chat<'a> {
             "{bold}Hermes{off} {dim}{model} at {}  ·  /help, Ctrl-D leaves{off}",
             endpoint.origin()
         ));
+        term::print_line(&format!("{dim}  {}{off}", term::printable(&self.session.caching_note())));
         for notice in self.session.take_notices() {
             term::print_line(&format!("{dim}  {}{off}", term::printable(&notice)));
         }

@@ -55,7 +55,8 @@ impl From<RuntimeError> for Failure {
             | RuntimeError::Resolve(_)
             | RuntimeError::Toolsets(_)
             | RuntimeError::Helpers(_)
-            | RuntimeError::Hooks(_) => Exit::Config,
+            | RuntimeError::Hooks(_)
+            | RuntimeError::Prefill { .. } => Exit::Config,
             RuntimeError::NoAnswer(_) => Exit::FailedTurn,
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),

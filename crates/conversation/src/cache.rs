@@ -11,6 +11,8 @@ pub enum CacheBreak {
     ModelSwitch,
     /// Other tools are on offer.
     ToolSet,
+    /// Words that the settings add to every prompt were changed between two runs.
+    Settings,
     /// A summary took the place of older messages.
     Compaction,
     /// The memory was read again because somebody wanted that.
@@ -22,9 +24,10 @@ pub enum CacheBreak {
 }
 
 impl CacheBreak {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::ModelSwitch,
         Self::ToolSet,
+        Self::Settings,
         Self::Compaction,
         Self::MemoryReload,
         Self::Learned,
@@ -36,6 +39,7 @@ impl CacheBreak {
         match self {
             Self::ModelSwitch => "the model was changed",
             Self::ToolSet => "other tools are on offer",
+            Self::Settings => "settings of the prompt were changed",
             Self::Compaction => "older messages were summarised",
             Self::MemoryReload => "the memory was read again",
             Self::Learned => "the endpoint refused something that is left out now",

@@ -3,6 +3,7 @@
 //! Everything here is pure. The system prompt is assembled once, when a session starts, and
 //! stored; after that it is only read.
 
+mod additions;
 mod family;
 mod layers;
 mod outline;
@@ -13,6 +14,7 @@ mod request;
 mod steering;
 mod wording;
 
+pub use additions::Additions;
 pub use family::ToolUse;
 pub use layers::{BETWEEN, Layer, Layers, Sourced, Surroundings, SystemPrompt, Tier, Without};
 pub use outline::{OutlinedLayer, ShownLayer, taken_apart};

@@ -1,6 +1,6 @@
 //! One request, from the session as it stands.
 
-use crate::plain;
+use crate::{Additions, plain};
 use hermes_conversation::{History, Quirks, SessionId, ToolDefinition};
 use hermes_wire::{ModelProfile, ModelRequest, RequestSettings};
 use std::sync::Arc;
@@ -28,6 +28,7 @@ impl Offer {
 pub fn build_request(
     profile: &ModelProfile,
     system: &Arc<str>,
+    additions: &Additions,
     history: &History,
     offer: &Offer,
     quirks: Quirks,
@@ -35,13 +36,13 @@ pub fn build_request(
 ) -> ModelRequest {
     ModelRequest {
         model: profile.model.clone(),
-        system: system.clone(),
+        system: additions.system(system),
         tools: match offer {
             Offer::Tools(tools) if quirks.plain_schemas => plain::tools(tools),
             Offer::Tools(tools) => tools.clone(),
             Offer::Nothing => Arc::from([]),
         },
-        messages: plain::messages(history.shared(), quirks),
+        messages: plain::messages(additions.messages(history), quirks),
         settings: RequestSettings {
             stream: !quirks.no_streaming,
             max_tokens: profile.max_tokens,

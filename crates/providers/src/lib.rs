@@ -46,3 +46,4 @@ pub use resolve::{
     is_own_address, locate, own_address, resolve, resolve_with,
 };
 pub use tap::{CallTap, Tap, read_stream, read_whole};
+pub use transport::caching_note;

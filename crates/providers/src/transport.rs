@@ -59,6 +59,26 @@ pub(crate) fn cache(endpoint: &Endpoint, ttl: CacheTtl) -> Option<CacheTtl> {
     marks.then_some(ttl)
 }
 
+/// One line about the cache of prompts at an endpoint: whether there is one, why, and for how long.
+pub fn caching_note(endpoint: &Endpoint, marks: Option<CacheTtl>) -> String {
+    let (model, place) = (&endpoint.model, endpoint.label());
+    match (marks, endpoint.api_mode) {
+        (Some(ttl), _) => {
+            let lives = match ttl {
+                CacheTtl::FiveMinutes => "5 minutes",
+                CacheTtl::OneHour => "1 hour",
+            };
+            format!("prompt caching: on, by marks ({model} at {place} takes them), kept for {lives}")
+        }
+        (None, ApiMode::CodexResponses) => {
+            format!("prompt caching: left to {place}, which is given the session as a key")
+        }
+        (None, ApiMode::ChatCompletions | ApiMode::AnthropicMessages) => {
+            format!("prompt caching: left to {place}; no marks are sent to {model} there")
+        }
+    }
+}
+
 /// The headers of a request with this key.
 pub(crate) fn headers(endpoint: &Endpoint, key: Option<&SecretString>) -> HeaderMap {
     let mut headers = HeaderMap::new();

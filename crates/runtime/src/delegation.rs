@@ -15,6 +15,7 @@ use hermes_conversation::{
     BoxFuture, CallId, EventRelay, EventStream, HelperNews, Message, SessionId, TurnEvent, UserMessage,
     events,
 };
+use hermes_prompt::Additions;
 use hermes_providers::Endpoint;
 use hermes_tools::{
     Approval, ApprovalRequest, AskUser, CallScope, Clarified, Delegate, HelperReport, HelperTask, Nobody,
@@ -80,6 +81,7 @@ impl Delegator {
             limits,
             instructions: Some(texts::instructions(may_delegate.then_some(self.settings.at_once))),
             depth: self.depth + 1,
+            additions: Additions::default(),
         })
     }
 

@@ -7,6 +7,7 @@ use crate::recording::RecordingError;
 use hermes_providers::ResolveError;
 use hermes_store::StoreError;
 use hermes_tools::ToolsetError;
+use std::path::PathBuf;
 
 /// What can keep Hermes from starting or continuing a session.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,9 @@ pub enum RuntimeError {
     /// The list of approved hooks cannot be used.
     #[error("{0}")]
     Hooks(String),
+    /// The messages that are to be sent before every conversation cannot be used.
+    #[error("prefill_messages_file {path}: {why}", path = path.display())]
+    Prefill { path: PathBuf, why: String },
     #[error(transparent)]
     Toolsets(#[from] ToolsetError),
     #[error(transparent)]

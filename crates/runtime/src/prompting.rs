@@ -3,8 +3,11 @@
 //! This happens once per session, and again when its model changes. What was gathered is stored with the
 //! session as the prompt it became.
 
+mod additions;
 mod project_files;
 mod surroundings;
+
+pub(crate) use additions::additions;
 
 use crate::standing::Standing;
 use crate::{Runtime, RuntimeError, model_facts};

@@ -14,7 +14,7 @@ use hermes_conversation::{
     UserMessage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
-use hermes_providers::Endpoint;
+use hermes_providers::{Endpoint, caching_note};
 use hermes_store::{LastSent, NewSession, SessionDb, Target, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
@@ -157,6 +157,7 @@ impl<'a> SessionHandle<'a> {
         };
         let mut session =
             Session::new(acquired.lease, system.into(), history, stored.quirks, standing.limits);
+        session.additions = standing.additions.clone();
         for sent in store.last_sent(&id).await? {
             let LastSent { provider, model, has_tools, mark } = sent;
             session.ledger.remember(CacheOf { provider, model, has_tools }, mark);
@@ -227,6 +228,12 @@ impl<'a> SessionHandle<'a> {
 
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// One line about the provider's cache of prompts.
+    pub fn caching_note(&self) -> String {
+        let own = self.route.stops().first().and_then(|model| model.profile().cache);
+        caching_note(&self.endpoint, own)
     }
 
     pub fn is_resumed(&self) -> bool {
@@ -394,6 +401,7 @@ impl<'a> SessionHandle<'a> {
         **session =
             Session::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
         session.ledger = ledger;
+        session.additions = self.standing.additions.clone();
         self.is_unsure = false;
         self.is_told = false;
         Ok(())
@@ -470,7 +478,8 @@ impl<'a> SessionHandle<'a> {
         let acquired = store.acquire(new, this_process()).await?;
         keep_outline(store, &self.id, self.layers.as_ref());
         let (history, quirks, limits) = (History::default(), Quirks::default(), self.standing.limits);
-        let session = Session::new(acquired.lease, system.as_str().into(), history, quirks, limits);
+        let mut session = Session::new(acquired.lease, system.as_str().into(), history, quirks, limits);
+        session.additions = self.standing.additions.clone();
         self.state = State::Live(Box::new(session));
         Ok(())
     }

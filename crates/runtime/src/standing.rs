@@ -2,9 +2,10 @@
 
 use crate::hooks::SessionHooks;
 use crate::recording::Recorder;
-use crate::{Runtime, RuntimeError};
+use crate::{Runtime, RuntimeError, prompting};
 use hermes_agent::recovery::Limits;
 use hermes_conversation::{CallId, EventSink, Hooks, NoHooks, SessionId};
+use hermes_prompt::Additions;
 use hermes_providers::Tap;
 use hermes_tools::{AskUser, Registry};
 use std::sync::Arc;
@@ -21,6 +22,8 @@ pub(crate) struct Standing {
     pub(crate) instructions: Option<String>,
     /// How many sessions are above it.
     pub(crate) depth: u32,
+    /// What goes with its requests and is not stored.
+    pub(crate) additions: Additions,
 }
 
 impl Standing {
@@ -40,6 +43,7 @@ impl Standing {
             limits: runtime.limits()?,
             instructions: None,
             depth: 0,
+            additions: prompting::additions(runtime)?,
         })
     }
 

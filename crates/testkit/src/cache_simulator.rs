@@ -23,7 +23,7 @@ pub struct CacheUse {
     pub read: usize,
     /// Tokens of the request.
     pub prompt: usize,
-    /// Tokens that the request before had sent in the same place.
+    /// Tokens that the request before had sent in the same place, as far as a cache can give them back.
     pub reusable: usize,
 }
 
@@ -126,7 +126,8 @@ pub struct PrefixCache {
 impl PrefixCache {
     pub fn ask(&mut self, body: &[u8]) -> CacheUse {
         let common = self.last.iter().zip(body).take_while(|(a, b)| a == b).count();
-        let reusable = self.last.len().min(body.len()) / BYTES;
+        // Only whole pieces are kept.
+        let reusable = self.last.len().min(body.len()) / BYTES / PIECE * PIECE;
         self.last = body.to_vec();
         CacheUse { read: common / BYTES / PIECE * PIECE, prompt: body.len() / BYTES, reusable }
     }

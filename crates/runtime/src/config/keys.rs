@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 72] = [
+pub static KEYS: [Key; 74] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -234,6 +234,13 @@ pub static KEYS: [Key; 72] = [
         Fallback::Boolean(true),
         "tell the model to make independent tool calls together",
     ),
+    text("agent.system_prompt", "words behind the system prompt of every request; not stored with sessions")
+        .env(&[Value("HERMES_EPHEMERAL_SYSTEM_PROMPT")]),
+    text(
+        "prefill_messages_file",
+        "JSON list of messages ({role, content}) that stand before every conversation; not stored with it",
+    )
+    .env(&[Value("HERMES_PREFILL_MESSAGES_FILE")]),
     text("agent.environment_hint", "words about this machine for the model")
         .env(&[Value("HERMES_ENVIRONMENT_HINT")]),
     key(

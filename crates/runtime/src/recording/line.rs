@@ -115,6 +115,11 @@ pub(crate) struct SessionLine {
     /// What the system prompt was made from, where it was made in this run.
     pub(crate) layers: Option<Layers>,
     pub(crate) system: String,
+    /// What goes with every request and is not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) more_system: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) prefill: Vec<Message>,
     /// The session's own model and those that step in.
     pub(crate) stops: Vec<ModelProfile>,
     pub(crate) limits: LimitsLine,

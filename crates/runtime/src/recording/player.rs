@@ -13,7 +13,7 @@ use crate::past;
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{EventSink, History, Lease, Message, SessionId, events};
-use hermes_prompt::SystemPrompt;
+use hermes_prompt::{Additions, SystemPrompt};
 use hermes_store::{NewSession, SessionDb, StoreError, this_process};
 use hermes_tools::{AskUser, ToolContext, Toolbox};
 use hermes_wire::ModelRoute;
@@ -121,7 +121,11 @@ impl<'a> Player<'a> {
         };
         let history = History::restore(line.history.clone());
         let limits = line.limits.to_limits();
-        let session = Session::new(lease, line.system.as_str().into(), history, line.quirks, limits);
+        let mut session = Session::new(lease, line.system.as_str().into(), history, line.quirks, limits);
+        session.additions = Additions {
+            system: line.more_system.as_deref().map(Arc::from),
+            prefill: line.prefill.iter().cloned().map(Arc::new).collect(),
+        };
         let live = self.around.live();
         let played = Played {
             session,

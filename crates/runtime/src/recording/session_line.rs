@@ -29,6 +29,8 @@ pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> Sessio
         cwd: facts.cwd,
         layers: layers.cloned(),
         system: session.system.to_string(),
+        more_system: session.additions.system.as_deref().map(str::to_owned),
+        prefill: session.additions.prefill.iter().map(|message| Message::clone(message)).collect(),
         stops: facts.route.stops().iter().map(|stop| stop.profile().clone()).collect(),
         limits: LimitsLine::of(&session.limits),
         toolsets: facts.toolsets,
