@@ -64,7 +64,7 @@ fn answer(ended: &Ended<'_>) -> Option<String> {
 }
 
 fn failure_mark(name: &str, result: &str) -> String {
-    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    let result = first_value(result);
     match (name, result["exit_code"].as_i64()) {
         ("terminal", Some(code)) => format!(" [exit {code}]"),
         _ => match result["error"].as_str() {
@@ -73,6 +73,12 @@ fn failure_mark(name: &str, result: &str) -> String {
             _ => " [error]".to_owned(),
         },
     }
+}
+
+/// The JSON that a result begins with; more words may follow it.
+fn first_value(result: &str) -> Value {
+    let mut values = serde_json::Deserializer::from_str(result).into_iter();
+    values.next().and_then(Result::ok).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -304,6 +304,7 @@ impl Runtime {
             file_read_max_chars: number("file_read_max_chars", default.file_read_max_chars)?,
             files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
             approvals: ApprovalMode::from_config(&mode),
+            folder_hints: !self.config.boolean("agent.ignore_rules")?,
             clarify_timeout: seconds("agent.clarify_timeout")?.unwrap_or(default.clarify_timeout),
             ..default
         })

@@ -1,6 +1,7 @@
 //! What the tools of one session share.
 
 use crate::builtin::todo::{self, Todo};
+use crate::hints::FolderHints;
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
@@ -54,6 +55,7 @@ pub struct ToolContext {
     todos: Mutex<Vec<Todo>>,
     /// Calls that ran a command and are not recorded yet.
     commands: Mutex<Vec<IntentId>>,
+    hints: Mutex<FolderHints>,
 }
 
 /// By which the command of a session's call can be found again.
@@ -73,6 +75,7 @@ impl ToolContext {
             reads: Mutex::default(),
             todos: Mutex::default(),
             commands: Mutex::default(),
+            hints: Mutex::new(FolderHints::below(&setup.cwd)),
             setup,
         }
     }
@@ -87,6 +90,12 @@ impl ToolContext {
         if let Some(list) = messages.iter().rev().find_map(|message| todo::list_in(message)) {
             *lock(&self.todos) = list;
         }
+        lock(&self.hints).restore(messages);
+    }
+
+    /// Which folders were looked at for instructions; nothing where none is looked at.
+    pub(crate) fn hints(&self) -> Option<MutexGuard<'_, FolderHints>> {
+        self.setup.settings.folder_hints.then(|| lock(&self.hints))
     }
 
     /// Forgets which files were read, for when the conversation was compressed.

@@ -14,6 +14,7 @@ mod coerce;
 mod context;
 mod delegate;
 mod fuzzy;
+mod hints;
 mod limits;
 mod names;
 mod paths;

@@ -5,8 +5,8 @@
 
 use crate::tool::{Body, Bound, CallScope};
 use crate::{
-    ApprovalRequest, AskUser, Concurrency, Origin, ToolContext, ToolError, ToolOutput, builtin, limits,
-    untrusted,
+    ApprovalRequest, AskUser, Concurrency, Origin, ToolContext, ToolError, ToolOutput, builtin, hints,
+    limits, untrusted,
 };
 use futures::FutureExt;
 use hermes_conversation::{
@@ -179,6 +179,11 @@ impl Prepared {
             Some(_) => tracing::error!(parent: &span, ms = millis, "tool crashed"),
             None => tracing::info!(parent: &span, outcome, failed, bytes, ms = millis, "tool ended"),
         }
+        let hints = match origin {
+            Origin::Here => hints::for_call(&self.call, &scope.cwd, cx),
+            Origin::Outside => None,
+        };
+        let text = text + hints.as_deref().unwrap_or_default();
         let mut message = ToolMessage::new(self.call.id, self.call.name, text);
         message.disposition = disposition;
         if origin == Origin::Outside {

@@ -25,6 +25,8 @@ pub struct ToolSettings {
     pub approvals: ApprovalMode,
     /// Seconds a person may take to answer a question; 0 means any number.
     pub clarify_timeout: u64,
+    /// Results tell of instructions in the folders they are from.
+    pub folder_hints: bool,
 }
 
 impl Default for ToolSettings {
@@ -39,6 +41,7 @@ impl Default for ToolSettings {
             files_total: SpillLimits::default().total,
             approvals: ApprovalMode::Manual,
             clarify_timeout: 3600,
+            folder_hints: false,
         }
     }
 }
