@@ -19,6 +19,15 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+/// The prompt with what it refers to; what cannot go along is told.
+async fn referring(session: &SessionHandle<'_>, text: &str) -> Result<String, RuntimeError> {
+    let referred = session.referring(text).await?;
+    for warning in &referred.warnings {
+        term::complain(&format!("hermes: {}", term::printable(warning)));
+    }
+    Ok(referred.text)
+}
+
 /// Answers a prompt and says how it went.
 pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> Result<Exit, Failure> {
     let person = Person::present(runtime, prompt.manner)?;
@@ -36,8 +45,17 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let report = match session.waiting().await {
         // What was said to the session and never delivered comes first: it was said before.
         Ok(waiting) => {
-            let message = message_with_images(&prompt.text, &prompt.images);
-            session.submit(Input::after_mail(waiting, message), &cancel, sink).await
+            let text = match prompt.is_typed {
+                true => referring(&session, &prompt.text).await,
+                false => Ok(prompt.text.clone()),
+            };
+            match text {
+                Ok(text) => {
+                    let message = message_with_images(&text, &prompt.images);
+                    session.submit(Input::after_mail(waiting, message), &cancel, sink).await
+                }
+                Err(error) => Err(error),
+            }
         }
         Err(error) => Err(error),
     };

@@ -14,6 +14,9 @@ pub(crate) struct Prompt {
     pub(crate) text: String,
     pub(crate) images: Vec<Image>,
     pub(crate) manner: Manner,
+    /// A person wrote it for Hermes: what it refers to (`@file:…`) goes along. In what a program passes on,
+    /// such words are somebody else's.
+    pub(crate) is_typed: bool,
 }
 
 /// How an answer is shown.
@@ -60,7 +63,8 @@ pub(crate) fn wanted(
     }
     let images: Result<_, _> = common.image.iter().map(|path| Image::read(path)).collect();
     let images = images.map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Some(Prompt { text, images, manner }))
+    let is_typed = manner == Manner::Human && args.query.as_deref().is_some_and(|query| query != "-");
+    Ok(Some(Prompt { text, images, manner, is_typed }))
 }
 
 fn standard_input() -> Result<String, Failure> {

@@ -131,3 +131,30 @@ async fn the_ledger_tells_what_broke_the_cache_and_why() {
     let out = run(scene.home.path(), &["cache", "report"]).await;
     assert!(stdout(&out).contains("2 changes to what was sent, 0 of them unexplained"), "{}", stdout(&out));
 }
+
+#[tokio::test]
+async fn what_a_person_refers_to_goes_along() {
+    let scene = Scene::new().await;
+    scene.home.write("work/notes.md", "one\ntwo\nthree\n");
+    let ask = async |args: &[&str]| {
+        let out = finished(hermes(scene.home.path(), &scene.work(), args)).await;
+        assert_eq!(code(&out), 0, "{}", stderr(&out));
+        let bodies = scene.provider.bodies();
+        let said = bodies.last().unwrap()["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+        (said.as_str().unwrap().to_owned(), stderr(&out))
+    };
+    let (said, _) = ask(&["chat", "-q", "sum up @file:notes.md:2-3 please"]).await;
+    assert!(
+        said.starts_with(
+            "sum up please\n\n--- Attached Context ---\n<attachment name=\"@file:notes.md:2-3\""
+        ),
+        "{said}"
+    );
+    assert!(said.contains("\ntwo\nthree\n</attachment"), "{said}");
+    let (said, told) = ask(&["chat", "-q", "look @file:../config.yaml"]).await;
+    assert!(told.contains("@file:../config.yaml: it is outside of the session's folder"), "{told}");
+    assert!(said.contains("--- Context Warnings ---") && !said.contains("base_url"), "{said}");
+    // What a program passes on is not looked into.
+    let (said, _) = ask(&["-z", "look @file:notes.md"]).await;
+    assert_eq!(said, "look @file:notes.md");
+}

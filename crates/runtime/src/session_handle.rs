@@ -226,6 +226,15 @@ impl<'a> SessionHandle<'a> {
         &self.id
     }
 
+    pub(crate) fn runtime(&self) -> &Runtime {
+        self.runtime
+    }
+
+    /// The folder it works in now.
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.tool_context.cwd()
+    }
+
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }

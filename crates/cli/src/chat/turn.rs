@@ -30,7 +30,17 @@ impl Chat<'_> {
                 return Flow::Stay;
             }
         };
-        match self.turn(Input::after_mail(waiting, UserMessage::text(line))).await {
+        let referred = match self.session.referring(line).await {
+            Ok(referred) => referred,
+            Err(error) => {
+                self.complain(&Failure::from(error).line);
+                return Flow::Stay;
+            }
+        };
+        for warning in &referred.warnings {
+            self.note(warning);
+        }
+        match self.turn(Input::after_mail(waiting, UserMessage::text(referred.text))).await {
             Went::Well => self.say_the_rest().await,
             Went::Wrong => self.leave_waiting().await,
         }
