@@ -3,6 +3,7 @@
 use crate::auth::AuthCommand;
 use crate::cache_command::CacheCommand;
 use crate::logs_command::LogsArgs;
+use crate::memory_command::MemoryCommand;
 use crate::prompt_command::PromptCommand;
 use crate::replay_command::ReplayArgs;
 use crate::trace_command::TraceArgs;
@@ -157,6 +158,9 @@ pub(crate) enum Command {
     /// Programs of your own that run at moments of a turn: list them, take consent back
     #[command(subcommand)]
     Hooks(HooksCommand),
+    /// What is remembered across sessions: look at it, change it, see who changed what, take it back
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// What the model is told before you speak: look at it, weigh it, check texts before they become part of it
     #[command(subcommand)]
     Prompt(PromptCommand),

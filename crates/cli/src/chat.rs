@@ -150,6 +150,9 @@ impl<'a> Chat<'a> {
 
     async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
         self.session.take_up_name();
+        if let Some(notice) = self.session.take_review_notice() {
+            self.note(&notice);
+        }
         match commands::read(line) {
             Line::Words => Ok(self.say(line).await),
             Line::Command(action) => self.act(action).await,

@@ -25,6 +25,7 @@ mod keys;
 mod launch;
 mod listening;
 mod logs_command;
+mod memory_command;
 mod model_command;
 mod oneshot;
 mod page;
@@ -147,6 +148,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Auth(command)) => auth::run(command, &common).await,
         Some(Command::Config(command)) => config_command::run(command, &common),
         Some(Command::Hooks(command)) => hooks_command::run(command, &common),
+        Some(Command::Memory(command)) => memory_command::run(command, &common),
         Some(Command::Prompt(command)) => prompt_command::run(&command, &common).await,
         Some(Command::Cache(command)) => cache_command::run(&command, &common).await,
         Some(Command::Doctor) => doctor::run(&common).await,

@@ -278,7 +278,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-fn local_time(epoch: f64) -> String {
+pub(crate) fn local_time(epoch: f64) -> String {
     let seconds = epoch as i64;
     jiff::Timestamp::from_second(seconds).map_or_else(
         |_| "?".to_owned(),

@@ -17,6 +17,7 @@ pub(crate) fn describe(name: &str, arguments: &str) -> (&'static str, String, St
         "delegate_task" => ("🔀", "delegate".to_owned(), delegated(&arguments)),
         "clarify" => ("❓", "asked".to_owned(), text("question")),
         "todo" => ("📋", "plan".to_owned(), todo_detail(&arguments)),
+        "memory" => ("🧠", "remember".to_owned(), memory_detail(&arguments)),
         other => ("⚡", other.chars().take(9).collect(), String::new()),
     }
 }
@@ -26,6 +27,21 @@ fn delegated(arguments: &Value) -> String {
         Some(tasks) => format!("{} tasks", tasks.len()),
         None => arguments["goal"].as_str().unwrap_or_default().to_owned(),
     }
+}
+
+/// What is written down, since it outlives the session.
+fn memory_detail(arguments: &Value) -> String {
+    let single = std::slice::from_ref(arguments);
+    let operations = arguments["operations"].as_array().filter(|operations| !operations.is_empty());
+    let shown = operations.map_or(single, Vec::as_slice).iter().map(|operation| {
+        let text = |key: &str| operation[key].as_str().unwrap_or_default();
+        match text("action") {
+            "add" => format!("+ {}", text("content")),
+            "remove" => format!("- {}", text("old_text")),
+            _ => format!("{} → {}", text("old_text"), text("content")),
+        }
+    });
+    format!("{}: {}", arguments["target"].as_str().unwrap_or_default(), shown.collect::<Vec<_>>().join("; "))
 }
 
 fn todo_detail(arguments: &Value) -> String {
@@ -105,6 +121,19 @@ mod tests {
                 "  ┊ 📖 read      a.rs  0.1s [error]",
             ),
             (line("todo", r#"{"todos":[{}]}"#, "{}", false), "  ┊ 📋 plan      1 item  0.1s"),
+            (
+                line("memory", r#"{"target":"user","action":"add","content":"is called Ada"}"#, "{}", false),
+                "  ┊ 🧠 remember  user: + is called Ada  0.1s",
+            ),
+            (
+                line(
+                    "memory",
+                    r#"{"target":"memory","operations":[{"action":"remove","old_text":"a"},{"action":"replace","old_text":"b","content":"c"}]}"#,
+                    "{}",
+                    false,
+                ),
+                "  ┊ 🧠 remember  memory: - a; b → c  0.1s",
+            ),
             (
                 line("clarify", r#"{"question":"Which?"}"#, r#"{"user_response":"blue"}"#, false),
                 "  ┊ ❓ asked     Which? → blue  0.1s",

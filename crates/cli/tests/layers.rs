@@ -158,3 +158,37 @@ async fn what_a_person_refers_to_goes_along() {
     let (said, _) = ask(&["-z", "look @file:notes.md"]).await;
     assert_eq!(said, "look @file:notes.md");
 }
+
+#[tokio::test]
+async fn memory_is_in_new_prompts_and_recall_in_the_message() {
+    let scene = Scene::new().await;
+    let add = ["memory", "add", "--target", "user", "Prefers short answers."];
+    let out = run(scene.home.path(), &add).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    let first = scene.asked(&[]).await;
+    assert!(first.contains("USER PROFILE (who the user is) [1% — 22/1,375 chars]"), "{first}");
+    assert!(first.contains("\nPrefers short answers.\n"), "{first}");
+    // Written later, it counts for new sessions.
+    run(scene.home.path(), &["memory", "add", "The disk is slow."]).await;
+    assert_eq!(scene.asked(&["--continue"]).await, first);
+    assert!(scene.asked(&[]).await.contains("The disk is slow."));
+    let bare = scene.asked(&["--ignore-rules"]).await;
+    assert!(!bare.contains("short answers"), "{bare}");
+    // Recall goes into the message and stays there.
+    let mut config = custom_model(&scene.provider.base_url());
+    config.push_str("memory:\n  provider: sessions\n");
+    scene.home.write_config(&config);
+    let ask = async |args: &[&str]| {
+        let out = finished(hermes(scene.home.path(), &scene.work(), args)).await;
+        assert_eq!(code(&out), 0, "{}", stderr(&out));
+        scene.provider.bodies().last().unwrap().clone()
+    };
+    ask(&["-z", "The zanzibar password hint is in the blue folder."]).await;
+    let body = ask(&["-z", "Where is the zanzibar hint?"]).await;
+    let said = body["messages"][1]["content"].as_str().unwrap();
+    assert!(said.starts_with("Where is the zanzibar hint?\n\n<memory-context>"), "{said}");
+    assert!(said.contains("blue folder"), "{said}");
+    assert!(!body["messages"][0]["content"].as_str().unwrap().contains("blue folder"));
+    let later = ask(&["--continue", "-z", "Thanks."]).await;
+    assert_eq!(later["messages"][1]["content"].as_str().unwrap(), said, "the same bytes in every request");
+}

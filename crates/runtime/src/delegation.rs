@@ -82,6 +82,7 @@ impl Delegator {
             instructions: Some(texts::instructions(may_delegate.then_some(self.settings.at_once))),
             depth: self.depth + 1,
             additions: Additions::default(),
+            remembers: false,
         })
     }
 

@@ -15,6 +15,7 @@ use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise};
 use hermes_prompt::{Layers, Sourced, Without, project_file_limit, ready_file};
 use hermes_providers::Endpoint;
+use hermes_store::memory::Target;
 use std::path::Path;
 
 /// What was found, and what a person should know about it.
@@ -62,6 +63,7 @@ pub(crate) fn gather(
     if !is_helper && !config.boolean("agent.ignore_rules")? {
         found.read_soul(runtime);
         found.read_project(runtime, endpoint, cwd)?;
+        found.read_memory(runtime)?;
     }
     Ok(found)
 }
@@ -111,6 +113,20 @@ impl Gathered {
             }
             self.layers.project.push(ready.file);
         }
+        Ok(())
+    }
+
+    /// What is remembered, as it stands now.
+    fn read_memory(&mut self, runtime: &Runtime) -> Result<(), RuntimeError> {
+        let book = runtime.memory()?;
+        let snapshot = book.snapshot();
+        self.notices.extend(snapshot.notice());
+        let sourced = |text: Option<String>, target| {
+            text.map(|text| Sourced { text, source: book.path(target).display().to_string() })
+        };
+        self.layers.memory = sourced(snapshot.memory, Target::Memory);
+        self.layers.profile = sourced(snapshot.user, Target::User);
+        self.layers.recalled = runtime.memory_provider()?.and_then(|provider| provider.static_block());
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::home::Home;
 use crate::hooks::ShellHooks;
+use crate::memory::{self, SessionMemory};
 use crate::meter::{Budget, StoredMeter};
 use crate::model_choice::{self, http_clients};
 use crate::recording::Recorder;
@@ -95,7 +96,10 @@ impl Runtime {
         let config = Config::load(&launch.home, launch.flags.clone(), launch.shell.clone())?;
         let enabled = config.list("toolsets")?;
         let disabled = config.list("agent.disabled_toolsets")?;
-        let registry = Registry::builtin().select(Some(&enabled), &disabled)?;
+        let mut registry = Registry::builtin().select(Some(&enabled), &disabled)?;
+        if memory::is_off(&config)? {
+            registry = registry.without(&["memory"]);
+        }
         let clients = http_clients(&config)?;
         let store = Arc::new(OnceLock::new());
         let meter = Arc::new(StoredMeter { store: store.clone(), budget: Budget::read(&config)? });
@@ -263,6 +267,7 @@ impl Runtime {
         Ok(Arc::new(ToolContext::new(ToolSetup {
             session: session.to_string(),
             delegate,
+            memory: Some(SessionMemory::of(self, session)?),
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),

@@ -3,6 +3,7 @@
 mod opening;
 
 use crate::delegation::{CurrentEndpoint, Delegator};
+use crate::memory::{Review, review_notice};
 use crate::naming::Naming;
 use crate::recording::{SessionFacts, session_line};
 use crate::standing::Standing;
@@ -44,6 +45,7 @@ pub struct SessionHandle<'a> {
     cost: Option<Cost>,
     notices: Vec<String>,
     naming: Naming,
+    review: Review,
     /// The record failed under a turn: what it holds must be read again before the next one.
     is_unsure: bool,
     /// What the system prompt was made from, where it was made here.
@@ -215,6 +217,7 @@ impl<'a> SessionHandle<'a> {
             cost: None,
             notices,
             naming: Naming::default(),
+            review: Review::default(),
             is_unsure: false,
             layers: None,
             is_told: false,
@@ -268,6 +271,21 @@ impl<'a> SessionHandle<'a> {
             // A conversation without a name is as good as one with.
             let _ = self.naming.begin(self.runtime, &self.endpoint, &self.id, &session.history);
         }
+    }
+
+    /// Lets a second model look back on the session, if it is time to, and write down what later ones
+    /// should know.
+    pub fn review_in_background(&mut self) {
+        let State::Live(session) = &self.state else { return };
+        // A session that is not looked back on is as good as one that is.
+        let _ = self.review.begin(self.runtime, &self.endpoint, &self.id, &session.history);
+    }
+
+    /// What was written down in the background since this was last asked, in a line for the person.
+    pub fn take_review_notice(&mut self) -> Option<String> {
+        let changes = self.review.found();
+        let how = self.runtime.config.text("display.memory_notifications").ok().flatten();
+        review_notice(&changes, how.as_deref().unwrap_or_default())
     }
 
     /// Whether something has been said in it.

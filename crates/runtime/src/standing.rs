@@ -1,6 +1,7 @@
 //! What a session is to others, and what follows from that: its tools, its prompt, who records it.
 
 use crate::hooks::SessionHooks;
+use crate::memory::Recalling;
 use crate::recording::Recorder;
 use crate::{Runtime, RuntimeError, prompting};
 use hermes_agent::recovery::Limits;
@@ -24,6 +25,8 @@ pub(crate) struct Standing {
     pub(crate) depth: u32,
     /// What goes with its requests and is not stored.
     pub(crate) additions: Additions,
+    /// Memory is shown to it.
+    pub(crate) remembers: bool,
 }
 
 impl Standing {
@@ -44,6 +47,7 @@ impl Standing {
             instructions: None,
             depth: 0,
             additions: prompting::additions(runtime)?,
+            remembers: !runtime.config.boolean("agent.ignore_rules")?,
         })
     }
 
@@ -55,8 +59,19 @@ impl Standing {
         events: &EventSink,
         cancel: &CancellationToken,
     ) -> Arc<dyn Hooks> {
-        let Some(hooks) = runtime.hooks.clone() else { return Arc::new(NoHooks) };
-        let (platform, ask) = (self.source.clone(), ask.clone());
-        Arc::new(SessionHooks { hooks, platform, ask, events: events.relay(), cancel: cancel.clone() })
+        let hooks: Arc<dyn Hooks> = match runtime.hooks.clone() {
+            None => Arc::new(NoHooks),
+            Some(hooks) => {
+                let (platform, ask) = (self.source.clone(), ask.clone());
+                let (events, cancel) = (events.relay(), cancel.clone());
+                Arc::new(SessionHooks { hooks, platform, ask, events, cancel })
+            }
+        };
+        // A helper is told what it needs by the one it works for.
+        let is_helper = self.works_for.is_some();
+        match runtime.memory_provider().ok().flatten().filter(|_| !is_helper && self.remembers) {
+            Some(provider) => Arc::new(Recalling { hooks, provider }),
+            None => hooks,
+        }
     }
 }

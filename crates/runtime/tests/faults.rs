@@ -75,6 +75,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
     let context = ToolContext::new(ToolSetup {
         session: "s".to_owned(),
         delegate: None,
+        memory: None,
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,

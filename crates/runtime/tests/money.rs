@@ -221,6 +221,7 @@ fn ports(world: &World) -> Ports {
     let context = ToolContext::new(ToolSetup {
         session: "s".to_owned(),
         delegate: None,
+        memory: None,
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,

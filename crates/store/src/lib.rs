@@ -1,10 +1,12 @@
-//! Everything kept on disk between turns: the session database.
+//! Everything kept on disk between turns: the session database, and what is remembered.
 //!
 //! [`SessionDb`] speaks the file format of the Python release (schema 22) and adds tables of its
 //! own, named `hx_*`. It is also the [`Transcript`](hermes_conversation::Transcript) of a turn.
+//! [`memory`] keeps the two files that every session begins with, shared with that release, too.
 //! Nothing here decides what is said or run; it keeps what was decided, in order, once.
 
 mod error;
+pub mod memory;
 mod sessions;
 
 pub use error::{SqliteFailure, StoreError};

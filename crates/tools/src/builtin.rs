@@ -7,6 +7,7 @@ pub(crate) mod delegate_task;
 mod exit_meaning;
 mod foreground;
 mod found;
+mod memory;
 mod page;
 mod patch;
 mod read_file;
@@ -28,6 +29,7 @@ pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
     vec![
         Arc::new(Typed::new(clarify::Clarify)),
         Arc::new(Typed::new(delegate_task::DelegateTask)),
+        Arc::new(Typed::new(memory::MemoryTool)),
         Arc::new(Typed::new(patch::Patch)),
         Arc::new(Typed::new(read_file::ReadFile)),
         Arc::new(Typed::new(search_files::SearchFiles)),

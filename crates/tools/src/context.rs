@@ -5,7 +5,7 @@ use crate::hints::FolderHints;
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
-use crate::{Delegate, ToolSettings, user_home};
+use crate::{Delegate, Memory, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, SpillLimits};
@@ -36,6 +36,8 @@ pub struct ToolSetup {
     pub backend: Arc<dyn Backend>,
     /// What gives tasks to other sessions, where that is possible.
     pub delegate: Option<Arc<dyn Delegate>>,
+    /// What keeps facts for later sessions, where that is possible.
+    pub memory: Option<Arc<dyn Memory>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -173,6 +175,10 @@ impl ToolContext {
 
     pub(crate) fn delegate(&self) -> Option<&Arc<dyn Delegate>> {
         self.setup.delegate.as_ref()
+    }
+
+    pub(crate) fn memory(&self) -> Option<&Arc<dyn Memory>> {
+        self.setup.memory.as_ref()
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {

@@ -26,8 +26,17 @@ fn definitions_are_stable_and_small() {
 
 #[test]
 fn toolsets_choose_tools() {
-    let all =
-        ["clarify", "delegate_task", "patch", "read_file", "search_files", "terminal", "todo", "write_file"];
+    let all = [
+        "clarify",
+        "delegate_task",
+        "memory",
+        "patch",
+        "read_file",
+        "search_files",
+        "terminal",
+        "todo",
+        "write_file",
+    ];
     let file = ["patch", "read_file", "search_files", "write_file"];
     for (enabled, disabled, want) in [
         (None, &[][..], &all[..]),
@@ -57,7 +66,7 @@ fn an_unknown_toolset_is_an_error_that_lists_the_known_ones() {
     {
         let text = error.unwrap().to_string();
         let want = "no toolset is called `fil`; known toolsets: clarify, coding, debugging, delegation, file, hermes-cli, \
-                    terminal, todo, all";
+                    memory, terminal, todo, all";
         assert_eq!(text, want);
     }
 }
@@ -132,7 +141,7 @@ fn calls_are_judged() {
             "launch",
             "{}",
             "invalid",
-            "There is no tool called `launch`. Available tools: clarify, delegate_task, patch, read_file",
+            "There is no tool called `launch`. Available tools: clarify, delegate_task, memory, patch",
         ),
         ("", "{}", "invalid", "no tool name"),
         ("terminal", "", "invalid", "`command` is required"),

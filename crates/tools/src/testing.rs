@@ -57,6 +57,7 @@ impl Bench {
             scratch: root.join("scratch"),
             backend: Arc::new(Local),
             delegate: None,
+            memory: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),

@@ -13,6 +13,7 @@ pub enum Toolset {
     Todo,
     Clarify,
     Delegation,
+    Memory,
 }
 
 impl Toolset {
@@ -23,6 +24,7 @@ impl Toolset {
             Self::Todo => "todo",
             Self::Clarify => "clarify",
             Self::Delegation => "delegation",
+            Self::Memory => "memory",
         }
     }
 }

@@ -24,6 +24,7 @@ pub(crate) fn ports(
     let context = ToolContext::new(ToolSetup {
         session: "s".to_owned(),
         delegate: None,
+        memory: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

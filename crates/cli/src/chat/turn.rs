@@ -98,6 +98,7 @@ impl Chat<'_> {
                 self.conclude(&report);
                 if report.completed {
                     self.session.name_in_background();
+                    self.session.review_in_background();
                 }
                 if report.failed { Went::Wrong } else { Went::Well }
             }

@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 74] = [
+pub static KEYS: [Key; 81] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -262,6 +262,31 @@ pub static KEYS: [Key; 74] = [
         Fallback::None,
         "most characters of one file of the project in the prompt; unless set, a share of the window",
     ),
+    key(
+        "memory.memory_enabled",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "whether the model has notes of its own across sessions (memories/MEMORY.md)",
+    ),
+    key(
+        "memory.user_profile_enabled",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "whether the model remembers who you are (memories/USER.md)",
+    ),
+    integer("memory.memory_char_limit", 2_200, "most characters in memories/MEMORY.md"),
+    integer("memory.user_char_limit", 1_375, "most characters in memories/USER.md"),
+    key(
+        "memory.provider",
+        Kind::Choice(&["sessions", "none"]),
+        Fallback::Text("none"),
+        "where more is recalled from for each message: sessions (what was said before, on this machine) or none",
+    ),
+    integer(
+        "memory.nudge_interval",
+        0,
+        "turns after which a second model looks back and notes what to remember; 0 means never",
+    ),
     integer("terminal.timeout", 180, "seconds a command may run").env(&[Value("TERMINAL_TIMEOUT")]),
     integer("terminal.orphan_grace", 600, "seconds a command goes on after Hermes died, at most"),
     key("terminal.cwd", Kind::Text, Fallback::Text("."), "directory commands start in"),
@@ -305,6 +330,12 @@ pub static KEYS: [Key; 74] = [
         Kind::Choice(&["queue", "steer", "interrupt"]),
         Fallback::Text("interrupt"),
         "what Enter does while a turn runs: interrupt it, queue the message, or steer the turn with it",
+    ),
+    key(
+        "display.memory_notifications",
+        Kind::Choice(&["off", "verbose", "on"]),
+        Fallback::Text("on"),
+        "what you are told of memory written in the background: off, on (that it was), verbose (what)",
     ),
     key("display.show_reasoning", Kind::Boolean, Fallback::Boolean(true), "show the model's reasoning"),
     key(

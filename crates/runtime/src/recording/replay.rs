@@ -126,6 +126,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
     ToolContext::new(ToolSetup {
         session: "replay".to_owned(),
         delegate: None,
+        memory: None,
         fence_key: Arc::new(|| FenceKey::new([0; 32])),
         cwd,
         home: folder.to_owned(),

@@ -1,0 +1,230 @@
+//! What is remembered across sessions: `memories/MEMORY.md` and `memories/USER.md`.
+//!
+//! The files, their lock and their rules are those of the Python release, so both programs can write them
+//! at once. [`MemoryBook`] reads, decides (in `change` and `undo`, plain functions) and writes, in that
+//! order and under the lock. Every change is in a history beside the file before the file is touched.
+//!
+//! The history is a file and not a table: it is written under the same lock as the memory, moves with its
+//! folder, and does not need the session database to be sound.
+
+mod change;
+mod entries;
+mod error;
+mod file;
+mod held;
+mod history;
+mod journal;
+mod lock;
+mod snapshot;
+mod target;
+mod undo;
+
+pub use change::Op;
+pub use error::MemoryError;
+pub use history::{Change, Fate, Origin};
+pub use snapshot::{MaskedEntry, MemorySnapshot};
+pub use target::{ChangeId, Target};
+
+use crate::Clock;
+use entries::{chars, split};
+use history::described;
+use journal::{Journal, Known};
+use std::path::{Path, PathBuf};
+
+/// What the settings say about the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemorySettings {
+    pub memory_enabled: bool,
+    pub user_profile_enabled: bool,
+    /// Characters of `MEMORY.md`.
+    pub memory_char_limit: usize,
+    /// Characters of `USER.md`.
+    pub user_char_limit: usize,
+}
+
+impl Default for MemorySettings {
+    fn default() -> Self {
+        Self {
+            memory_enabled: true,
+            user_profile_enabled: true,
+            memory_char_limit: 2_200,
+            user_char_limit: 1_375,
+        }
+    }
+}
+
+impl MemorySettings {
+    pub fn is_enabled(&self, target: Target) -> bool {
+        match target {
+            Target::Memory => self.memory_enabled,
+            Target::User => self.user_profile_enabled,
+        }
+    }
+
+    fn limit(&self, target: Target) -> usize {
+        match target {
+            Target::Memory => self.memory_char_limit,
+            Target::User => self.user_char_limit,
+        }
+    }
+}
+
+/// Who changes something, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Author {
+    pub origin: Origin,
+    pub session: Option<String>,
+}
+
+impl Author {
+    /// Somebody at the command line.
+    pub fn person() -> Self {
+        Self { origin: Origin::Person, session: None }
+    }
+
+    /// The model of a session.
+    pub fn model(session: impl Into<String>) -> Self {
+        Self { origin: Origin::Model, session: Some(session.into()) }
+    }
+
+    /// A model that looks back on a session.
+    pub fn review(session: impl Into<String>) -> Self {
+        Self { origin: Origin::Review, session: Some(session.into()) }
+    }
+}
+
+/// One file as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    pub target: Target,
+    pub entries: Vec<String>,
+    /// Characters of all entries together.
+    pub used: usize,
+    pub limit: usize,
+}
+
+impl Page {
+    /// How full it is, as `0% — 19/2,200 chars`.
+    pub fn usage(&self) -> String {
+        snapshot::usage(self.used, self.limit)
+    }
+
+    /// The entries as a model may see them: those that look unsafe are left out.
+    pub fn shown_to_a_model(&self) -> Vec<String> {
+        snapshot::masked(self.target, &self.entries).0
+    }
+}
+
+/// What came of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The file as it is now.
+    pub page: Page,
+    /// In the history; none when everything was so already.
+    pub change: Option<ChangeId>,
+}
+
+/// The memory of one home. Its methods wait for the disk and for other processes.
+#[derive(Clone)]
+pub struct MemoryBook {
+    folder: PathBuf,
+    settings: MemorySettings,
+    clock: Clock,
+}
+
+impl MemoryBook {
+    /// The memory of the home at this path. Nothing is read or made yet.
+    pub fn open(home: &Path, settings: MemorySettings, clock: Clock) -> Self {
+        Self { folder: home.join("memories"), settings, clock }
+    }
+
+    pub fn settings(&self) -> &MemorySettings {
+        &self.settings
+    }
+
+    pub fn path(&self, target: Target) -> PathBuf {
+        self.folder.join(target.file_name())
+    }
+
+    /// The entries of a file. Readers need no lock: the file is only ever replaced.
+    pub fn page(&self, target: Target) -> Result<Page, MemoryError> {
+        let text = file::read(&self.path(target))?.unwrap_or_default();
+        Ok(self.page_of(target, split(&text)))
+    }
+
+    /// Carries out all of `ops`, or none of them.
+    pub fn apply(&self, target: Target, ops: &[Op], author: &Author) -> Result<Applied, MemoryError> {
+        let held = self.hold(target)?;
+        // Adding takes nothing away, so it may tidy up what others left.
+        if !matches!(ops, [Op::Add { .. }]) {
+            held.refuse_drift()?;
+        }
+        let after = change::decided(target, &held.entries, ops, self.settings.limit(target))?;
+        let action = if let [op] = ops { op.name() } else { "batch" };
+        held.replace(after, author, action, None)
+    }
+
+    /// All changes of a file, oldest first.
+    pub fn history(&self, target: Target) -> Result<Vec<Change>, MemoryError> {
+        let journal = Journal::of(&self.folder, target);
+        let known = journal.all()?;
+        let is_open =
+            |known: &Known| known.records.last().is_some_and(|last| known.fate(last.change).is_none());
+        if !is_open(&known) {
+            return Ok(described(target, known, &[]));
+        }
+        // Somebody may be at it at this moment.
+        let held = self.hold(target)?;
+        Ok(described(target, held.journal.all()?, &held.entries))
+    }
+
+    /// Takes a change back: the one that is named, or the newest one that still counts, of one file or of
+    /// both. Going back is a change, too.
+    pub fn undo(
+        &self,
+        wanted: Option<ChangeId>,
+        target: Option<Target>,
+        author: &Author,
+    ) -> Result<(Change, Applied), MemoryError> {
+        let target = match (wanted, target) {
+            (Some(id), _) => id.target,
+            (None, Some(target)) => target,
+            (None, None) => self.newest_target()?,
+        };
+        let held = self.hold(target)?;
+        held.refuse_drift()?;
+        let history = described(target, held.journal.all()?, &held.entries);
+        let change = undo::chosen(&history, wanted)?;
+        let after = undo::reversed(&held.entries, change)?;
+        for brought_back in after.iter().filter(|entry| !held.entries.contains(entry)) {
+            change::acceptable(brought_back)?;
+        }
+        change::within_limit(target, &held.entries, &after, self.settings.limit(target))?;
+        let (change, number) = (change.clone(), change.id.number);
+        Ok((change, held.replace(after, author, "undo", Some(number))?))
+    }
+
+    /// The file whose newest change that still counts is the younger one.
+    fn newest_target(&self) -> Result<Target, MemoryError> {
+        let mut newest: Option<(f64, Target)> = None;
+        for target in Target::ALL {
+            let history = self.history(target)?;
+            let at = match undo::chosen(&history, None) {
+                Ok(change) => change.at,
+                Err(_) => continue,
+            };
+            if newest.is_none_or(|(other, _)| at > other) {
+                newest = Some((at, target));
+            }
+        }
+        newest.map(|(_, target)| target).ok_or(MemoryError::NothingToUndo)
+    }
+
+    fn page_of(&self, target: Target, entries: Vec<String>) -> Page {
+        Page { target, used: chars(&entries), limit: self.settings.limit(target), entries }
+    }
+
+    fn now(&self) -> f64 {
+        (self.clock)()
+    }
+}

@@ -1,0 +1,140 @@
+//! Decides what a file holds after a change: plain functions over entries.
+
+use super::entries::{chars, clean, is_one_entry};
+use super::{MemoryError, Target};
+use hermes_guard::{Scope, scan};
+
+/// Characters of an entry that are shown to tell it from others.
+const PREVIEW: usize = 80;
+
+/// One change of a file. `old_text` is a part of an entry that no other entry has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    Add { content: String },
+    Replace { old_text: String, content: String },
+    Remove { old_text: String },
+}
+
+impl Op {
+    /// What it is called, in histories and by the tool.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Add { .. } => "add",
+            Self::Replace { .. } => "replace",
+            Self::Remove { .. } => "remove",
+        }
+    }
+}
+
+/// The entries after all of `ops`. They are carried out in order; the limit holds for what comes out.
+pub(super) fn decided(
+    target: Target,
+    before: &[String],
+    ops: &[Op],
+    limit: usize,
+) -> Result<Vec<String>, MemoryError> {
+    if ops.is_empty() {
+        return Err(MemoryError::NoOperations);
+    }
+    let mut entries = before.to_vec();
+    for (at, op) in ops.iter().enumerate() {
+        carry_out(op, &mut entries).map_err(|source| in_batch(at, ops.len(), source))?;
+    }
+    within_limit(target, before, &entries, limit)?;
+    Ok(entries)
+}
+
+fn in_batch(at: usize, count: usize, source: MemoryError) -> MemoryError {
+    match count {
+        1 => source,
+        _ => MemoryError::InBatch { number: at + 1, count, source: Box::new(source) },
+    }
+}
+
+fn carry_out(op: &Op, entries: &mut Vec<String>) -> Result<(), MemoryError> {
+    match op {
+        Op::Add { content } => {
+            let content = acceptable(content)?;
+            if !entries.contains(&content) {
+                entries.push(content);
+            }
+        }
+        Op::Replace { old_text, content } => {
+            let content = acceptable(content)?;
+            let at = find(entries, old_text)?;
+            match entries.iter().position(|entry| *entry == content) {
+                // What it should become is there already: two of the same are one.
+                Some(same) if same != at => {
+                    entries.remove(at);
+                }
+                _ => entries[at] = content,
+            }
+        }
+        Op::Remove { old_text } => {
+            let at = find(entries, old_text)?;
+            entries.remove(at);
+        }
+    }
+    Ok(())
+}
+
+/// The text as an entry, unless it must not be one.
+pub(super) fn acceptable(content: &str) -> Result<String, MemoryError> {
+    let content = clean(content);
+    if content.is_empty() {
+        return Err(MemoryError::EmptyContent);
+    }
+    if !is_one_entry(&content) {
+        return Err(MemoryError::HoldsMark);
+    }
+    match scan(&content, Scope::Strict).into_iter().next() {
+        Some(found) => Err(MemoryError::Unsafe { id: found.id, excerpt: found.excerpt }),
+        None => Ok(content),
+    }
+}
+
+/// The one entry that has `old_text` in it.
+fn find(entries: &[String], old_text: &str) -> Result<usize, MemoryError> {
+    let wanted = clean(old_text);
+    if wanted.is_empty() {
+        return Err(MemoryError::NoOldText);
+    }
+    let found: Vec<usize> = (0..entries.len()).filter(|&at| entries[at].contains(&wanted)).collect();
+    // An entry that is exactly so is meant, also when others contain it.
+    let exact = found.iter().copied().find(|&at| entries[at] == wanted);
+    match (&found[..], exact) {
+        ([], _) => Err(MemoryError::NoMatch { old_text: preview(&wanted) }),
+        (&[at], _) | (_, Some(at)) => Ok(at),
+        (several, None) => Err(MemoryError::SeveralMatches {
+            old_text: preview(&wanted),
+            previews: several.iter().map(|&at| preview(&entries[at])).collect(),
+        }),
+    }
+}
+
+/// A file that is too long, because somebody else wrote it, may become shorter in steps.
+pub(super) fn within_limit(
+    target: Target,
+    before: &[String],
+    after: &[String],
+    limit: usize,
+) -> Result<(), MemoryError> {
+    let needed = chars(after);
+    match needed <= limit || needed < chars(before) {
+        true => Ok(()),
+        false => Err(MemoryError::OverLimit { target, needed, limit }),
+    }
+}
+
+/// The beginning of an entry.
+pub(super) fn preview(entry: &str) -> String {
+    let mut shown: String = entry.chars().take(PREVIEW).collect();
+    if shown.len() < entry.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+#[path = "change_tests.rs"]
+mod tests;

@@ -1,0 +1,113 @@
+//! One file under its lock: refused, or changed with its history first.
+
+use super::entries::{has_drifted, join, split};
+use super::journal::{Journal, Record, judged};
+use super::lock::{self, Lock, PATIENCE};
+use super::{Applied, Author, ChangeId, Fate, MemoryBook, MemoryError, Origin, Target, file};
+use std::path::PathBuf;
+
+/// A file under its lock.
+pub(super) struct Held<'a> {
+    book: &'a MemoryBook,
+    target: Target,
+    pub(super) journal: Journal,
+    path: PathBuf,
+    text: String,
+    pub(super) entries: Vec<String>,
+    _lock: Lock,
+}
+
+impl MemoryBook {
+    /// Waits for the lock and reads the file.
+    pub(super) fn hold(&self, target: Target) -> Result<Held<'_>, MemoryError> {
+        file::make_folder(&self.folder)?;
+        let path = self.path(target);
+        let lock = lock::take(&self.folder.join(format!("{}.lock", target.file_name())), PATIENCE)?;
+        let text = file::read(&path)?.unwrap_or_default();
+        let entries = split(&text);
+        let journal = Journal::of(&self.folder, target);
+        Ok(Held { book: self, target, journal, path, text, entries, _lock: lock })
+    }
+}
+
+impl Held<'_> {
+    /// Refuses to change what a change could lose; a copy is kept.
+    pub(super) fn refuse_drift(&self) -> Result<(), MemoryError> {
+        if !has_drifted(&self.text, self.book.settings.limit(self.target)) {
+            return Ok(());
+        }
+        // Whole seconds, as the Python release names its copies.
+        let epoch = self.book.now().max(0.0) as u64;
+        let backup = file::back_up(&self.path, &self.text, epoch)?;
+        Err(MemoryError::Drifted { path: self.path.clone(), backup })
+    }
+
+    /// The history first, then the file, then the history's word that it was done.
+    pub(super) fn replace(
+        self,
+        after: Vec<String>,
+        author: &Author,
+        action: &str,
+        undoes: Option<u64>,
+    ) -> Result<Applied, MemoryError> {
+        if after == self.entries {
+            return Ok(Applied { page: self.book.page_of(self.target, after), change: None });
+        }
+        let number = self.catch_up()?;
+        let record = Record {
+            change: number,
+            at: self.book.now(),
+            origin: author.origin,
+            session: author.session.clone(),
+            action: action.to_owned(),
+            undoes,
+            before: self.entries.clone(),
+            after: after.clone(),
+        };
+        self.journal.begin(&record)?;
+        if let Err(error) = file::write(&self.path, &join(&after)) {
+            // If this cannot be written either, the file tells the next one.
+            if let Ok(now) = file::read(&self.path) {
+                let fate = judged(&record, &split(&now.unwrap_or_default()));
+                let _ = self.journal.settle(number, fate);
+            }
+            return Err(error);
+        }
+        // Made is made; whoever comes next finds that out from the file.
+        let _ = self.journal.settle(number, Fate::Made);
+        let change = Some(ChangeId { target: self.target, number });
+        Ok(Applied { page: self.book.page_of(self.target, after), change })
+    }
+
+    /// Writes down what is not in the history yet: how the last change ended, and what others did since.
+    /// Gives the number of the next change.
+    fn catch_up(&self) -> Result<u64, MemoryError> {
+        let known = self.journal.newest()?;
+        let next = known.next();
+        let Some(last) = known.records.last() else { return Ok(next) };
+        let fate = match known.fate(last.change) {
+            Some(fate) => fate,
+            None => {
+                let fate = judged(last, &self.entries);
+                self.journal.settle(last.change, fate)?;
+                fate
+            }
+        };
+        let left = if fate == Fate::NotMade { &last.before } else { &last.after };
+        if *left == self.entries {
+            return Ok(next);
+        }
+        self.journal.begin(&Record {
+            change: next,
+            at: self.book.now(),
+            origin: Origin::Outside,
+            session: None,
+            action: Origin::Outside.as_str().to_owned(),
+            undoes: None,
+            before: left.clone(),
+            after: self.entries.clone(),
+        })?;
+        self.journal.settle(next, Fate::Made)?;
+        Ok(next + 1)
+    }
+}

@@ -1,0 +1,114 @@
+//! The model's notes for later sessions.
+
+use crate::memory::{MemoryChange, MemoryTarget, Remembered};
+use crate::{CallScope, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
+use hermes_conversation::Effect;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+const NOWHERE: &str = "Nothing can be remembered in this session.";
+
+/// Keep facts that later sessions should know. Later sessions begin with them; this one does not see
+/// the change. Save what stays true (preferences, conventions, lessons), not progress on a task.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct MemoryArgs {
+    /// memory: your notes; user: who the user is.
+    target: MemoryTarget,
+    action: Option<Action>,
+    /// The entry, for add and replace.
+    content: Option<String>,
+    /// For replace and remove: a part of the entry that no other entry has.
+    old_text: Option<String>,
+    /// Several changes at once, all or none, instead of action. Make room and add in one call.
+    operations: Option<Vec<Operation>>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Add,
+    Replace,
+    Remove,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Operation {
+    action: Action,
+    content: Option<String>,
+    old_text: Option<String>,
+}
+
+pub(crate) struct MemoryTool;
+
+impl Tool for MemoryTool {
+    const NAME: &'static str = "memory";
+    const TOOLSET: Toolset = Toolset::Memory;
+    type Args = MemoryArgs;
+
+    fn refusal(&self, args: &MemoryArgs, _: &ToolContext) -> Option<Refusal> {
+        let has_operations = args.operations.as_ref().is_some_and(|operations| !operations.is_empty());
+        let says_nothing = args.action.is_none() && !has_operations;
+        says_nothing
+            .then(|| Refusal::Invalid("give `action` (add, replace or remove) or `operations`".to_owned()))
+    }
+
+    /// Who was stopped on the way looks before doing it again; doing it again does no harm.
+    fn effect(&self, _: &MemoryArgs, _: &ToolContext) -> Effect {
+        Effect::Any
+    }
+
+    async fn run(&self, args: MemoryArgs, cx: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {
+        let Some(memory) = cx.memory() else { return Err(ToolError::failed(NOWHERE)) };
+        let target = args.target;
+        let changes = changes(args);
+        let message = message(&changes);
+        let done = memory.change(target, changes).await.map_err(|error| error.with("success", false))?;
+        Ok(ToolOutput::json(answer(target, message, done)))
+    }
+}
+
+/// Operations count where there are any. What is missing in one is for the memory to complain about: it
+/// knows what there is to choose from.
+fn changes(args: MemoryArgs) -> Vec<MemoryChange> {
+    let MemoryArgs { action, content, old_text, operations, .. } = args;
+    let given = operations.unwrap_or_default();
+    let operations = match (given.is_empty(), action) {
+        (true, Some(action)) => vec![Operation { action, content, old_text }],
+        _ => given,
+    };
+    let change = |Operation { action, content, old_text }| {
+        let (content, old_text) = (content.unwrap_or_default(), old_text.unwrap_or_default());
+        match action {
+            Action::Add => MemoryChange::Add { content },
+            Action::Replace => MemoryChange::Replace { old_text, content },
+            Action::Remove => MemoryChange::Remove { old_text },
+        }
+    };
+    operations.into_iter().map(change).collect()
+}
+
+fn message(changes: &[MemoryChange]) -> String {
+    match changes {
+        [MemoryChange::Add { .. }] => "Added.".to_owned(),
+        [MemoryChange::Replace { .. }] => "Replaced.".to_owned(),
+        [MemoryChange::Remove { .. }] => "Removed.".to_owned(),
+        several => format!("{} changes made.", several.len()),
+    }
+}
+
+/// Without the entries: a model that sees them goes on polishing them.
+fn answer(target: MemoryTarget, message: String, done: Remembered) -> serde_json::Value {
+    let message = if done.is_changed { message } else { "Nothing to do: it is so already.".to_owned() };
+    json!({
+        "success": true,
+        "target": target,
+        "message": message,
+        "usage": done.usage,
+        "entry_count": done.entry_count,
+    })
+}
+
+#[cfg(test)]
+#[path = "memory_tests.rs"]
+mod tests;
