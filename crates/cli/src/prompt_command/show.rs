@@ -8,7 +8,6 @@ use clap::Args;
 use hermes_conversation::{TokenCount, estimate_tokens};
 use hermes_runtime::{LayerView, PromptTier, PromptView, Runtime};
 use serde_json::{Value, json};
-use similar::{ChangeTag, TextDiff};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WhichPrompt {
@@ -199,19 +198,22 @@ fn changes(then: &[LayerView], now: &[LayerView]) -> Vec<Change> {
     all.filter(|change| change.before != change.after).collect()
 }
 
-/// The lines that are different, with a sign before each.
+/// The lines that are different, with a sign before each: everything between the first and the last change,
+/// first as it was.
 fn line_changes(change: &Change) -> Vec<String> {
-    let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
-    let diff = TextDiff::from_lines(before, after);
-    let lines = diff.iter_all_changes().filter_map(|line| {
-        let sign = match line.tag() {
-            ChangeTag::Delete => '-',
-            ChangeTag::Insert => '+',
-            ChangeTag::Equal => return None,
-        };
-        Some(format!("{sign} {}", term::printable(line.value().trim_end_matches('\n'))))
-    });
-    lines.collect()
+    let lines =
+        |text: &Option<String>| text.as_deref().unwrap_or("").lines().map(str::to_owned).collect::<Vec<_>>();
+    let (before, after) = (lines(&change.before), lines(&change.after));
+    let same = |pairs: &mut dyn Iterator<Item = (&String, &String)>| {
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let first = same(&mut before.iter().zip(&after));
+    let last = same(&mut before[first..].iter().rev().zip(after[first..].iter().rev()));
+    let signed = |sign: char, lines: &[String]| {
+        let changed = &lines[first..lines.len() - last];
+        changed.iter().map(|line| format!("{sign} {}", term::printable(line))).collect::<Vec<_>>()
+    };
+    [signed('-', &before), signed('+', &after)].concat()
 }
 
 #[cfg(test)]
