@@ -10,6 +10,8 @@ mod lines;
 mod mapped;
 mod strategies;
 
+pub(crate) use likeness::alike;
+
 use std::ops::Range;
 
 /// Asked now and then whether to give up.

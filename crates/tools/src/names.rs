@@ -1,6 +1,6 @@
 //! Finding the tool that a slightly wrong name means.
 
-use similar::TextDiff;
+use crate::fuzzy::alike;
 
 /// How alike two names must be to be taken for each other.
 const ALIKE: f32 = 0.7;
@@ -50,7 +50,7 @@ fn without_suffix(name: &str) -> &str {
 
 fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
-        .map(|candidate| (TextDiff::from_chars(name, candidate).ratio(), candidate))
+        .map(|candidate| (alike(name, candidate), candidate))
         .filter(|(likeness, _)| *likeness >= ALIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)

@@ -3,6 +3,7 @@
 use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::page::{self, Found, Window};
 use super::regular;
+use crate::fuzzy::alike;
 use crate::reads::{Advice, Page, Version};
 use crate::text::head;
 use crate::{
@@ -12,7 +13,6 @@ use hermes_conversation::Effect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use similar::TextDiff;
 use std::path::{Path, PathBuf};
 
 /// Read a text file in pages. Each line comes as NUMBER|text. Long files continue at
@@ -139,7 +139,7 @@ fn similar_names(path: &Path) -> Vec<String> {
     let mut names: Vec<(f32, PathBuf)> = entries
         .filter_map(|entry| {
             let name = entry.file_name().to_str()?.to_lowercase();
-            let likeness = TextDiff::from_chars(name.as_str(), wanted.as_str()).ratio();
+            let likeness = alike(&name, &wanted);
             (likeness >= 0.6).then(|| (likeness, entry.path()))
         })
         .collect();

@@ -11,6 +11,11 @@ const LONGEST: usize = 100_000;
 /// Steps between two questions whether to stop.
 const STEPS: usize = 1 << 20;
 
+/// How alike two short texts are, from 0 to 1.
+pub(crate) fn alike(one: &str, other: &str) -> f32 {
+    Pattern::of(one).likeness(other, 0.0, &|| false)
+}
+
 /// A text that others are compared with.
 pub(super) struct Pattern<'a> {
     text: &'a str,
