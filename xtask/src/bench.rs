@@ -13,6 +13,7 @@ mod row;
 mod rows;
 mod scan;
 mod sessions;
+mod skills;
 mod store;
 mod stored;
 mod strace;
@@ -50,6 +51,9 @@ pub(crate) fn run(mut flags: Flags) -> Result<()> {
     }
     if flags.has("scan") {
         return scan::run(flags);
+    }
+    if flags.has("skills") {
+        return skills::run(flags);
     }
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");

@@ -41,6 +41,9 @@ Long runs and benchmarks of this workspace.
       The threat scan over 1 MB beside 100 KB, of prose, of code and of texts made to be slow, and
       the first scan of a process. Takes seconds.
 
+  cargo xtask bench skills [--quick] [--json]
+      Looking at 10,000 skills and writing their index, beside a home without any. Takes seconds.
+
   cargo xtask bench sessions [--sessions N] [--calls N]
       Sessions in one process, all at once (100 of 20 tool calls): throughput, how late events
       arrive, and memory for each session.

@@ -6,6 +6,7 @@ use crate::logs_command::LogsArgs;
 use crate::memory_command::MemoryCommand;
 use crate::prompt_command::PromptCommand;
 use crate::replay_command::ReplayArgs;
+use crate::skills_command::SkillsCommand;
 use crate::trace_command::TraceArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ pub(crate) struct Common {
     /// Provider to use in this run; `hermes model list` names them
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) provider: Option<String>,
-    /// Tools to offer, by toolset: terminal,file,todo,delegation (`all` = everything)
+    /// Tools to offer, by toolset: terminal,file,todo,skills,delegation (`all` = everything)
     #[arg(short, long, value_name = "A,B", value_delimiter = ',', global = true)]
     pub(crate) toolsets: Option<Vec<String>>,
     /// Continue a session: its id, the start of its id, its title, or `latest`
@@ -167,6 +168,9 @@ pub(crate) enum Command {
     /// What the provider kept of the prompts of a session, and what it had to read again
     #[command(subcommand)]
     Cache(CacheCommand),
+    /// Instructions for kinds of tasks: list, read, install, remove, switch on and off, check, update
+    #[command(subcommand)]
+    Skills(SkillsCommand),
     /// Check the home folder, the settings, the session store and the model
     Doctor,
     /// Print a completion script for a shell

@@ -14,6 +14,7 @@ use hermes_conversation::{Cost, CostStatus, MailMode, Message};
 use hermes_runtime::busy::{self, WhileBusy};
 use hermes_runtime::commands::{self, Action, Line};
 use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle};
+use hermes_store::skills::SkillError;
 use hermes_tools::AskUser;
 use std::io::stdout;
 use std::sync::Arc;
@@ -153,7 +154,19 @@ impl<'a> Chat<'a> {
         if let Some(notice) = self.session.take_review_notice() {
             self.note(&notice);
         }
-        match commands::read(line) {
+        let read = commands::read(line);
+        if !matches!(read, Line::Command(_))
+            && let Some(message) = self.skill_message(line)
+        {
+            return Ok(match message {
+                Ok(message) => self.say(&message).await,
+                Err(error) => {
+                    self.complain(&error.to_string());
+                    Flow::Stay
+                }
+            });
+        }
+        match read {
             Line::Words => Ok(self.say(line).await),
             Line::Command(action) => self.act(action).await,
             Line::Unknown { name, nearest } => {
@@ -163,11 +176,18 @@ impl<'a> Chat<'a> {
         }
     }
 
+    /// What `/NAME words` stands for, if a skill or a bundle has that name.
+    fn skill_message(&self, line: &str) -> Option<Result<String, SkillError>> {
+        let (name, words) = commands::slash_name(line)?;
+        self.runtime.skill_message(self.session.id().as_str(), name, words)
+    }
+
     async fn act(&mut self, action: Action) -> Result<Flow, Failure> {
         match action {
             Action::Quit => return Ok(Flow::Leave),
             Action::Help => {
                 term::print_line(&commands::help());
+                self.note("/NAME [words] uses a skill; `hermes skills list` names them");
             }
             Action::Stop => self.note("nothing is running"),
             // Nothing runs that could be steered or waited for.

@@ -35,6 +35,7 @@ mod replay_command;
 mod screen;
 mod sessions_command;
 mod signals;
+mod skills_command;
 mod term;
 mod tool_line;
 mod trace_command;
@@ -151,6 +152,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Memory(command)) => memory_command::run(command, &common),
         Some(Command::Prompt(command)) => prompt_command::run(&command, &common).await,
         Some(Command::Cache(command)) => cache_command::run(&command, &common).await,
+        Some(Command::Skills(command)) => skills_command::run(command, &common).await,
         Some(Command::Doctor) => doctor::run(&common).await,
         Some(Command::Chat(chat)) => launch::converse(chat, common).await,
         None => launch::converse(args::ChatArgs::default(), common).await,

@@ -257,7 +257,8 @@ fn confirmed(id: &SessionId) -> Result<bool, Failure> {
     agreed(&format!("Delete session {id} for good? [y/N] "))
 }
 
-fn agreed(question: &str) -> Result<bool, Failure> {
+/// Asks a person a question that only a yes agrees to.
+pub(crate) fn agreed(question: &str) -> Result<bool, Failure> {
     term::print(question);
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;

@@ -76,6 +76,21 @@ impl Asker {
         place: String,
         most: usize,
     ) -> Result<Answer, Failure> {
+        let answer = self.any_answer(request, place, most).await?;
+        if answer.status.is_redirection() {
+            let body = "the server redirects to another address, which is not followed".to_owned();
+            return Err(Failure::Http { status: answer.status.as_u16(), retry_after: None, body });
+        }
+        Ok(answer)
+    }
+
+    /// As [`Asker::whole_answer`], redirects included; nothing follows them.
+    pub(crate) async fn any_answer(
+        &self,
+        request: RequestBuilder,
+        place: String,
+        most: usize,
+    ) -> Result<Answer, Failure> {
         let late = |_| Failure::TimedOut { phase: TimeoutPhase::Total, limit: self.limit };
         tokio::time::timeout(self.limit, self.exchange(request, place, most)).await.map_err(late)?
     }
@@ -87,10 +102,6 @@ impl Asker {
             cause: redact(&self.secrets, &root_cause(&error)).into_owned(),
         })?;
         let (status, headers) = (response.status(), response.headers().clone());
-        if status.is_redirection() {
-            let body = "the server redirects to another address, which is not followed".to_owned();
-            return Err(Failure::Http { status: status.as_u16(), retry_after: None, body });
-        }
         let mut bytes = Vec::new();
         let mut body = response.bytes_stream();
         while let Some(chunk) = body.next().await {

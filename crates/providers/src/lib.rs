@@ -9,6 +9,7 @@ mod client;
 pub mod credentials;
 mod custom;
 mod deadlines;
+mod download;
 mod facts;
 mod fetch;
 mod http_model;
@@ -29,6 +30,7 @@ pub use catalogue::{Auth, ModeRule, Models, Provider, find as find_provider, pro
 pub use client::{HttpClients, HttpSettings, install_tls};
 pub use custom::{CustomModel, CustomProvider};
 pub use deadlines::{CallSize, Deadlines, Patience};
+pub use download::download;
 pub use facts::{
     Fact, FactSource, Heard, KeptModels, ModelFacts, Prices, Stated, Tariff, facts, models_file, per_million,
     per_token,

@@ -166,6 +166,16 @@ pub fn read(line: &str) -> Line {
     }
 }
 
+/// The name after a slash and the words after it, if the line could call a skill: a path such as
+/// `/etc/hosts` cannot.
+pub fn slash_name(line: &str) -> Option<(&str, &str)> {
+    let rest = line.trim().strip_prefix('/')?;
+    let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(fits);
+    is_name.then(|| (name, words.trim()))
+}
+
 fn nearest(name: &str) -> Option<&'static str> {
     let shared = |other: &str| name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let best = TABLE.iter().max_by_key(|command| shared(command.name))?;
@@ -211,6 +221,20 @@ mod tests {
             ("/zzz", Line::Unknown { name: "zzz".into(), nearest: None }),
         ] {
             assert_eq!(read(line), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn names_of_skills_are_told_from_paths() {
+        for (line, want) in [
+            ("/git-bisect find it\nplease", Some(("git-bisect", "find it\nplease"))),
+            (" /7zip ", Some(("7zip", ""))),
+            ("/etc/hosts is odd", None),
+            ("/../x", None),
+            ("/", None),
+            ("words", None),
+        ] {
+            assert_eq!(slash_name(line), want, "{line}");
         }
     }
 

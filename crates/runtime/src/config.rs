@@ -23,6 +23,7 @@ mod login_overrides;
 mod prompting;
 mod provider_keys;
 mod secret_names;
+mod skills;
 mod suggest;
 mod telemetry;
 #[cfg(test)]
@@ -31,7 +32,7 @@ mod value;
 mod yaml_text;
 
 pub use auxiliary::{AuxProvider, AuxSettings};
-pub use command::{SetReport, Target, change, set, unset};
+pub use command::{SetReport, Target, change, change_list, set, unset};
 pub use custom_providers::NamedProviders;
 pub use env_file::{EnvFile, EnvNotice};
 pub use error::{ConfigError, Origin};

@@ -35,6 +35,7 @@ mod references;
 mod retention;
 mod runtime;
 mod session_handle;
+pub mod skills;
 mod standing;
 mod telemetry;
 

@@ -64,6 +64,7 @@ pub(crate) fn gather(
         found.read_soul(runtime);
         found.read_project(runtime, endpoint, cwd)?;
         found.read_memory(runtime)?;
+        found.read_skills(runtime, standing)?;
     }
     Ok(found)
 }
@@ -127,6 +128,15 @@ impl Gathered {
         self.layers.memory = sourced(snapshot.memory, Target::Memory);
         self.layers.profile = sourced(snapshot.user, Target::User);
         self.layers.recalled = runtime.memory_provider()?.and_then(|provider| provider.static_block());
+        Ok(())
+    }
+
+    /// Which skills there are, for a session that can look at them.
+    fn read_skills(&mut self, runtime: &Runtime, standing: &Standing) -> Result<(), RuntimeError> {
+        let names = standing.registry.names();
+        if ["skills_list", "skill_view", "skill_manage"].iter().any(|tool| names.contains(tool)) {
+            self.layers.skills = Some(runtime.skill_index()?.text).filter(|text| !text.is_empty());
+        }
         Ok(())
     }
 

@@ -268,6 +268,7 @@ impl Runtime {
             session: session.to_string(),
             delegate,
             memory: Some(SessionMemory::of(self, session)?),
+            skills: Some(self.skills()),
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),

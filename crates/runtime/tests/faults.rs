@@ -76,6 +76,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         session: "s".to_owned(),
         delegate: None,
         memory: None,
+        skills: None,
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,

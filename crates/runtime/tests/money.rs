@@ -222,6 +222,7 @@ fn ports(world: &World) -> Ports {
         session: "s".to_owned(),
         delegate: None,
         memory: None,
+        skills: None,
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,

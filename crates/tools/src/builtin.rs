@@ -13,6 +13,8 @@ mod patch;
 mod read_file;
 mod regular;
 mod search_files;
+mod skill_manage;
+mod skills;
 pub(crate) mod terminal;
 pub(crate) mod todo;
 mod whole_file;
@@ -33,6 +35,9 @@ pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::new(patch::Patch)),
         Arc::new(Typed::new(read_file::ReadFile)),
         Arc::new(Typed::new(search_files::SearchFiles)),
+        Arc::new(Typed::new(skill_manage::SkillManage)),
+        Arc::new(Typed::new(skills::SkillView)),
+        Arc::new(Typed::new(skills::SkillsList)),
         Arc::new(Typed::new(terminal::Terminal)),
         Arc::new(Typed::new(todo::TodoTool)),
         Arc::new(Typed::new(write_file::WriteFile)),

@@ -5,7 +5,7 @@ use crate::hints::FolderHints;
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
-use crate::{Delegate, Memory, ToolSettings, user_home};
+use crate::{Delegate, Memory, Skills, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, SpillLimits};
@@ -38,6 +38,8 @@ pub struct ToolSetup {
     pub delegate: Option<Arc<dyn Delegate>>,
     /// What keeps facts for later sessions, where that is possible.
     pub memory: Option<Arc<dyn Memory>>,
+    /// The skills, where there may be any.
+    pub skills: Option<Arc<dyn Skills>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -179,6 +181,10 @@ impl ToolContext {
 
     pub(crate) fn memory(&self) -> Option<&Arc<dyn Memory>> {
         self.setup.memory.as_ref()
+    }
+
+    pub(crate) fn skills(&self) -> Option<&Arc<dyn Skills>> {
+        self.setup.skills.as_ref()
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {

@@ -188,7 +188,7 @@ impl Registry {
     }
 
     /// The toolsets that have tools here.
-    fn toolsets(&self) -> Vec<&str> {
+    pub fn toolsets(&self) -> Vec<&str> {
         let has_tools = |name: &str| match resolve(name) {
             Some(Selection::Tools(tools)) => self.tools.keys().any(|tool| tools.contains(tool.as_str())),
             Some(Selection::Everything) | None => true,

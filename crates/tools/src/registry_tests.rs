@@ -26,6 +26,7 @@ fn definitions_are_stable_and_small() {
 
 #[test]
 fn toolsets_choose_tools() {
+    let skills = ["skill_manage", "skill_view", "skills_list"];
     let all = [
         "clarify",
         "delegate_task",
@@ -33,6 +34,9 @@ fn toolsets_choose_tools() {
         "patch",
         "read_file",
         "search_files",
+        "skill_manage",
+        "skill_view",
+        "skills_list",
         "terminal",
         "todo",
         "write_file",
@@ -44,10 +48,11 @@ fn toolsets_choose_tools() {
         (Some(&["all"]), &[], &all),
         (Some(&["file"]), &[], &file),
         (Some(&["file_tools"]), &[], &file),
+        (Some(&["skills"]), &[], &skills),
         (Some(&["terminal", "todo"]), &[], &["terminal", "todo"]),
         (Some(&["web", "safe"]), &[], &[]),
         (Some(&[]), &[], &[]),
-        (None, &["file", "memory"], &["clarify", "delegate_task", "terminal", "todo"]),
+        (None, &["file", "skills"], &["clarify", "delegate_task", "terminal", "todo"]),
         (None, &["coding"], &all),
         (Some(&["debugging"]), &["terminal"], &file),
     ] {
@@ -66,7 +71,7 @@ fn an_unknown_toolset_is_an_error_that_lists_the_known_ones() {
     {
         let text = error.unwrap().to_string();
         let want = "no toolset is called `fil`; known toolsets: clarify, coding, debugging, delegation, file, hermes-cli, \
-                    memory, terminal, todo, all";
+                    memory, skills, terminal, todo, all";
         assert_eq!(text, want);
     }
 }

@@ -58,6 +58,7 @@ impl Bench {
             backend: Arc::new(Local),
             delegate: None,
             memory: None,
+            skills: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),

@@ -14,6 +14,7 @@ pub enum Toolset {
     Clarify,
     Delegation,
     Memory,
+    Skills,
 }
 
 impl Toolset {
@@ -25,6 +26,7 @@ impl Toolset {
             Self::Clarify => "clarify",
             Self::Delegation => "delegation",
             Self::Memory => "memory",
+            Self::Skills => "skills",
         }
     }
 }

@@ -25,6 +25,7 @@ pub(crate) fn ports(
         session: "s".to_owned(),
         delegate: None,
         memory: None,
+        skills: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

@@ -97,6 +97,31 @@ pub fn change(home: &Home, changes: &[(&str, Option<&str>)]) -> Result<Vec<SetRe
     Ok(reports)
 }
 
+/// Changes a list of `config.yaml`, as it is at that moment, and says whether it is different now. An
+/// empty list takes the key out.
+pub fn change_list(
+    home: &Home,
+    key: &str,
+    edit: impl FnOnce(Vec<String>) -> Vec<String>,
+) -> Result<bool, ConfigError> {
+    home.ensure()?;
+    let _lock = home.lock()?;
+    let path = home.config_file();
+    let before = ConfigFile::load(&path)?;
+    let list = before.get(key).and_then(serde_json::Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let list = list.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect();
+    let edited = edit(list);
+    let after = match edited.is_empty() {
+        true => before.without(key)?.unwrap_or_else(|| before.clone()),
+        false => before.with(key, edited.into())?,
+    };
+    let changed = before.text() != after.text();
+    if changed {
+        write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
+    }
+    Ok(changed)
+}
+
 fn set_variable(home: &Home, name: String, text: &str) -> Result<SetReport, ConfigError> {
     let path = home.env_file();
     let before = EnvFile::load(&path)?;
@@ -120,7 +145,10 @@ fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError>
         write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
     }
     let shown = if is_secret_key(key) { HIDDEN.to_owned() } else { yaml_text(&value) };
-    let is_unused = Key::find(key).is_none() && !Config::is_login_key(key) && !Config::is_otlp_header(key);
+    let is_unused = Key::find(key).is_none()
+        && !Config::is_login_key(key)
+        && !Config::is_otlp_header(key)
+        && !Config::is_skill_key(key);
     let unused =
         is_unused.then(|| UnusedKey { key: key.to_owned(), line: None, suggestion: suggestion(key) });
     let notices = unused.iter().map(ToString::to_string).collect();
@@ -197,6 +225,29 @@ mod tests {
             ["`agent.max_turn` is not used by this version; did you mean `agent.max_turns`?"]
         );
         assert_eq!(fs::read_to_string(home.config_file()).unwrap(), "agent:\n  max_turn: 3\n");
+    }
+
+    #[test]
+    fn a_list_is_changed_as_it_is_and_an_empty_one_goes() {
+        let (_dir, home) = home();
+        home.ensure().unwrap();
+        fs::write(home.config_file(), "# mine\nskills:\n  disabled: [a]\n").unwrap();
+        let add = |name: &'static str| {
+            move |mut list: Vec<String>| {
+                list.push(name.to_owned());
+                list
+            }
+        };
+        assert!(change_list(&home, "skills.disabled", add("b")).unwrap());
+        assert!(change_list(&home, "skills.platform_disabled.telegram", add("c")).unwrap());
+        assert!(!change_list(&home, "skills.disabled", |list| list).unwrap());
+        let text = fs::read_to_string(home.config_file()).unwrap();
+        assert!(text.starts_with("# mine\nskills:\n"), "{text}");
+        let file = ConfigFile::load(&home.config_file()).unwrap();
+        assert_eq!(file.get("skills.disabled"), Some(&serde_json::json!(["a", "b"])));
+        assert_eq!(file.get("skills.platform_disabled.telegram"), Some(&serde_json::json!(["c"])));
+        assert!(change_list(&home, "skills.disabled", |_| vec![]).unwrap());
+        assert_eq!(ConfigFile::load(&home.config_file()).unwrap().get("skills.disabled"), None);
     }
 
     #[test]

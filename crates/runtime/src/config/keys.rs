@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 81] = [
+pub static KEYS: [Key; 85] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -301,6 +301,20 @@ pub static KEYS: [Key; 81] = [
     integer("tool_output.max_line_length", 2_000, "most characters of one line shown to the model"),
     integer("file_read_max_chars", 100_000, "most characters one file read returns"),
     key("toolsets", Kind::List, Fallback::List(&["hermes-cli"]), "toolsets offered to the model"),
+    key("skills.disabled", Kind::List, Fallback::List(&[]), "skills that are never offered to the model"),
+    key("skills.external_dirs", Kind::List, Fallback::List(&[]), "further folders with skills, only read"),
+    key(
+        "skills.template_vars",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "put the folder and the session in place of ${HERMES_SKILL_DIR} and ${HERMES_SESSION_ID} in skills",
+    ),
+    key(
+        "skills.guard_agent_created",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "also refuse what the scan only thinks odd in skills that the agent writes",
+    ),
     key(
         "approvals.mode",
         Kind::Choice(&["smart", "off", "manual"]),

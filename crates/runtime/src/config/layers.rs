@@ -187,6 +187,7 @@ impl Config {
                 || Self::is_login_key(key)
                 || Self::is_otlp_header(key)
                 || Self::is_prompt_key(key)
+                || Self::is_skill_key(key)
         };
         let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_') && !of_entry(key);
         let keys = file.leaves().into_iter().map(|(key, _)| key).filter(unused);

@@ -127,6 +127,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
         session: "replay".to_owned(),
         delegate: None,
         memory: None,
+        skills: None,
         fence_key: Arc::new(|| FenceKey::new([0; 32])),
         cwd,
         home: folder.to_owned(),

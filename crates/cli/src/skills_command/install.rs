@@ -1,0 +1,118 @@
+//! Bringing skills in, checking them, and fetching them again.
+
+use super::{Place, failure, fetch_failure};
+use crate::exit::{Exit, Failure};
+use crate::term::{self, printable};
+use clap::Args;
+use hermes_runtime::skills;
+use hermes_store::skills::{Concern, InstallOptions, Installed, LockFile, SkillSource, State};
+use serde_json::{Value, json};
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InstallArgs {
+    /// A folder, an archive, an https address of one, or a git repository
+    source: String,
+    /// Which skill, by its folder, if there are several in it
+    #[arg(long, value_name = "FOLDER")]
+    path: Option<String>,
+    /// Where to put it below skills/ of the home
+    #[arg(long, value_name = "NAME")]
+    category: Option<String>,
+    /// Install it although the scan says caution
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) async fn run(place: &Place, args: &InstallArgs) -> Result<Exit, Failure> {
+    hermes_runtime::install_tls();
+    let source = SkillSource::parse(&args.source).map_err(failure)?;
+    let options = InstallOptions {
+        path: args.path.clone(),
+        category: args.category.clone(),
+        force: args.force,
+        replaces: false,
+        now: skills::now(),
+    };
+    let done = skills::install(&place.home, &place.config, &source, &options).await.map_err(fetch_failure)?;
+    for concern in &done.judged.concerns {
+        term::complain(&printable(&format!("hermes: {}", told(concern))));
+    }
+    let already = if done.is_same { "is there already" } else { "installed" };
+    let (files, verdict) = (done.files, done.judged.verdict.as_str());
+    let words = format!("{} {already}: {} ({files} files, scan: {verdict}).", done.name, done.dir.display());
+    place.answer(&words, &as_json(&done));
+    Ok(Exit::Answered)
+}
+
+pub(super) fn check(place: &Place, name: Option<&str>) -> Result<Exit, Failure> {
+    let lock = LockFile::load(place.home.path()).map_err(failure)?;
+    let mut checked = lock.check(place.home.path());
+    checked.retain(|one| name.is_none_or(|name| one.name == name));
+    if let (true, Some(name)) = (checked.is_empty(), name) {
+        return Err(fetch_failure(skills::FetchError::NotInstalled(name.to_owned())));
+    }
+    if place.is_json {
+        term::print_line(&json!({ "skills": checked }).to_string());
+    } else if checked.is_empty() {
+        term::print_line("No skill was installed from elsewhere.");
+    } else {
+        for one in &checked {
+            let line =
+                format!("{:9}  {}  ({}: {})", one.state.as_str(), one.name, one.source, one.identifier);
+            term::print_line(&printable(&line));
+        }
+    }
+    let is_wrong = checked.iter().any(|one| matches!(one.state, State::Changed | State::Missing));
+    Ok(if is_wrong { Exit::FailedTurn } else { Exit::Answered })
+}
+
+pub(super) async fn update(place: &Place, name: Option<&str>, force: bool) -> Result<Exit, Failure> {
+    hermes_runtime::install_tls();
+    let names: Vec<String> = match name {
+        Some(name) => vec![name.to_owned()],
+        None => LockFile::load(place.home.path()).map_err(failure)?.installed.into_keys().collect(),
+    };
+    let (mut results, mut has_failed) = (Vec::new(), false);
+    for name in names {
+        // One that cannot be fetched does not keep the others.
+        match skills::update(&place.home, &place.config, &name, force).await {
+            Ok(done) => {
+                let words = if done.is_same { "is up to date" } else { "updated" };
+                results.push(as_json(&done));
+                if !place.is_json {
+                    term::print_line(&printable(&format!(
+                        "{name} {words} (scan: {}).",
+                        done.judged.verdict.as_str()
+                    )));
+                }
+            }
+            Err(error) => {
+                has_failed = true;
+                let line = fetch_failure(error).line;
+                term::complain(&printable(&format!("hermes: {name}: {line}")));
+                results.push(json!({ "name": name, "error": line }));
+            }
+        }
+    }
+    if place.is_json {
+        term::print_line(&json!({ "skills": results }).to_string());
+    } else if results.is_empty() {
+        term::print_line("No skill was installed from elsewhere.");
+    }
+    Ok(if has_failed { Exit::FailedTurn } else { Exit::Answered })
+}
+
+fn told(concern: &Concern) -> String {
+    let Concern { file, line, id, verdict, excerpt } = concern;
+    format!("{file}:{line}: {id} ({}): {excerpt}", verdict.as_str())
+}
+
+fn as_json(done: &Installed) -> Value {
+    json!({
+        "name": done.name,
+        "path": done.dir.display().to_string(),
+        "files": done.files,
+        "unchanged": done.is_same,
+        "scan": done.judged,
+    })
+}

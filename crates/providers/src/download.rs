@@ -1,0 +1,45 @@
+//! A file from an address that a person gave: bounded in size and time, redirects followed with care.
+
+use crate::Asker;
+use crate::address::origin;
+use hermes_wire::Failure;
+use url::Url;
+
+/// Places that send on to where their files are do it once or twice.
+const MOST_REDIRECTS: usize = 5;
+
+/// Reads all of it. No credential is sent. An https address never leads to one without, and only this
+/// machine is asked without encryption.
+pub async fn download(asker: &Asker, url: Url, most: usize) -> Result<Vec<u8>, Failure> {
+    let mut url = url;
+    for _ in 0..=MOST_REDIRECTS {
+        if url.scheme() != "https" && !crate::is_loopback(&url) {
+            return Err(refused(&url, "it is not asked without encryption; use https".to_owned()));
+        }
+        let request = asker.clients.of(&url)?.get(url.clone());
+        let answer = asker.any_answer(request, origin(&url), most).await?;
+        if answer.status.is_success() {
+            return Ok(answer.bytes);
+        }
+        let next = answer.headers.get("location").and_then(|place| place.to_str().ok());
+        let next = next.filter(|_| answer.status.is_redirection()).and_then(|place| url.join(place).ok());
+        let Some(next) = next else {
+            return Err(Failure::Http {
+                status: answer.status.as_u16(),
+                retry_after: None,
+                body: String::new(),
+            });
+        };
+        let is_weaker = url.scheme() == "https" && next.scheme() != "https";
+        let goes_inside = crate::is_loopback(&next) && !crate::is_loopback(&url);
+        if is_weaker || goes_inside {
+            return Err(refused(&url, format!("it sends on to {}, which is not followed", origin(&next))));
+        }
+        url = next;
+    }
+    Err(refused(&url, "it sends on and on".to_owned()))
+}
+
+fn refused(url: &Url, cause: String) -> Failure {
+    Failure::Unreachable { origin: origin(url), cause }
+}

@@ -1,0 +1,160 @@
+//! Skills of a home: where they are, who is offered which, and the tools' way to them.
+//!
+//! Finding, changing and checking them is `hermes_store::skills`' work. Fetching those of others is in
+//! `fetch`.
+
+mod fetch;
+
+pub use fetch::{FetchError, install, update};
+
+use crate::config::{Config, ConfigError};
+use crate::home::Home;
+use crate::{Runtime, RuntimeError};
+use hermes_guard::{Scope, scan};
+use hermes_store::skills::{
+    Bundle, IndexQuery, Invocation, SkillEdit, SkillError, SkillIndex, SkillShelf, bundles, invocation, slug,
+};
+use hermes_tools::{ChangedSkill, ListedSkill, Registry, SkillChange, Skills, ViewedSkill};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Everything there is for a home and its settings.
+pub fn shelf(home: &Home, config: &Config) -> Result<SkillShelf, ConfigError> {
+    Ok(SkillShelf::open(home.path(), &config.external_skill_dirs()?))
+}
+
+/// The question for the index of a session on `platform` (`cli`, or the name of a chat platform) with
+/// these tools.
+pub fn index_query(config: &Config, platform: &str, registry: &Registry) -> Result<IndexQuery, ConfigError> {
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    Ok(IndexQuery {
+        platform: IndexQuery::this_platform().to_owned(),
+        environments: environments(),
+        tools: owned(registry.names()),
+        toolsets: owned(registry.toolsets()),
+        disabled: config.disabled_skills(platform)?,
+        budget_bytes: 0,
+    })
+}
+
+/// Which of the known environments this is.
+fn environments() -> Vec<String> {
+    let signs = [("docker", "/.dockerenv"), ("s6", "/run/s6")];
+    signs.iter().filter(|(_, sign)| Path::new(sign).exists()).map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// The moment, as records have it.
+pub fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+impl Runtime {
+    /// What a prompt says about skills; empty where the model has no tool for them.
+    pub fn skill_index(&self) -> Result<SkillIndex, RuntimeError> {
+        let registry = self.registry();
+        if !registry.names().contains(&"skill_view") {
+            return Ok(SkillIndex::default());
+        }
+        let query = index_query(&self.config, &self.launch.source, &registry)?;
+        Ok(shelf(&self.launch.home, &self.config)?.index(&query))
+    }
+
+    pub(crate) fn skills(&self) -> Arc<dyn Skills> {
+        Arc::new(HomeSkills(self.clone()))
+    }
+
+    /// The message that `/<name> words` stands for, if a bundle or a skill has that name.
+    pub fn skill_message(
+        &self,
+        session: &str,
+        name: &str,
+        words: &str,
+    ) -> Option<Result<String, SkillError>> {
+        let shelf = shelf(self.home(), self.config()).ok()?;
+        let values = self.config().skill_values();
+        let call = Invocation {
+            session,
+            instruction: words,
+            config: &values,
+            keeps_variables: !self.config().boolean("skills.template_vars").unwrap_or(true),
+        };
+        let (all, _) = bundles(self.home().path());
+        if let Some(bundle) = all.iter().find(|bundle: &&Bundle| bundle.slug == slug(name)) {
+            return Some(bundle.invocation(&shelf, &call));
+        }
+        match shelf.find(name) {
+            Ok(skill) => Some(invocation(&shelf, skill, &call)),
+            Err(SkillError::Unknown { .. }) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+/// The skills of a home, looked at anew for every call: another process may have changed them.
+struct HomeSkills(Runtime);
+
+impl HomeSkills {
+    fn shelf(&self) -> Result<SkillShelf, String> {
+        shelf(self.0.home(), self.0.config()).map_err(|error| error.to_string())
+    }
+}
+
+impl Skills for HomeSkills {
+    fn list(&self) -> Result<Vec<ListedSkill>, String> {
+        let shelf = self.shelf()?;
+        let Self(runtime) = self;
+        let query = index_query(&runtime.config, &runtime.launch.source, &runtime.registry());
+        let query = query.map_err(|error| error.to_string())?;
+        let listed = shelf.offered(&query).into_iter().map(|skill| ListedSkill {
+            name: skill.front.name.clone(),
+            description: skill.front.description.clone(),
+            category: skill.category.clone(),
+        });
+        Ok(listed.collect())
+    }
+
+    fn view(&self, name: &str, file_path: Option<&str>) -> Result<ViewedSkill, String> {
+        let shelf = self.shelf()?;
+        let skill = shelf.find(name).map_err(|error| error.to_string())?;
+        let text = shelf.read(skill, file_path).map_err(|error| error.to_string())?;
+        let is_set = |name: &str| self.0.config().variable(name).is_some();
+        let linked = shelf.linked(skill).into_iter().map(|(kind, files)| (kind.to_owned(), files));
+        // Those that come with Hermes were looked at when they were written.
+        let warnings = match &text.path {
+            None => Vec::new(),
+            Some(_) => scan(&text.text, Scope::Strict)
+                .iter()
+                .take(5)
+                .map(|found| format!("line {}: {}: {}", found.line, found.id, found.excerpt))
+                .collect(),
+        };
+        Ok(ViewedSkill {
+            name: skill.front.name.clone(),
+            description: skill.front.description.clone(),
+            content: text.text,
+            dir: skill.dir.clone(),
+            tags: skill.front.tags.clone(),
+            related_skills: skill.front.related_skills.clone(),
+            linked_files: linked.collect(),
+            missing_variables: skill.front.env_vars.iter().filter(|name| !is_set(name)).cloned().collect(),
+            warnings,
+        })
+    }
+
+    fn change(&self, change: SkillChange<'_>) -> Result<ChangedSkill, String> {
+        let edit = match change {
+            SkillChange::Create { name, content, category } => SkillEdit::Create { name, content, category },
+            SkillChange::Edit { name, content } => SkillEdit::Replace { name, content },
+            SkillChange::Patch { name, file_path, edit } => SkillEdit::Patch { name, file: file_path, edit },
+            SkillChange::WriteFile { name, file_path, content } => {
+                SkillEdit::WriteFile { name, file: file_path, content }
+            }
+            SkillChange::RemoveFile { name, file_path } => SkillEdit::RemoveFile { name, file: file_path },
+            SkillChange::Delete { name, absorbed_into } => SkillEdit::Delete { name, absorbed_into },
+        };
+        let is_strict = self.0.config().boolean("skills.guard_agent_created");
+        let is_strict = is_strict.map_err(|error| error.to_string())?;
+        let changed = self.shelf()?.change(edit, is_strict, &now()).map_err(|error| error.to_string())?;
+        Ok(ChangedSkill { message: changed.message, path: changed.path, warnings: changed.warnings })
+    }
+}

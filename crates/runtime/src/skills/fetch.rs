@@ -1,0 +1,170 @@
+//! Getting skills of others: over HTTP, or as a git repository. What comes is handed to the store, which
+//! checks it before anything is in its place.
+
+use crate::RuntimeError;
+use crate::config::Config;
+use crate::home::Home;
+use crate::model_choice::asker;
+use hermes_exec::{Direct, Ended, child_env, run_direct};
+use hermes_providers::{download, shown_url};
+use hermes_store::skills::{
+    Brought, InstallOptions, Installed, LockFile, MAX_PACKED, Quarantine, SkillError, SkillSource,
+};
+use std::path::Path;
+use std::time::Duration;
+
+const DOWNLOAD_LIMIT: Duration = Duration::from_secs(120);
+const CLONE_LIMIT: Duration = Duration::from_secs(180);
+/// The ways git may fetch. Others run commands, or trust whoever is in between.
+const PROTOCOLS: &str = "https:ssh:file";
+/// Nothing of the person's settings, hooks, helpers or templates takes part in a clone.
+const GIT: [&str; 16] = [
+    "git",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.symlinks=false",
+    "-c",
+    "protocol.ext.allow=never",
+    "clone",
+    "--quiet",
+    "--depth=1",
+    "--single-branch",
+    "--no-tags",
+    "--no-recurse-submodules",
+    "--template=",
+];
+
+/// Why a skill could not be fetched or installed.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    #[error(transparent)]
+    Skill(#[from] SkillError),
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    #[error("`{0}` is no address")]
+    Address(String),
+    #[error("{from} was not fetched: {why}")]
+    Fetch { from: String, why: String },
+    #[error("`{0}` was not installed from elsewhere; `hermes skills check` lists what was")]
+    NotInstalled(String),
+}
+
+/// Fetches and installs a skill. Nothing changes when it fails.
+pub async fn install(
+    home: &Home,
+    config: &Config,
+    source: &SkillSource,
+    options: &InstallOptions,
+) -> Result<Installed, FetchError> {
+    home.ensure().map_err(RuntimeError::from)?;
+    let quarantine = Quarantine::open(home.path())?;
+    let brought = match source {
+        SkillSource::Folder(_) | SkillSource::Archive(_) => Brought::Here(source.clone()),
+        SkillSource::Url(url) => {
+            let path = quarantine.path().join("download");
+            fetch_file(config, url, &path).await?;
+            Brought::Fetched { source: source.clone(), path }
+        }
+        SkillSource::Git(url) => {
+            let path = quarantine.path().join("clone");
+            clone(config, url, quarantine.path(), &path).await?;
+            Brought::Fetched { source: source.clone(), path }
+        }
+    };
+    // Reading, scanning and syncing take a while, and others of this process may be waiting.
+    let options = options.clone();
+    let work = tokio::task::spawn_blocking(move || {
+        let installed = quarantine.install(&brought, &options);
+        let _ = std::fs::remove_dir_all(quarantine.path());
+        installed
+    });
+    let crashed = |_| SkillError::Refused("the installation crashed; nothing is half installed".to_owned());
+    Ok(work.await.map_err(crashed)??)
+}
+
+/// Fetches a skill again from where it came from.
+pub async fn update(home: &Home, config: &Config, name: &str, force: bool) -> Result<Installed, FetchError> {
+    let lock = LockFile::load(home.path())?;
+    let known = lock.installed.get(name).ok_or_else(|| FetchError::NotInstalled(name.to_owned()))?;
+    let source = SkillSource::parse(&known.identifier)?;
+    let path = known.others.get("path").and_then(serde_json::Value::as_str).map(str::to_owned);
+    let options = InstallOptions { path, category: None, force, replaces: true, now: super::now() };
+    install(home, config, &source, &options).await
+}
+
+async fn fetch_file(config: &Config, text: &str, path: &Path) -> Result<(), FetchError> {
+    let url = text.parse().map_err(|_| FetchError::Address(text.to_owned()))?;
+    let from = shown_url(&url);
+    let asker = asker(config, DOWNLOAD_LIMIT)?;
+    let why = |why: String| FetchError::Fetch { from: from.clone(), why };
+    let bytes = download(&asker, url, MAX_PACKED).await.map_err(|failure| why(failure.to_string()))?;
+    tokio::fs::write(path, bytes).await.map_err(|error| why(error.to_string()))
+}
+
+async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path) -> Result<(), FetchError> {
+    if url.starts_with('-') || url.contains("::") || url.chars().any(char::is_control) {
+        return Err(FetchError::Address(url.to_owned()));
+    }
+    let mut argv: Vec<String> = GIT.iter().map(|word| (*word).to_owned()).collect();
+    argv.extend(["--".to_owned(), url.to_owned(), into.to_string_lossy().into_owned()]);
+    let shell = config.layers().shell.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let mut env = child_env(shell, &["SSH_AUTH_SOCK".to_owned()]);
+    env.extend(
+        [
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ASKPASS", "true"),
+            ("GIT_ALLOW_PROTOCOL", PROTOCOLS),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_LFS_SKIP_SMUDGE", "1"),
+            ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    let program =
+        Direct { argv, cwd: cwd.to_owned(), env, input: Vec::new(), timeout: CLONE_LIMIT, most_output: 4096 };
+    let why = |why: String| FetchError::Fetch { from: without_password(url), why };
+    let output = run_direct(program).await.map_err(|error| {
+        let cause = std::error::Error::source(&error).map_or(String::new(), |cause| format!(" ({cause})"));
+        why(format!("git could not be started: {error}{cause}"))
+    })?;
+    match (output.ended, output.exit_code) {
+        (Ended::Exited, 0) => Ok(()),
+        (Ended::Exited, _) => {
+            let said = output.stderr.trim().replace('\n', "; ").replace(url, &without_password(url));
+            Err(why(format!("git says: {said}")))
+        }
+        _ => Err(why(format!("it took longer than {} s", CLONE_LIMIT.as_secs()))),
+    }
+}
+
+/// The address without a name and password that stand before the host.
+fn without_password(url: &str) -> String {
+    match (url.split_once("://"), url.find('@')) {
+        (Some((scheme, rest)), Some(_)) => {
+            let host = rest.split_once('/').map_or(rest, |(host, _)| host);
+            let bare = host.rsplit_once('@').map_or(host, |(_, bare)| bare);
+            format!("{scheme}://{bare}{}", &rest[host.len()..])
+        }
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_in_addresses_are_not_repeated() {
+        for (url, want) in [
+            ("https://me:secret@example.com/a@b.git", "https://example.com/a@b.git"),
+            ("https://example.com/a", "https://example.com/a"),
+            ("git@github.com:a/b.git", "git@github.com:a/b.git"),
+        ] {
+            assert_eq!(without_password(url), want);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! One line per change that brought in or took away a skill, in `.hub/audit.log`.
+
+use super::SkillError;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+/// Adds a line; `what` holds no line breaks.
+pub(super) fn note(root: &Path, now: &str, what: &str) -> Result<(), SkillError> {
+    let path = root.join(".hub").join("audit.log");
+    let line = format!("{now} {}\n", what.replace(['\n', '\r'], " "));
+    let mut file =
+        OpenOptions::new().create(true).append(true).open(&path).map_err(SkillError::io("open", &path))?;
+    file.write_all(line.as_bytes()).map_err(SkillError::io("write", &path))
+}

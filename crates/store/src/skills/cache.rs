@@ -1,0 +1,64 @@
+//! What the last look at the skills saw, in `cache/skills.json` of the home.
+//!
+//! It only saves work: one that is missing, damaged, of another version or not writable costs a
+//! longer start and nothing else.
+
+use super::find::Folder;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const VERSION: u32 = 2;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Snapshot {
+    version: u32,
+    /// When the look began, in nanoseconds.
+    pub(super) taken: i64,
+    /// By the path of the root.
+    pub(super) roots: BTreeMap<String, Folder>,
+}
+
+impl Snapshot {
+    pub(super) fn new(taken: i64, roots: BTreeMap<String, Folder>) -> Self {
+        Self { version: VERSION, taken, roots }
+    }
+
+    pub(super) fn load(home: &Path) -> Self {
+        let path = file(home);
+        let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= MAX_BYTES);
+        let bytes = if is_small { std::fs::read(&path).ok() } else { None };
+        let kept: Option<Self> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        kept.filter(|kept| kept.version == VERSION).unwrap_or_default()
+    }
+
+    /// Keeps it for the next start, if that is possible.
+    pub(super) fn save(&self, home: &Path) {
+        if let Err(error) = self.write(&file(home)) {
+            tracing::debug!(%error, "the skills cache could not be written");
+        }
+    }
+
+    fn write(&self, path: &Path) -> std::io::Result<()> {
+        let dir = path.parent().unwrap_or(Path::new("."));
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let mut temporary = tempfile::Builder::new().prefix(".skills-").tempfile_in(dir)?;
+        let bytes = serde_json::to_vec(self)?;
+        temporary.write_all(&bytes)?;
+        // Without a sync: what a crash damages is ignored.
+        temporary.persist(path).map(drop).map_err(|error| error.error)
+    }
+}
+
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn file(home: &Path) -> PathBuf {
+    home.join("cache").join("skills.json")
+}

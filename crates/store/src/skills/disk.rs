@@ -1,0 +1,136 @@
+//! Writing below the skills folder so that a reader, or a crash, never sees half of anything.
+//!
+//! Whole folders are put together in `.hub/staging` and renamed into place. One process changes
+//! skills at a time; whoever comes next removes what a dead one left in the staging folder.
+
+use super::parcel::PackedFile;
+use super::{SkillError, skills_dir};
+use rustix::fs::{FlockOperation, RenameFlags};
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The right to change skills of a home, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Workshop {
+    root: PathBuf,
+    _lock: File,
+}
+
+impl Workshop {
+    /// Waits for others, and clears away what was never finished.
+    pub(super) fn enter(home: &Path) -> Result<Self, SkillError> {
+        let root = skills_dir(home);
+        let hub = root.join(".hub");
+        make_dir(&hub)?;
+        let lock = File::open(&hub).map_err(SkillError::io("open", &hub))?;
+        rustix::fs::flock(&lock, FlockOperation::LockExclusive)
+            .map_err(|error| SkillError::io("lock", &hub)(error.into()))?;
+        let workshop = Self { root, _lock: lock };
+        clear(&workshop.staging())?;
+        Ok(workshop)
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.root.join(".hub").join("staging")
+    }
+
+    /// Puts a folder with these files at `target`, in one step. What is there already is replaced
+    /// in the same step if that is wanted, and refused otherwise.
+    pub(super) fn place(
+        &self,
+        files: &[PackedFile],
+        target: &Path,
+        replaces: bool,
+    ) -> Result<(), SkillError> {
+        let above = target.parent().unwrap_or(&self.root);
+        make_dir(above)?;
+        let staged = self.staging().join("new");
+        make_dir(&staged)?;
+        for file in files {
+            write_new(&staged, file)?;
+        }
+        sync_tree(&staged)?;
+        let flags = if replaces && target.exists() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
+        let here = rustix::fs::CWD;
+        rustix::fs::renameat_with(here, &staged, here, target, flags)
+            .map_err(|error| SkillError::io("put the skill at", target)(error.into()))?;
+        sync_dir(above)?;
+        clear(&self.staging())
+    }
+
+    /// Takes a folder away, in one step.
+    pub(super) fn take_away(&self, dir: &Path) -> Result<(), SkillError> {
+        let staging = self.staging();
+        make_dir(&staging)?;
+        std::fs::rename(dir, staging.join("old")).map_err(SkillError::io("remove", dir))?;
+        let above = dir.parent().unwrap_or(&self.root);
+        sync_dir(above)?;
+        // A category that held nothing else goes with it.
+        if above != self.root {
+            let _ = std::fs::remove_dir(above);
+        }
+        clear(&staging)
+    }
+}
+
+/// Replaces one file.
+pub(super) fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), SkillError> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    make_dir(dir)?;
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::Builder::new().prefix(".hermes-").suffix(".tmp").tempfile_in(dir)?;
+        file.write_all(bytes)?;
+        file.as_file().set_permissions(Permissions::from_mode(mode))?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        File::open(dir)?.sync_all()
+    };
+    write().map_err(SkillError::io("write", path))
+}
+
+pub(super) fn make_dir(dir: &Path) -> Result<(), SkillError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(SkillError::io("create", dir))
+}
+
+/// Removes a folder and what is in it; one that is not there is fine. Links are not followed.
+pub(super) fn clear(dir: &Path) -> Result<(), SkillError> {
+    match std::fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(SkillError::io("clear away", dir)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write_new(root: &Path, file: &PackedFile) -> Result<(), SkillError> {
+    let path = root.join(&file.path);
+    make_dir(path.parent().unwrap_or(root))?;
+    let mode = if file.is_executable { 0o755 } else { 0o644 };
+    let write = || -> std::io::Result<()> {
+        let mut new = File::create_new(&path)?;
+        new.write_all(&file.bytes)?;
+        new.set_permissions(Permissions::from_mode(mode))?;
+        new.sync_all()
+    };
+    write().map_err(SkillError::io("write", &path))
+}
+
+fn sync_tree(dir: &Path) -> Result<(), SkillError> {
+    for entry in std::fs::read_dir(dir).map_err(SkillError::io("read", dir))?.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            sync_tree(&entry.path())?;
+        }
+    }
+    sync_dir(dir)
+}
+
+fn sync_dir(dir: &Path) -> Result<(), SkillError> {
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(SkillError::io("sync", dir))
+}
