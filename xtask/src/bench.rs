@@ -8,6 +8,7 @@ mod callgrind;
 mod decode;
 mod first_request;
 mod hello;
+mod prompt;
 mod rounds;
 mod row;
 mod rows;
@@ -54,6 +55,9 @@ pub(crate) fn run(mut flags: Flags) -> Result<()> {
     }
     if flags.has("skills") {
         return skills::run(flags);
+    }
+    if flags.has("prompt") {
+        return prompt::run(flags);
     }
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");

@@ -44,6 +44,9 @@ Long runs and benchmarks of this workspace.
   cargo xtask bench skills [--quick] [--json]
       Looking at 10,000 skills and writing their index, beside a home without any. Takes seconds.
 
+  cargo xtask bench prompt [--quick] [--json]
+      A system prompt from 200 skills and a project file of 500 KB, beside one from nothing.
+
   cargo xtask bench sessions [--sessions N] [--calls N]
       Sessions in one process, all at once (100 of 20 tool calls): throughput, how late events
       arrive, and memory for each session.

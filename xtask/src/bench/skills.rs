@@ -21,7 +21,7 @@ pub(super) fn run(mut flags: Flags) -> Result<()> {
     flags.finish()?;
     let (many, none) = (tempfile::tempdir()?, tempfile::tempdir()?);
     note(&format!("writing {SKILLS} skills"));
-    fill(many.path())?;
+    fill(many.path(), SKILLS)?;
     note("starting");
     let query = IndexQuery { platform: "linux".to_owned(), ..IndexQuery::default() };
     let start = |home: &Path| cpu_of(|| Ok(SkillShelf::open(home, &[]).index(&query)));
@@ -52,10 +52,10 @@ pub(super) fn run(mut flags: Flags) -> Result<()> {
 }
 
 /// Skills in categories, written an hour ago as far as the file system knows.
-fn fill(home: &Path) -> Result<()> {
+pub(super) fn fill(home: &Path, count: usize) -> Result<()> {
     let long_ago = SystemTime::now() - Duration::from_secs(3600);
     let root = home.join("skills");
-    for at in 0..SKILLS {
+    for at in 0..count {
         let dir = root.join(format!("category-{:03}", at % CATEGORIES)).join(format!("skill-{at:05}"));
         fs::create_dir_all(dir.join("references"))?;
         let text = format!(
@@ -68,7 +68,7 @@ fn fill(home: &Path) -> Result<()> {
             fs::File::open(path)?.set_modified(long_ago)?;
         }
     }
-    for at in 0..CATEGORIES {
+    for at in 0..CATEGORIES.min(count) {
         fs::File::open(root.join(format!("category-{at:03}")))?.set_modified(long_ago)?;
     }
     Ok(fs::File::open(root)?.set_modified(long_ago)?)

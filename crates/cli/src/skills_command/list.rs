@@ -50,7 +50,7 @@ fn table(shelf: &SkillShelf, skills: &[&Skill], switches: &Switches) {
     };
     let name = width(&mut skills.iter().map(|skill| skill.name()), NAME, 4);
     let category = width(&mut skills.iter().map(|skill| skill.category.as_str()), CATEGORY, 8);
-    let left = term::columns(&stdout()).saturating_sub(name + category + 22).max(20);
+    let left = term::columns(&stdout()).saturating_sub(name + category + 24).max(20);
     term::print_line(&format!(
         "{bold}{:name$}  {:category$}  {:8}  {:8}  {}{off}",
         "NAME", "CATEGORY", "FROM", "STATE", "FOR"
