@@ -1,5 +1,5 @@
 //! A long session with everything that happens to one: resumes, changes of the model and back, helpers,
-//! steering, files that change. Nothing that was sent is sent otherwise later, except for declared reasons.
+//! steering, memories, skills, files that change. Nothing that was sent is sent otherwise later, except for declared reasons.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -70,6 +70,11 @@ impl Scene {
             1 => drop(call("write_file", json!({"path": format!("f{turn}"), "content": "x\n".repeat(30)}))),
             2 => drop(call("read_file", json!({"path": "AGENTS.md"}))),
             3 => drop(call("todo", json!({"todos": [{"id": "a", "content": "look", "status": "pending"}]}))),
+            5 => drop(call(
+                "memory",
+                json!({"action": "add", "target": "memory", "content": format!("Fact {turn}.")}),
+            )),
+            6 => drop(call("skill_view", json!({"name": "debugging"}))),
             4 => drop(call("delegate_task", json!({"goal": format!("Count to {turn}.")}))),
             _ => {}
         }
