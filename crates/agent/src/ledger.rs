@@ -57,7 +57,7 @@ impl CacheLedger {
         let (mark, kept, differs) = compared(before, segments);
         let step = match (before, differs) {
             // Everything is sent once more, for one answer.
-            (None, _) if !has_tools && !self.lines.is_empty() => CacheStep::Broken(CacheBreak::WithoutTools),
+            (None, _) if self.has_tools_elsewhere(&of) => CacheStep::Broken(CacheBreak::WithoutTools),
             (None, _) if self.is_switch(&of) => CacheStep::Broken(CacheBreak::ModelSwitch),
             (None, _) => CacheStep::First,
             (Some(_), None) => CacheStep::Extends,
@@ -79,6 +79,11 @@ impl CacheLedger {
             None => self.lines.push(Line { of, mark, is_remembered: false }),
         }
         CacheEntry { step, kept, lost, has_tools, mark }
+    }
+
+    /// The same model is asked with tools, and now without.
+    fn has_tools_elsewhere(&self, of: &CacheOf) -> bool {
+        !of.has_tools && self.lines.iter().any(|line| line.of == CacheOf { has_tools: true, ..of.clone() })
     }
 
     /// A conversation that another model was in before.

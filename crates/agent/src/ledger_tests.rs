@@ -64,6 +64,11 @@ fn a_request_goes_on_from_the_one_before_or_does_not() {
             vec![(First, 0, 0), (Broken(CacheBreak::ModelSwitch), 0, 0), (Extends, 30, 0)],
         ),
         (
+            "another model, where there are no tools at all",
+            vec![("m", "|s|a"), ("n", "|x|a|b"), ("m", "|s|a|b|c")],
+            vec![(First, 0, 0), (Broken(CacheBreak::ModelSwitch), 0, 0), (Extends, 20, 0)],
+        ),
+        (
             "a last answer in words, and on with tools",
             vec![("m", "t|s|a"), ("m", "|s|a|b"), ("m", "t|s|a|b|c")],
             vec![(First, 0, 0), (Broken(CacheBreak::WithoutTools), 0, 0), (Extends, 30, 0)],

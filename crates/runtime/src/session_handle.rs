@@ -1,6 +1,7 @@
 //! One session, as a front end holds it.
 
 mod opening;
+mod speaking_to;
 
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::memory::{Review, review_notice};
@@ -11,18 +12,18 @@ use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath, past, prompti
 use hermes_agent::{CacheOf, Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::NeverCompact;
 use hermes_conversation::{
-    CacheBreak, Cost, EventSink, History, Lease, Mail, Message, Quirks, SessionId, TurnEvent, Usage,
-    UserMessage,
+    CacheBreak, Cost, EventSink, History, Mail, Message, Quirks, SessionId, TurnEvent, Usage, UserMessage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
-use hermes_store::{LastSent, NewSession, SessionDb, Target, this_process};
+use hermes_store::{LastSent, NewSession, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 pub(crate) use opening::starting_folder;
 use opening::{changed_notice, folder_of, recovery_notice};
+use speaking_to::{keep_outline, retarget};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -434,42 +435,6 @@ impl<'a> SessionHandle<'a> {
         Ok(())
     }
 
-    /// Another model answers from now on. Its system prompt is its own, so the provider's
-    /// cache begins anew.
-    pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
-        let endpoint = self.endpoint.with_model(name);
-        let cwd = self.tool_context.cwd();
-        // What is to be known about the files was said when the session was opened.
-        let layers = prompting::gather(self.runtime, &self.standing, &endpoint, &cwd, &self.id)?.layers;
-        match &mut self.state {
-            State::Fresh { system, .. } => *system = SystemPrompt::assemble(&layers).into_string(),
-            State::Live(session) => {
-                let system = retarget(self.runtime, &session.lease, &endpoint, &layers).await?;
-                session.system = system.into();
-                session.ledger.declare(CacheBreak::ModelSwitch);
-            }
-        }
-        self.layers = Some(layers);
-        (self.is_told, self.has_looked) = (false, false);
-        // What is wrong with the fallbacks was said when the session was opened.
-        (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
-        self.endpoint = endpoint;
-        Ok(())
-    }
-
-    /// Finds out what window the model really has, before its first turn here. Only Ollama is asked.
-    async fn look_at_ollama(&mut self) -> Result<(), RuntimeError> {
-        if std::mem::replace(&mut self.has_looked, true) {
-            return Ok(());
-        }
-        let Some(endpoint) = self.runtime.with_ollama_window(&self.endpoint).await? else { return Ok(()) };
-        (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
-        self.endpoint = endpoint;
-        Ok(())
-    }
-
     /// Gives the session a title.
     pub async fn set_title(&mut self, title: &str) -> Result<Option<String>, RuntimeError> {
         self.store_session().await?;
@@ -509,34 +474,6 @@ impl<'a> SessionHandle<'a> {
         session.additions = self.standing.additions.clone();
         self.state = State::Live(Box::new(session));
         Ok(())
-    }
-}
-
-/// Stores a new system prompt for a session that changes its model.
-async fn retarget(
-    runtime: &Runtime,
-    lease: &Lease,
-    endpoint: &Endpoint,
-    layers: &Layers,
-) -> Result<String, RuntimeError> {
-    let system = SystemPrompt::assemble(layers).into_string();
-    let target = Target {
-        model: endpoint.model.clone(),
-        provider: endpoint.label(),
-        base_url: endpoint.base_url.to_string(),
-        system_prompt: system.clone(),
-    };
-    let store = runtime.store()?;
-    store.retarget(lease, target).await?;
-    keep_outline(store, &lease.session, Some(layers));
-    Ok(system)
-}
-
-/// Keeps which parts a prompt has. Only those who look at it would miss it.
-fn keep_outline(store: &SessionDb, session: &SessionId, layers: Option<&Layers>) {
-    let outline = layers.and_then(|layers| serde_json::to_string(&layers.outline()).ok());
-    if let Some(outline) = outline {
-        drop(store.keep_outline(session, outline));
     }
 }
 
