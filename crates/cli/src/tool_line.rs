@@ -18,6 +18,11 @@ pub(crate) fn describe(name: &str, arguments: &str) -> (&'static str, String, St
         "clarify" => ("❓", "asked".to_owned(), text("question")),
         "todo" => ("📋", "plan".to_owned(), todo_detail(&arguments)),
         "memory" => ("🧠", "remember".to_owned(), memory_detail(&arguments)),
+        "skills_list" => ("📚", "skills".to_owned(), text("category")),
+        "skill_view" => ("📚", "skill".to_owned(), text("name")),
+        "skill_manage" => ("📝", "skill".to_owned(), format!("{} {}", text("action"), text("name"))),
+        "tool_search" => ("🔍", "tools".to_owned(), text("query")),
+        "tool_describe" => ("🔍", "tool".to_owned(), text("name")),
         other => ("⚡", other.chars().take(9).collect(), String::new()),
     }
 }
@@ -142,6 +147,11 @@ mod tests {
                 line("clarify", r#"{"question":"Which?"}"#, r#"{"error":"Not answered: x"}"#, true),
                 "  ┊ ❓ asked     Which?  0.1s [not answered]",
             ),
+            (
+                line("skill_manage", r#"{"action":"create","name":"dance"}"#, "{}", false),
+                "  ┊ 📝 skill     create dance  0.1s",
+            ),
+            (line("tool_search", r#"{"query":"lamps"}"#, "{}", false), "  ┊ 🔍 tools     lamps  0.1s"),
             (line("mcp__x", "{}", "{}", false), "  ┊ ⚡ mcp__x      0.1s"),
         ] {
             assert_eq!(got, want);

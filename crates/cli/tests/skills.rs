@@ -198,6 +198,40 @@ async fn the_model_lists_views_and_writes_skills() {
     assert_eq!(home.read("skills/learned/SKILL.md"), created);
 }
 
+/// A seldom used tool waits in the catalogue, is found there and called, and the list of tools stays as it
+/// was from the first request to the last.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_of_the_catalogue_is_found_and_called() {
+    let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+    home.write_config(&(custom_model(&provider.base_url()) + "tools: {tool_search: {enabled: on}}\n"));
+    let created = skill("learned", "Remember this.");
+    let create = json!({"action": "create", "name": "learned", "content": created});
+    provider
+        .reply(ReplyScript::call("tool_search", json!({"query": "create a skill"})))
+        .reply(ReplyScript::call("tool_describe", json!({"name": "skill_manage"})))
+        .reply(ReplyScript::call("tool_call", json!({"name": "skill_manage", "arguments": create})))
+        .reply(ReplyScript::text("Done."));
+    let out = run(home.path(), &["chat", "-q", "learn"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    assert!(
+        stdout(&out).contains("skill     create learned") && !stdout(&out).contains("tool_call"),
+        "{}",
+        stdout(&out)
+    );
+    assert_eq!(home.read("skills/learned/SKILL.md"), created);
+    let bodies = provider.bodies();
+    let names: Vec<&str> = bodies[0]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap())
+        .collect();
+    assert!(names.contains(&"tool_call") && !names.contains(&"skill_manage"), "{names:?}");
+    assert!(bodies.iter().all(|body| body["tools"] == bodies[0]["tools"]));
+    let report = process::json_of(home.path(), &["cache", "report"]).await;
+    assert_eq!(report["unexplained"], 0, "{report}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slash_and_a_name_say_what_the_skill_says() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);

@@ -284,6 +284,15 @@ mod tests {
     }
 
     #[test]
+    fn each_platform() {
+        let prompts = crate::platform::names().map(|platform| {
+            let layers = Layers { platform: platform.to_owned(), tools: vec![], ..layers() };
+            format!("=== {platform} ===\n{}", SystemPrompt::assemble(&layers).as_str())
+        });
+        insta::assert_snapshot!(prompts.collect::<Vec<_>>().join("\n"));
+    }
+
+    #[test]
     fn layers_are_the_same_after_they_were_written_down() {
         let text = serde_json::to_string(&layers()).unwrap();
         assert_eq!(serde_json::from_str::<Layers>(&text).unwrap(), layers());

@@ -84,6 +84,11 @@ pub(crate) fn hint(platform: &str, change: &HintChange) -> Option<String> {
 }
 
 #[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    HINTS.iter().map(|hint| hint.0)
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

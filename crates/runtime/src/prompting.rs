@@ -38,7 +38,7 @@ pub(crate) fn gather(
     let platform = if is_helper { String::new() } else { "cli".to_owned() };
     let mut found = Gathered {
         layers: Layers {
-            tools: standing.registry.names().into_iter().map(str::to_owned).collect(),
+            tools: standing.registry.all_names().into_iter().map(str::to_owned).collect(),
             without: Without {
                 finishing: !config.boolean("agent.task_completion_guidance")?,
                 calling_together: !config.boolean("agent.parallel_tool_call_guidance")?,
@@ -133,7 +133,7 @@ impl Gathered {
 
     /// Which skills there are, for a session that can look at them.
     fn read_skills(&mut self, runtime: &Runtime, standing: &Standing) -> Result<(), RuntimeError> {
-        let names = standing.registry.names();
+        let names = standing.registry.all_names();
         if ["skills_list", "skill_view", "skill_manage"].iter().any(|tool| names.contains(tool)) {
             self.layers.skills = Some(runtime.skill_index()?.text).filter(|text| !text.is_empty());
         }

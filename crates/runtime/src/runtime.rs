@@ -20,7 +20,8 @@ use hermes_guard::{FenceKey, Secrets};
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_store::{AutoPrune, AutoPruned, SessionDb};
 use hermes_tools::{
-    ApprovalMode, AskUser, Delegate, FenceKeys, PathLocks, Registry, ToolContext, ToolSettings, ToolSetup,
+    ApprovalMode, AskUser, Deferral, Delegate, FenceKeys, PathLocks, Registry, ToolContext, ToolSettings,
+    ToolSetup,
 };
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
@@ -68,6 +69,12 @@ impl Deref for Runtime {
     }
 }
 
+/// Whether seldom used tools wait in the catalogue.
+fn deferral(config: &Config) -> Result<Deferral, RuntimeError> {
+    let text = config.text("tools.tool_search.enabled")?;
+    Ok(text.as_deref().and_then(Deferral::parse).unwrap_or_default())
+}
+
 /// Everything that the sessions of one process share.
 pub struct Shared {
     pub(crate) launch: Launch,
@@ -100,6 +107,7 @@ impl Runtime {
         if memory::is_off(&config)? {
             registry = registry.without(&["memory"]);
         }
+        let registry = registry.with_catalogue(deferral(&config)?);
         let clients = http_clients(&config)?;
         let store = Arc::new(OnceLock::new());
         let meter = Arc::new(StoredMeter { store: store.clone(), budget: Budget::read(&config)? });

@@ -364,6 +364,7 @@ impl<'a> SessionHandle<'a> {
                         route: &*self.route,
                         toolsets: self.runtime.config.list("toolsets")?,
                         disabled_toolsets: self.runtime.config.list("agent.disabled_toolsets")?,
+                        registry: &self.standing.registry,
                         is_watched: self.ask.is_present(),
                         hooks: &*ports.hooks,
                     };

@@ -30,7 +30,7 @@ pub fn index_query(config: &Config, platform: &str, registry: &Registry) -> Resu
     Ok(IndexQuery {
         platform: IndexQuery::this_platform().to_owned(),
         environments: environments(),
-        tools: owned(registry.names()),
+        tools: owned(registry.all_names()),
         toolsets: owned(registry.toolsets()),
         disabled: config.disabled_skills(platform)?,
         budget_bytes: 0,
@@ -52,7 +52,7 @@ impl Runtime {
     /// What a prompt says about skills; empty where the model has no tool for them.
     pub fn skill_index(&self) -> Result<SkillIndex, RuntimeError> {
         let registry = self.registry();
-        if !registry.names().contains(&"skill_view") {
+        if !registry.all_names().contains(&"skill_view") {
             return Ok(SkillIndex::default());
         }
         let query = index_query(&self.config, &self.launch.source, &registry)?;

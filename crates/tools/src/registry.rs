@@ -1,6 +1,7 @@
 //! The tools of a session, by name.
 
 use crate::batch::fit_batch;
+use crate::catalogue::{self, Deferral, Waiting};
 use crate::prepared::{Finished, Prepared, RunScope};
 use crate::tool::{Bound, Refusal};
 use crate::toolset::{Selection, ToolsetError, core_tools, is_bundle, known, resolve};
@@ -61,6 +62,8 @@ impl Toolbox for Registry {
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn AnyTool>>,
+    /// Those that are not told with every request.
+    waiting: Waiting,
     definitions: Arc<[ToolDefinition]>,
 }
 
@@ -72,7 +75,48 @@ impl Registry {
 
     fn of(tools: BTreeMap<String, Arc<dyn AnyTool>>) -> Self {
         let definitions = tools.values().map(|tool| tool.definition()).collect();
-        Self { tools, definitions }
+        Self { tools, waiting: Waiting::default(), definitions }
+    }
+
+    /// The same tools, of which the seldom ones wait in a catalogue if that is wanted or the definitions are
+    /// too much.
+    #[must_use]
+    pub fn with_catalogue(&self, deferral: Deferral) -> Self {
+        let tools = self.tools.iter().zip(self.definitions.iter());
+        let tools = tools.map(|((name, tool), told)| (name.as_str(), told, tool.is_seldom()));
+        let waiting = catalogue::chosen(tools, deferral);
+        self.deferring(&waiting)
+    }
+
+    /// The same tools, of which these wait in the catalogue.
+    #[must_use]
+    pub fn deferring<S: AsRef<str>>(&self, names: &[S]) -> Self {
+        let is_named = |name: &str| names.iter().any(|wanted| wanted.as_ref() == name);
+        let (waiting, mut told): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            self.all().partition(|(name, _)| is_named(name));
+        if waiting.is_empty() {
+            return Self::of(told);
+        }
+        let waiting = Waiting::new(waiting);
+        told.extend(catalogue::bridges(&waiting).map(|tool| (tool.name().to_owned(), tool)));
+        Self { waiting, ..Self::of(told) }
+    }
+
+    /// Every tool of its own, also those that wait.
+    fn all(&self) -> impl Iterator<Item = (String, Arc<dyn AnyTool>)> {
+        let own = self.tools.iter().filter(|(name, _)| !catalogue::is_bridge(name));
+        own.chain(self.waiting.iter()).map(|(name, tool)| (name.clone(), tool.clone()))
+    }
+
+    /// The names of all tools, also of those that wait, but not of those that stand in for them.
+    pub fn all_names(&self) -> Vec<&str> {
+        let own = self.tools.keys().filter(|name| !catalogue::is_bridge(name));
+        own.chain(self.waiting.keys()).map(String::as_str).collect()
+    }
+
+    /// The names of the tools that wait in the catalogue.
+    pub fn waiting(&self) -> Vec<&str> {
+        self.waiting.keys().map(String::as_str).collect()
     }
 
     /// Adds a tool, or replaces the one its own toolset registered before. A name that belongs
@@ -122,8 +166,15 @@ impl Registry {
     /// The same tools without these.
     #[must_use]
     pub fn without(&self, names: &[&str]) -> Self {
-        let tools = self.tools.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-        Self::of(tools.map(|(name, tool)| (name.clone(), tool.clone())).collect())
+        let waiting: Vec<&str> = self.waiting();
+        Self::of(self.all().filter(|(name, _)| !names.contains(&name.as_str())).collect()).deferring(&waiting)
+    }
+
+    /// The same tools, but only those of these names.
+    #[must_use]
+    pub fn only<S: AsRef<str>>(&self, names: &[S]) -> Self {
+        let is_named = |name: &str| names.iter().any(|wanted| wanted.as_ref() == name);
+        Self::of(self.all().filter(|(name, _)| is_named(name)).collect())
     }
 
     /// What the model is told, sorted by name.
@@ -146,12 +197,17 @@ impl Registry {
 
     fn judge(&self, call: &ToolCall, cx: &ToolContext) -> Prepared {
         let known = self.tools.keys().map(String::as_str);
-        let Some(name) = names::repair(&call.name, known) else {
+        // A tool that the model has found in the catalogue may also be called by its own name.
+        let waits = self.waiting.get_key_value(&call.name).map(|(name, _)| name.as_str());
+        let Some(name) = waits.or_else(|| names::repair(&call.name, known)) else {
             return Prepared::refuse(call.clone(), self.unknown(&call.name), "invalid");
         };
+        if name == catalogue::CALL && !self.waiting.is_empty() {
+            return self.through_catalogue(call, cx);
+        }
         let mut call = call.clone();
         name.clone_into(&mut call.name);
-        let Some(tool) = self.tools.get(name) else {
+        let Some(tool) = self.tools.get(name).or_else(|| self.waiting.get(name)) else {
             unreachable!("a repaired name is a known name");
         };
         match bind(tool, &call, cx) {
@@ -165,6 +221,26 @@ impl Registry {
                 Prepared::refuse(call, text, "denied")
             }
         }
+    }
+
+    /// Judges the call that is meant. It may mean any tool of the session, but not a call through the
+    /// catalogue again.
+    fn through_catalogue(&self, call: &ToolCall, cx: &ToolContext) -> Prepared {
+        let read = arguments::parse(&call.arguments).and_then(|map| catalogue::meant(&map));
+        let (name, arguments) = match read {
+            Ok(meant) => meant,
+            Err(why) => {
+                let text = format!("{} was not run: {why}.", catalogue::CALL);
+                return Prepared::refuse(call.clone(), text, "invalid");
+            }
+        };
+        let tools = self.all().map(|(name, _)| name).collect::<Vec<_>>();
+        let Some(name) = names::repair(&name, tools.iter().map(String::as_str)) else {
+            let all = self.waiting().join(", ");
+            let text = format!("There is no tool called `{name}` in the catalogue. It has: {all}.");
+            return Prepared::refuse(call.clone(), text, "invalid");
+        };
+        self.judge(&ToolCall { name: name.to_owned(), arguments, ..call.clone() }, cx)
     }
 
     /// The tools of ours that `name` stands for.

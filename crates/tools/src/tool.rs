@@ -33,6 +33,9 @@ pub trait Tool: Send + Sync + 'static {
     /// Other words for values: parameter, what may be sent, what is meant.
     const ALIASES: &'static [(&'static str, &'static str, &'static str)] = &[];
 
+    /// Whether it is seldom needed, and may wait in the catalogue.
+    const SELDOM: bool = false;
+
     /// Why the call must not run, if so.
     fn refusal(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<Refusal> {
         None
@@ -77,6 +80,10 @@ pub trait AnyTool: Send + Sync {
     /// Other words for values; see [`Tool::ALIASES`].
     fn aliases(&self) -> &[(&str, &str, &str)] {
         &[]
+    }
+    /// Whether it may wait in the catalogue. Tools from elsewhere may.
+    fn is_seldom(&self) -> bool {
+        true
     }
     /// Whether what it answers comes from outside and is sent to the model as data only.
     fn is_untrusted(&self) -> bool {
@@ -252,6 +259,10 @@ impl<T: Tool> AnyTool for Typed<T> {
 
     fn aliases(&self) -> &[(&str, &str, &str)] {
         T::ALIASES
+    }
+
+    fn is_seldom(&self) -> bool {
+        T::SELDOM
     }
 
     fn bind(self: Arc<Self>, arguments: Map<String, Value>, cx: &ToolContext) -> Result<Bound, Refusal> {

@@ -15,6 +15,8 @@ pub enum Toolset {
     Delegation,
     Memory,
     Skills,
+    /// Tools that stand in for others.
+    Catalogue,
 }
 
 impl Toolset {
@@ -27,6 +29,7 @@ impl Toolset {
             Self::Delegation => "delegation",
             Self::Memory => "memory",
             Self::Skills => "skills",
+            Self::Catalogue => "catalogue",
         }
     }
 }

@@ -118,7 +118,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 85] = [
+pub static KEYS: [Key; 86] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -301,6 +301,12 @@ pub static KEYS: [Key; 85] = [
     integer("tool_output.max_line_length", 2_000, "most characters of one line shown to the model"),
     integer("file_read_max_chars", 100_000, "most characters one file read returns"),
     key("toolsets", Kind::List, Fallback::List(&["hermes-cli"]), "toolsets offered to the model"),
+    key(
+        "tools.tool_search.enabled",
+        Kind::Choice(&["off", "on", "auto"]),
+        Fallback::Text("auto"),
+        "whether seldom used tools wait in a catalogue: auto (when all are too much), on, off",
+    ),
     key("skills.disabled", Kind::List, Fallback::List(&[]), "skills that are never offered to the model"),
     key("skills.external_dirs", Kind::List, Fallback::List(&[]), "further folders with skills, only read"),
     key(

@@ -64,7 +64,11 @@ impl Setting {
                 .or_else(|| words.last().map(|word| Self::Text(word.to_string()))),
             // YAML reads the bare word `off` as false and `on` as true.
             (Kind::Choice(words), Value::Bool(on)) => {
-                let word = if *on { words.last().copied()? } else { "off" };
+                let word = match on {
+                    true if words.contains(&"on") => "on",
+                    true => words.last().copied()?,
+                    false => "off",
+                };
                 Self::of_text(kind, word)
             }
             (kind, Value::String(text)) => Self::of_text(kind, &expand(text, lookup)),

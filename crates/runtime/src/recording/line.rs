@@ -125,6 +125,12 @@ pub(crate) struct SessionLine {
     pub(crate) limits: LimitsLine,
     pub(crate) toolsets: Vec<String>,
     pub(crate) disabled_toolsets: Vec<String>,
+    /// The tools by name, those that wait in the catalogue among them; older recordings have all of the toolsets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tools: Option<Vec<String>>,
+    /// Those that wait.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) waiting: Vec<String>,
     /// Whether somebody watches who could be asked.
     pub(crate) is_watched: bool,
     /// The moments at which outside code listens.

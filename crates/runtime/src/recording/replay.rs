@@ -105,7 +105,11 @@ impl Surroundings for Nowhere {
 
     fn tools(&self, line: &SessionLine) -> Result<Arc<dyn Toolbox>, RecordingError> {
         let chosen = Registry::builtin().select(Some(&line.toolsets), &line.disabled_toolsets);
-        Ok(Arc::new(chosen.map_err(|error| setup(&error.to_string()))?))
+        let mut chosen = chosen.map_err(|error| setup(&error.to_string()))?;
+        if let Some(names) = &line.tools {
+            chosen = chosen.only(names);
+        }
+        Ok(Arc::new(chosen.deferring(&line.waiting)))
     }
 
     fn tool_context(&self, cwd: PathBuf) -> Result<Arc<ToolContext>, RecordingError> {

@@ -5,6 +5,7 @@ use hermes_agent::Session;
 use hermes_agent::recovery::Limits;
 use hermes_conversation::{HookEvent, Hooks, Message};
 use hermes_prompt::{Layers, SystemPrompt};
+use hermes_tools::Registry;
 use hermes_wire::ModelRoute;
 
 /// What a session is besides its state.
@@ -16,6 +17,7 @@ pub(crate) struct SessionFacts<'a> {
     pub(crate) route: &'a dyn ModelRoute,
     pub(crate) toolsets: Vec<String>,
     pub(crate) disabled_toolsets: Vec<String>,
+    pub(crate) registry: &'a Registry,
     pub(crate) is_watched: bool,
     pub(crate) hooks: &'a dyn Hooks,
 }
@@ -35,6 +37,8 @@ pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> Sessio
         limits: LimitsLine::of(&session.limits),
         toolsets: facts.toolsets,
         disabled_toolsets: facts.disabled_toolsets,
+        tools: Some(owned(facts.registry.all_names())),
+        waiting: owned(facts.registry.waiting()),
         is_watched: facts.is_watched,
         hooks: HookEvent::ALL
             .iter()
@@ -44,6 +48,10 @@ pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> Sessio
         quirks: session.quirks,
         history: session.history.messages().iter().map(|message| Message::clone(message)).collect(),
     }
+}
+
+fn owned(names: Vec<&str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
 }
 
 impl LimitsLine {

@@ -50,6 +50,7 @@ pub(crate) struct SkillManage;
 impl Tool for SkillManage {
     const NAME: &'static str = "skill_manage";
     const TOOLSET: Toolset = Toolset::Skills;
+    const SELDOM: bool = true;
     type Args = ManageArgs;
 
     fn refusal(&self, args: &ManageArgs, _: &ToolContext) -> Option<Refusal> {
