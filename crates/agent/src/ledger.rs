@@ -9,6 +9,7 @@ pub struct CacheLedger {
     lines: Vec<Line>,
     /// Changes that were meant and that no request has shown yet.
     declared: Vec<CacheBreak>,
+    unexplained: u32,
 }
 
 #[derive(Debug)]
@@ -48,6 +49,11 @@ impl CacheLedger {
         }
     }
 
+    /// How many requests changed what was already sent, and nobody meant it.
+    pub fn unexplained(&self) -> u32 {
+        self.unexplained
+    }
+
     /// Enters a request.
     pub(crate) fn enter(&mut self, of: CacheOf, segments: &[Segment]) -> CacheEntry {
         let has_tools = of.has_tools;
@@ -74,6 +80,7 @@ impl CacheLedger {
             None => 0,
         };
         self.declared.clear();
+        self.unexplained += u32::from(matches!(step, CacheStep::Unexplained(_)));
         match place {
             Some(place) => self.lines[place] = Line { of, mark, is_remembered: false },
             None => self.lines.push(Line { of, mark, is_remembered: false }),

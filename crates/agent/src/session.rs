@@ -101,6 +101,11 @@ impl Session {
         }
     }
 
+    /// What the newest request that was answered had, in tokens.
+    pub fn prompt_tokens(&self) -> Option<u64> {
+        self.last_prompt_tokens
+    }
+
     /// Writes the session's requests. Another format begins anew: none of its bytes are there yet.
     pub(crate) fn encoder(&mut self, mode: ApiMode) -> &mut Encoder {
         if self.encoder.mode() != mode {

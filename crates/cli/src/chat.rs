@@ -8,6 +8,7 @@ use crate::ask::TerminalAsk;
 use crate::editor::{Editor, Remember, Typed};
 use crate::exit::{Exit, Failure};
 use crate::keyboard::Keyboard;
+use crate::status_line::status_line;
 use crate::term::{self, Style};
 use crate::{json_events, launch, listening, signals};
 use hermes_conversation::{Cost, CostStatus, MailMode, Message};
@@ -18,6 +19,7 @@ use hermes_store::skills::SkillError;
 use hermes_tools::AskUser;
 use std::io::stdout;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::Notify;
 
 /// Whether the conversation goes on.
@@ -40,6 +42,11 @@ struct Chat<'a> {
     busy_mode: MailMode,
     style: Style,
     shows_reasoning: bool,
+    /// The status line is wanted.
+    shows_status: bool,
+    /// A turn has ended since it was last shown.
+    has_spoken: bool,
+    opened: Instant,
 }
 
 /// Talks until the person leaves.
@@ -68,6 +75,9 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
         busy_mode,
         style,
         shows_reasoning,
+        shows_status: true,
+        has_spoken: false,
+        opened: Instant::now(),
     };
     chat.greet();
     let talked = chat.talk().await;
@@ -127,6 +137,7 @@ impl<'a> Chat<'a> {
             return Ok(());
         }
         loop {
+            self.show_status();
             let typed = tokio::select! {
                 typed = self.editor.go_on("\n❯ ", std::mem::take(&mut self.draft), Remember::Yes) => typed,
                 () = signals::leave_asked() => return Ok(()),
@@ -205,6 +216,10 @@ impl<'a> Chat<'a> {
                 _ => self.note(&while_busy::mode_words(self.busy_mode)),
             },
             Action::Usage => self.show_usage(),
+            Action::StatusBar => {
+                self.shows_status = !self.shows_status;
+                self.note(if self.shows_status { "the status line is shown" } else { "no status line" });
+            }
             Action::Title { title: None } => {
                 self.note(self.session.title().unwrap_or("this session has no title"))
             }
@@ -270,6 +285,15 @@ impl<'a> Chat<'a> {
         ));
         if let Some(cost) = self.session.cost() {
             self.note(&cost_words(&cost));
+        }
+    }
+
+    /// How the session stands, once after each answer.
+    fn show_status(&mut self) {
+        if std::mem::take(&mut self.has_spoken) && self.shows_status {
+            let (status, open) = (self.session.status(), self.opened.elapsed());
+            let width = term::columns(&stdout());
+            term::print_line(&format!("\n{}", status_line(&status, open, width, self.style)));
         }
     }
 

@@ -36,6 +36,7 @@ mod screen;
 mod sessions_command;
 mod signals;
 mod skills_command;
+mod status_line;
 mod term;
 mod tool_line;
 mod trace_command;

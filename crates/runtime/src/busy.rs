@@ -40,6 +40,7 @@ pub fn while_busy(line: &str, mode: MailMode) -> WhileBusy {
             | Action::Model { .. }
             | Action::Title { .. }
             | Action::Usage
+            | Action::StatusBar
             | Action::Quit,
         ) => {
             let name = text.split_whitespace().next().unwrap_or(text);

@@ -38,6 +38,8 @@ pub enum Action {
         title: Option<String>,
     },
     Usage,
+    /// Show or hide the status line.
+    StatusBar,
     Quit,
 }
 
@@ -125,6 +127,13 @@ pub const TABLE: &[Command] = &[
         arguments: "",
         help: "show the tokens used in this session",
         action: |_| Action::Usage,
+    },
+    Command {
+        name: "statusbar",
+        aliases: &["sb"],
+        arguments: "",
+        help: "show or hide the line about the session after each answer",
+        action: |_| Action::StatusBar,
     },
     Command { name: "quit", aliases: &["exit"], arguments: "", help: "leave", action: |_| Action::Quit },
 ];

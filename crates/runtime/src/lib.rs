@@ -66,5 +66,5 @@ pub use meter::{Budget, StoredMeter};
 pub use model_facts::list_prices;
 pub use references::Referred;
 pub use runtime::{Launch, Resuming, Runtime};
-pub use session_handle::{Parting, SessionHandle};
+pub use session_handle::{Parting, SessionHandle, SessionStatus};
 pub use telemetry::telemetry_problem;

@@ -2,6 +2,9 @@
 
 mod opening;
 mod speaking_to;
+mod status;
+
+pub use status::SessionStatus;
 
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::memory::{Review, review_notice};

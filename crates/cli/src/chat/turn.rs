@@ -93,6 +93,7 @@ impl Chat<'_> {
     }
 
     async fn turn(&mut self, input: Input) -> Went {
+        self.has_spoken = true;
         match self.watched_turn(input).await {
             Ok(report) => {
                 self.conclude(&report);
