@@ -5,6 +5,7 @@
 //! are printed beside the numbers. `bench/README.md` explains the rows.
 
 mod callgrind;
+mod context;
 mod decode;
 mod first_request;
 mod hello;
@@ -58,6 +59,9 @@ pub(crate) fn run(mut flags: Flags) -> Result<()> {
     }
     if flags.has("prompt") {
         return prompt::run(flags);
+    }
+    if flags.has("context") {
+        return context::run(flags);
     }
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");

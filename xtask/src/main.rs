@@ -47,6 +47,10 @@ Long runs and benchmarks of this workspace.
   cargo xtask bench prompt [--quick] [--json]
       A system prompt from 200 skills and a project file of 500 KB, beside one from nothing.
 
+  cargo xtask bench context [--quick] [--json]
+      Deciding about a history of 5,000 messages: the plan for a compaction, the look before each
+      call, one more message.
+
   cargo xtask bench sessions [--sessions N] [--calls N]
       Sessions in one process, all at once (100 of 20 tool calls): throughput, how late events
       arrive, and memory for each session.

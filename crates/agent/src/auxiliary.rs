@@ -5,7 +5,7 @@
 
 use crate::recovery::is_about_the_key;
 use futures::StreamExt;
-use hermes_conversation::{AuxRequest, AuxTask, Message};
+use hermes_conversation::{AuxRequest, AuxTask, Cost, FinishReason, Message};
 use hermes_wire::{
     Encoder, Failure, Fault, FaultClass, Model, ModelEvent, ModelRequest, Reply, RequestSettings,
     TimeoutPhase, classify,
@@ -91,6 +91,25 @@ pub fn decide(task: AuxTask, fault: &Fault, retries: u32, limits: &AuxLimits) ->
     }
 }
 
+/// What a model answered to a small job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuxAnswer {
+    pub text: String,
+    pub model: String,
+    /// It was cut by the output limit.
+    pub was_cut: bool,
+    pub cost: Cost,
+}
+
+/// Why nobody answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuxFailure {
+    /// What the last one failed with; `None` where nobody could be asked.
+    pub class: Option<FaultClass>,
+    /// A sentence for a person.
+    pub why: String,
+}
+
 /// Asks the stops in order until one answers.
 pub async fn ask_in_order(
     stops: &[Arc<dyn Model>],
@@ -98,18 +117,31 @@ pub async fn ask_in_order(
     limits: &AuxLimits,
     request: &AuxRequest,
 ) -> Result<String, String> {
+    let answer = answer_in_order(stops, resting, limits, request).await;
+    answer.map(|answer| answer.text).map_err(|failure| failure.why)
+}
+
+/// The same, with what else is known about the answer.
+pub async fn answer_in_order(
+    stops: &[Arc<dyn Model>],
+    resting: &Resting,
+    limits: &AuxLimits,
+    request: &AuxRequest,
+) -> Result<AuxAnswer, AuxFailure> {
     let task = request.task;
     // When all of them rest, asking is still better than not asking.
     let awake: Vec<_> = stops.iter().filter(|model| !resting.is(model.as_ref())).collect();
     let stops = if awake.is_empty() { stops.iter().collect() } else { awake };
     let mut last = "no model can be asked; see `hermes model tasks`".to_owned();
+    let mut class = None;
     for model in stops {
         let (mut retries, mut keys) = (0, 0);
         loop {
             let fault = match ask_once(model.as_ref(), limits, request).await {
-                Ok(text) => return Ok(text),
+                Ok(answer) => return Ok(answer),
                 Err(failure) => classify(&failure),
             };
+            class = Some(fault.class);
             last = format!("{}/{}: {}", model.profile().issuer.provider, model.profile().model, fault.detail);
             if keys < KEYS && is_about_the_key(fault.class) && model.another_key(&fault).await {
                 keys += 1;
@@ -123,20 +155,27 @@ pub async fn ask_in_order(
                     }
                     break;
                 }
-                AuxStep::GiveUp => return Err(format!("{}: {last}", task.as_str())),
+                AuxStep::GiveUp => {
+                    return Err(AuxFailure { class, why: format!("{}: {last}", task.as_str()) });
+                }
             }
             retries += 1;
         }
     }
-    Err(format!("{}: {last}", task.as_str()))
+    Err(AuxFailure { class, why: format!("{}: {last}", task.as_str()) })
 }
 
-async fn ask_once(model: &dyn Model, limits: &AuxLimits, request: &AuxRequest) -> Result<String, Failure> {
+async fn ask_once(model: &dyn Model, limits: &AuxLimits, request: &AuxRequest) -> Result<AuxAnswer, Failure> {
     let late = |_| Failure::TimedOut { phase: TimeoutPhase::Total, limit: limits.time };
     let reply = tokio::time::timeout(limits.time, listen(model, request)).await.map_err(late)??;
     match reply.message.text.trim() {
         "" => Err(Failure::Garbled { cause: "the reply was empty".to_owned() }),
-        text => Ok(text.to_owned()),
+        text => Ok(AuxAnswer {
+            text: text.to_owned(),
+            model: model.profile().model.to_string(),
+            was_cut: matches!(reply.finish, FinishReason::Length | FinishReason::Incomplete),
+            cost: reply.bill.cost,
+        }),
     }
 }
 

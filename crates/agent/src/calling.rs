@@ -2,9 +2,9 @@
 
 use crate::turn::{Asking, Event, When};
 use crate::watching::{self, Watch};
-use crate::{CacheOf, Ports, Session, window};
+use crate::{CacheOf, Ports, Session, context_state, epoch, window};
 use futures::StreamExt;
-use hermes_conversation::{AssistantMessage, CacheStep, EventSink, SpentCall, TurnEvent};
+use hermes_conversation::{AssistantMessage, CacheStep, EventSink, SpentCall, TurnEvent, Usage};
 use hermes_prompt::{Offer, build_request};
 use hermes_wire::{
     EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in, silent_thinking,
@@ -40,6 +40,7 @@ pub(crate) async fn call_model(
     );
     request.settings.max_tokens = session.room.or(request.settings.max_tokens);
     let encoded = session.encoder(model.profile().mode).encode(&request);
+    let messages = session.history.len();
     let situation = situation(model.profile(), &encoded, request.messages.len());
     let of = CacheOf::of(model.profile(), offer.count() > 0);
     let entry = session.ledger.enter(of, &encoded.segments);
@@ -73,9 +74,25 @@ pub(crate) async fn call_model(
             ports.events.send(TurnEvent::StepFinished { usage: reply.usage }).await;
             reply.message.issuer = Some(model.profile().issuer.clone());
             session.count(spent_call(model.as_ref(), &reply));
+            if let Some(usage) = reply.usage.filter(|_| asking == Asking::WithTools) {
+                measured(session, ports, messages, &usage);
+            }
             Event::Replied(reply)
         }
     }
+}
+
+/// Compares what the provider counted with what was estimated.
+fn measured(session: &mut Session, ports: &Ports, messages: usize, usage: &Usage) {
+    let model = ports.route.current();
+    ports.engine.measured(usage);
+    let fixed = context_state::fixed(session, &ports.tools.definitions());
+    session.context.weights.follow(session.history.messages());
+    let estimate = fixed + session.context.weights.tokens(0..messages);
+    // Only a compaction that was not judged yet wants to know.
+    let threshold = session.context.is_on_trial().then(|| epoch::window_of(session, ports));
+    let threshold = threshold.and_then(|window| ports.engine.threshold(&window));
+    session.context.measured(&model.profile().model, estimate, messages, usage, threshold);
 }
 
 /// What the call was about, for faults that only its size explains.

@@ -3,9 +3,10 @@
 use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
 use crate::{
-    Input, Ports, Session, TurnReport, calling, detour, finish, hooking, mail, room, texts, tooling,
+    Input, Ports, Session, TurnReport, calling, compacting, detour, finish, hooking, mail, room, texts,
+    tooling,
 };
-use hermes_conversation::{CacheBreak, Message, Opening, TurnEvent};
+use hermes_conversation::{CacheBreak, Message, Opening, Trigger, TurnEvent};
 use hermes_wire::Fault;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,10 @@ async fn drive(session: &mut Session, input: Input, ports: &Ports, cancel: &Canc
     loop {
         event = match turn.next(event) {
             Step::CallModel(asking) => calling::call_model(session, ports, asking, cancel).await,
-            Step::RunTools(reply) => tooling::run_tools(session, *reply, ports, cancel).await,
+            Step::RunTools(reply) => {
+                let done = tooling::run_tools(session, *reply, ports, cancel).await;
+                compacting::before(session, Trigger::Loop, done, ports, cancel).await
+            }
             Step::Apply(remedy) => apply(session, remedy, ports, cancel).await,
             Step::Finish(outcome) => {
                 return finish::finish(session, outcome, turn.calls(), ports, cancel).await;
@@ -52,12 +56,14 @@ async fn begin(session: &mut Session, input: Input, ports: &Ports, cancel: &Canc
     ports.events.send(TurnEvent::Accepted).await;
     mail::announce(mail, ports).await;
     let (message, recorded) = hooking::opening(session, message, ports, cancel).await;
-    session.history.push(Message::User(message));
+    let message = Message::User(message);
+    session.context.next_turn(&message);
+    session.history.push(message);
     if let Err(error) = recorded {
         return Event::StoreFailed(error);
     }
     detour::remind(session, ports).await;
-    Event::Started
+    compacting::before(session, Trigger::Preflight, Event::Started, ports, cancel).await
 }
 
 async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &CancellationToken) -> Event {
@@ -80,6 +86,7 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
         }
         Remedy::MoreRoom(reply) => room::for_calls(session, reply, ports).await,
         Remedy::LessRoom { why } => room::taken_back(session, &why, ports).await,
+        Remedy::MakeRoom(fault) => compacting::after_refusal(session, fault, ports, cancel).await,
         Remedy::AskForSummary => add(session, vec![texts::summary_request()], ports).await,
     }
 }

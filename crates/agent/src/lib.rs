@@ -5,8 +5,11 @@
 
 pub mod auxiliary;
 mod calling;
+mod compacting;
+mod context_state;
 mod detour;
 mod driver;
+mod epoch;
 mod finish;
 mod hooking;
 mod ledger;
@@ -25,7 +28,10 @@ pub mod turn;
 mod watching;
 mod window;
 
+pub use compacting::{Compacted, compact};
+pub use context_state::{ContextState, Weighed};
 pub use driver::run_turn;
+pub use epoch::{Prepared as PreparedEpoch, adopt, prepare};
 pub use ledger::{CacheLedger, CacheOf};
 pub use ports::{Pause, Ports, sleep};
 pub use report::{StandIn, TurnReport};

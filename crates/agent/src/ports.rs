@@ -1,6 +1,6 @@
 //! What a turn needs from the world.
 
-use hermes_context::ContextEngine;
+use hermes_context::{EnginePort, Summarise};
 use hermes_conversation::{BoxFuture, EventSink, Hooks, Mailbox, Transcript};
 use hermes_tools::{AskUser, ToolContext, Toolbox};
 use hermes_wire::ModelRoute;
@@ -19,7 +19,9 @@ pub struct Ports {
     pub transcript: Arc<dyn Transcript>,
     pub mailbox: Arc<dyn Mailbox>,
     pub hooks: Arc<dyn Hooks>,
-    pub engine: Arc<dyn ContextEngine>,
+    pub engine: Arc<dyn EnginePort>,
+    /// Who writes summaries.
+    pub summaries: Arc<dyn Summarise>,
     /// A number in 0..1 for waits that must not fall in step; fixed in tests.
     pub jitter: Arc<dyn Fn() -> f64 + Send + Sync>,
     /// How faults are waited out; a replay does not.

@@ -16,6 +16,8 @@ pub struct Limits {
     /// Answers cut by length that are asked on, and cut calls that are asked for again, with more room.
     pub continuations: u32,
     pub empty_retries: u32,
+    /// Times that room is made after a refusal for being too long.
+    pub compactions: u32,
     /// Replies in a row whose tool calls were cut short, and whose model was told.
     pub cut_calls: u32,
     /// The first wait after a fault; it doubles from there.
@@ -30,6 +32,7 @@ impl Default for Limits {
             keys: 32,
             continuations: 4,
             empty_retries: 3,
+            compactions: 3,
             cut_calls: 4,
             backoff: Duration::from_secs(2),
         }
@@ -51,6 +54,8 @@ pub struct Spent {
     pub fallbacks_left: u32,
     /// Times that cut calls were asked for again with a larger output cap.
     pub raises: u32,
+    /// Times that room was made in the window.
+    pub compactions: u32,
     pub room: Room,
 }
 
@@ -91,6 +96,8 @@ pub enum Remedy {
     MoreRoom(Box<Reply>),
     /// The larger output cap was refused: go back to the first one.
     LessRoom { why: String },
+    /// The request was too long: make the history shorter.
+    MakeRoom(Fault),
     /// The budget is spent: ask for a last answer without tools.
     AskForSummary,
 }
@@ -108,6 +115,9 @@ const PATIENCE: u32 = 2;
 pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     if spent.raises > 0 && spent.room != Room::Refused && may_be_about_room(fault.class) {
         return Some(Remedy::LessRoom { why: fault.detail.clone() });
+    }
+    if is_too_long(fault.class) && spent.compactions < limits.compactions {
+        return Some(Remedy::MakeRoom(fault.clone()));
     }
     if let Some(quirk) = mend(fault.class).filter(|quirk| !spent.mended.has(*quirk)) {
         return Some(Remedy::Mend { quirk, why: fault.detail.clone() });
@@ -136,6 +146,12 @@ pub const REST_AT_THE_END: Duration = Duration::from_secs(5);
 pub(crate) fn is_about_the_key(class: FaultClass) -> bool {
     use FaultClass::*;
     matches!(class, Auth | Billing | RateLimited)
+}
+
+/// Whether a shorter history helps.
+pub(crate) fn is_too_long(class: FaultClass) -> bool {
+    use FaultClass::*;
+    matches!(class, ContextOverflow | PayloadTooLarge | LongContextTier)
 }
 
 /// Whether a larger output cap may be why: the endpoint does not take it, it does not fit beside the

@@ -46,8 +46,9 @@ fn the_remedy_fits_the_fault_and_what_was_spent() {
         (ProviderPolicy, None, 1, None),
         (Auth, None, 1, None),
         (Billing, None, 1, None),
-        (ContextOverflow, None, 1, None),
-        (PayloadTooLarge, None, 1, None),
+        (ContextOverflow, None, 1, Some(Remedy::MakeRoom(fault(ContextOverflow, None)))),
+        (PayloadTooLarge, None, 1, Some(Remedy::MakeRoom(fault(PayloadTooLarge, None)))),
+        (LongContextTier, None, 1, Some(Remedy::MakeRoom(fault(LongContextTier, None)))),
         (ModelNotFound, None, 1, None),
         (ContentPolicy, None, 1, None),
         (Format, None, 1, None),
@@ -80,9 +81,10 @@ fn every_fault_has_its_way_to_another_model() {
         Waits,
         MovesOn,
         Mends,
+        MakesRoom,
         Ends,
     }
-    use Way::{Ends, Mends, MovesOn, Waits};
+    use Way::{Ends, MakesRoom, Mends, MovesOn, Waits};
     let ways = |class: FaultClass| match class {
         Auth | Billing | RateLimited | UpstreamRateLimited | Certificate | ModelNotFound | ContentPolicy
         | Format | Garbled | LongContextBeta => [MovesOn; 3],
@@ -90,7 +92,8 @@ fn every_fault_has_its_way_to_another_model() {
         Server | Unknown => [Waits, Waits, MovesOn],
         ThinkingSignature | EncryptedContent | StreamingUnsupported | SchemaKeywords | ToolImages
         | ImageTooLarge => [Mends; 3],
-        ContextOverflow | PayloadTooLarge | LongContextTier | ProviderPolicy | Budget => [Ends; 3],
+        ContextOverflow | PayloadTooLarge | LongContextTier => [MakesRoom; 3],
+        ProviderPolicy | Budget => [Ends; 3],
     };
     let way = |class, spent: &Spent| match decide(&fault(class, None), spent, &Limits::default()) {
         Some(Remedy::Wait { .. }) => Waits,
@@ -99,6 +102,7 @@ fn every_fault_has_its_way_to_another_model() {
             MovesOn
         }
         Some(Remedy::Mend { .. }) => Mends,
+        Some(Remedy::MakeRoom(_)) => MakesRoom,
         Some(Remedy::NextKey(_)) => panic!("there is no other key"),
         Some(Remedy::LessRoom { .. }) => panic!("no room was asked for"),
         Some(
@@ -117,6 +121,9 @@ fn every_fault_has_its_way_to_another_model() {
         // Nothing moves on where nothing is left.
         let alone = Spent { attempts: 3, keys_spent: true, ..Spent::default() };
         assert!(way(class, &alone) != MovesOn, "{class:?}");
+        // A history that was made shorter in vain ends the turn: another model would not make it fit.
+        let shortened = Spent { compactions: 3, ..with(2) };
+        assert!(ways(class) != [MakesRoom; 3] || way(class, &shortened) == Ends, "{class:?}");
         // What was mended in vain moves on.
         let mended = Spent { mended: all_mended(), ..with(2) };
         assert!(ways(class) != [Mends; 3] || way(class, &mended) == MovesOn, "{class:?}");

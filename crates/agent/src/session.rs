@@ -1,9 +1,9 @@
 //! A session as the agent holds it while a turn runs.
 
-use crate::CacheLedger;
 use crate::detour::Detour;
 use crate::loop_guard::LoopGuard;
 use crate::recovery::Limits;
+use crate::{CacheLedger, ContextState};
 use hermes_conversation::{
     Cost, History, Lease, Mail, OpenTurn, Quirks, SpentCall, Usage, UserMessage, joined,
 };
@@ -75,6 +75,8 @@ pub struct Session {
     pub additions: Additions,
     /// What was sent, as far as providers may have kept it.
     pub ledger: CacheLedger,
+    /// Its size, and what compactions have come to.
+    pub context: ContextState,
 }
 
 impl Session {
@@ -98,6 +100,7 @@ impl Session {
             asked: None,
             additions: Additions::default(),
             ledger: CacheLedger::default(),
+            context: ContextState::default(),
         }
     }
 

@@ -56,6 +56,27 @@ pub(crate) fn less_room(why: &str) -> String {
     format!("{why}; going back to the first output limit")
 }
 
+/// Why nothing is done about a history that is too long.
+pub(crate) const COMPACTION_IS_OFF: &str =
+    "compression.enabled is false, so the conversation is not made shorter; /new begins another one";
+
+/// Told to the person when older messages are about to be summarised.
+pub(crate) fn compacting(messages: usize) -> String {
+    format!("the conversation has outgrown its room; summing up {messages} older messages")
+}
+
+/// Why a history was left as it is.
+pub(crate) fn left_whole(why: &str) -> String {
+    format!(
+        "no summary was written ({why}), and compression.abort_on_summary_failure leaves the conversation as it is"
+    )
+}
+
+/// Told to the person when a refusal says how much may still be written.
+pub(crate) fn room_that_is_left(tokens: u64) -> String {
+    format!("the prompt leaves room for {tokens} tokens; asking again with that limit")
+}
+
 /// Why a model was not asked.
 pub(crate) fn window_too_small(tokens: u64) -> String {
     format!(

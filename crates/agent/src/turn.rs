@@ -24,6 +24,12 @@ pub enum Event {
     },
     /// The calls of this reply were cut, and the output cap cannot be raised.
     NoMoreRoom(Box<Reply>),
+    /// After this refusal the history could not be made shorter; `why` says what stood against it, and
+    /// nothing where compaction is off.
+    NoRoom {
+        fault: Fault,
+        why: Option<String>,
+    },
     /// Every call of the last reply has a recorded result.
     ToolsDone,
     /// Every call has a result, and the last ones repeat themselves with nobody there to stop that.
@@ -156,6 +162,7 @@ impl Turn {
                 self.spent.room = Room::Full;
                 self.tell_of_cut(reply)
             }
+            Event::NoRoom { fault, why } => no_room(fault, why),
             Event::Cancelled(when) => Step::Finish(Outcome::Interrupted(when)),
             Event::StoreFailed(error) => Step::Finish(Outcome::StoreFailed(error)),
         }
@@ -203,6 +210,9 @@ impl Turn {
     fn apply(&mut self, remedy: Remedy) -> Step {
         if let Remedy::Mend { quirk, .. } = &remedy {
             self.spent.mended.set(*quirk);
+        }
+        if matches!(remedy, Remedy::MakeRoom(_)) {
+            self.spent.compactions += 1;
         }
         if matches!(remedy, Remedy::MoreRoom(_)) {
             self.spent.raises += 1;
@@ -359,6 +369,17 @@ impl Turn {
     fn with_earlier(&self, reply: &Reply) -> String {
         format!("{}{}", self.earlier, reply.message.text)
     }
+}
+
+/// The end of a turn whose history is too long and cannot be made shorter.
+fn no_room(mut fault: Fault, why: Option<String>) -> Step {
+    let exit_reason = match why {
+        Some(_) => "compression_exhausted",
+        None => "compaction_disabled",
+    };
+    let advice = why.unwrap_or_else(|| texts::COMPACTION_IS_OFF.to_owned());
+    fault.detail = format!("{}; {advice}", fault.detail);
+    Step::Finish(Outcome::Failed { fault, exit_reason: exit_reason.to_owned() })
 }
 
 /// Tools that change what the model knows or plans, and nothing that its answer is about.

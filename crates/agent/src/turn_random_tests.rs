@@ -63,6 +63,7 @@ struct Tally {
     mended: [u32; Quirk::ALL.len()],
     raises: u32,
     taken_back: u32,
+    rooms: u32,
     /// Of the current call.
     waits: u32,
     keys: u32,
@@ -100,7 +101,7 @@ impl Tally {
                 Remedy::NextModel { .. } => {
                     self.models += 1;
                     (self.mended, self.waits, self.keys) = (Default::default(), 0, 0);
-                    (self.raises, self.taken_back) = (0, 0);
+                    (self.raises, self.taken_back, self.rooms) = (0, 0, 0);
                 }
                 Remedy::MoreRoom(_) => {
                     self.raises += 1;
@@ -115,12 +116,14 @@ impl Tally {
                     self.continuations += 1;
                     (self.waits, self.keys) = (0, 0);
                 }
+                Remedy::MakeRoom(_) => self.rooms += 1,
                 Remedy::AskForSummary => self.summaries += 1,
             },
             Step::Finish(_) => {}
         }
         assert!(self.mended.iter().all(|times| *times <= 1), "{seed}: mended twice");
         assert!(self.keys <= limits.keys, "{seed}");
+        assert!(self.rooms <= limits.compactions, "{seed}");
         assert!(self.raises <= limits.continuations && self.taken_back <= 1, "{seed}");
         assert!(self.summaries <= 1 && self.continuations <= limits.continuations, "{seed}");
         assert!(self.iterations <= limits.max_iterations, "{seed}");

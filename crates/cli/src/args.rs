@@ -2,6 +2,7 @@
 
 use crate::auth::AuthCommand;
 use crate::cache_command::CacheCommand;
+use crate::context_command::ContextCommand;
 use crate::logs_command::LogsArgs;
 use crate::memory_command::MemoryCommand;
 use crate::prompt_command::PromptCommand;
@@ -165,6 +166,9 @@ pub(crate) enum Command {
     /// What the model is told before you speak: look at it, weigh it, check texts before they become part of it
     #[command(subcommand)]
     Prompt(PromptCommand),
+    /// How a session keeps inside its model's window, and what was said before it was summed up
+    #[command(subcommand)]
+    Context(ContextCommand),
     /// What the provider kept of the prompts of a session, and what it had to read again
     #[command(subcommand)]
     Cache(CacheCommand),

@@ -1,5 +1,6 @@
 //! A conversation in this terminal, line by line.
 
+mod context;
 mod turn;
 mod while_busy;
 
@@ -216,6 +217,10 @@ impl<'a> Chat<'a> {
                 _ => self.note(&while_busy::mode_words(self.busy_mode)),
             },
             Action::Usage => self.show_usage(),
+            Action::Compress { focus } => self.compress(focus.as_deref()).await,
+            Action::Context => self.show_context(),
+            Action::Pin { text } => self.pin(text.as_deref()).await,
+            Action::Unpin { number } => self.unpin(number.as_deref()).await,
             Action::StatusBar => {
                 self.shows_status = !self.shows_status;
                 self.note(if self.shows_status { "the status line is shown" } else { "no status line" });

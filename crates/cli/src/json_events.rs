@@ -1,8 +1,8 @@
 //! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
 
 use hermes_conversation::{
-    CallId, Content, HelperNews, History, MailId, MailMode, Message, Money, SessionId, ToolCall, TurnEvent,
-    Usage,
+    CallId, CompactionReport, Content, HelperNews, History, MailId, MailMode, Message, Money, SessionId,
+    SummaryBy, TokenCount, ToolCall, TurnEvent, Usage,
 };
 use hermes_runtime::{StandIn, TurnReport};
 use serde_json::{Map, Value, json};
@@ -49,8 +49,28 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
         TurnEvent::Helper { call, session, task, news } => helper(call, session, *task, news),
         TurnEvent::MailAccepted { id, mode, text } => mail("mail_accepted", *id, *mode, text),
         TurnEvent::MailDelivered { id, mode, text } => mail("mail_delivered", *id, *mode, text),
+        TurnEvent::Compacted(report) => {
+            json!({ "v": VERSION, "type": "compacted", "report": compaction(report) })
+        }
         TurnEvent::Status(text) => json!({ "v": VERSION, "type": "status", "text": text }),
     }
+}
+
+/// A compaction, for programs.
+pub(crate) fn compaction(report: &CompactionReport) -> Value {
+    let (by, model, why) = match &report.by {
+        SummaryBy::Model(model) => ("model", Some(model), None),
+        SummaryBy::Excerpts => ("excerpts", None, None),
+        SummaryBy::Fallback { why } => ("fallback", None, Some(why)),
+    };
+    let is_measured = |count: TokenCount| matches!(count, TokenCount::Measured(_));
+    json!({ "engine": report.engine, "trigger": report.trigger.as_str(), "by": by, "model": model, "why": why,
+        "messages_before": report.messages_before, "messages_after": report.messages_after,
+        "tokens_before": report.tokens_before.value(), "tokens_before_measured": is_measured(report.tokens_before),
+        "tokens_after": report.tokens_after.value(), "tokens_after_measured": is_measured(report.tokens_after),
+        "seconds": report.seconds, "cost_usd": report.cost_usd,
+        "kept": { "tail": report.kept.tail, "pins": report.kept.pins, "todos": report.kept.todos,
+            "files": report.kept.files } })
 }
 
 fn helper(call: &CallId, session: &SessionId, task: usize, news: &HelperNews) -> Value {

@@ -9,7 +9,9 @@ mod budget;
 mod cache_command;
 mod chat;
 mod choices;
+mod compaction_words;
 mod config_command;
+mod context_command;
 mod demo;
 mod doctor;
 mod draft;
@@ -152,6 +154,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Hooks(command)) => hooks_command::run(command, &common),
         Some(Command::Memory(command)) => memory_command::run(command, &common),
         Some(Command::Prompt(command)) => prompt_command::run(&command, &common).await,
+        Some(Command::Context(command)) => context_command::run(&command, &common).await,
         Some(Command::Cache(command)) => cache_command::run(&command, &common).await,
         Some(Command::Skills(command)) => skills_command::run(command, &common).await,
         Some(Command::Doctor) => doctor::run(&common).await,

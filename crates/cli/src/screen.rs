@@ -4,6 +4,7 @@
 //! it says.
 
 use crate::choices::numbered;
+use crate::compaction_words::compaction_line;
 use crate::term::{Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
 use hermes_conversation::{HelperNews, MailMode, TurnEvent};
@@ -97,6 +98,7 @@ impl Screen {
                 None => String::new(),
             },
             TurnEvent::Status(text) => self.note(text),
+            TurnEvent::Compacted(report) => self.note(&compaction_line(report)),
             TurnEvent::MailAccepted { mode, text, .. } => self.note(&accepted(*mode, text)),
             TurnEvent::MailDelivered { mode: MailMode::Steer, text, .. } => {
                 self.note(&format!("↳ told: {}", one_line(text, MAIL_WIDTH)))

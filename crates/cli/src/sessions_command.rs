@@ -21,7 +21,7 @@ use crate::term::{self, Style, one_line, printable};
 use crate::{launch, tool_line};
 use hermes_conversation::{Message, SessionId};
 use hermes_store::{
-    Archived, ExportFilter, ExportFormat, ListFilter, SessionDb, SessionSummary, StoredSession,
+    Archived, ExportFilter, ExportFormat, Include, ListFilter, SessionDb, SessionSummary, StoredSession,
 };
 use serde_json::{Value, json};
 use std::io::IsTerminal;
@@ -169,7 +169,10 @@ async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, F
         let filter = ExportFilter { session: Some(id), ..ExportFilter::default() };
         return export::print(store, filter, ExportFormat::Jsonl).await;
     }
-    let stored = store.load(&id).await?;
+    let mut stored = store.load(&id).await?;
+    // What was said, and not what a compaction made of it.
+    let said = store.messages(&id, Include::Originals).await?;
+    stored.messages = said.into_iter().map(|stored| stored.message).collect();
     print_session(&stored);
     if !stored.changed.is_empty() {
         let count = counted(stored.changed.len() as u64, "message");

@@ -41,7 +41,8 @@ pub(crate) fn status_line(status: &SessionStatus, open: Duration, width: usize, 
         }
         (None, _) => Some("ctx --".to_owned()),
     };
-    let parts = [Some(model), used, breaks, Some(spoken(open))];
+    let summed_up = (status.compactions > 0).then(|| format!("🗜 {}", status.compactions));
+    let parts = [Some(model), used, summed_up, breaks, Some(spoken(open))];
     let between = if width < WIDE { " · " } else { " │ " };
     format!("{dim} {}{off}", parts.into_iter().flatten().collect::<Vec<_>>().join(between))
 }
@@ -74,6 +75,7 @@ mod tests {
             model: "vendor/mock-model".into(),
             used,
             window: 128_000,
+            compactions: unexplained / 2,
             unexplained,
         };
         for (status, seconds, width, want) in [
@@ -83,7 +85,7 @@ mod tests {
                 status(Some(64_200), 2),
                 7_320,
                 100,
-                " ⚕ mock-model │ 64K/128K │ [█████░░░░░] 50% │ ⚠ 2 cache breaks │ 2h02m",
+                " ⚕ mock-model │ 64K/128K │ [█████░░░░░] 50% │ 🗜 1 │ ⚠ 2 cache breaks │ 2h02m",
             ),
             (status(Some(500_000), 1), 60, 70, " ⚕ mock-model · 100% · ⚠ 1 cache break · 1m"),
             (status(Some(64_000), 0), 60, 40, " ⚕ mock-model · 1m"),

@@ -41,7 +41,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
     ),
     ("cli", &["conversation", "runtime", "scripted", "store", "tools"]),
     ("testkit", &["conversation", "scripted", "wire"]),
-    ("xtask", &["conversation", "runtime", "scripted", "store", "testkit", "tools", "wire"]),
+    ("xtask", &["context", "conversation", "runtime", "scripted", "store", "testkit", "tools", "wire"]),
 ];
 
 type Table = BTreeMap<String, BTreeSet<String>>;

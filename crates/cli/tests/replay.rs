@@ -82,6 +82,48 @@ async fn a_recorded_run_is_replayed_identically_without_server_or_home() {
     assert!(stdout(&replayed(&file, &["--list"]).await).contains("HTTP 500: broken"));
 }
 
+/// The summary of a second model is an input like any other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compaction_is_replayed() {
+    let provider = FakeProvider::start().await;
+    let home = home(&provider);
+    let small = "  default: m\n  context_length: 12000\n";
+    let config = home.read("config.yaml").replace("  default: m\n", small);
+    home.write_config(&format!("{config}compression: {{threshold: 0.5}}\n"));
+    for name in ["a", "b", "c", "d"] {
+        home.write(name, &format!("{name} line\n").repeat(1_200));
+    }
+    let (path, file) = recording(&home);
+    let names = std::sync::atomic::AtomicUsize::new(0);
+    provider.answer_with(move |body| {
+        if body["tools"].is_null() {
+            let sections =
+                ["Goal", "Constraints & Preferences", "Completed Actions", "Active State", "Blocked"];
+            let more = ["Key Decisions", "Relevant Files", "Critical Context", "Resolved Questions"];
+            let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
+            return ReplyScript::text(sections.iter().chain(&more).map(section).collect::<String>());
+        }
+        match names.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            n @ 0..4 => {
+                let name = ["a", "b", "c", "d"][n];
+                ReplyScript::call("read_file", json!({ "path": name }))
+            }
+            _ => ReplyScript::text("Done."),
+        }
+    });
+    let out = run(home.path(), &["--record", &file, "--json", "-z", "read them all"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    let told = json_lines(&out);
+    let compacted: Vec<&Value> = told.iter().filter(|line| line["type"] == "compacted").collect();
+    assert!(!compacted.is_empty() && compacted[0]["report"]["by"] == "model", "{compacted:?}");
+    let summaries = lines(&path).iter().filter(|line| line["what"]["summary"].is_object()).count();
+    assert_eq!(summaries, compacted.len());
+    drop(provider);
+    let out = replayed(&file, &[]).await;
+    assert_eq!(code(&out), 0, "{}{}", stdout(&out), stderr(&out));
+    assert!(stdout(&out).starts_with("identical: 5 requests, "), "{}", stdout(&out));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recording_is_never_overwritten_and_only_made_of_conversations() {
     let provider = FakeProvider::start().await;

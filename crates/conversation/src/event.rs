@@ -3,7 +3,7 @@
 //! The channel is bounded. Text that arrives faster than it is shown is joined into larger
 //! pieces; every other event is delivered, and its sender waits if it must.
 
-use crate::{CallId, MailId, MailMode, SessionId, Usage};
+use crate::{CallId, CompactionReport, MailId, MailMode, SessionId, Usage};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -84,6 +84,8 @@ pub enum TurnEvent {
         mode: MailMode,
         text: String,
     },
+    /// A summary has taken the place of older messages.
+    Compacted(Box<CompactionReport>),
     /// Something a person may want to know: a wait, a retry, a notice.
     Status(String),
 }

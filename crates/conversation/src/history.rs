@@ -19,6 +19,11 @@ impl History {
         Self { messages: Arc::new(repair(messages).into_iter().map(Arc::new).collect()) }
     }
 
+    /// Messages that are known to be acceptable, as a compaction leaves them.
+    pub fn of(messages: Vec<Arc<Message>>) -> Self {
+        Self { messages: Arc::new(messages) }
+    }
+
     pub fn push(&mut self, message: impl Into<Arc<Message>>) {
         Arc::make_mut(&mut self.messages).push(message.into());
     }

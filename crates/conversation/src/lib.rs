@@ -5,6 +5,7 @@
 
 mod auxiliary;
 mod cache;
+mod compaction;
 mod event;
 mod history;
 mod ids;
@@ -23,6 +24,7 @@ mod transcript;
 
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
 pub use cache::{CacheBreak, CacheEntry, CacheStep, PrefixMark, PromptPart};
+pub use compaction::{Compaction, CompactionReport, Kept, NewNode, Node, SummaryBy, Trigger};
 pub use event::{EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events};
 pub use history::History;
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};

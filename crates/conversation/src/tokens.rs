@@ -42,12 +42,21 @@ pub enum TokenCount {
     Estimated(u64),
 }
 
+impl TokenCount {
+    /// The number, wherever it comes from.
+    pub fn value(self) -> u64 {
+        match self {
+            Self::Measured(tokens) | Self::Estimated(tokens) => tokens,
+        }
+    }
+}
+
 /// A rough count: four ASCII bytes to a token, one token for every other character.
 pub fn estimate_tokens(text: &str) -> TokenCount {
-    let (mut ascii, mut other) = (0u64, 0u64);
-    for character in text.chars() {
-        if character.is_ascii() { ascii += 1 } else { other += 1 }
-    }
+    // Bytes are counted, which is many times as fast as decoding characters: one that is not ASCII begins
+    // with a byte from 0xC0 on, and its other bytes are below.
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    let other = text.bytes().filter(|byte| *byte >= 0xC0).count() as u64;
     TokenCount::Estimated(ascii.div_ceil(4) + other)
 }
 
@@ -57,7 +66,8 @@ mod tests {
 
     #[test]
     fn estimates_follow_the_script() {
-        for (text, want) in [("", 0), ("abcd", 1), ("abcde", 2), ("中文", 2), ("ab中", 2)] {
+        for (text, want) in [("", 0), ("abcd", 1), ("abcde", 2), ("中文", 2), ("ab中", 2), ("é😀\u{7ff}a", 4)]
+        {
             assert_eq!(estimate_tokens(text), TokenCount::Estimated(want), "{text}");
         }
     }

@@ -6,8 +6,8 @@
 //! commit, so code that runs something unrecorded does not compile.
 
 use crate::{
-    AssistantMessage, Bill, BoxFuture, CallId, IntentId, Lease, MailId, Message, Observed, SessionId,
-    ToolMessage, TurnId, Usage, UserMessage,
+    AssistantMessage, Bill, BoxFuture, CallId, Compaction, IntentId, Lease, MailId, Message, Node, Observed,
+    SessionId, ToolMessage, TurnId, Usage, UserMessage,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -74,6 +74,15 @@ pub trait Transcript: Send + Sync {
         intent: IntentId,
         change: &'a FileChange,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
+
+    /// Opens an epoch: other messages take the place of those that are sent, which stay in the record. Gives
+    /// back the nodes as they are numbered. Outside a turn, `turn` is `None`.
+    fn compact<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: Option<&'a OpenTurn>,
+        compaction: &'a Compaction,
+    ) -> BoxFuture<'a, Result<Vec<Node>, RecordError>>;
 
     /// Records the end of a turn. Mail that was to steer it and found no tool result is queued.
     fn close<'a>(

@@ -9,7 +9,7 @@ use crate::local::Guard;
 use crate::shell::{Ties, lead_session};
 use crate::{Ended, Group};
 use rustix::process::Signal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -55,7 +55,7 @@ pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
     if !program.cwd.is_dir() {
         return Err(ExecError::NoDirectory { path: program.cwd });
     }
-    let (mut child, mut guard) = spawn(&program)?;
+    let (mut child, mut guard) = spawn(&program.argv, &program.cwd, &program.env)?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let status = {
@@ -97,17 +97,18 @@ pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
     })
 }
 
-fn spawn(program: &Direct) -> Result<(Child, Guard), ExecError> {
+/// Starts a program that ends with the thread that starts it, with pipes to its three streams.
+pub(crate) fn spawn(
+    argv: &[String],
+    cwd: &Path,
+    env: &[(String, String)],
+) -> Result<(Child, Guard), ExecError> {
     let failed = |source| ExecError::Io { doing: "start the program", source };
-    let Some((name, arguments)) = program.argv.split_first() else {
+    let Some((name, arguments)) = argv.split_first() else {
         return Err(failed(std::io::ErrorKind::InvalidInput.into()));
     };
     let mut command = std::process::Command::new(name);
-    command
-        .args(arguments)
-        .current_dir(&program.cwd)
-        .env_clear()
-        .envs(program.env.iter().map(|(name, value)| (name, value)));
+    command.args(arguments).current_dir(cwd).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
     lead_session(&mut command, Ties { dies_with_parent: true, ..Ties::LOOSE });
     let mut command = tokio::process::Command::from(command);
     command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -136,7 +137,7 @@ async fn keep(stream: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>, most: 
 }
 
 /// KILL, until nothing is left.
-async fn end(child: &mut Child, guard: &mut Guard) {
+pub(crate) async fn end(child: &mut Child, guard: &mut Guard) {
     let deadline = Instant::now() + KILL_PATIENCE;
     loop {
         let is_collected = child.try_wait().is_ok_and(|status: Option<ExitStatus>| status.is_some());

@@ -7,6 +7,7 @@
 
 mod backend;
 mod capture;
+mod companion;
 mod cwd_file;
 mod decode;
 mod direct;
@@ -22,6 +23,7 @@ pub mod supervisor;
 pub use backend::{
     Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, Spill, Started, Unwatched, Watch,
 };
+pub use companion::{Companion, CompanionProgram};
 pub use direct::{Direct, DirectOutput, run_direct};
 pub use environment::child_env;
 pub use group::{Group, reap, this_boot};

@@ -41,6 +41,10 @@ pub fn while_busy(line: &str, mode: MailMode) -> WhileBusy {
             | Action::Title { .. }
             | Action::Usage
             | Action::StatusBar
+            | Action::Compress { .. }
+            | Action::Context
+            | Action::Pin { .. }
+            | Action::Unpin { .. }
             | Action::Quit,
         ) => {
             let name = text.split_whitespace().next().unwrap_or(text);

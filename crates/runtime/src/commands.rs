@@ -38,6 +38,20 @@ pub enum Action {
         title: Option<String>,
     },
     Usage,
+    /// Sum up older messages now, with this in view.
+    Compress {
+        focus: Option<String>,
+    },
+    /// Show how full the window is.
+    Context,
+    /// Keep these words in view; without any, show what is kept.
+    Pin {
+        text: Option<String>,
+    },
+    /// No longer keep what has this number.
+    Unpin {
+        number: Option<String>,
+    },
     /// Show or hide the status line.
     StatusBar,
     Quit,
@@ -127,6 +141,34 @@ pub const TABLE: &[Command] = &[
         arguments: "",
         help: "show the tokens used in this session",
         action: |_| Action::Usage,
+    },
+    Command {
+        name: "compress",
+        aliases: &["compact"],
+        arguments: "[topic]",
+        help: "sum up older messages now, with a topic in view if you name one",
+        action: |focus| Action::Compress { focus },
+    },
+    Command {
+        name: "context",
+        aliases: &[],
+        arguments: "",
+        help: "show how full the model's window is, and with what",
+        action: |_| Action::Context,
+    },
+    Command {
+        name: "pin",
+        aliases: &["pins"],
+        arguments: "[words]",
+        help: "keep words in view, whatever is summed up; without words, show them",
+        action: |text| Action::Pin { text },
+    },
+    Command {
+        name: "unpin",
+        aliases: &[],
+        arguments: "<number>",
+        help: "no longer keep pinned words",
+        action: |number| Action::Unpin { number },
     },
     Command {
         name: "statusbar",

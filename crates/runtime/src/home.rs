@@ -161,6 +161,11 @@ impl Home {
         self.0.join("skills")
     }
 
+    /// Where context engines of others are, a folder each.
+    pub fn context_engines_dir(&self) -> PathBuf {
+        self.0.join("plugins").join("context_engine")
+    }
+
     pub fn sessions_dir(&self) -> PathBuf {
         self.0.join("sessions")
     }

@@ -2,8 +2,9 @@
 
 use crate::clock::now;
 use crate::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
+use crate::learned_windows::learned;
 use hermes_providers::{
-    Asker, Endpoint, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices, Stated, facts,
+    Asker, Endpoint, Fact, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices, Stated, facts,
     list_models, models_file,
 };
 use std::path::PathBuf;
@@ -13,7 +14,14 @@ const FRESH: f64 = 24.0 * 3600.0;
 
 /// What is known about the model of an endpoint without asking anybody.
 pub fn known(home: &Home, endpoint: &Endpoint) -> ModelFacts {
-    endpoint.facts(remembered(home, endpoint))
+    let mut facts = endpoint.facts(remembered(home, endpoint));
+    // What a refusal told is nearer to the truth than any list.
+    if facts.window.source != FactSource::Config
+        && let Some(value) = learned(home, endpoint)
+    {
+        facts.window = Fact { value, source: FactSource::Remembered };
+    }
+    facts
 }
 
 /// What a model costs by the table that is built in.

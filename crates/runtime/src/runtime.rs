@@ -1,6 +1,8 @@
 //! A working Hermes: one home, its settings, its store, its tools.
 
 use crate::config::Config;
+use crate::context_engine::{Choice, are_wanted, choose};
+use crate::earlier::SessionEarlier;
 use crate::home::Home;
 use crate::hooks::ShellHooks;
 use crate::memory::{self, SessionMemory};
@@ -106,6 +108,9 @@ impl Runtime {
         let mut registry = Registry::builtin().select(Some(&enabled), &disabled)?;
         if memory::is_off(&config)? {
             registry = registry.without(&["memory"]);
+        }
+        if choose(&config, &launch.home)?.0 == Choice::Lossless && are_wanted(&enabled, &disabled) {
+            registry = registry.with_context_tools();
         }
         let registry = registry.with_catalogue(deferral(&config)?);
         let clients = http_clients(&config)?;
@@ -277,6 +282,7 @@ impl Runtime {
             delegate,
             memory: Some(SessionMemory::of(self, session)?),
             skills: Some(self.skills()),
+            earlier: Some(Arc::new(SessionEarlier { runtime: self.clone(), session: session.clone() })),
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),

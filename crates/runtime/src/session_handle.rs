@@ -1,25 +1,29 @@
 //! One session, as a front end holds it.
 
+mod context;
+mod engine;
 mod opening;
 mod speaking_to;
 mod status;
 
+pub use context::ContextMeter;
 pub use status::SessionStatus;
 
+use crate::context_engine::{Choice, External, ToolWire, choose};
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::memory::{Review, review_notice};
 use crate::naming::Naming;
 use crate::recording::{SessionFacts, session_line};
 use crate::standing::Standing;
+use crate::summaries::Summaries;
 use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath, past, prompting};
 use hermes_agent::{CacheOf, Input, Ports, Session, TurnReport, run_turn};
-use hermes_context::NeverCompact;
 use hermes_conversation::{
     CacheBreak, Cost, EventSink, History, Mail, Message, Quirks, SessionId, TurnEvent, Usage, UserMessage,
 };
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
-use hermes_store::{LastSent, NewSession, this_process};
+use hermes_store::{LastSent, NewSession, Trouble, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 pub(crate) use opening::starting_folder;
@@ -58,6 +62,16 @@ pub struct SessionHandle<'a> {
     is_told: bool,
     /// A server that may be Ollama has been asked what it gives the model.
     has_looked: bool,
+    /// An endpoint has been asked how large the model's window is.
+    has_asked: bool,
+    /// How the last compactions went.
+    trouble: Trouble,
+    summaries: Arc<Summaries>,
+    engine: Choice,
+    /// The engine, where it is a program of somebody else.
+    external: Option<Arc<External>>,
+    /// What that offers to the model.
+    engine_tools: Vec<ToolWire>,
 }
 
 enum State {
@@ -164,6 +178,7 @@ impl<'a> SessionHandle<'a> {
         let mut session =
             Session::new(acquired.lease, system.into(), history, stored.quirks, standing.limits);
         session.additions = standing.additions.clone();
+        let trouble = context::load(store, &id, &mut session.context).await?;
         for sent in store.last_sent(&id).await? {
             let LastSent { provider, model, has_tools, mark } = sent;
             session.ledger.remember(CacheOf { provider, model, has_tools }, mark);
@@ -173,7 +188,8 @@ impl<'a> SessionHandle<'a> {
         }
         let state = State::Live(Box::new(session));
         let mut handle = Self::assemble(runtime, id, standing, endpoint, cwd, ask, state)?;
-        handle.tool_context.restore(handle.history().map_or(&[], History::messages));
+        handle.take_up_the_past();
+        handle.trouble = trouble;
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
@@ -202,6 +218,10 @@ impl<'a> SessionHandle<'a> {
             let unasked = runtime.hooks.as_ref().filter(|_| !ask.is_present());
             notices.extend(unasked.map(|hooks| hooks.not_approved()).unwrap_or_default());
         }
+        let (engine, warning) = choose(&runtime.config, runtime.home())?;
+        notices.extend(warning);
+        let external = engine::external(runtime, &engine, &id, &endpoint)?;
+        let summaries = Arc::new(Summaries::of(runtime, &endpoint));
         let current = Arc::new(Mutex::new(endpoint.clone()));
         let delegate = Delegator::at(runtime, &id, &current, standing.depth)?;
         let tool_context = runtime.tool_context(&id, cwd, delegate)?;
@@ -213,6 +233,10 @@ impl<'a> SessionHandle<'a> {
             standing,
             route,
             tool_context,
+            summaries,
+            engine,
+            external,
+            engine_tools: Vec::new(),
             ask,
             state,
             is_resumed: false,
@@ -226,6 +250,8 @@ impl<'a> SessionHandle<'a> {
             layers: None,
             is_told: false,
             has_looked: false,
+            has_asked: false,
+            trouble: Trouble::default(),
         })
     }
 
@@ -340,22 +366,17 @@ impl<'a> SessionHandle<'a> {
             self.read_again().await?;
         }
         self.look_at_ollama().await?;
+        self.look_at_window().await?;
         self.store_session().await?;
+        if !self.stays_in_place()? {
+            self.hand_over(cancel, &events.relay()).await?;
+        }
+        self.ready_context()?;
+        self.ready_engine(&events, cancel).await?;
+        let ports = self.ports(events, cancel)?;
+        let (engine, store) = (self.engine()?, self.runtime.store()?);
+        let external = self.external_port(&ports.events)?;
         let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
-        let store = self.runtime.store()?;
-        let ports = Ports {
-            route: self.route.clone(),
-            tools: self.standing.registry.clone(),
-            tool_context: self.tool_context.clone(),
-            ask: self.ask.clone(),
-            transcript: Arc::new(store.clone()),
-            mailbox: Arc::new(store.clone()),
-            hooks: self.standing.hooks(self.runtime, &self.ask, &events, cancel),
-            engine: Arc::new(NeverCompact),
-            jitter: Arc::new(rand::random::<f64>),
-            pause: hermes_agent::sleep(),
-            events,
-        };
         let recorder = self.standing.recorder(self.runtime);
         let ports = match &recorder {
             Some(recorder) => {
@@ -368,11 +389,18 @@ impl<'a> SessionHandle<'a> {
                         toolsets: self.runtime.config.list("toolsets")?,
                         disabled_toolsets: self.runtime.config.list("agent.disabled_toolsets")?,
                         registry: &self.standing.registry,
+                        engine_tools: &self.engine_tools,
                         is_watched: self.ask.is_present(),
                         hooks: &*ports.hooks,
+                        engine,
+                        summariser: ports.summaries.window(),
                     };
                     recorder.session(session_line(session, facts));
                 }
+                let ports = match external {
+                    Some(external) => Ports { engine: recorder.engine(external), ..ports },
+                    None => ports,
+                };
                 recorder.turn(&self.id, &input, ports, cancel)
             }
             None => ports,
@@ -402,7 +430,30 @@ impl<'a> SessionHandle<'a> {
         if session.quirks != before {
             self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
         }
+        self.keep_told_window(&report);
+        if let Err(error) = self.remember_trouble().await {
+            tracing::warn!(%error, "how the compactions went could not be noted");
+        }
         Ok(report)
+    }
+
+    /// What a turn needs from the world.
+    fn ports(&self, events: EventSink, cancel: &CancellationToken) -> Result<Ports, RuntimeError> {
+        let store = self.runtime.store()?;
+        Ok(Ports {
+            route: self.route.clone(),
+            tools: self.standing.registry.clone(),
+            tool_context: self.tool_context.clone(),
+            ask: self.ask.clone(),
+            transcript: Arc::new(store.clone()),
+            mailbox: Arc::new(store.clone()),
+            hooks: self.standing.hooks(self.runtime, &self.ask, &events, cancel),
+            engine: self.engine_port(&events)?,
+            summaries: self.summaries.clone(),
+            jitter: Arc::new(rand::random::<f64>),
+            pause: hermes_agent::sleep(),
+            events,
+        })
     }
 
     /// What was said to the session while it was busy and has not been delivered, oldest first.
@@ -417,6 +468,13 @@ impl<'a> SessionHandle<'a> {
     pub async fn letterbox(&mut self) -> Result<Letterbox, RuntimeError> {
         self.store_session().await?;
         Ok(Letterbox { store: self.runtime.store()?.clone(), session: self.id.clone() })
+    }
+
+    /// Gives the tools what a stored conversation implies: the plan, also where a summary took its place.
+    fn take_up_the_past(&mut self) {
+        let State::Live(session) = &self.state else { return };
+        self.tool_context.restore_todos(session.context.todos.clone());
+        self.tool_context.restore(session.history.messages());
     }
 
     /// Takes the session up again from what is really on disk.
@@ -434,6 +492,7 @@ impl<'a> SessionHandle<'a> {
             Session::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
         session.ledger = ledger;
         session.additions = self.standing.additions.clone();
+        self.trouble = context::load(store, &self.id, &mut session.context).await?;
         self.is_unsure = false;
         self.is_told = false;
         Ok(())
@@ -449,6 +508,9 @@ impl<'a> SessionHandle<'a> {
     /// Ends the session and lets go of it, so that another process may continue it.
     pub async fn close(self, parting: Parting) {
         self.tool_context.leave().await;
+        if let Some(external) = &self.external {
+            external.leave().await;
+        }
         if let (State::Live(session), Ok(store)) = (&self.state, self.runtime.store()) {
             // A lease that was not given back is taken over from the dead process.
             let _ = store.release_ending(&session.lease, parting.as_str()).await;

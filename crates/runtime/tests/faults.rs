@@ -4,7 +4,7 @@
 
 use hermes_agent::recovery::Limits;
 use hermes_agent::{Ports, Session, TurnReport, run_turn};
-use hermes_context::NeverCompact;
+use hermes_context::{NeverCompact, NoSummaries, here};
 use hermes_conversation::{Content, History, Message, NoHooks, NoMail, Quirks, UserMessage, events};
 use hermes_exec::Local;
 use hermes_guard::Secrets;
@@ -77,6 +77,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         delegate: None,
         memory: None,
         skills: None,
+        earlier: None,
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,
@@ -98,7 +99,8 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         transcript: Arc::new(store.clone()),
         mailbox: Arc::new(NoMail),
         hooks: Arc::new(NoHooks),
-        engine: Arc::new(NeverCompact),
+        engine: here(NeverCompact),
+        summaries: Arc::new(NoSummaries),
         jitter: Arc::new(|| 0.0),
         pause: hermes_agent::sleep(),
         events: sink,

@@ -8,7 +8,7 @@
 use hermes_agent::auxiliary::{AuxLimits, Resting, ask_in_order};
 use hermes_agent::recovery::Limits;
 use hermes_agent::{Ports, Session, run_turn};
-use hermes_context::NeverCompact;
+use hermes_context::{NeverCompact, NoSummaries, here};
 use hermes_conversation::{
     AuxRequest, AuxTask, Content, History, Message, Money, NoHooks, NoMail, Quirks, SessionId, Usage,
     UserMessage, events,
@@ -223,6 +223,7 @@ fn ports(world: &World) -> Ports {
         delegate: None,
         memory: None,
         skills: None,
+        earlier: None,
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,
@@ -242,7 +243,8 @@ fn ports(world: &World) -> Ports {
         transcript: Arc::new(world.store.clone()),
         mailbox: Arc::new(NoMail),
         hooks: Arc::new(NoHooks),
-        engine: Arc::new(NeverCompact),
+        engine: here(NeverCompact),
+        summaries: Arc::new(NoSummaries),
         jitter: Arc::new(|| 0.0),
         pause: hermes_agent::sleep(),
         events: events().0,

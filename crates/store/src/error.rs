@@ -78,6 +78,10 @@ pub enum StoreError {
     NotRewindable { session: SessionId, message: MessageId, why: &'static str },
     #[error("session {session} has an unfinished turn; continue it with --resume {session} first")]
     TurnOpen { session: SessionId },
+    #[error("session {session} has no summary {number}; nothing was compacted")]
+    UnknownNode { session: SessionId, number: u32 },
+    #[error("there is a session {session} already; choose another id")]
+    SessionExists { session: SessionId },
     #[error("could not read the files in {path}: {cause}")]
     Files { path: PathBuf, cause: String },
     #[error("the session store has stopped")]

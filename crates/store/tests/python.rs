@@ -6,8 +6,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use hermes_conversation::{
-    AssistantMessage, Bill, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, Opening,
-    Owner, SessionId, Settled, Settlement, SpentCall, ToolCall, ToolMessage, Transcript, Usage, UserMessage,
+    AssistantMessage, Bill, CallId, Closing, Compaction, CompactionReport, Content, Effect, Intent,
+    IntentState, Kept, Lease, Message, NewNode, Opening, Owner, SessionId, Settled, Settlement, SpentCall,
+    SummaryBy, TokenCount, ToolCall, ToolMessage, Transcript, Trigger, Usage, UserMessage,
 };
 use hermes_store::{
     ExportFilter, ExportFormat, Include, ListFilter, MessageState, NewSession, SessionDb, check, verify,
@@ -337,7 +338,7 @@ async fn python_sees_what_was_changed_here() {
     }
     let last = db.messages(&lease.session, Include::Active).await.unwrap()[4].id;
     assert_eq!(db.rewind(&lease.session, last).await.unwrap().text, "dig up the yarrow");
-    db.archive_and_compact(&lease, &[Message::user("so far: flowers")]).await.unwrap();
+    db.compact(&lease, None, &compaction(&[Message::user("so far: flowers")], 0)).await.unwrap();
     db.drain(Duration::from_secs(10)).await.unwrap();
     let seen = peer.ask("see", &["rs-1", "zinnia", "yarrow", "flowers"]);
     assert_eq!(seen["messages"], json!([["user", "so far: flowers"]]));
@@ -351,7 +352,7 @@ async fn python_sees_what_was_changed_here() {
         ["so far: flowers", 1, 0],
     ]);
     assert_eq!(seen["all"], all);
-    assert_eq!(seen["found"], json!({ "zinnia": 1, "yarrow": 0, "flowers": 1 }));
+    assert_eq!(seen["found"], json!({ "zinnia": 1, "yarrow": 0, "flowers": 0 }), "a summary repeats");
     let session = json!({ "message_count": 1, "tool_call_count": 0, "rewind_count": 1, "archived": 0, "end_reason": null });
     assert_eq!(seen["session"], session);
 
@@ -371,10 +372,88 @@ async fn python_sees_what_was_changed_here() {
     assert_eq!(db.resolve_resume(&lease.session).await.unwrap(), next.session);
     let display = peer.ask("see", &["rs-2"])["display"].clone();
     assert_eq!(display, json!(["only weeds", "pulled"]));
+    // Here the person is told what the compaction put away, too.
     let told = db.whole_conversation(&next.session).await.unwrap();
-    assert_eq!(told, [Message::user("only weeds"), Message::assistant("pulled")]);
+    assert_eq!(told[4..], [Message::user("only weeds"), Message::assistant("pulled")]);
+    assert_eq!(told[..2], [Message::user("hello from rust"), Message::assistant("hello yourself")]);
     db.clear(&lease.session).await.unwrap();
     assert_eq!(peer.ask("see", &["rs-1", "weeds"])["all"], json!([]));
+    assert_eq!(verify(&path).findings, []);
+}
+
+fn compaction(messages: &[Message], tail: usize) -> Compaction {
+    let report = CompactionReport {
+        engine: "compressor".into(),
+        trigger: Trigger::Manual,
+        by: SummaryBy::Excerpts,
+        messages_before: 0,
+        messages_after: 0,
+        tokens_before: TokenCount::Estimated(2),
+        tokens_after: TokenCount::Estimated(1),
+        seconds: 0.0,
+        cost_usd: None,
+        kept: Kept::default(),
+    };
+    let leaf = NewNode { children: Vec::new(), text: "so far".into() };
+    let messages = messages.iter().cloned().map(Arc::new).collect();
+    Compaction { messages, tail, nodes: vec![leaf], report }
+}
+
+/// Compacted here, loaded and compacted there, loaded and compacted here again.
+#[tokio::test]
+async fn both_compact_the_same_session() {
+    let Some(python) = python(CURRENT) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let peer = Peer { python, path: &path };
+    peer.ask("make", &[]);
+    let db = open(&path);
+    go_on(&db).await;
+    let id = SessionId::new("py-1");
+    let lease = db.acquire_existing(id.clone(), me()).await.unwrap().lease;
+    let before = db.load(&id).await.unwrap().messages;
+    // The tail begins with a row of Python's, a call and its result among what follows.
+    let epoch = [&[Message::user("so far: tomatoes")], &before[3..]].concat();
+    let nodes = db.compact(&lease, None, &compaction(&epoch, 5)).await.unwrap();
+    assert_eq!((nodes[0].messages, nodes[0].first.0), (3, 1));
+    assert_eq!(db.load(&id).await.unwrap().messages, epoch);
+    db.drain(Duration::from_secs(10)).await.unwrap();
+    let seen = peer.ask("see", &["py-1", "tomatoes", "peppers", "jalapeno"]);
+    let sent: Vec<_> = seen["messages"].as_array().unwrap().iter().map(|m| &m[1]).collect();
+    assert_eq!(
+        json!(sent),
+        json!([
+            "so far: tomatoes",
+            "温室里种番茄",
+            "and peppers, 辣椒也行吗?",
+            "",
+            "jalapeno.txt",
+            "peppers too"
+        ])
+    );
+    assert_eq!(seen["session"]["message_count"], 6);
+    assert_eq!(seen["found"], json!({ "tomatoes": 1, "peppers": 2, "jalapeno": 1 }), "nothing twice");
+    let read = peer.ask("read", &["py-1"]);
+    assert_eq!(read["conversation"][3]["tool_calls"][0]["id"], "c2");
+
+    peer.ask("compact", &["py-1", "[CONTEXT COMPACTION — REFERENCE ONLY] peppers", "and now?"]);
+    let loaded = db.load(&id).await.unwrap().messages;
+    let theirs = [Message::user("[CONTEXT COMPACTION — REFERENCE ONLY] peppers"), Message::user("and now?")];
+    assert_eq!(loaded, theirs);
+    // Python's triggers have put our copies into its index; the words are still found once.
+    assert_eq!(found(&db, "jalapeno").await, ["py-1 tool"]);
+    let mut peppers = found(&db, "peppers").await;
+    peppers.sort();
+    assert_eq!(peppers, ["py-1 assistant", "py-1 user"]);
+    let told = db.messages(&id, Include::Originals).await.unwrap();
+    assert_eq!(told.len(), 9);
+    let epoch = [Message::user("so far: all"), Message::user("and now?")];
+    let nodes = db.compact(&lease, None, &compaction(&epoch, 1)).await.unwrap();
+    assert_eq!((nodes[0].number, nodes[0].messages), (2, 5));
+    assert_eq!(
+        peer.ask("see", &["py-1"])["messages"],
+        json!([["user", "so far: all"], ["user", "and now?"]])
+    );
     assert_eq!(verify(&path).findings, []);
 }
 

@@ -1,9 +1,9 @@
 //! A transcript without a database, which remembers what was done to it and in which order.
 
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, DeliveryPoint, FileChange, Intent, IntentId, IntentState, Lease,
-    Mail, MailId, MailMode, Mailbox, Message, OpenTurn, Opening, Owner, Permits, ProcessMark, RecordError,
-    SessionId, Settlement, SpentCall, StartPermit, Transcript, TurnId,
+    AssistantMessage, BoxFuture, Closing, Compaction, DeliveryPoint, FileChange, Intent, IntentId,
+    IntentState, Lease, Mail, MailId, MailMode, Mailbox, Message, MessageId, Node, OpenTurn, Opening, Owner,
+    Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit, Transcript, TurnId,
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +17,7 @@ pub enum Operation {
     Extend { turn: TurnId, messages: Vec<Message>, spent: Option<SpentCall> },
     NoteProcess { intent: IntentId, mark: ProcessMark },
     NoteChange { intent: IntentId, change: FileChange },
+    Compact { turn: Option<TurnId>, compaction: Compaction },
     Close { turn: TurnId, closing: Closing },
 }
 
@@ -31,6 +32,7 @@ impl Operation {
             Self::Extend { .. } => "extend",
             Self::NoteProcess { .. } => "note_process",
             Self::NoteChange { .. } => "note_change",
+            Self::Compact { .. } => "compact",
             Self::Close { .. } => "close",
         }
     }
@@ -45,6 +47,9 @@ impl Operation {
             }
             Self::Extend { messages, .. } => messages.clone(),
             Self::Annotate { .. } | Self::NoteProcess { .. } | Self::NoteChange { .. } => Vec::new(),
+            Self::Compact { compaction, .. } => {
+                compaction.messages.iter().map(|message| Message::clone(message)).collect()
+            }
             Self::Close { closing, .. } => {
                 closing.message.clone().map(Message::Assistant).into_iter().collect()
             }
@@ -69,6 +74,8 @@ struct State {
     open: Vec<TurnId>,
     /// The mail so far, and whether it was delivered; ids are places, counting from 1.
     mail: Vec<(Mail, bool)>,
+    /// The summaries so far.
+    nodes: Vec<Node>,
     /// The intents so far; their ids are their places, counting from 1.
     intents: Vec<Kept>,
 }
@@ -114,6 +121,7 @@ impl MemoryTranscript {
                     (Operation::Annotate { sent, .. }, Some(Message::User(said))) => {
                         said.api_content = Some(sent.clone());
                     }
+                    (Operation::Compact { .. }, _) => messages = operation.messages(),
                     _ => messages.extend(operation.messages()),
                 }
             }
@@ -236,6 +244,41 @@ impl State {
         StartPermit::issue(intent)
     }
 
+    fn remember(&mut self, compaction: &Compaction) -> Vec<Node> {
+        let covered = self.nodes.iter().map(|node| node.last.0).max().unwrap_or(0);
+        let said: i64 = self
+            .operations
+            .iter()
+            .map(|operation| match operation {
+                Operation::Compact { .. } => 0,
+                other => other.messages().len() as i64,
+            })
+            .sum();
+        let mut added = Vec::new();
+        for new in &compaction.nodes {
+            let children: Vec<&Node> =
+                self.nodes.iter().filter(|node| new.children.contains(&node.number)).collect();
+            let first = children.iter().map(|node| node.first.0).min().unwrap_or(covered + 1);
+            let last = children.iter().map(|node| node.last.0).max().unwrap_or(said - compaction.tail as i64);
+            // A leaf that would stand for nothing new is none.
+            if last < first {
+                continue;
+            }
+            let node = Node {
+                number: self.nodes.len() as u32 + 1,
+                level: children.iter().map(|node| node.level + 1).max().unwrap_or(0),
+                children: new.children.clone(),
+                first: MessageId(first),
+                last: MessageId(last),
+                messages: (last - first + 1).max(0) as u64,
+                text: new.text.clone(),
+            };
+            self.nodes.push(node.clone());
+            added.push(node);
+        }
+        added
+    }
+
     fn kept(&mut self, intent: IntentId) -> &mut Kept {
         let place = usize::try_from(intent.0 - 1).ok();
         let kept = place.and_then(|place| self.intents.get_mut(place));
@@ -343,6 +386,25 @@ impl Transcript for MemoryTranscript {
             let operation = Operation::NoteChange { intent, change: change.clone() };
             self.record(None, operation, |state| {
                 state.kept(intent);
+            })
+        })
+    }
+
+    /// Its nodes stand for messages by their places, counting from 1.
+    fn compact<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: Option<&'a OpenTurn>,
+        compaction: &'a Compaction,
+    ) -> BoxFuture<'a, Result<Vec<Node>, RecordError>> {
+        Box::pin(async move {
+            let operation =
+                Operation::Compact { turn: turn.map(|turn| turn.id), compaction: compaction.clone() };
+            self.record(Some(lease), operation, |state| {
+                if let Some(turn) = turn {
+                    state.in_turn(turn.id);
+                }
+                state.remember(compaction)
             })
         })
     }

@@ -3,6 +3,7 @@
 mod atomic;
 mod blocking;
 mod clarify;
+mod context_tools;
 pub(crate) mod delegate_task;
 mod exit_meaning;
 mod foreground;
@@ -26,6 +27,15 @@ use std::sync::Arc;
 
 /// The tools whose repeated calls are counted.
 pub(crate) const COUNTED: [&str; 2] = [read_file::ReadFile::NAME, search_files::SearchFiles::NAME];
+
+/// The tools of an engine that keeps everything.
+pub(crate) fn context_tools() -> [Arc<dyn AnyTool>; 3] {
+    [
+        Arc::new(Typed::new(context_tools::ContextExpand)),
+        Arc::new(Typed::new(context_tools::ContextOutline)),
+        Arc::new(Typed::new(context_tools::ContextSearch)),
+    ]
+}
 
 pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
     vec![

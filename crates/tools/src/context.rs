@@ -1,6 +1,7 @@
 //! What the tools of one session share.
 
 use crate::builtin::todo::{self, Todo};
+use crate::earlier::Earlier;
 use crate::hints::FolderHints;
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
@@ -40,6 +41,8 @@ pub struct ToolSetup {
     pub memory: Option<Arc<dyn Memory>>,
     /// The skills, where there may be any.
     pub skills: Option<Arc<dyn Skills>>,
+    /// What was said in the session and is no longer sent, where the model may look at that.
+    pub earlier: Option<Arc<dyn Earlier>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -95,6 +98,11 @@ impl ToolContext {
             *lock(&self.todos) = list;
         }
         lock(&self.hints).restore(messages);
+    }
+
+    /// Takes up a plan that stands no longer in the conversation, but before it.
+    pub fn restore_todos(&self, todos: Vec<Todo>) {
+        *lock(&self.todos) = todos;
     }
 
     /// Which folders were looked at for instructions; nothing where none is looked at.
@@ -185,6 +193,15 @@ impl ToolContext {
 
     pub(crate) fn skills(&self) -> Option<&Arc<dyn Skills>> {
         self.setup.skills.as_ref()
+    }
+
+    /// A text without the secrets that are known here.
+    pub fn redacted(&self, text: &str) -> String {
+        hermes_guard::redact(&self.setup.secrets, text).into_owned()
+    }
+
+    pub(crate) fn earlier(&self) -> Option<&dyn Earlier> {
+        self.setup.earlier.as_deref()
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {

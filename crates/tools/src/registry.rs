@@ -78,6 +78,14 @@ impl Registry {
         Self { tools, waiting: Waiting::default(), definitions }
     }
 
+    /// The same tools, and those for looking at what is no longer sent.
+    #[must_use]
+    pub fn with_context_tools(&self) -> Self {
+        let more = builtin::context_tools().map(|tool| (tool.name().to_owned(), tool));
+        let waiting: Vec<&str> = self.waiting();
+        Self::of(self.all().chain(more).collect()).deferring(&waiting)
+    }
+
     /// The same tools, of which the seldom ones wait in a catalogue if that is wanted or the definitions are
     /// too much.
     #[must_use]
@@ -135,6 +143,16 @@ impl Registry {
         tools.insert(tool.name().to_owned(), tool);
         *self = Self::of(tools);
         Ok(())
+    }
+
+    /// The same tools and some from elsewhere, beside those that wait. One whose name is taken by another
+    /// toolset is left out, with the reason.
+    #[must_use]
+    pub fn joined_by(&self, tools: Vec<Arc<dyn AnyTool>>) -> (Self, Vec<ToolsetError>) {
+        let waiting = self.waiting();
+        let mut joined = Self::of(self.all().collect());
+        let refused = tools.into_iter().filter_map(|tool| joined.register(tool).err()).collect();
+        (joined.deferring(&waiting), refused)
     }
 
     /// The tools of the `enabled` toolsets (of all, when none are named) without those of the

@@ -5,8 +5,9 @@ use crate::{
     ToolSettings, ToolSetup,
 };
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, CallId, Closing, FileChange, Intent, IntentId, Lease, Message, OpenTurn,
-    Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, ToolCall, Transcript,
+    AssistantMessage, BoxFuture, CallId, Closing, Compaction, FileChange, Intent, IntentId, Lease, Message,
+    Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, ToolCall,
+    Transcript,
 };
 use hermes_exec::Local;
 use hermes_guard::FenceKey;
@@ -59,6 +60,7 @@ impl Bench {
             delegate: None,
             memory: None,
             skills: None,
+            earlier: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),
@@ -173,6 +175,15 @@ impl Transcript for Notebook {
         _: Option<&'a SpentCall>,
     ) -> Answer<'a, ()> {
         unimplemented!("tools say nothing")
+    }
+
+    fn compact<'a>(
+        &'a self,
+        _: &'a Lease,
+        _: Option<&'a OpenTurn>,
+        _: &'a Compaction,
+    ) -> Answer<'a, Vec<Node>> {
+        unimplemented!("tools compact nothing")
     }
 
     fn note_process<'a>(&'a self, intent: IntentId, mark: &'a ProcessMark) -> Answer<'a, ()> {

@@ -15,6 +15,8 @@ pub enum Toolset {
     Delegation,
     Memory,
     Skills,
+    /// Looking at what is no longer sent.
+    ContextEngine,
     /// Tools that stand in for others.
     Catalogue,
 }
@@ -29,6 +31,7 @@ impl Toolset {
             Self::Delegation => "delegation",
             Self::Memory => "memory",
             Self::Skills => "skills",
+            Self::ContextEngine => "context_engine",
             Self::Catalogue => "catalogue",
         }
     }

@@ -12,6 +12,7 @@ mod fault;
 mod formats;
 mod meter;
 mod model;
+mod overflow;
 mod patience;
 mod request;
 mod sse;
@@ -25,6 +26,7 @@ pub use formats::anthropic::{AnthropicDialect, ModelDots, ThinkingReplay, Thinki
 pub use formats::{DecodeError, Decoder, ReasoningDial, ResponsesBackend, ResponsesDialect};
 pub use meter::{Bound, Meter, NoMeter, PlannedCall, Ticket};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
+pub use overflow::{Overflow, overflow};
 pub use patience::silent_thinking;
 pub use request::{
     ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment,

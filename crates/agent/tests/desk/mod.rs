@@ -1,7 +1,7 @@
 //! What every turn of these tests needs and none is about.
 
 use hermes_agent::Ports;
-use hermes_context::NeverCompact;
+use hermes_context::{NeverCompact, NoSummaries, here};
 use hermes_conversation::{EventSink, NoHooks};
 use hermes_exec::Local;
 use hermes_testkit::MemoryTranscript;
@@ -26,6 +26,7 @@ pub(crate) fn ports(
         delegate: None,
         memory: None,
         skills: None,
+        earlier: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,
@@ -45,7 +46,8 @@ pub(crate) fn ports(
         mailbox: transcript.clone(),
         transcript,
         hooks: Arc::new(NoHooks),
-        engine: Arc::new(NeverCompact),
+        engine: here(NeverCompact),
+        summaries: Arc::new(NoSummaries),
         jitter: Arc::new(|| 0.0),
         pause: hermes_agent::sleep(),
         events,

@@ -141,7 +141,9 @@ impl Scene {
                  custom_providers:\n- {{name: box, base_url: '{base_url}', api_mode: {mode}, {key}}}\n"
             ),
         };
-        self.home.write_config(&format!("{model}approvals: {{mode: off}}\n{more}"));
+        self.home.write_config(&format!(
+            "{model}approvals: {{mode: off}}\ncompression: {{enabled: false}}\n{more}"
+        ));
     }
 
     async fn ask(&self, args: &[&str]) -> Output {

@@ -92,7 +92,7 @@ fn lines() -> Vec<Row> {
     rows
 }
 
-/// Nothing is made shorter yet: the turn ends, and the conversation is as it was.
+/// Where nothing may be made shorter the turn ends, and the conversation is as it was.
 fn sizes() -> Vec<Row> {
     let long = "prompt is too long: 210000 tokens > 200000 maximum";
     let tier = "Extra usage is required for long context requests.";

@@ -23,6 +23,8 @@ pub enum Kind {
     Integer,
     /// US dollars, as a decimal number.
     Dollars,
+    /// A number from 0 to 1.
+    Share,
     Boolean,
     List,
     /// One of a few words. In a file, other words mean the last one given here: the safest.
@@ -118,7 +120,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 86] = [
+pub static KEYS: [Key; 98] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -300,6 +302,71 @@ pub static KEYS: [Key; 86] = [
     integer("tool_output.max_lines", 2_000, "most lines of one tool result shown to the model"),
     integer("tool_output.max_line_length", 2_000, "most characters of one line shown to the model"),
     integer("file_read_max_chars", 100_000, "most characters one file read returns"),
+    key(
+        "compression.enabled",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "sum up older messages when a conversation outgrows its model's window",
+    ),
+    key(
+        "compression.threshold",
+        Kind::Share,
+        Fallback::None,
+        "part of the window at which that happens; without it, 0.75 (0.5 of very large windows)",
+    ),
+    key(
+        "compression.target_ratio",
+        Kind::Share,
+        Fallback::None,
+        "part of the threshold that the newest messages keep as they are; without it, 0.2",
+    ),
+    key(
+        "compression.protect_last_n",
+        Kind::Integer,
+        Fallback::None,
+        "newest messages that are always kept as they are; without it, 3 to 8",
+    ),
+    integer("compression.protect_first_n", 3, "first messages that the first compaction keeps as they are"),
+    integer(
+        "compression.hygiene_hard_message_limit",
+        5000,
+        "messages from which on a session that nobody watches is compacted, whatever its size",
+    ),
+    key(
+        "compression.abort_on_summary_failure",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "leave the conversation as it is when no summary could be written, instead of going on with excerpts",
+    ),
+    key(
+        "compression.codex_gpt55_autoraise",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "let models that are known to cope fill more of their window",
+    ),
+    key(
+        "compression.in_place",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "go on in the same session after a compaction; off, a new one takes over",
+    ),
+    key(
+        "context.lossless.extractive",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "let the lossless engine sum up by excerpts, without asking a model",
+    ),
+    integer(
+        "context.lossless.fan_out",
+        6,
+        "summaries of a level that the lossless engine leaves side by side before it sums them up",
+    ),
+    key(
+        "context.engine",
+        Kind::Text,
+        Fallback::Text("compressor"),
+        "who keeps conversations in the window: compressor, lossless, or the name of a plugin",
+    ),
     key("toolsets", Kind::List, Fallback::List(&["hermes-cli"]), "toolsets offered to the model"),
     key(
         "tools.tool_search.enabled",

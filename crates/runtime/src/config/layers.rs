@@ -140,6 +140,14 @@ impl Config {
         })
     }
 
+    /// A number from 0 to 1.
+    pub fn share(&self, key: &str) -> Result<Option<f64>, ConfigError> {
+        self.typed(key, Kind::Share, |value| match value {
+            Setting::Share(digits) => digits.parse().ok(),
+            _ => None,
+        })
+    }
+
     /// A switch; one that nobody set and that has no default is off.
     pub fn boolean(&self, key: &str) -> Result<bool, ConfigError> {
         let on = self.typed(key, Kind::Boolean, |value| match value {

@@ -139,13 +139,13 @@ fn secrets_are_collected_from_every_layer() {
 #[test]
 fn unused_keys_are_listed_with_a_suggestion() {
     let config =
-        config(&[], "", &[], "_config_version: 33\nagent:\n  max_turn: 5\ncompression: {enabled: true}\n");
+        config(&[], "", &[], "_config_version: 33\nagent:\n  max_turn: 5\nkanban: {enabled: true}\n");
     let texts: Vec<_> = config.unused_keys().iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         [
             "`agent.max_turn` is not used by this version; did you mean `agent.max_turns`?",
-            "`compression.enabled` is not used by this version"
+            "`kanban.enabled` is not used by this version"
         ]
     );
 }

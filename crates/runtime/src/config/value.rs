@@ -13,6 +13,8 @@ pub(crate) enum Setting {
     Integer(i64),
     /// Digits that [`Money::parse`] understands.
     Dollars(String),
+    /// Digits of a number from 0 to 1.
+    Share(String),
     Boolean(bool),
     List(Vec<String>),
 }
@@ -38,6 +40,7 @@ impl Setting {
                 let digits = text.strip_prefix('$').unwrap_or(text).replace('_', "");
                 Money::parse(&digits).map(|_| Self::Dollars(digits))
             }
+            Kind::Share => share(text).map(|number| Self::Share(number.to_string())),
             Kind::Boolean => boolean(text).map(Self::Boolean),
             Kind::List => list(text).map(Self::List),
             Kind::Choice(words) => {
@@ -73,9 +76,10 @@ impl Setting {
             }
             (kind, Value::String(text)) => Self::of_text(kind, &expand(text, lookup)),
             (Kind::Boolean, Value::Bool(on)) => Some(Self::Boolean(*on)),
-            (Kind::Integer | Kind::Dollars | Kind::Text | Kind::Boolean, Value::Number(number)) => {
-                Self::of_text(kind, &number.to_string())
-            }
+            (
+                Kind::Integer | Kind::Dollars | Kind::Share | Kind::Text | Kind::Boolean,
+                Value::Number(number),
+            ) => Self::of_text(kind, &number.to_string()),
             (Kind::List, Value::Array(items)) => {
                 items.iter().map(|item| scalar(item, lookup)).collect::<Option<_>>().map(Self::List)
             }
@@ -87,7 +91,7 @@ impl Setting {
     /// For people: lists as `a, b`.
     pub(crate) fn shown(&self) -> String {
         match self {
-            Self::Text(text) | Self::Dollars(text) => text.clone(),
+            Self::Text(text) | Self::Dollars(text) | Self::Share(text) => text.clone(),
             Self::Integer(number) => number.to_string(),
             Self::Boolean(on) => on.to_string(),
             Self::List(items) => items.join(", "),
@@ -100,11 +104,22 @@ impl Setting {
             Self::Text(text) => text.into(),
             Self::Integer(number) => number.into(),
             // As the number it is, where it can be written as one.
-            Self::Dollars(digits) => serde_json::from_str(&digits).unwrap_or_else(|_| digits.into()),
+            Self::Dollars(digits) | Self::Share(digits) => {
+                serde_json::from_str(&digits).unwrap_or_else(|_| digits.into())
+            }
             Self::Boolean(on) => on.into(),
             Self::List(items) => items.into(),
         }
     }
+}
+
+/// A part of a whole: `0.5`, or `50%`.
+fn share(text: &str) -> Option<f64> {
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
+        None => text.parse().ok()?,
+    };
+    (0.0..=1.0).contains(&number).then_some(number)
 }
 
 /// What a kind is called in messages.
@@ -113,6 +128,7 @@ pub(crate) fn wanted(kind: Kind) -> String {
         Kind::Text => "text".into(),
         Kind::Integer => "a whole number".into(),
         Kind::Dollars => "a number of dollars such as 2.50".into(),
+        Kind::Share => "a number from 0 to 1 such as 0.5".into(),
         Kind::Boolean => "true or false".into(),
         Kind::List => "a list of words".into(),
         Kind::Choice(words) => format!("one of {}", words.join(", ")),
@@ -181,6 +197,11 @@ mod tests {
         for (kind, given, want) in [
             (Kind::Text, " 12 ", text("12")),
             (Kind::Integer, "12", Some(Setting::Integer(12))),
+            (Kind::Share, "0.50", Some(Setting::Share("0.5".into()))),
+            (Kind::Share, "85%", Some(Setting::Share("0.85".into()))),
+            (Kind::Share, "1.5", None),
+            (Kind::Share, "nan", None),
+            (Kind::Share, "half", None),
             (Kind::Integer, "1800.0", Some(Setting::Integer(1800))),
             (Kind::Integer, "50_000", Some(Setting::Integer(50_000))),
             (Kind::Integer, "1.5", None),

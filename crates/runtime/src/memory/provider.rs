@@ -14,6 +14,12 @@ pub trait MemoryProvider: Send + Sync {
     /// A block for the system prompt of a new session. Asked once, when the session begins.
     fn static_block(&self) -> Option<String>;
 
+    /// Older messages of a session are about to be summed up: what was not kept yet is kept now, and what is
+    /// returned goes along to whoever writes the summary.
+    fn before_compaction<'a>(&'a self, _session: &'a SessionId) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { None })
+    }
+
     /// What it knows that bears on this message, for the message itself. Asked once per turn.
     fn recall<'a>(&'a self, message: &'a str, session: &'a SessionId) -> BoxFuture<'a, Option<String>>;
 }

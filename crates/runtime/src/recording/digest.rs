@@ -6,8 +6,8 @@
 
 use super::tape::Tape;
 use hermes_conversation::{
-    AssistantMessage, Closing, Content, Effect, Intent, Message, RawJson, Settlement, SpentCall, ToolMessage,
-    TurnEvent, Usage, UserMessage,
+    AssistantMessage, Closing, Compaction, Content, Effect, Intent, Message, RawJson, Settlement, SpentCall,
+    ToolMessage, TurnEvent, Usage, UserMessage,
 };
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -119,6 +119,22 @@ impl<'t> Sum<'t> {
 
     pub(crate) fn annotated(mut self, sent: &str) -> u64 {
         self.text(sent);
+        self.value()
+    }
+
+    pub(crate) fn compacted(mut self, compaction: &Compaction) -> u64 {
+        for message in &compaction.messages {
+            match message.as_ref() {
+                Message::User(message) => self.user(message),
+                Message::Assistant(message) => self.assistant(message),
+                Message::Tool(message) => self.tool(message),
+            }
+        }
+        self.word(compaction.tail as u64);
+        for node in &compaction.nodes {
+            self.text(&node.text);
+            node.children.iter().for_each(|child| self.word(u64::from(*child)));
+        }
         self.value()
     }
 

@@ -1,10 +1,14 @@
 //! The lines of a recording. docs/recording.md explains them to people.
 
+use super::engine_line::EngineLine;
+use crate::context_engine::{EngineSettings, ToolWire};
+use hermes_context::{Past, Summary, SummaryFailure};
 use hermes_conversation::{
     AssistantMessage, CallId, Content, Disposition, Effect, FinishReason, IntentState, Mail, MailMode,
-    Message, Quirks, RawJson, RecordError, TurnEvent, Usage, UserMessage,
+    Message, Node, Quirks, RawJson, RecordError, TurnEvent, Usage, UserMessage,
 };
 use hermes_prompt::Layers;
+use hermes_tools::Todo;
 use hermes_wire::{CallState, Failure, ModelProfile};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -87,6 +91,14 @@ pub(crate) enum WhatOf<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
+    /// A summary was asked for; nothing when the turn was stopped meanwhile.
+    Summary {
+        answer: Option<Result<Summary, SummaryFailure>>,
+    },
+    /// An engine of somebody else decided; nothing when the turn was stopped meanwhile.
+    Engine {
+        answer: Option<EngineLine>,
+    },
     /// Nothing else happened here than that the stop was seen.
     Stop,
     Commit(CommitLine),
@@ -131,13 +143,31 @@ pub(crate) struct SessionLine {
     /// Those that wait.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) waiting: Vec<String>,
+    /// Those that an engine of somebody else brings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) engine_tools: Vec<ToolWire>,
     /// Whether somebody watches who could be asked.
     pub(crate) is_watched: bool,
     /// The moments at which outside code listens.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) hooks: Vec<String>,
     pub(crate) quirks: Quirks,
+    /// How its history is kept in the window, where it is at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) context: Option<ContextLine>,
     pub(crate) history: Vec<Message>,
+}
+
+/// How a history is kept in the window, and what came of it before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ContextLine {
+    pub(crate) engine: EngineSettings,
+    pub(crate) past: Past,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) pins: Vec<String>,
+    pub(crate) todos: Vec<Todo>,
+    /// The window of the model that writes summaries.
+    pub(crate) summariser: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -148,6 +178,8 @@ pub(crate) struct LimitsLine {
     pub(crate) continuations: u32,
     pub(crate) empty_retries: u32,
     pub(crate) cut_calls: u32,
+    #[serde(default)]
+    pub(crate) compactions: u32,
     pub(crate) backoff: Duration,
 }
 
@@ -357,6 +389,8 @@ impl WhatOf<'_> {
             Self::Tool(_) => "tool",
             Self::Hook { .. } => "hook",
             Self::Fitted(_) => "fitted",
+            Self::Summary { .. } => "summary",
+            Self::Engine { .. } => "engine",
             Self::Stop => "stop",
             Self::Commit(_) => "commit",
             Self::Event(_) => "event",
@@ -377,6 +411,7 @@ impl EventLine {
             | TurnEvent::ToolPreparing { .. }
             | TurnEvent::ToolStarted { .. }
             | TurnEvent::ToolFinished { .. }
+            | TurnEvent::Compacted(_)
             | TurnEvent::StepFinished { .. } => return None,
             TurnEvent::MailDelivered { mode, text, .. } => {
                 Self::MailDelivered(MailLine { mode: *mode, text: text.clone() })

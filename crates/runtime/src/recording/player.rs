@@ -4,14 +4,17 @@ use super::cursor::{Cursor, Ended};
 use super::digest::StateDigest;
 use super::error::RecordingError;
 use super::line::{EndedLine, SessionLine, What};
+use super::replay_engine::replayed_engine;
 use super::replay_model::ReplayedRoute;
-use super::replay_ports::{ReplayedAsk, ReplayedHooks, ReplayedMailbox, jitter, pause, posted};
+use super::replay_ports::{
+    ReplayedAsk, ReplayedHooks, ReplayedMailbox, ReplayedSummaries, jitter, pause, posted,
+};
 use super::replay_tools::ReplayedTools;
 use super::tape::{Tape, TapedEvents};
 use super::taped_transcript::TapedTranscript;
 use crate::past;
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
-use hermes_context::NeverCompact;
+use hermes_context::{EnginePort, NeverCompact, here};
 use hermes_conversation::{EventSink, History, Lease, Message, SessionId, events};
 use hermes_prompt::{Additions, SystemPrompt};
 use hermes_store::{NewSession, SessionDb, StoreError, this_process};
@@ -57,6 +60,9 @@ struct Played {
     tool_context: Arc<ToolContext>,
     is_watched: bool,
     hooks: Vec<String>,
+    engine: Arc<dyn EnginePort>,
+    /// The window of the model that writes summaries.
+    summariser: Option<u64>,
     /// Everything in the history is also in the store.
     is_seeded: bool,
 }
@@ -126,6 +132,12 @@ impl<'a> Player<'a> {
             system: line.more_system.as_deref().map(Arc::from),
             prefill: line.prefill.iter().cloned().map(Arc::new).collect(),
         };
+        if let Some(context) = &line.context {
+            session.context.past = context.past.clone();
+            session.context.nodes = context.nodes.clone();
+            session.context.pins = context.pins.clone();
+            session.context.todos = context.todos.clone();
+        }
         let live = self.around.live();
         let played = Played {
             session,
@@ -138,6 +150,11 @@ impl<'a> Player<'a> {
             tool_context: self.around.tool_context(PathBuf::from(&line.cwd))?,
             is_watched: line.is_watched,
             hooks: line.hooks.clone(),
+            engine: line.context.as_ref().map_or_else(
+                || here(NeverCompact),
+                |context| replayed_engine(self.cursor.clone(), &context.engine),
+            ),
+            summariser: line.context.as_ref().and_then(|context| context.summariser),
             is_seeded,
         };
         self.sessions.insert(line.id.clone(), played);
@@ -205,7 +222,8 @@ impl<'a> Player<'a> {
                 store: self.around.store().clone(),
             }),
             hooks: Arc::new(ReplayedHooks { cursor: self.cursor.clone(), listened: played.hooks.clone() }),
-            engine: Arc::new(NeverCompact),
+            engine: played.engine.clone(),
+            summaries: Arc::new(ReplayedSummaries { cursor: self.cursor.clone(), window: played.summariser }),
             jitter: jitter(self.cursor.clone()),
             pause: pause(self.cursor.clone()),
             events: events.watched_by(Arc::new(TapedEvents { tape, state: self.state.clone() })),

@@ -8,6 +8,7 @@ use super::recorder::Recorder;
 use super::tape::{Tape, TapedEvents};
 use super::taped_transcript::TapedTranscript;
 use hermes_agent::{Input, Ports, TurnReport};
+use hermes_context::{self as context, Summarise, Summary, SummaryFailure};
 use hermes_conversation::{
     BoxFuture, DeliveryPoint, HookCall, HookEvent, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError,
     SessionId,
@@ -52,6 +53,7 @@ impl Recorder {
             mailbox,
             hooks,
             engine,
+            summaries,
             jitter,
             pause,
             events,
@@ -71,6 +73,7 @@ impl Recorder {
             mailbox: Arc::new(RecordedMailbox { inner: mailbox, recorder: self.clone() }),
             hooks: Arc::new(RecordedHooks { inner: hooks, recorder: self.clone() }),
             engine,
+            summaries: Arc::new(RecordedSummaries { inner: summaries, recorder: self.clone() }),
             jitter: Arc::new(move || {
                 let number = jitter();
                 rolling.put(What::Jitter { number });
@@ -145,6 +148,36 @@ fn answer(approval: Approval) -> Answer {
         Approval::Denied => Answer::Denied,
         Approval::Nobody => Answer::Nobody,
         Approval::Stopped => Answer::Stopped,
+    }
+}
+
+struct RecordedSummaries {
+    inner: Arc<dyn Summarise>,
+    recorder: Arc<Recorder>,
+}
+
+impl Summarise for RecordedSummaries {
+    fn window(&self) -> Option<u64> {
+        self.inner.window()
+    }
+
+    /// It bears on the question alone, and what is recorded is the answer.
+    fn flush_memory<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Option<String>> {
+        self.inner.flush_memory(session)
+    }
+
+    fn ask<'a>(
+        &'a self,
+        session: &'a SessionId,
+        question: &'a context::Question,
+    ) -> BoxFuture<'a, Result<Summary, SummaryFailure>> {
+        let end = OnEnd::new(self.recorder.clone(), What::Summary { answer: None });
+        Box::pin(async move {
+            let mut end = end;
+            let answer = self.inner.ask(session, question).await;
+            end.is(What::Summary { answer: Some(answer.clone()) });
+            answer
+        })
     }
 }
 

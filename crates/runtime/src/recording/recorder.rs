@@ -231,6 +231,8 @@ fn is_input(what: &WhatOf<'_>) -> bool {
         | WhatOf::Judged(_)
         | WhatOf::Tool(_)
         | WhatOf::Fitted(_)
+        | WhatOf::Summary { .. }
+        | WhatOf::Engine { .. }
         | WhatOf::Hook { .. } => true,
         WhatOf::Restored { .. }
         | WhatOf::Request(_)

@@ -6,6 +6,7 @@ use super::line::SessionLine;
 use super::player::{Live, Player, Surroundings, difference, of_store, setup, unread};
 use super::reading::Recording;
 use super::request_line::common;
+use crate::context_engine::{EngineSettings, with_tools};
 use hermes_conversation::SessionId;
 use hermes_exec::Local;
 use hermes_guard::FenceKey;
@@ -106,9 +107,13 @@ impl Surroundings for Nowhere {
     fn tools(&self, line: &SessionLine) -> Result<Arc<dyn Toolbox>, RecordingError> {
         let chosen = Registry::builtin().select(Some(&line.toolsets), &line.disabled_toolsets);
         let mut chosen = chosen.map_err(|error| setup(&error.to_string()))?;
+        if matches!(line.context.as_ref().map(|context| &context.engine), Some(EngineSettings::Lossless(_))) {
+            chosen = chosen.with_context_tools();
+        }
         if let Some(names) = &line.tools {
             chosen = chosen.only(names);
         }
+        let (chosen, _) = with_tools(&chosen, line.engine_tools.clone(), None);
         Ok(Arc::new(chosen.deferring(&line.waiting)))
     }
 
@@ -132,6 +137,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
         delegate: None,
         memory: None,
         skills: None,
+        earlier: None,
         fence_key: Arc::new(|| FenceKey::new([0; 32])),
         cwd,
         home: folder.to_owned(),

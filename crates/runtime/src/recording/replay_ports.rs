@@ -4,6 +4,7 @@ use super::cursor::Cursor;
 use super::due::Due;
 use super::line::{Answer, MailLine, What};
 use hermes_agent::{Pause, sleep};
+use hermes_context::{self as context, NoSummaries, Summarise, Summary, SummaryFailure};
 use hermes_conversation::{
     BoxFuture, DeliveryPoint, HookCall, HookEvent, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError,
     SessionId,
@@ -90,6 +91,33 @@ pub(crate) async fn posted(
         mail.push(Mail { id, mode, text });
     }
     Ok(mail)
+}
+
+pub(crate) struct ReplayedSummaries {
+    pub(crate) cursor: Arc<Cursor>,
+    pub(crate) window: Option<u64>,
+}
+
+impl Summarise for ReplayedSummaries {
+    fn window(&self) -> Option<u64> {
+        self.window
+    }
+
+    /// A run that went live has nobody who writes summaries: what is left out is excerpted.
+    fn ask<'a>(
+        &'a self,
+        session: &'a SessionId,
+        question: &'a context::Question,
+    ) -> BoxFuture<'a, Result<Summary, SummaryFailure>> {
+        if self.cursor.is_live() {
+            return NoSummaries.ask(session, question);
+        }
+        let pick = |what: &What| match what {
+            What::Summary { answer } => Some(answer.clone()),
+            _ => None,
+        };
+        Box::pin(Due::new(self.cursor.clone(), "a summary", Box::new(pick)).answer())
+    }
 }
 
 pub(crate) struct ReplayedHooks {

@@ -1,6 +1,7 @@
 //! A session as it stands before a turn, to a line and back.
 
-use super::line::{LimitsLine, SessionLine};
+use super::line::{ContextLine, LimitsLine, SessionLine};
+use crate::context_engine::{EngineSettings, ToolWire};
 use hermes_agent::Session;
 use hermes_agent::recovery::Limits;
 use hermes_conversation::{HookEvent, Hooks, Message};
@@ -18,8 +19,12 @@ pub(crate) struct SessionFacts<'a> {
     pub(crate) toolsets: Vec<String>,
     pub(crate) disabled_toolsets: Vec<String>,
     pub(crate) registry: &'a Registry,
+    pub(crate) engine_tools: &'a [ToolWire],
     pub(crate) is_watched: bool,
     pub(crate) hooks: &'a dyn Hooks,
+    pub(crate) engine: EngineSettings,
+    /// The window of the model that writes summaries.
+    pub(crate) summariser: Option<u64>,
 }
 
 pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> SessionLine {
@@ -39,6 +44,7 @@ pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> Sessio
         disabled_toolsets: facts.disabled_toolsets,
         tools: Some(owned(facts.registry.all_names())),
         waiting: owned(facts.registry.waiting()),
+        engine_tools: facts.engine_tools.to_vec(),
         is_watched: facts.is_watched,
         hooks: HookEvent::ALL
             .iter()
@@ -46,6 +52,14 @@ pub(crate) fn session_line(session: &Session, facts: SessionFacts<'_>) -> Sessio
             .map(|event| event.as_str().to_owned())
             .collect(),
         quirks: session.quirks,
+        context: Some(ContextLine {
+            engine: facts.engine,
+            past: session.context.past.clone(),
+            nodes: session.context.nodes.clone(),
+            pins: session.context.pins.clone(),
+            todos: session.context.todos.clone(),
+            summariser: facts.summariser,
+        }),
         history: session.history.messages().iter().map(|message| Message::clone(message)).collect(),
     }
 }
@@ -56,13 +70,28 @@ fn owned(names: Vec<&str>) -> Vec<String> {
 
 impl LimitsLine {
     fn of(limits: &Limits) -> Self {
-        let Limits { max_iterations, attempts, keys, continuations, empty_retries, cut_calls, backoff } =
-            *limits;
-        Self { max_iterations, attempts, keys, continuations, empty_retries, cut_calls, backoff }
+        Self {
+            max_iterations: limits.max_iterations,
+            attempts: limits.attempts,
+            keys: limits.keys,
+            continuations: limits.continuations,
+            empty_retries: limits.empty_retries,
+            cut_calls: limits.cut_calls,
+            compactions: limits.compactions,
+            backoff: limits.backoff,
+        }
     }
 
     pub(crate) fn to_limits(&self) -> Limits {
-        let Self { max_iterations, attempts, keys, continuations, empty_retries, cut_calls, backoff } = *self;
-        Limits { max_iterations, attempts, keys, continuations, empty_retries, cut_calls, backoff }
+        Limits {
+            max_iterations: self.max_iterations,
+            attempts: self.attempts,
+            keys: self.keys,
+            continuations: self.continuations,
+            empty_retries: self.empty_retries,
+            cut_calls: self.cut_calls,
+            compactions: self.compactions,
+            backoff: self.backoff,
+        }
     }
 }

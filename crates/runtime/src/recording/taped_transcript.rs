@@ -3,8 +3,9 @@
 use super::digest::{StateDigest, Sum};
 use super::tape::Tape;
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, FileChange, Intent, IntentId, Lease, Message, Observed, OpenTurn,
-    Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, Transcript,
+    AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, Lease, Message, Node,
+    Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit,
+    Transcript,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -107,6 +108,16 @@ impl Transcript for TapedTranscript {
         change: &'a FileChange,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         self.inner.note_change(intent, change)
+    }
+
+    fn compact<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: Option<&'a OpenTurn>,
+        compaction: &'a Compaction,
+    ) -> BoxFuture<'a, Result<Vec<Node>, RecordError>> {
+        let sum = self.sum(|sum| sum.compacted(compaction));
+        Box::pin(self.noted("compact", sum, self.inner.compact(lease, turn, compaction)))
     }
 
     fn close<'a>(

@@ -1,12 +1,19 @@
 //! Which model a session speaks to, and the prompt that goes with it.
 
 use super::{SessionHandle, State};
-use crate::{Runtime, RuntimeError, prompting};
+use crate::model_choice::asker;
+use crate::summaries::Summaries;
+use crate::{Runtime, RuntimeError, learned_windows, model_facts, prompting};
+use hermes_agent::TurnReport;
 use hermes_conversation::{CacheBreak, Lease, SessionId};
 use hermes_prompt::{Layers, SystemPrompt};
-use hermes_providers::Endpoint;
+use hermes_providers::{Basis, Endpoint, FactSource, probe};
 use hermes_store::{SessionDb, Target};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// How long an endpoint may take to say how large a window is.
+const ASKING: Duration = Duration::from_secs(3);
 
 impl SessionHandle<'_> {
     /// Another model answers from now on. Its system prompt is its own, so the provider's
@@ -25,7 +32,7 @@ impl SessionHandle<'_> {
             }
         }
         self.layers = Some(layers);
-        (self.is_told, self.has_looked) = (false, false);
+        (self.is_told, self.has_looked, self.has_asked) = (false, false, false);
         self.speak_to(endpoint)
     }
 
@@ -38,10 +45,48 @@ impl SessionHandle<'_> {
         self.speak_to(endpoint)
     }
 
+    /// Asks an endpoint how large the model's window is, where nobody knows and the conversation is no longer
+    /// short: until then it does not matter, and a first answer should not wait for it.
+    pub(super) async fn look_at_window(&mut self) -> Result<(), RuntimeError> {
+        /// What fits anywhere.
+        const SHORT: u64 = 8_000;
+        let said = self.history().map_or(0, |history| {
+            history.messages().iter().map(|message| message.text().len() as u64 / 4).sum()
+        });
+        let is_known = |endpoint: &Endpoint| {
+            model_facts::known(self.runtime.home(), endpoint).window.source != FactSource::Default
+        };
+        if self.has_asked || said < SHORT || is_known(&self.endpoint) {
+            return Ok(());
+        }
+        self.has_asked = true;
+        let asker = asker(&self.runtime.config, ASKING)?;
+        let mut endpoint = self.endpoint.clone();
+        model_facts::ask(self.runtime.home(), &endpoint, &asker).await;
+        if !is_known(&endpoint) {
+            let probed = probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), &asker).await;
+            let window = probed.and_then(|server| server.window);
+            let Some(window) = window.filter(|window| window.basis != Basis::Trained) else {
+                return Ok(());
+            };
+            endpoint.context_length = Some(window.tokens);
+        }
+        self.speak_to(endpoint)
+    }
+
+    /// Keeps a window that a refusal told, once a request of that size went well.
+    pub(super) fn keep_told_window(&self, report: &TurnReport) {
+        let State::Live(session) = &self.state else { return };
+        if let (Some(tokens), true, None) = (session.context.window, report.completed, &report.stand_in) {
+            learned_windows::learn(self.runtime.home(), &self.endpoint, tokens);
+        }
+    }
+
     fn speak_to(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
         // What is wrong with the fallbacks was said when the session was opened.
         (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
+        self.summaries = Arc::new(Summaries::of(self.runtime, &endpoint));
         self.endpoint = endpoint;
         Ok(())
     }

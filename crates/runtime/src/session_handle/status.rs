@@ -11,19 +11,23 @@ pub struct SessionStatus {
     pub used: Option<u64>,
     /// Tokens that fit into the model's window.
     pub window: u64,
+    /// How often older messages were summed up.
+    pub compactions: u32,
     /// Changes to what was already sent that nobody meant, since the session was opened here.
     pub unexplained: u32,
 }
 
 impl SessionHandle<'_> {
     pub fn status(&self) -> SessionStatus {
-        let (used, unexplained) = match &self.state {
-            State::Live(session) => (session.prompt_tokens(), session.ledger.unexplained()),
-            State::Fresh { .. } => (None, 0),
+        let (used, compactions, unexplained) = match &self.state {
+            State::Live(session) => {
+                (session.prompt_tokens(), session.context.past.count, session.ledger.unexplained())
+            }
+            State::Fresh { .. } => (None, 0, 0),
         };
         let stated = self.route.stops().first().and_then(|model| model.profile().context_length);
         let window =
             stated.unwrap_or_else(|| model_facts::known(self.runtime.home(), &self.endpoint).window.value);
-        SessionStatus { model: self.endpoint.model.clone(), used, window, unexplained }
+        SessionStatus { model: self.endpoint.model.clone(), used, window, compactions, unexplained }
     }
 }

@@ -18,12 +18,40 @@ pub(crate) struct Place<'a> {
     pub at: f64,
 }
 
+/// Who wrote a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Somebody,
+    /// A compaction; if it is a copy, of this message.
+    Compaction(Option<MessageId>),
+}
+
 /// Adds one message at the end of the session.
 pub(crate) fn message(db: &Connection, place: Place<'_>, columns: &Columns) -> Result<MessageId, StoreError> {
+    let id = insert(db, place, columns, Origin::Somebody)?;
+    queue(db, id.0, "put").doing("queue a message for the index")?;
+    Ok(id)
+}
+
+/// Adds a message that a compaction wrote. It is not indexed: what it repeats is found where it was said.
+pub(crate) fn made(
+    db: &Connection,
+    place: Place<'_>,
+    columns: &Columns,
+    copy_of: Option<MessageId>,
+) -> Result<MessageId, StoreError> {
+    insert(db, place, columns, Origin::Compaction(copy_of))
+}
+
+fn insert(
+    db: &Connection,
+    place: Place<'_>,
+    columns: &Columns,
+    origin: Origin,
+) -> Result<MessageId, StoreError> {
     insert_shared(db, place, columns).doing("record a message")?;
     let id = db.last_insert_rowid();
-    insert_own(db, place, columns, id).doing("record a message")?;
-    queue(db, id, "put").doing("queue a message for the index")?;
+    insert_own(db, place, columns, id, origin).doing("record a message")?;
     artifacts::note(db, place.session, columns).doing("note the files of a message")?;
     db.prepare_cached(
         "UPDATE sessions SET message_count = COALESCE(message_count, 0) + 1,
@@ -62,10 +90,20 @@ fn insert_shared(db: &Connection, place: Place<'_>, columns: &Columns) -> rusqli
 
 /// The number is taken inside the write transaction, and the unique index on it would refuse a
 /// second message in the same place.
-fn insert_own(db: &Connection, place: Place<'_>, columns: &Columns, id: i64) -> rusqlite::Result<usize> {
+fn insert_own(
+    db: &Connection,
+    place: Place<'_>,
+    columns: &Columns,
+    id: i64,
+    origin: Origin,
+) -> rusqlite::Result<usize> {
+    let (made, copy_of) = match origin {
+        Origin::Somebody => (false, None),
+        Origin::Compaction(copy_of) => (true, copy_of),
+    };
     db.prepare_cached(
-        "INSERT INTO hx_message_ext (message_id, session, seq, turn, issuer, anthropic_blocks, plain, sum)
-         VALUES (?1, ?2, (SELECT COALESCE(MAX(seq), 0) + 1 FROM hx_message_ext WHERE session = ?2), ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO hx_message_ext (message_id, session, seq, turn, issuer, anthropic_blocks, plain, sum, made, copy_of)
+         VALUES (?1, ?2, (SELECT COALESCE(MAX(seq), 0) + 1 FROM hx_message_ext WHERE session = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(params![
         id,
@@ -75,6 +113,8 @@ fn insert_own(db: &Connection, place: Place<'_>, columns: &Columns, id: i64) -> 
         columns.anthropic_blocks,
         columns.plain,
         sums::of_columns(columns),
+        made,
+        copy_of.map(|original| original.0),
     ])
 }
 

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 /// What is known about a session only through its id. Other children stay, without a parent.
-const TRACES: [&str; 12] = [
+const TRACES: [&str; 15] = [
     "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_intents WHERE session = ?1",
@@ -18,6 +18,9 @@ const TRACES: [&str; 12] = [
     "DELETE FROM hx_mailbox WHERE session = ?1",
     "DELETE FROM hx_session_ext WHERE session = ?1",
     "DELETE FROM hx_prompts WHERE session = ?1",
+    "DELETE FROM hx_nodes WHERE session = ?1",
+    "DELETE FROM hx_compactions WHERE session = ?1",
+    "DELETE FROM hx_pins WHERE session = ?1",
     "DELETE FROM hx_leases WHERE session = ?1",
     "DELETE FROM messages WHERE session_id = ?1",
     "DELETE FROM session_model_usage WHERE session_id = ?1",
@@ -29,14 +32,19 @@ impl SessionDb {
     /// that worked for it. Refused while a live process holds one of them.
     pub async fn delete(&self, id: &SessionId) -> Result<(), StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
-        let released = self.write(Level::Full, move |db| delete(db, &id, is_alive)).await?;
+        let (released, adopted) = self.write(Level::Full, move |db| delete(db, &id, is_alive)).await?;
         self.remove_unmentioned(released).await;
-        Ok(())
+        self.index_late(adopted).await
     }
 }
 
-/// The names of the files that the removed sessions mentioned.
-fn delete(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<BTreeSet<String>, StoreError> {
+/// The names of the files that the removed sessions mentioned, and the first of the messages that are
+/// originals from now on.
+fn delete(
+    db: &Connection,
+    id: &SessionId,
+    is_alive: Liveness,
+) -> Result<(BTreeSet<String>, Option<i64>), StoreError> {
     let helpers = helpers(db, id).doing("look for a session's helpers")?;
     for session in helpers.iter().chain([id]) {
         if let Some(owner) = lease::holder(db, session, is_alive)? {
@@ -48,10 +56,29 @@ fn delete(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<BTreeSe
         files.extend(artifacts::release(db, helper)?);
         remove(db, helper)?;
     }
+    let adopted = adopt_copies(db, id).doing("keep what was copied")?;
     match remove(db, id)? {
         0 => Err(StoreError::UnknownSession { wanted: id.to_string() }),
-        _ => Ok(files),
+        _ => Ok((files, adopted)),
     }
+}
+
+/// Copies that another session has of what goes now are all that is left of it: the newest one of each
+/// becomes what was said, and is found by searches.
+fn adopt_copies(db: &Connection, id: &SessionId) -> rusqlite::Result<Option<i64>> {
+    let copies: Vec<(i64, i64)> = db
+        .prepare(
+            "SELECT MAX(x.message_id), x.copy_of FROM hx_message_ext AS x JOIN messages AS m ON m.id = x.copy_of
+             WHERE m.session_id = ?1 AND x.session <> ?1 GROUP BY x.copy_of ORDER BY 1",
+        )?
+        .query_map([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for &(newest, original) in &copies {
+        db.execute("UPDATE hx_message_ext SET copy_of = ?1 WHERE copy_of = ?2", [newest, original])?;
+        db.execute("UPDATE hx_message_ext SET made = 0, copy_of = NULL WHERE message_id = ?1", [newest])?;
+        append::queue(db, newest, "put")?;
+    }
+    Ok(copies.first().map(|(newest, _)| *newest))
 }
 
 /// The children that carry the mark of a delegation, and theirs.

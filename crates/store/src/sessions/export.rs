@@ -184,6 +184,16 @@ fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlit
             "hx_waiting_mail",
             "SELECT mode, text, created_at FROM hx_mailbox WHERE session = ?1 AND state = 'waiting' ORDER BY id",
         ),
+        (
+            "hx_nodes",
+            "SELECT number, level, children, first, last, messages, text FROM hx_nodes WHERE session = ?1
+             ORDER BY number",
+        ),
+        (
+            "hx_compactions",
+            "SELECT number, at, report FROM hx_compactions WHERE session = ?1 ORDER BY number",
+        ),
+        ("hx_pins", "SELECT number, text, at FROM hx_pins WHERE session = ?1 ORDER BY number"),
     ] {
         let mut find = db.prepare_cached(sql)?;
         let rows = find.query_map([id], |row| columns(row, 0).map(Value::Object))?;
@@ -201,8 +211,9 @@ fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlit
 }
 
 /// Columns of ours, at the end of each row of [`MESSAGES`].
-const OURS: usize = 5;
-const MESSAGES: &str = "SELECT m.*, x.message_id IS NOT NULL, t.seq, x.issuer, x.anthropic_blocks, x.plain
+const OURS: usize = 7;
+const MESSAGES: &str = "SELECT m.*, x.message_id IS NOT NULL, t.seq, x.issuer, x.anthropic_blocks, x.plain,
+         x.made, x.copy_of
      FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
          LEFT JOIN hx_turns AS t ON t.id = x.turn AND t.session = m.session_id
      WHERE m.session_id = ?1 AND (m.active IS 1) = ?2 ORDER BY m.id";
@@ -219,6 +230,11 @@ fn message(row: &Row<'_>) -> rusqlite::Result<Value> {
         }
         plain = row.get(first + 4)?;
         own.extend(plain.then(|| ("plain".to_owned(), true.into())));
+        if row.get(first + 5)? {
+            own.insert("made".to_owned(), true.into());
+        }
+        let copy_of: Option<i64> = row.get(first + 6)?;
+        own.extend(copy_of.map(|original| ("copy_of".to_owned(), original.into())));
     }
     let texts = exchanged(&mut shared, plain);
     if !texts.is_empty() {

@@ -1,11 +1,12 @@
 //! What was said, for people: the rows of a session with their ids, and a whole conversation
 //! across the sessions it went through. What the model is sent is `load`'s work.
 
+use super::originals::is_told;
 use super::{SessionDb, decode, lineage};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{Content, Message, MessageId, SessionId};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row};
 
 /// Which messages to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,7 +14,10 @@ pub enum Include {
     /// Those the model is sent.
     #[default]
     Active,
-    /// Those that were taken back or put away, too.
+    /// What was said and not taken back, whether a compaction has put it away or not; no summary and no
+    /// copy, so that nothing is told twice.
+    Originals,
+    /// All rows: also what was taken back or put away, and what compactions wrote.
     All,
 }
 
@@ -37,6 +41,8 @@ pub struct StoredMessage {
     pub observed: bool,
     /// The id the chat platform gave it.
     pub platform_id: Option<String>,
+    /// Written by a compaction: a summary, or a copy of what it kept.
+    pub made: bool,
     pub message: Message,
 }
 
@@ -48,8 +54,8 @@ impl SessionDb {
     }
 
     /// The whole conversation as a person remembers it: what was said in the sessions this one
-    /// comes from, then in this one. A question that was carried over into a new session is told
-    /// once.
+    /// comes from, then in this one. What a compaction put away is told, what it wrote is not, and a
+    /// question that was carried over into a new session is told once.
     pub async fn whole_conversation(&self, id: &SessionId) -> Result<Vec<Message>, StoreError> {
         let id = id.clone();
         self.read(move |db| {
@@ -57,7 +63,7 @@ impl SessionDb {
             line.push(id);
             let mut told = Vec::new();
             for session in &line {
-                let said = rows(db, session, Include::Active).doing("read a session's messages")?;
+                let said = rows(db, session, Include::Originals).doing("read a session's messages")?;
                 for row in said {
                     if !is_replayed(&told, &row.message) {
                         told.push(row.message);
@@ -70,19 +76,28 @@ impl SessionDb {
     }
 }
 
-fn rows(db: &Connection, id: &SessionId, include: Include) -> rusqlite::Result<Vec<StoredMessage>> {
-    let sql = format!(
-        "SELECT {}, m.id AS id, m.timestamp, m.active, m.compacted, m.observed, m.platform_message_id
-         FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
-         WHERE m.session_id = ?1 AND (?2 OR m.active = 1) ORDER BY m.id",
+/// A query for rows that [`stored`] understands, up to its conditions on `m`.
+pub(crate) fn select() -> String {
+    format!(
+        "SELECT {}, m.id AS id, m.timestamp, m.active, m.compacted, m.observed, m.platform_message_id, x.made
+         FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id",
         decode::COLUMNS
-    );
+    )
+}
+
+fn rows(db: &Connection, id: &SessionId, include: Include) -> rusqlite::Result<Vec<StoredMessage>> {
+    let which = match include {
+        Include::Active => "m.active = 1".to_owned(),
+        Include::Originals => is_told("m"),
+        Include::All => "TRUE".to_owned(),
+    };
+    let sql = format!("{} WHERE m.session_id = ?1 AND {which} ORDER BY m.id", select());
     let mut find = db.prepare_cached(&sql)?;
-    let found = find.query_map(params![id.as_str(), include == Include::All], stored)?;
+    let found = find.query_map([id.as_str()], stored)?;
     found.filter_map(Result::transpose).collect()
 }
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<Option<StoredMessage>> {
+pub(crate) fn stored(row: &Row<'_>) -> rusqlite::Result<Option<StoredMessage>> {
     let Some(message) = decode::message(row)? else { return Ok(None) };
     let flag = |name| row.get::<_, Option<i64>>(name).map(|flag| flag == Some(1));
     let state = match (flag("active")?, flag("compacted")?) {
@@ -96,6 +111,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Option<StoredMessage>> {
         state,
         observed: flag("observed")?,
         platform_id: row.get("platform_message_id")?,
+        made: flag("made")?,
         message,
     }))
 }

@@ -5,6 +5,7 @@
 //! whole or not at all, and after the one it comes from. Here a file is understood; the rows are
 //! `write`'s work.
 
+mod epochs;
 mod row;
 mod write;
 
@@ -17,6 +18,7 @@ use crate::error::with_causes;
 use hermes_conversation::SessionId;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The most bytes of a file that is imported.
 pub const MAX_IMPORT: usize = 25 << 20;
@@ -61,14 +63,17 @@ impl SessionDb {
     pub async fn import(&self, text: &str) -> Result<Imported, ImportError> {
         let (entries, problems) = understand(text)?;
         let mut imported = Imported { problems, ..Imported::default() };
+        let mut placed: HashMap<String, Arc<Ids>> = HashMap::new();
         for Entry { line, session } in parents_first(entries) {
             let (id, messages) = (SessionId::new(session.id.clone()), session.messages.len());
-            match self.write(Level::Full, move |db| write::session(db, &session)).await {
-                Ok(true) => {
+            let before = session.parent().and_then(|parent| placed.get(parent)).cloned().unwrap_or_default();
+            match self.write(Level::Full, move |db| write::session(db, &session, &before)).await {
+                Ok(Some(ids)) => {
                     imported.messages += u64::try_from(messages).unwrap_or_default();
+                    placed.insert(id.to_string(), Arc::new(ids));
                     imported.sessions.push(id);
                 }
-                Ok(false) => imported.skipped.push(id),
+                Ok(None) => imported.skipped.push(id),
                 Err(error) if error.is_refused_value() => {
                     imported.problems.push(ImportProblem { line, text: with_causes(&error) });
                 }
@@ -78,6 +83,16 @@ impl SessionDb {
         imported.problems.sort_by_key(|problem| problem.line);
         self.tell_pairs(imported.sessions.clone()).await?;
         Ok(imported)
+    }
+
+    /// A message at an id that the index of pairs may have passed by is to be found.
+    pub(super) async fn index_late(&self, first: Option<i64>) -> Result<(), StoreError> {
+        let pairs = self.shared.pairs.clone();
+        self.read(move |_| {
+            first.into_iter().for_each(|first| pairs.forget_if_past(first));
+            Ok(())
+        })
+        .await
     }
 
     /// Messages may have come back under the ids they once had, which the index of pairs has
@@ -99,6 +114,9 @@ impl SessionDb {
         .await
     }
 }
+
+/// The ids that messages have here, by those they had in the file; those of the sessions before, too.
+type Ids = HashMap<i64, i64>;
 
 /// The columns of a message's row.
 type Message = Map<String, Value>;

@@ -138,7 +138,7 @@ impl SessionDb {
 }
 
 /// Whether the lease was still there to be given back.
-fn release(db: &Connection, lease: &Lease) -> Result<bool, StoreError> {
+pub(crate) fn release(db: &Connection, lease: &Lease) -> Result<bool, StoreError> {
     let given = db
         .execute(
             "UPDATE hx_leases SET held = 0 WHERE session = ?1 AND generation = ?2",
@@ -198,7 +198,7 @@ pub(crate) fn require_free(
     }
 }
 
-fn take(
+pub(crate) fn take(
     db: &Connection,
     session: SessionId,
     owner: Owner,

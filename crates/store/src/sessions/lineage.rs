@@ -108,6 +108,23 @@ pub(crate) fn ancestors(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec
     Ok(line.into_iter().skip(1).rev().map(SessionId::new).collect())
 }
 
+/// The sessions of which this one is the continuation after compressions, and itself, the first one first.
+pub(crate) fn compression_line(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
+    let mut find = db.prepare_cached(&format!(
+        "SELECT p.id FROM sessions AS c JOIN sessions AS p ON p.id = c.parent_session_id
+         WHERE c.id = ?1 AND p.end_reason = 'compression' AND {}",
+        may_continue("c")
+    ))?;
+    let mut line = vec![id.clone()];
+    let mut parent = find.query_row([id.as_str()], named).optional()?;
+    while let Some(next) = parent.filter(|next| !line.contains(next) && line.len() < MAX_LINE) {
+        parent = find.query_row([next.as_str()], named).optional()?;
+        line.push(next);
+    }
+    line.reverse();
+    Ok(line)
+}
+
 /// `UNION` drops what was seen before, so circles end.
 fn descendants(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
     db.prepare_cached(

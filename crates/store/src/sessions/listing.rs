@@ -6,6 +6,7 @@
 use super::encode::PARTS_MARK;
 use super::lineage::{compression_tip, marker, may_continue};
 use super::numbers::{count, stored};
+use super::originals::is_original;
 use super::{SessionDb, decode};
 use crate::StoreError;
 use crate::error::Doing;
@@ -142,8 +143,10 @@ fn summary(db: &Connection, id: &SessionId) -> rusqlite::Result<Option<SessionSu
         "SELECT s.id, s.title, s.source, s.model, s.cwd, s.started_at, {LAST_ACTIVE}, s.end_reason,
                 s.archived, s.message_count, s.tool_call_count,
                 (SELECT m.content FROM messages AS m
-                 WHERE m.session_id = s.id AND m.role = 'user' AND m.content IS NOT NULL ORDER BY m.id LIMIT 1)
-         FROM sessions AS s WHERE s.id = ?1"
+                 WHERE m.session_id = s.id AND m.role = 'user' AND m.content IS NOT NULL AND {said}
+                 ORDER BY m.id LIMIT 1)
+         FROM sessions AS s WHERE s.id = ?1",
+        said = is_original("m")
     ))?
     .query_row([id.as_str()], from_row)
     .optional()
@@ -156,9 +159,14 @@ fn continued(db: &Connection, first: SessionSummary) -> rusqlite::Result<Session
         return Ok(first);
     }
     Ok(match summary(db, &tip)? {
-        Some(tip) => {
-            SessionSummary { root: Some(first.id), source: first.source, started_at: first.started_at, ..tip }
-        }
+        Some(tip) => SessionSummary {
+            root: Some(first.id),
+            source: first.source,
+            started_at: first.started_at,
+            // Nothing new may have been said since.
+            preview: if tip.preview.is_empty() { first.preview } else { tip.preview },
+            ..tip
+        },
         None => first,
     })
 }

@@ -54,7 +54,8 @@ CREATE TABLE IF NOT EXISTS hx_outbox (
 );
 
 -- `plain` is 1 for text that happens to begin with the marker of structured content. `sum` is NULL for
--- messages from before it was kept.
+-- messages from before it was kept. `made` is 1 for what a compaction wrote, and `copy_of` is the message
+-- that somebody said of which it is a copy, if it is one.
 CREATE TABLE IF NOT EXISTS hx_message_ext (
   message_id INTEGER PRIMARY KEY,
   session TEXT NOT NULL,
@@ -63,13 +64,18 @@ CREATE TABLE IF NOT EXISTS hx_message_ext (
   issuer TEXT,
   anthropic_blocks TEXT,
   plain INTEGER NOT NULL DEFAULT 0,
-  sum INTEGER
+  sum INTEGER,
+  made INTEGER NOT NULL DEFAULT 0,
+  copy_of INTEGER
 );
 CREATE UNIQUE INDEX IF NOT EXISTS hx_message_ext_seq ON hx_message_ext(session, seq);
+CREATE INDEX IF NOT EXISTS hx_message_ext_copy ON hx_message_ext(copy_of) WHERE copy_of IS NOT NULL;
 
+-- `ineffective` counts compactions in a row that did not help.
 CREATE TABLE IF NOT EXISTS hx_session_ext (
   session TEXT PRIMARY KEY,
-  quirks TEXT
+  quirks TEXT,
+  ineffective INTEGER NOT NULL DEFAULT 0
 );
 
 -- Which session mentions which kept file.
@@ -154,4 +160,36 @@ CREATE TABLE IF NOT EXISTS hx_marks (
 CREATE TABLE IF NOT EXISTS hx_prompts (
   session TEXT PRIMARY KEY,
   outline TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Summaries, and the first and the last of the messages that each stands for. Numbers go on through the
+-- sessions of one conversation.
+CREATE TABLE IF NOT EXISTS hx_nodes (
+  session TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  children TEXT NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (session, number)
+);
+
+-- One row per compaction, with its report as JSON.
+CREATE TABLE IF NOT EXISTS hx_compactions (
+  session TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at REAL NOT NULL,
+  report TEXT NOT NULL,
+  PRIMARY KEY (session, number)
+) WITHOUT ROWID;
+
+-- What no compaction may lose, as a person put it.
+CREATE TABLE IF NOT EXISTS hx_pins (
+  session TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  at REAL NOT NULL,
+  PRIMARY KEY (session, number)
 ) WITHOUT ROWID;

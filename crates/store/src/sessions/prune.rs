@@ -6,6 +6,7 @@
 
 use super::listing::preview;
 use super::numbers::count;
+use super::originals::is_original;
 use super::{Liveness, SessionDb, decode, lease};
 use crate::StoreError;
 use crate::error::Doing;
@@ -78,17 +79,19 @@ impl SessionDb {
 }
 
 fn old_enough(db: &Connection, filter: &PruneFilter, before: f64) -> rusqlite::Result<Vec<Prunable>> {
-    db.prepare(
+    db.prepare(&format!(
         "SELECT * FROM (
              SELECT s.id, s.title, s.source, s.started_at,
                     COALESCE((SELECT MAX(m.timestamp) FROM messages AS m WHERE m.session_id = s.id), s.started_at)
                         AS last_active,
                     s.ended_at IS NOT NULL AS ended, s.message_count,
                     (SELECT m.content FROM messages AS m
-                     WHERE m.session_id = s.id AND m.role = 'user' AND m.content IS NOT NULL ORDER BY m.id LIMIT 1)
+                     WHERE m.session_id = s.id AND m.role = 'user' AND m.content IS NOT NULL AND {}
+                     ORDER BY m.id LIMIT 1)
              FROM sessions AS s WHERE s.started_at < ?1 AND (?2 IS NULL OR s.source = ?2))
          WHERE last_active < ?1 AND (ended OR NOT ?3) ORDER BY started_at, id",
-    )?
+        is_original("m")
+    ))?
     .query_map(params![before, filter.source, filter.ended_only], prunable)?
     .collect()
 }

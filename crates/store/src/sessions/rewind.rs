@@ -40,13 +40,7 @@ impl SessionDb {
         let (id, is_alive) = (id.clone(), self.is_alive);
         self.write(Level::Full, move |db| {
             require_rest(db, &id, is_alive)?;
-            let restored = db
-                .execute(
-                    "UPDATE messages SET active = 1
-                     WHERE session_id = ?1 AND id >= ?2 AND active = 0 AND compacted = 0",
-                    params![id.as_str(), since.0],
-                )
-                .doing("bring messages back")?;
+            let restored = restore(db, &id, since).doing("bring messages back")?;
             Ok(u64::try_from(restored).unwrap_or_default())
         })
         .await
@@ -62,8 +56,39 @@ fn require_rest(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<(
     }
 }
 
+/// What a compaction has copied is brought back as its copy. What was said is then what it was before: put
+/// away by a compaction of its own session, or still active in the session that this one continues.
+fn restore(db: &Connection, id: &SessionId, since: MessageId) -> rusqlite::Result<usize> {
+    let restored = db.execute(
+        "UPDATE messages SET active = 1
+         WHERE session_id = ?1 AND id >= ?2 AND active = 0 AND compacted = 0 AND NOT EXISTS
+             (SELECT 1 FROM hx_message_ext AS x WHERE x.copy_of = messages.id AND x.session = ?1)",
+        params![id.as_str(), since.0],
+    )?;
+    db.execute(
+        "UPDATE messages SET
+             compacted = EXISTS (SELECT 1 FROM hx_message_ext AS x
+                                 WHERE x.copy_of = messages.id AND x.session = messages.session_id),
+             active = NOT EXISTS (SELECT 1 FROM hx_message_ext AS x
+                                  WHERE x.copy_of = messages.id AND x.session = messages.session_id)
+         WHERE active = 0 AND compacted = 0 AND id IN
+             (SELECT x.copy_of FROM hx_message_ext AS x JOIN messages AS m ON m.id = x.message_id
+              WHERE x.session = ?1 AND x.message_id >= ?2 AND m.active = 1 AND x.copy_of IS NOT NULL)",
+        params![id.as_str(), since.0],
+    )?;
+    Ok(restored)
+}
+
 fn rewind(db: &Connection, id: &SessionId, to: MessageId) -> Result<Rewound, StoreError> {
     let text = target(db, id, to)?;
+    // With a copy goes what it is a copy of: the person takes back the words, not a row.
+    db.execute(
+        "UPDATE messages SET active = 0, compacted = 0 WHERE id IN
+             (SELECT x.copy_of FROM hx_message_ext AS x JOIN messages AS m ON m.id = x.message_id
+              WHERE x.session = ?1 AND m.id >= ?2 AND m.active = 1 AND x.copy_of IS NOT NULL)",
+        params![id.as_str(), to.0],
+    )
+    .doing("take messages back")?;
     let messages = db
         .execute(
             "UPDATE messages SET active = 0 WHERE session_id = ?1 AND id >= ?2 AND active = 1",

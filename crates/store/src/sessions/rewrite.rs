@@ -1,7 +1,7 @@
 //! Puts other messages in the place of those a session has.
 //!
 //! Each of these is one transaction: there is never a session with half of its messages. After it
-//! the counters say how many messages are active.
+//! the counters say how many messages are active. What a compaction puts in place is `epoch`'s work.
 
 use super::append::{self, Place};
 use super::encode::{self, Columns};
@@ -13,32 +13,29 @@ use hermes_conversation::{Lease, Message, SessionId};
 use rusqlite::Connection;
 
 impl SessionDb {
-    /// Puts the active messages away and goes on with `messages`. What was put away is no longer
-    /// sent but still found by searches.
-    pub async fn archive_and_compact(&self, lease: &Lease, messages: &[Message]) -> Result<(), StoreError> {
-        self.rewrite(lease, messages, |db, session| {
-            db.execute(
-                "UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ?1 AND active = 1",
-                [session.as_str()],
-            )
-            .doing("put messages away")?;
+    /// Removes the active messages for good and goes on with `messages`, which belong to the turn that is
+    /// open, if one is. What was taken back or put away stays as it is, and so do the files that the removed
+    /// messages mention: they go with the session.
+    pub async fn replace(&self, lease: &Lease, messages: &[Message]) -> Result<(), StoreError> {
+        let columns: Vec<Columns> = messages.iter().map(encode::columns).collect();
+        let (lease, at) = (lease.clone(), self.now());
+        self.write(Level::Full, move |db| {
+            lease::fence(db, &lease)?;
+            let session = &lease.session;
+            remove(db, session, "m.active = 1")?;
+            renumber(db, session).doing("number the messages anew")?;
+            reset_counters(db, session).doing("count the messages")?;
+            let turn = lease::newest_open_turn(db, session).doing("look for an unfinished turn")?;
+            let place = Place { session, turn: turn.map(|turn| turn.id), at };
+            for columns in &columns {
+                append::message(db, place, columns)?;
+            }
             Ok(())
         })
         .await
     }
 
-    /// Removes the active messages for good and goes on with `messages`. What was taken back or
-    /// put away stays as it is, and so do the files that the removed messages mention: they go with
-    /// the session.
-    pub async fn replace(&self, lease: &Lease, messages: &[Message]) -> Result<(), StoreError> {
-        self.rewrite(lease, messages, |db, session| {
-            remove(db, session, "m.active = 1")?;
-            renumber(db, session).doing("number the messages anew")
-        })
-        .await
-    }
-
-    /// Removes all messages of a session for good, and the record of its turns. What they cost
+    /// Removes all messages of a session for good, and the record of its turns and compactions. What they cost
     /// stays counted. Refused while another live process holds the session.
     pub async fn clear(&self, id: &SessionId) -> Result<(), StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
@@ -53,6 +50,9 @@ impl SessionDb {
                 "DELETE FROM hx_message_ext WHERE session = ?1",
                 "DELETE FROM hx_intents WHERE session = ?1",
                 "DELETE FROM hx_turns WHERE session = ?1",
+                "DELETE FROM hx_nodes WHERE session = ?1",
+                "DELETE FROM hx_compactions WHERE session = ?1",
+                "DELETE FROM hx_pins WHERE session = ?1",
             ] {
                 db.execute(trace, [id.as_str()]).doing("clear a session")?;
             }
@@ -61,35 +61,10 @@ impl SessionDb {
         self.remove_unmentioned(cleared.await?).await;
         Ok(())
     }
-
-    /// One durable, fenced transaction: makes room, then adds the messages. They belong to the
-    /// turn that is open, if one is.
-    async fn rewrite(
-        &self,
-        lease: &Lease,
-        messages: &[Message],
-        make_room: fn(&Connection, &SessionId) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let columns: Vec<Columns> = messages.iter().map(encode::columns).collect();
-        let (lease, at) = (lease.clone(), self.now());
-        self.write(Level::Full, move |db| {
-            lease::fence(db, &lease)?;
-            let session = &lease.session;
-            make_room(db, session)?;
-            reset_counters(db, session).doing("count the messages")?;
-            let turn = lease::newest_open_turn(db, session).doing("look for an unfinished turn")?;
-            let place = Place { session, turn: turn.map(|turn| turn.id), at };
-            for columns in &columns {
-                append::message(db, place, columns)?;
-            }
-            Ok(())
-        })
-        .await
-    }
 }
 
 /// Counting begins anew; every message that is added counts itself.
-fn reset_counters(db: &Connection, session: &SessionId) -> rusqlite::Result<usize> {
+pub(crate) fn reset_counters(db: &Connection, session: &SessionId) -> rusqlite::Result<usize> {
     db.execute("UPDATE sessions SET message_count = 0, tool_call_count = 0 WHERE id = ?1", [session.as_str()])
 }
 

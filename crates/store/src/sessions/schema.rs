@@ -31,11 +31,13 @@ pub(crate) enum Found {
 
 /// Looks without writing. Cheap: two small reads.
 pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
-    let (all, marked, core, own, sums): (i64, i64, i64, i64, i64) = db.query_row(
+    let (all, marked, core, own, grown): (i64, i64, i64, i64, i64) = db.query_row(
         "SELECT COUNT(*), COALESCE(SUM(name = 'schema_version'), 0),
                 COALESCE(SUM(type = 'table' AND name IN ('sessions', 'messages')), 0),
                 COALESCE(SUM(substr(name, 1, 3) = 'hx_'), 0),
-                COALESCE(SUM(name = 'hx_message_ext' AND instr(sql, 'sum INTEGER') > 0), 0)
+                COALESCE(SUM((name = 'hx_message_ext' AND instr(sql, 'sum INTEGER') > 0
+                                  AND instr(sql, 'made INTEGER') > 0 AND instr(sql, 'copy_of INTEGER') > 0)
+                          OR (name = 'hx_session_ext' AND instr(sql, 'ineffective INTEGER') > 0)), 0)
          FROM sqlite_master",
         [],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
@@ -48,7 +50,7 @@ pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
     }
     let version =
         db.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [], |row| row.get(0))?;
-    let complete = own >= stored(OWN.matches("IF NOT EXISTS").count()) && sums > 0;
+    let complete = own >= stored(OWN.matches("IF NOT EXISTS").count()) && grown == 2;
     Ok(Found::Schema { version, has_sessions: core == 2, complete })
 }
 
@@ -90,16 +92,28 @@ pub(crate) fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
         }
         db.execute("INSERT INTO schema_version VALUES (?1)", [VERSION]).doing("create the schema")?;
     }
-    db.execute_batch(OWN).doing("create the tables")?;
-    add_sums(db).doing("create the tables")
+    // First, because an index may be on one of them.
+    add_columns(db).doing("create the tables")?;
+    db.execute_batch(OWN).doing("create the tables")
 }
 
-/// Files of earlier builds have the table without this column.
-fn add_sums(db: &Connection) -> rusqlite::Result<()> {
-    let is_there =
-        db.prepare("SELECT 1 FROM pragma_table_info('hx_message_ext') WHERE name = 'sum'")?.exists([])?;
-    if !is_there {
-        db.execute_batch("ALTER TABLE hx_message_ext ADD COLUMN sum INTEGER")?;
+/// Columns that the tables of earlier builds do not have.
+const ADDED: [(&str, &str, &str); 4] = [
+    ("hx_message_ext", "sum", "INTEGER"),
+    ("hx_message_ext", "made", "INTEGER NOT NULL DEFAULT 0"),
+    ("hx_message_ext", "copy_of", "INTEGER"),
+    ("hx_session_ext", "ineffective", "INTEGER NOT NULL DEFAULT 0"),
+];
+
+/// Brings tables that are there up to date; one that is not there will have all columns at once.
+fn add_columns(db: &Connection) -> rusqlite::Result<()> {
+    let mut known = db.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    for (table, column, kind) in ADDED {
+        let names: Vec<String> =
+            known.query_map([table], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        if !names.is_empty() && !names.iter().any(|name| name == column) {
+            db.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"))?;
+        }
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use super::query::{self, Group, Kind};
 use super::{SessionDb, decode};
 use crate::StoreError;
 use crate::error::Doing;
+use filter::Scope;
 use hermes_conversation::{MessageId, SessionId};
 use plan::{Plan, Table};
 use run::{Rows, Search};
@@ -63,8 +64,23 @@ impl SessionDb {
 
     /// Finds messages that a filter lets through.
     pub async fn search_with(&self, query: &str, filter: SearchFilter) -> Result<SearchReport, StoreError> {
+        self.search_in(query, Scope { filter, sessions: Vec::new() }).await
+    }
+
+    /// Finds messages of one conversation, which may have gone through several sessions.
+    pub(super) async fn search_line(
+        &self,
+        query: &str,
+        line: Vec<SessionId>,
+        limit: usize,
+    ) -> Result<SearchReport, StoreError> {
+        let filter = SearchFilter { limit, ..SearchFilter::default() };
+        self.search_in(query, Scope { filter, sessions: line }).await
+    }
+
+    async fn search_in(&self, query: &str, scope: Scope) -> Result<SearchReport, StoreError> {
         let groups = query::groups(query);
-        if groups.is_empty() || filter.limit == 0 {
+        if groups.is_empty() || scope.filter.limit == 0 {
             return Ok(SearchReport { complete: true, ..SearchReport::default() });
         }
         let deadline = Instant::now() + CATCH_UP;
@@ -80,14 +96,14 @@ impl SessionDb {
             if needs_pairs(&groups) {
                 pairs.catch_up(db, deadline);
             }
-            let mut report = answer(db, &pairs, &groups, &filter, caught_up)?;
+            let mut report = answer(db, &pairs, &groups, &scope, caught_up)?;
             if report.hits.is_empty()
                 && let Some(loose) = query::relaxed(&groups)
             {
-                report = answer(db, &pairs, &loose, &filter, caught_up)?;
+                report = answer(db, &pairs, &loose, &scope, caught_up)?;
                 report.loosened = true;
             }
-            if filter.with_context {
+            if scope.filter.with_context {
                 context::add(db, &mut report.hits).doing("read the messages around the hits")?;
             }
             Ok(report)
@@ -106,10 +122,10 @@ fn answer(
     db: &Connection,
     pairs: &PairIndex,
     groups: &[Group],
-    filter: &SearchFilter,
+    scope: &Scope,
     caught_up: bool,
 ) -> Result<SearchReport, StoreError> {
-    let search = Search { plan: Plan::new(groups), groups, filter };
+    let search = Search { plan: Plan::new(groups), groups, scope };
     let found = if needs_pairs(groups) {
         let with_pairs = pairs.read(|db, known| by_all_indexes(db, &search, known));
         with_pairs.map_or_else(|| without_pairs(db, &search), Ok)
@@ -136,7 +152,7 @@ fn by_all_indexes(db: &Connection, search: &Search<'_>, known: Known) -> Found {
     let unknown = highest - known.last;
     if search.plan.uses(Table::Pairs) {
         let mut hits = search.by_comparing(db, Rows::After(known.last))?;
-        if hits.len() < search.filter.needed() || search.filter.sort != Sort::Rank {
+        if hits.len() < search.scope.filter.needed() || search.scope.filter.sort != Sort::Rank {
             hits.extend(search.by_plan(db, Rows::UpTo(known.last))?);
             hits.extend(search.by_hidden(db, known)?);
         }

@@ -64,9 +64,21 @@ impl SessionDb {
     }
 }
 
-/// Every session as a row of numbers, under the names that the sums use.
+/// Every session as a row of numbers, under the names that the sums use. The counters of a session that was
+/// compacted say what is active; there the messages themselves are counted, each once.
 const OF_SESSIONS: &str = "SELECT id, source, started_at, COALESCE(model, 'unknown') AS model, 1 AS sessions,
-    message_count AS messages, tool_call_count AS tools, api_call_count AS calls, input_tokens AS input,
+    CASE WHEN id IN (SELECT session FROM hx_compactions) THEN
+        (SELECT COUNT(*) FROM messages AS m WHERE m.session_id = sessions.id AND NOT EXISTS
+             (SELECT 1 FROM hx_message_ext AS x WHERE x.message_id = m.id AND x.made = 1))
+    ELSE message_count END AS messages,
+    CASE WHEN id IN (SELECT session FROM hx_compactions) THEN
+        (SELECT SUM(CASE WHEN COALESCE(m.tool_calls, '') = '' THEN 0
+                         WHEN json_valid(m.tool_calls) AND json_type(m.tool_calls) = 'array'
+                             THEN json_array_length(m.tool_calls) ELSE 1 END)
+         FROM messages AS m WHERE m.session_id = sessions.id AND NOT EXISTS
+             (SELECT 1 FROM hx_message_ext AS x WHERE x.message_id = m.id AND x.made = 1))
+    ELSE tool_call_count END AS tools,
+    api_call_count AS calls, input_tokens AS input,
     output_tokens AS output, cache_read_tokens AS cache_read, cache_write_tokens AS cache_write,
     reasoning_tokens AS reasoning FROM sessions";
 

@@ -1,6 +1,7 @@
 //! The end of a session, for a glance at it.
 
 use super::numbers::stored;
+use super::originals::is_told;
 use super::{SessionDb, decode};
 use crate::StoreError;
 use crate::error::Doing;
@@ -8,7 +9,8 @@ use hermes_conversation::{Message, SessionId};
 use rusqlite::{Connection, params};
 
 impl SessionDb {
-    /// The last active messages of a session, in order. One that does not exist has none.
+    /// The last messages that were said in a session, in order, also those that a compaction has put away.
+    /// One that does not exist has none.
     pub async fn last_messages(&self, id: &SessionId, limit: usize) -> Result<Vec<Message>, StoreError> {
         let id = id.clone();
         self.read(move |db| last(db, &id, limit).doing("read the end of a session")).await
@@ -19,9 +21,10 @@ impl SessionDb {
 fn last(db: &Connection, id: &SessionId, limit: usize) -> rusqlite::Result<Vec<Message>> {
     let sql = format!(
         "SELECT {} FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
-         WHERE m.id IN (SELECT id FROM messages WHERE session_id = ?1 AND active = 1 ORDER BY id DESC LIMIT ?2)
+         WHERE m.id IN (SELECT s.id FROM messages AS s WHERE s.session_id = ?1 AND {} ORDER BY s.id DESC LIMIT ?2)
          ORDER BY m.id",
-        decode::COLUMNS
+        decode::COLUMNS,
+        is_told("s")
     );
     let mut find = db.prepare_cached(&sql)?;
     let found = find.query_map(params![id.as_str(), stored(limit)], decode::message)?;

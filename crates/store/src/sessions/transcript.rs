@@ -5,6 +5,7 @@
 
 use super::append::{self, Place};
 use super::encode::{self, Columns};
+use super::epoch::{self, Epoch};
 use super::lease::fence;
 use super::lease::move_to;
 use super::numbers::stored;
@@ -13,9 +14,9 @@ use super::writer::Level;
 use super::{SessionDb, StoreError, mailbox, spending};
 use crate::error::Doing;
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, FileChange, Intent, IntentId, IntentState, Lease, Message,
-    MessageId, Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId, Settlement,
-    SpentCall, StartPermit, Transcript, TurnId,
+    AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, IntentState, Lease,
+    Message, MessageId, Node, Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId,
+    Settlement, SpentCall, StartPermit, Transcript, TurnId,
 };
 use rusqlite::{Connection, params};
 
@@ -121,6 +122,21 @@ impl Transcript for SessionDb {
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         let entry = self.entry(turn, messages.iter().map(encode::columns).collect(), spent);
         self.record(lease, move |db, lease| entry.write(db, lease).map(drop))
+    }
+
+    fn compact<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: Option<&'a OpenTurn>,
+        compaction: &'a Compaction,
+    ) -> BoxFuture<'a, Result<Vec<Node>, RecordError>> {
+        let (epoch, turn, now) = (Epoch::new(compaction), turn.map(|turn| turn.id), self.now());
+        self.record(lease, move |db, lease| {
+            if let Some(turn) = turn {
+                require_open(db, &lease.session, turn)?;
+            }
+            epoch::open(db, &lease.session, &epoch, now)
+        })
     }
 
     fn note_process<'a>(

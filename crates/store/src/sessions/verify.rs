@@ -27,8 +27,10 @@ pub enum Check {
     Intents,
     /// A session's counters equal its rows.
     Counters,
-    /// Every message is in the search index or waits for it.
+    /// Every message that somebody said is in the search index or waits for it.
     Index,
+    /// Summaries stand for something older, copies are of what somebody said, and reports can be read.
+    Epochs,
 }
 
 impl Check {
@@ -41,6 +43,7 @@ impl Check {
             Self::Intents => "intents",
             Self::Counters => "counters",
             Self::Index => "index",
+            Self::Epochs => "epochs",
         }
     }
 }
@@ -93,7 +96,7 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     seen.sessions = counted("SELECT COUNT(*) FROM sessions");
     seen.messages = counted("SELECT COUNT(*) FROM messages");
     seen.outbox = counted("SELECT COUNT(*) FROM hx_outbox");
-    let examinations: [(Check, Examination); 7] = [
+    let examinations: [(Check, Examination); 8] = [
         (Check::Integrity, integrity),
         (Check::Messages, messages),
         (Check::Sequence, sequence),
@@ -101,6 +104,7 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
         (Check::Intents, intents),
         (Check::Counters, counters),
         (Check::Index, index),
+        (Check::Epochs, epochs),
     ];
     for (check, examination) in examinations {
         // One that cannot be carried out says so and does not keep the others from it.
@@ -203,7 +207,7 @@ fn calls(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     let mut find = db.prepare(
         "SELECT x.session, x.turn, m.role, m.tool_call_id, m.tool_calls
          FROM hx_message_ext AS x JOIN hx_turns AS t ON t.id = x.turn JOIN messages AS m ON m.id = x.message_id
-         WHERE t.state = 'closed' AND m.role IN ('assistant', 'tool') ORDER BY x.session, x.seq",
+         WHERE t.state = 'closed' AND m.role IN ('assistant', 'tool') AND x.made = 0 ORDER BY x.session, x.seq",
     )?;
     let mut rows = find.query([])?;
     let mut asked = Asked::default();
@@ -293,7 +297,8 @@ fn index_table(db: &Connection, table: &str, seen: &mut Verification) -> rusqlit
     db.query_row(&format!("SELECT COUNT(*) FROM {table} WHERE {table} MATCH '\"a\"'"), [], |_| Ok(()))?;
     let mut missing = db.prepare(&format!(
         "SELECT session_id, COUNT(*) FROM messages WHERE id NOT IN (SELECT id FROM {table}_docsize)
-             AND id NOT IN (SELECT message_id FROM hx_outbox) GROUP BY session_id ORDER BY session_id"
+             AND id NOT IN (SELECT message_id FROM hx_outbox)
+             AND id NOT IN (SELECT message_id FROM hx_message_ext WHERE made = 1) GROUP BY session_id ORDER BY session_id"
     ))?;
     let mut rows = missing.query([])?;
     while let Some(row) = rows.next()? {
@@ -310,6 +315,32 @@ fn index_table(db: &Connection, table: &str, seen: &mut Verification) -> rusqlit
     )?;
     if extra > 0 {
         seen.add(Check::Index, None, format!("{table} has {extra} entries for messages that do not exist"));
+    }
+    Ok(())
+}
+
+/// Only of sessions that are there: the other program deletes without knowing what we keep.
+fn epochs(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    for sql in [
+        "SELECT n.session, 'summary ' || n.number || ' stands for messages ' || n.first || ' to ' || n.last
+         FROM hx_nodes AS n WHERE n.first > n.last OR NOT json_valid(n.children)",
+        "SELECT n.session, 'summary ' || n.number || ' sums up ' || c.value || ', which is not older'
+         FROM hx_nodes AS n, json_each(CASE WHEN json_valid(n.children) THEN n.children ELSE '[]' END) AS c
+         WHERE c.value >= n.number",
+        "SELECT x.session, 'message ' || x.message_id || ' is a copy of ' || x.copy_of || ', which is one, too'
+         FROM hx_message_ext AS x JOIN hx_message_ext AS o ON o.message_id = x.copy_of
+         WHERE x.made = 0 OR o.made = 1",
+        "SELECT session, 'the report of compaction ' || number || ' cannot be read' FROM hx_compactions
+         WHERE NOT json_valid(report)",
+    ] {
+        let mut find = db.prepare(sql)?;
+        let mut rows = find.query([])?;
+        while let Some(row) = rows.next()? {
+            let session: String = row.get(0)?;
+            if db.prepare_cached("SELECT 1 FROM sessions WHERE id = ?1")?.exists([&session])? {
+                seen.add(Check::Epochs, Some(session), row.get(1)?);
+            }
+        }
     }
     Ok(())
 }

@@ -63,6 +63,10 @@ def say(db, session, text):
     return db.append_message(session, "user", text)
 
 
+def compact(db, session, *texts):
+    return db.archive_and_compact(session, [{"role": "user", "content": text} for text in texts])
+
+
 def see(db, session, *queries):
     row = db.get_session(session)
     return {
@@ -89,6 +93,7 @@ def take(db, file):
 if __name__ == "__main__":
     command, path, *rest = sys.argv[1:]
     database = hermes_state.SessionDB(db_path=Path(path))
-    answer = {"make": make, "read": read, "say": say, "see": see, "export": export, "import": take}[command](database, *rest)
+    commands = {"make": make, "read": read, "say": say, "see": see, "compact": compact, "export": export, "import": take}
+    answer = commands[command](database, *rest)
     database.close()
     print(json.dumps(answer, default=str))

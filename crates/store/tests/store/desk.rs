@@ -1,8 +1,9 @@
 //! A database in a temporary directory, and short ways to write to it.
 
 use hermes_conversation::{
-    AssistantMessage, Bill, CallId, Closing, Content, Effect, Intent, IntentState, Lease, Message, OpenTurn,
-    Opening, Owner, SessionId, SpentCall, ToolCall, Transcript, Usage, UserMessage,
+    AssistantMessage, Bill, CallId, Closing, Compaction, CompactionReport, Content, Effect, Intent,
+    IntentState, Kept, Lease, Message, NewNode, Node, OpenTurn, Opening, Owner, SessionId, SpentCall,
+    SummaryBy, TokenCount, ToolCall, Transcript, Trigger, Usage, UserMessage,
 };
 use hermes_store::{Clock, ExportFilter, ExportFormat, NewSession, RecoveryTexts, SessionDb};
 use serde_json::Value;
@@ -91,7 +92,42 @@ pub(crate) fn texts() -> RecoveryTexts {
     }
 }
 
+/// A compaction whose last `tail` messages are as they were.
+pub(crate) fn compaction(messages: &[Message], tail: usize, nodes: &[(&[u32], &str)]) -> Compaction {
+    Compaction {
+        messages: messages.iter().cloned().map(Arc::new).collect(),
+        tail,
+        nodes: nodes
+            .iter()
+            .map(|(children, text)| NewNode { children: children.to_vec(), text: (*text).to_owned() })
+            .collect(),
+        report: CompactionReport {
+            engine: "compressor".into(),
+            trigger: Trigger::Manual,
+            by: SummaryBy::Excerpts,
+            messages_before: 9,
+            messages_after: messages.len() as u64,
+            tokens_before: TokenCount::Estimated(90),
+            tokens_after: TokenCount::Estimated(9),
+            seconds: 0.5,
+            cost_usd: None,
+            kept: Kept { tail: tail as u64, ..Kept::default() },
+        },
+    }
+}
+
 impl Desk {
+    /// Opens an epoch outside a turn.
+    pub(crate) async fn compact(
+        &self,
+        lease: &Lease,
+        messages: &[Message],
+        tail: usize,
+        nodes: &[(&[u32], &str)],
+    ) -> Vec<Node> {
+        self.db.compact(lease, None, &compaction(messages, tail, nodes)).await.unwrap()
+    }
+
     pub(crate) fn new() -> Self {
         let dir = Arc::new(tempfile::tempdir().unwrap());
         let path = dir.path().join("state.db");

@@ -4,6 +4,7 @@
 mod artifacts;
 mod contention;
 mod desk;
+mod epochs;
 mod exchange;
 mod faults;
 mod import;
@@ -19,6 +20,7 @@ mod rewrite;
 mod round_trip;
 mod schema;
 mod scripts;
+mod split;
 mod trace;
 mod turns;
 mod upgrade;

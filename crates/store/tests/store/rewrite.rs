@@ -1,8 +1,9 @@
 //! Changing what a session holds: taking back, compacting, replacing, clearing, archiving, ending.
 
-use crate::desk::{Desk, call, closing, intent, owner, reply, session};
+use crate::desk::{Desk, call, closing, compaction, intent, owner, reply, session};
 use hermes_conversation::{
-    IntentState, Lease, Message, MessageId, SessionId, Settled, Settlement, ToolMessage, Transcript,
+    IntentState, Lease, Message, MessageId, RecordError, SessionId, Settled, Settlement, ToolMessage,
+    Transcript,
 };
 use hermes_store::{Include, ListFilter, MessageState, NewSession, StoreError, StoredMessage, verify};
 use std::time::Duration;
@@ -119,7 +120,7 @@ async fn compacting_puts_away_and_goes_on() {
     let kept = [Message::user("so far: a walrus"), Message::Assistant(reply(&["c1"]))];
     let kept =
         [&kept[..], &[Message::tool(call("c1").id, "terminal", "a fox"), Message::user("and now")]].concat();
-    desk.db.archive_and_compact(&lease, &kept).await.unwrap();
+    desk.db.compact(&lease, Some(&turn), &compaction(&kept, 1, &[])).await.unwrap();
     assert_eq!(desk.messages("s").await, kept);
     assert_eq!(counters(&desk), (4, 1, 1));
     desk.db.close(&lease, turn, closing("done")).await.unwrap();
@@ -133,7 +134,7 @@ async fn compacting_puts_away_and_goes_on() {
     assert_eq!(ids(&rows), (1..=14).map(|id| (id, state(id))).collect::<Vec<_>>());
     is_sound(&desk).await;
     // Put away is still found, taken back is not.
-    assert_eq!((hits(&desk, "first").await, hits(&desk, "last").await, hits(&desk, "fox").await), (1, 0, 2));
+    assert_eq!((hits(&desk, "first").await, hits(&desk, "last").await, hits(&desk, "fox").await), (1, 0, 1));
     // What is put away is not brought back with what was taken back.
     assert_eq!(desk.db.restore_rewound(&id(), MessageId(1)).await.unwrap(), 2);
     // A rewind after a compaction leaves a counter between active and all.
@@ -145,7 +146,7 @@ async fn compacting_puts_away_and_goes_on() {
 #[tokio::test]
 async fn replacing_removes_what_was_active_and_nothing_else() {
     let (desk, lease) = talked().await;
-    desk.db.archive_and_compact(&lease, &[Message::user("summary")]).await.unwrap();
+    desk.compact(&lease, &[Message::user("summary")], 0, &[]).await;
     desk.say(&lease, "gone badger", "five").await;
     desk.db.drain(Duration::from_secs(10)).await.unwrap();
     let new = [Message::user("new otter"), Message::Assistant(reply(&["c9"]))];
@@ -168,9 +169,10 @@ async fn only_the_newest_lease_rewrites() {
     let (desk, old) = talked().await;
     let before = desk.messages("s").await;
     let lease = desk.lease("s").await;
-    for refused in [desk.db.replace(&old, &[]).await, desk.db.archive_and_compact(&old, &[]).await] {
-        assert!(matches!(refused, Err(StoreError::Fenced { .. })), "{refused:?}");
-    }
+    let refused = desk.db.replace(&old, &[]).await;
+    assert!(matches!(refused, Err(StoreError::Fenced { .. })), "{refused:?}");
+    let refused = desk.db.compact(&old, None, &compaction(&[], 0, &[])).await;
+    assert!(matches!(refused, Err(RecordError::Fenced { .. })), "{refused:?}");
     assert_eq!(desk.messages("s").await, before);
     // Whole or not at all, and durable when it is answered.
     let full = desk.db.stats().full_commits;

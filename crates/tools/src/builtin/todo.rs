@@ -75,7 +75,7 @@ impl Tool for TodoTool {
 }
 
 /// The list in a stored result of this tool.
-pub(crate) fn list_in(message: &Message) -> Option<Vec<Todo>> {
+pub fn list_in(message: &Message) -> Option<Vec<Todo>> {
     #[derive(Deserialize)]
     struct Stored {
         todos: Vec<Todo>,

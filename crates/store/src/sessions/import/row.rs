@@ -14,6 +14,9 @@ pub(super) enum Table {
     Usage,
     Turns,
     Mailbox,
+    Nodes,
+    Compactions,
+    Pins,
 }
 
 impl fmt::Display for Table {
@@ -24,6 +27,9 @@ impl fmt::Display for Table {
             Self::Usage => "session_model_usage",
             Self::Turns => "hx_turns",
             Self::Mailbox => "hx_mailbox",
+            Self::Nodes => "hx_nodes",
+            Self::Compactions => "hx_compactions",
+            Self::Pins => "hx_pins",
         })
     }
 }
@@ -123,6 +129,16 @@ impl<'a> Own<'a> {
 
     pub(super) fn is_plain(&self) -> bool {
         self.0.get("plain").and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// Whether a compaction wrote the message.
+    pub(super) fn is_made(&self) -> bool {
+        self.0.get("made").and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// The message it is a copy of, by the id that has in the file.
+    pub(super) fn copy_of(&self) -> Option<i64> {
+        self.0.get("copy_of").and_then(Value::as_i64)
     }
 
     /// The exact text of a column. One that says something else than the value is left aside:

@@ -4,12 +4,14 @@
 //! A turn that was open when it was exported is open again, so that taking the session up closes
 //! it as after a crash.
 
-use super::Session;
+use super::epochs;
 use super::row::{Own, Table, row_for};
+use super::{Ids, Session};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::titles::{numbered, titles_like};
 use crate::sessions::{append, artifacts, lineage, sums};
+use hermes_conversation::SessionId;
 use rusqlite::types::Value as Stored;
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
@@ -19,7 +21,7 @@ use std::collections::HashMap;
 const LARGEST_ID: i64 = 1 << 53;
 
 /// What is left of a session that the other program deleted.
-const LEFTOVERS: [&str; 9] = [
+const LEFTOVERS: [&str; 12] = [
     "DELETE FROM hx_artifacts WHERE session = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_intents WHERE session = ?1",
@@ -28,17 +30,21 @@ const LEFTOVERS: [&str; 9] = [
     "DELETE FROM hx_mailbox WHERE session = ?1",
     "DELETE FROM hx_session_ext WHERE session = ?1",
     "DELETE FROM hx_prompts WHERE session = ?1",
+    "DELETE FROM hx_nodes WHERE session = ?1",
+    "DELETE FROM hx_compactions WHERE session = ?1",
+    "DELETE FROM hx_pins WHERE session = ?1",
     "DELETE FROM hx_leases WHERE session = ?1",
 ];
 
-/// Writes a session; `false` when its id is taken.
-pub(super) fn session(db: &Connection, session: &Session) -> Result<bool, StoreError> {
+/// Writes a session, which goes on from one whose messages have the ids `before`; `None` when its own id is
+/// taken.
+pub(super) fn session(db: &Connection, session: &Session, before: &Ids) -> Result<Option<Ids>, StoreError> {
     let is_known = db
         .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1")
         .and_then(|mut find| find.exists([&session.id]))
         .doing("look for a session")?;
     if is_known {
-        return Ok(false);
+        return Ok(None);
     }
     for leftover in LEFTOVERS {
         db.execute(leftover, [&session.id]).doing("clear a session's place")?;
@@ -46,10 +52,12 @@ pub(super) fn session(db: &Connection, session: &Session) -> Result<bool, StoreE
     insert_session(db, session).doing("import a session")?;
     insert_usage(db, session).doing("import a session's costs")?;
     let turns = insert_turns(db, session).doing("import a turn")?;
-    insert_messages(db, session, &turns).doing("import a message")?;
+    let mut ids = before.clone();
+    ids.extend(insert_messages(db, session, &turns).doing("import a message")?);
+    epochs::insert(db, session, &ids).doing("import a compaction")?;
     insert_mail(db, session).doing("import a message that waits")?;
     count_messages(db, session).doing("count the messages")?;
-    Ok(true)
+    Ok(Some(ids))
 }
 
 /// A file made by hand need not say how many messages it has.
@@ -102,7 +110,10 @@ fn free_title(db: &Connection, title: &str) -> rusqlite::Result<String> {
     Ok(format!("{base} #{}", highest.unwrap_or(1).saturating_add(1)))
 }
 
-fn objects<'a>(columns: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
+pub(super) fn objects<'a>(
+    columns: &'a Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = &'a Map<String, Value>> {
     columns.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
@@ -146,8 +157,9 @@ fn insert_mail(db: &Connection, session: &Session) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlite::Result<()> {
+fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlite::Result<Ids> {
     let keeps_ids = are_free(db, session)?;
+    let mut ids = Ids::new();
     let mut seq = 0;
     for message in &session.messages {
         let mut row = row_for(db, Table::Messages, message)?;
@@ -157,15 +169,20 @@ fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlit
         }
         row.insert(db)?;
         let id = db.last_insert_rowid();
+        ids.extend(message.get("id").and_then(Value::as_i64).map(|known| (known, id)));
+        let mut is_made = false;
         if let Some(own) = Own::of(message).filter(Own::is_ours) {
             seq += 1;
             insert_own(db, &own, &session.id, (id, seq), turns)?;
             sums::record(db, id)?;
+            is_made = own.is_made();
         }
-        append::queue(db, id, "put")?;
+        if !is_made {
+            append::queue(db, id, "put")?;
+        }
         artifacts::note_row(db, id)?;
     }
-    Ok(())
+    Ok(ids)
 }
 
 /// Whether the messages can have the ids they had, in the order they stand in. A note about a
@@ -174,7 +191,7 @@ fn are_free(db: &Connection, session: &Session) -> rusqlite::Result<bool> {
     let mut taken = db.prepare_cached(
         "SELECT 1 FROM messages WHERE id = ?1 UNION ALL SELECT 1 FROM hx_message_ext WHERE message_id = ?1",
     )?;
-    let mut last = 0;
+    let mut last = begin_before(db, session)?;
     for message in &session.messages {
         let Some(id) = message.get("id").and_then(Value::as_i64) else { return Ok(false) };
         if id <= last || id > LARGEST_ID || taken.exists([id])? {
@@ -183,6 +200,16 @@ fn are_free(db: &Connection, session: &Session) -> rusqlite::Result<bool> {
         last = id;
     }
     Ok(true)
+}
+
+/// Where the session begins that this one continues. If its messages got new ids, which are larger than all
+/// others, these need new ones, too: ids tell what was said after what.
+fn begin_before(db: &Connection, session: &Session) -> rusqlite::Result<i64> {
+    let line = lineage::compression_line(db, &SessionId::new(session.id.clone()))?;
+    let mut first = db.prepare_cached("SELECT COALESCE(MIN(id), 0) FROM messages WHERE session_id = ?1")?;
+    let all: rusqlite::Result<Vec<i64>> =
+        line.iter().map(|id| first.query_row([id.as_str()], |row| row.get(0))).collect();
+    Ok(all?.into_iter().max().unwrap_or_default())
 }
 
 fn insert_own(
@@ -195,9 +222,9 @@ fn insert_own(
     let turn = own.turn().and_then(|seq| turns.get(&seq));
     let (issuer, blocks) = (own.field("issuer"), own.field("anthropic_blocks"));
     db.prepare_cached(
-        "INSERT INTO hx_message_ext (message_id, session, seq, turn, issuer, anthropic_blocks, plain)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO hx_message_ext (message_id, session, seq, turn, issuer, anthropic_blocks, plain, made)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![id, session, seq, turn, issuer, blocks, own.is_plain()])?;
+    .execute(params![id, session, seq, turn, issuer, blocks, own.is_plain(), own.is_made()])?;
     Ok(())
 }

@@ -64,7 +64,11 @@ fn start_anew(db: &Connection) -> Result<u64, StoreError> {
     restore_triggers(db, &model).doing("restore the index triggers")?;
     db.execute("DELETE FROM hx_outbox", []).doing("empty the index queue")?;
     let noted = db
-        .execute("INSERT INTO hx_outbox (message_id, op) SELECT id, 'put' FROM messages ORDER BY id", [])
+        .execute(
+            "INSERT INTO hx_outbox (message_id, op) SELECT id, 'put' FROM messages
+             WHERE id NOT IN (SELECT message_id FROM hx_message_ext WHERE made = 1) ORDER BY id",
+            [],
+        )
         .doing("queue the messages for the index")?;
     Ok(stored(noted).cast_unsigned())
 }

@@ -7,6 +7,7 @@ use super::costs::SessionCost;
 use super::{Count, InsightsFilter, LONGEST_PAUSE, MessageCounts, Share, counts};
 use crate::sessions::decode;
 use crate::sessions::numbers::count;
+use crate::sessions::originals::is_original;
 use hermes_conversation::Usage;
 use rusqlite::{Connection, Row, params};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -95,7 +96,8 @@ fn message_sql(by_source: bool, by_id: bool) -> String {
                 CASE m.role WHEN 'tool' THEN m.tool_name END
          FROM sessions AS s CROSS JOIN messages AS m
               ON m.session_id = s.id AND m.timestamp >= ?1 AND m.timestamp < ?2
-         WHERE {source} AND {id} ORDER BY s.id, m.timestamp"
+         WHERE {source} AND {id} AND {said} ORDER BY s.id, m.timestamp",
+        said = is_original("m")
     )
 }
 
@@ -224,6 +226,7 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("../schema.sql")).unwrap();
         db.execute_batch(include_str!("../schema_indexes.sql")).unwrap();
+        db.execute_batch(include_str!("../own_tables.sql")).unwrap();
         for (by_source, by_id) in [(false, false), (true, false), (false, true)] {
             let sql = format!("EXPLAIN QUERY PLAN {}", message_sql(by_source, by_id));
             let mut explain = db.prepare(&sql).unwrap();

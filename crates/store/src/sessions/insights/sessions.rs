@@ -4,6 +4,7 @@ use super::gather::{Gathered, SessionSum};
 use super::{Count, InsightsFilter, SessionUse, Share, counts};
 use crate::sessions::decode;
 use crate::sessions::listing::preview;
+use crate::sessions::originals::is_original;
 use hermes_conversation::{SessionId, Usage};
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -123,11 +124,12 @@ impl<'a> Named<'a> {
 }
 
 fn previews(db: &Connection, ids: &[&String]) -> rusqlite::Result<HashMap<String, String>> {
-    db.prepare(
+    db.prepare(&format!(
         "SELECT value, (SELECT m.content FROM messages AS m
-                        WHERE m.session_id = value AND m.role = 'user' AND m.content IS NOT NULL
+                        WHERE m.session_id = value AND m.role = 'user' AND m.content IS NOT NULL AND {}
                         ORDER BY m.id LIMIT 1) FROM json_each(?1)",
-    )?
+        is_original("m")
+    ))?
     .query_map([id_list(ids.iter().copied())], |row| {
         Ok((row.get(0)?, preview(&decode::text(row, 1)?.unwrap_or_default())))
     })?

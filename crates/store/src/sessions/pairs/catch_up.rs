@@ -132,17 +132,22 @@ fn piece(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite
     }
     let mut add = index.prepare_cached("INSERT INTO pairs (rowid, words) VALUES (?1, ?2)")?;
     let mut newer = database.prepare_cached(&format!(
-        "SELECT m.id, m.session_id, m.timestamp, {} FROM messages AS m WHERE m.id > ?1 ORDER BY m.id LIMIT ?2",
+        "SELECT m.id, m.session_id, m.timestamp,
+             EXISTS (SELECT 1 FROM hx_message_ext AS x WHERE x.message_id = m.id AND x.made = 1), {}
+         FROM messages AS m WHERE m.id > ?1 ORDER BY m.id LIMIT ?2",
         readable::COLUMNS
     ))?;
     let mut rows = newer.query(params![known.last, PIECE])?;
     let mut last: Option<(String, f64)> = None;
     while let Some(row) = rows.next()? {
-        let said = Readable::from_row(row, 3)?;
         known.last = row.get(0)?;
-        known.hidden += i64::from(said.is_hidden);
-        add.execute(params![known.last, grams::of_message(&said.text, said.is_hidden)])?;
         *added += 1;
+        // What a compaction wrote is found where it was said.
+        if !row.get::<_, bool>(3)? {
+            let said = Readable::from_row(row, 4)?;
+            known.hidden += i64::from(said.is_hidden);
+            add.execute(params![known.last, grams::of_message(&said.text, said.is_hidden)])?;
+        }
         last = Some((row.get(1)?, row.get(2)?));
         if started.elapsed() > PIECE_TIME {
             break;

@@ -3,6 +3,7 @@
 use super::SearchHit;
 use crate::sessions::decode;
 use crate::sessions::encode::PARTS_MARK;
+use crate::sessions::originals::is_original;
 use rusqlite::Connection;
 use std::collections::HashMap;
 
@@ -18,21 +19,27 @@ pub struct ContextMessage {
 
 /// Neighbours are found by time, because that is what the index on a session's messages is
 /// ordered by.
-const AROUND: &str = "SELECT h.value, m.role, m.content
-     FROM json_each(?1) AS h JOIN messages AS hit ON hit.id = h.value JOIN messages AS m ON m.id IN (
-         (SELECT p.id FROM messages AS p WHERE p.session_id = hit.session_id
-             AND (p.timestamp, p.id) < (hit.timestamp, hit.id) AND (p.active = 1 OR p.compacted = 1)
-          ORDER BY p.timestamp DESC, p.id DESC LIMIT 1),
-         hit.id,
-         (SELECT n.id FROM messages AS n WHERE n.session_id = hit.session_id
-             AND (n.timestamp, n.id) > (hit.timestamp, hit.id) AND (n.active = 1 OR n.compacted = 1)
-          ORDER BY n.timestamp, n.id LIMIT 1))
-     ORDER BY h.key, m.timestamp, m.id";
+fn around() -> String {
+    format!(
+        "SELECT h.value, m.role, m.content
+         FROM json_each(?1) AS h JOIN messages AS hit ON hit.id = h.value JOIN messages AS m ON m.id IN (
+             (SELECT p.id FROM messages AS p WHERE p.session_id = hit.session_id
+                 AND (p.timestamp, p.id) < (hit.timestamp, hit.id) AND (p.active = 1 OR p.compacted = 1) AND {}
+              ORDER BY p.timestamp DESC, p.id DESC LIMIT 1),
+             hit.id,
+             (SELECT n.id FROM messages AS n WHERE n.session_id = hit.session_id
+                 AND (n.timestamp, n.id) > (hit.timestamp, hit.id) AND (n.active = 1 OR n.compacted = 1) AND {}
+              ORDER BY n.timestamp, n.id LIMIT 1))
+         ORDER BY h.key, m.timestamp, m.id",
+        is_original("p"),
+        is_original("n")
+    )
+}
 
 pub(super) fn add(db: &Connection, hits: &mut [SearchHit]) -> rusqlite::Result<()> {
     let ids: Vec<String> = hits.iter().map(|hit| hit.message.0.to_string()).collect();
     let mut found: HashMap<i64, Vec<ContextMessage>> = HashMap::new();
-    let mut find = db.prepare_cached(AROUND)?;
+    let mut find = db.prepare_cached(&around())?;
     let mut rows = find.query([format!("[{}]", ids.join(","))])?;
     while let Some(row) = rows.next()? {
         let role = decode::text(row, 1)?.unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Which messages a search looks at, and in which order it gives them.
 
+use crate::sessions::originals::is_original;
 use hermes_conversation::SessionId;
 use rusqlite::types::Value;
 
@@ -51,15 +52,32 @@ impl Default for SearchFilter {
     }
 }
 
+/// A filter, and the sessions of one conversation if only that is searched.
+pub(super) struct Scope {
+    pub(super) filter: SearchFilter,
+    pub(super) sessions: Vec<SessionId>,
+}
+
+impl Scope {
+    /// What else must be true of a message, as SQL about `m` and `s`.
+    pub(super) fn condition(&self, values: &mut Vec<Value>) -> String {
+        let condition = self.filter.condition(values);
+        if self.sessions.is_empty() {
+            return condition;
+        }
+        values.push(Value::from(serde_json::json!(self.sessions).to_string()));
+        format!("{condition} AND m.session_id IN (SELECT value FROM json_each(?))")
+    }
+}
+
 impl SearchFilter {
     /// How many hits must be found to fill the page.
     pub(super) fn needed(&self) -> usize {
         self.limit.saturating_add(self.offset)
     }
 
-    /// What else must be true of a message, as SQL about `m` and `s`.
-    pub(super) fn condition(&self, values: &mut Vec<Value>) -> String {
-        let mut sql = "(m.active = 1 OR m.compacted = 1)".to_owned();
+    fn condition(&self, values: &mut Vec<Value>) -> String {
+        let mut sql = format!("(m.active = 1 OR m.compacted = 1) AND {}", is_original("m"));
         let mut add = |test: &str, value: Option<Value>| {
             if let Some(value) = value {
                 sql.push_str(test);

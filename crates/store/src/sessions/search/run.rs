@@ -1,8 +1,9 @@
 //! Asks the indexes, or the messages themselves.
 
 use super::compare::Comparison;
+use super::filter::Scope;
 use super::plan::{Lead, Plan, Table};
-use super::{HIT_COLUMNS, HIT_WIDTH, SearchFilter, SearchHit, Sort, hit, snippet};
+use super::{HIT_COLUMNS, HIT_WIDTH, SearchHit, Sort, hit, snippet};
 use crate::sessions::decode;
 use crate::sessions::numbers::stored;
 use crate::sessions::pairs::readable::{self, Readable};
@@ -15,7 +16,7 @@ use std::collections::HashSet;
 pub(super) struct Search<'a> {
     pub(super) plan: Plan,
     pub(super) groups: &'a [Group],
-    pub(super) filter: &'a SearchFilter,
+    pub(super) scope: &'a Scope,
 }
 
 /// Which rows are looked at.
@@ -53,7 +54,7 @@ impl Search<'_> {
     fn by_rank(&self, db: &Connection, lead: &Lead, rows: Rows) -> rusqlite::Result<Vec<SearchHit>> {
         let mut values = Vec::new();
         let found = found(lead, &mut values);
-        let condition = self.filter.condition(&mut values);
+        let condition = self.scope.condition(&mut values);
         let table = lead.table.name();
         // Joined in this order, so that only the best hits are looked at any further.
         let sql = format!(
@@ -61,8 +62,8 @@ impl Search<'_> {
              FROM {table} CROSS JOIN messages AS m ON m.id = {table}.rowid JOIN sessions AS s ON s.id = m.session_id
              WHERE {found} AND {condition}{} ORDER BY {} LIMIT {}",
             rows.condition(),
-            self.filter.order("rank"),
-            stored(self.filter.needed())
+            self.scope.filter.order("rank"),
+            stored(self.scope.filter.needed())
         );
         db.prepare_cached(&sql)?
             .query_map(params_from_iter(values), |row| {
@@ -85,7 +86,7 @@ impl Search<'_> {
             [lead] => format!("{} AND ", found(lead, &mut values)),
             _ => String::new(),
         };
-        let condition = self.filter.condition(&mut values);
+        let condition = self.scope.condition(&mut values);
         let newest = if leads.len() == 1 { "pairs.rowid DESC" } else { "m.id DESC" };
         let sql = format!(
             "SELECT {HIT_COLUMNS}, {} FROM {from} CROSS JOIN messages AS m ON m.id = {id}
@@ -93,8 +94,8 @@ impl Search<'_> {
              WHERE {alone}{condition}{} ORDER BY {} LIMIT {}",
             readable::COLUMNS,
             rows.condition(),
-            self.filter.order(newest),
-            stored(self.filter.needed())
+            self.scope.filter.order(newest),
+            stored(self.scope.filter.needed())
         );
         let comparison = Comparison::new(self.groups);
         db.prepare_cached(&sql)?
@@ -108,7 +109,7 @@ impl Search<'_> {
     /// Compares messages one by one, the newest first.
     pub(super) fn by_comparing(&self, db: &Connection, rows: Rows) -> rusqlite::Result<Vec<SearchHit>> {
         let mut values = Vec::new();
-        let condition = self.filter.condition(&mut values);
+        let condition = self.scope.condition(&mut values);
         let only_hidden = matches!(rows, Rows::HiddenAfter(_));
         self.compare(db, &format!("{condition}{}", rows.condition()), values, only_hidden)
     }
@@ -120,7 +121,7 @@ impl Search<'_> {
         }
         let alternatives: Vec<_> = self.groups.iter().map(hidden_words).collect();
         let mut values = vec![Value::from(alternatives.join(" OR "))];
-        let condition = self.filter.condition(&mut values);
+        let condition = self.scope.condition(&mut values);
         let sql = format!("m.id IN (SELECT rowid FROM pairs WHERE pairs MATCH ?) AND {condition}");
         self.compare(db, &sql, values, true)
     }
@@ -137,7 +138,7 @@ impl Search<'_> {
             "SELECT {HIT_COLUMNS}, {} FROM messages AS m CROSS JOIN sessions AS s ON s.id = m.session_id
              WHERE {condition} ORDER BY {}",
             readable::COLUMNS,
-            self.filter.order("m.id DESC")
+            self.scope.filter.order("m.id DESC")
         );
         let mut find = db.prepare_cached(&sql)?;
         let mut rows = find.query(params_from_iter(values))?;
@@ -146,7 +147,7 @@ impl Search<'_> {
             let said = Readable::from_row(row, HIT_WIDTH)?;
             if (said.is_hidden || !only_hidden) && comparison.fits(&said.text) {
                 hits.push(hit(row, snippet::snippet(&said.text, comparison.wanted()))?);
-                if hits.len() >= self.filter.needed() {
+                if hits.len() >= self.scope.filter.needed() {
                     break;
                 }
             }
@@ -158,12 +159,12 @@ impl Search<'_> {
     pub(super) fn arranged(&self, mut hits: Vec<SearchHit>) -> Vec<SearchHit> {
         let mut seen = HashSet::new();
         hits.retain(|hit| seen.insert(hit.message));
-        match self.filter.sort {
+        match self.scope.filter.sort {
             Sort::Rank => {}
             Sort::Newest => hits.sort_by(|a, b| by_time(b, a)),
             Sort::Oldest => hits.sort_by(by_time),
         }
-        hits.into_iter().skip(self.filter.offset).take(self.filter.limit).collect()
+        hits.into_iter().skip(self.scope.filter.offset).take(self.scope.filter.limit).collect()
     }
 }
 

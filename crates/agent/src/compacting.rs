@@ -1,0 +1,120 @@
+//! Makes room in the model's window: asks the engine, then a second model, and opens a new epoch.
+//!
+//! Nothing changes before the new epoch is recorded; whatever fails before that leaves the session as it
+//! was.
+
+use crate::epoch::{Prepared, adopt, prepare, window_of};
+use crate::turn::{Event, When};
+use crate::{Ports, Session, texts};
+use hermes_conversation::{Compaction, CompactionReport, Node, RecordError, Trigger, TurnEvent};
+use hermes_wire::{Fault, FaultClass, overflow};
+use tokio_util::sync::CancellationToken;
+
+/// What came of an attempt to make room.
+#[derive(Debug)]
+pub enum Compacted {
+    /// The history fits as it is.
+    NotNeeded,
+    /// It should shrink and cannot, for this reason.
+    Stuck(String),
+    Done(Box<CompactionReport>),
+    /// The person stopped it; nothing was changed.
+    Cancelled,
+    StoreFailed(RecordError),
+}
+
+/// Before the first call of a turn, or after the results of tools: whatever happened goes on, with room.
+pub(crate) async fn before(
+    session: &mut Session,
+    trigger: Trigger,
+    event: Event,
+    ports: &Ports,
+    cancel: &CancellationToken,
+) -> Event {
+    if !matches!(event, Event::Started | Event::ToolsDone) {
+        return event;
+    }
+    match compact(session, trigger, None, ports, cancel).await {
+        Compacted::NotNeeded | Compacted::Done(_) => event,
+        Compacted::Stuck(why) => {
+            // It may still fit; the provider has the last word.
+            if !std::mem::replace(&mut session.context.is_told, true) {
+                ports.events.send(TurnEvent::Status(why)).await;
+            }
+            event
+        }
+        Compacted::Cancelled => Event::Cancelled(When::CallingModel),
+        Compacted::StoreFailed(error) => Event::StoreFailed(error),
+    }
+}
+
+/// After a refusal of a request that was too long.
+pub(crate) async fn after_refusal(
+    session: &mut Session,
+    fault: Fault,
+    ports: &Ports,
+    cancel: &CancellationToken,
+) -> Event {
+    let told = overflow(&fault.detail);
+    let window = window_of(session, ports);
+    if let Some(room) = told.output.filter(|_| fault.class == FaultClass::ContextOverflow) {
+        // The prompt fits; only the wish was too large.
+        const MARGIN: u64 = 64;
+        let room = room.saturating_sub(MARGIN).max(1);
+        session.room = Some(room);
+        ports.events.send(TurnEvent::Status(texts::room_that_is_left(room))).await;
+        return Event::Remedied;
+    }
+    let is_lower = told.window.is_some_and(|told| window.tokens.is_none_or(|known| told < known));
+    if is_lower {
+        session.context.window = told.window;
+    }
+    if ports.engine.threshold(&window_of(session, ports)).is_none() {
+        return Event::NoRoom { fault, why: None };
+    }
+    match compact(session, Trigger::Overflow, None, ports, cancel).await {
+        Compacted::Done(_) => Event::Remedied,
+        Compacted::NotNeeded => Event::NoRoom { fault, why: None },
+        Compacted::Stuck(why) => Event::NoRoom { fault, why: Some(why) },
+        Compacted::Cancelled => Event::Cancelled(When::CallingModel),
+        Compacted::StoreFailed(error) => Event::StoreFailed(error),
+    }
+}
+
+/// Makes the history smaller if the engine finds that it should be, in the same session. `focus` is what the
+/// summary should be about.
+pub async fn compact(
+    session: &mut Session,
+    trigger: Trigger,
+    focus: Option<&str>,
+    ports: &Ports,
+    cancel: &CancellationToken,
+) -> Compacted {
+    let compaction = match prepare(session, trigger, focus, ports, cancel).await {
+        Prepared::NotNeeded => return Compacted::NotNeeded,
+        Prepared::Stuck(why) => return Compacted::Stuck(why),
+        Prepared::Cancelled => return Compacted::Cancelled,
+        Prepared::Ready(compaction) => *compaction,
+    };
+    let report = Box::new(compaction.report.clone());
+    match commit(session, &compaction, ports).await {
+        Ok(nodes) => adopt(session, compaction, nodes, ports).await,
+        Err(error) => return Compacted::StoreFailed(error),
+    }
+    Compacted::Done(report)
+}
+
+async fn commit(
+    session: &mut Session,
+    compaction: &Compaction,
+    ports: &Ports,
+) -> Result<Vec<Node>, RecordError> {
+    // What the calls so far have cost belongs to the messages that they produced.
+    if session.unrecorded.is_some()
+        && let Some(turn) = &session.turn
+    {
+        let spent = session.unrecorded.take();
+        ports.transcript.extend(&session.lease, turn, &[], spent.as_ref()).await?;
+    }
+    ports.transcript.compact(&session.lease, session.turn.as_ref(), compaction).await
+}

@@ -1,0 +1,153 @@
+//! What a session knows about its own size and about its compactions.
+
+use crate::Session;
+use hermes_context::{Calibration, Keep, Last, Past, SummaryFailureKind, View, Weights, Window, weigh};
+use hermes_conversation::{Message, Node, TokenCount, ToolDefinition, Trigger, Usage, estimate_tokens};
+use hermes_tools::Todo;
+use std::sync::Arc;
+
+/// A request cannot be so many times smaller than it is estimated to be.
+const IMPLAUSIBLE: u64 = 4;
+
+/// The size of a session, and what compactions have come to in it.
+#[derive(Debug, Default)]
+pub struct ContextState {
+    pub(crate) weights: Weights,
+    /// The newest request whose size is known. A compaction makes it worthless.
+    pub(crate) last: Option<Last>,
+    pub(crate) scales: Calibration,
+    pub past: Past,
+    /// The summaries, oldest first.
+    pub nodes: Vec<Node>,
+    /// What a person pinned, word for word.
+    pub pins: Vec<String>,
+    /// The plan as it stood in the conversation, for when it no longer does.
+    pub todos: Vec<Todo>,
+    /// The window as a refusal told it, where that is less than was believed.
+    pub window: Option<u64>,
+    /// Why a summary failed in this turn.
+    pub failed: Option<(SummaryFailureKind, String)>,
+    /// A history without a summary stays whole.
+    pub keeps_whole: bool,
+    /// The last compaction has not been judged by a request yet.
+    is_on_trial: bool,
+    /// The person was told that nothing can be done, in this turn.
+    pub(crate) is_told: bool,
+}
+
+impl ContextState {
+    /// A turn begins.
+    pub(crate) fn next_turn(&mut self, said: &Message) {
+        self.past.in_this_turn = 0;
+        self.past.said_since += u64::from(weigh(said).tokens);
+        self.failed = None;
+        self.is_told = false;
+    }
+
+    pub(crate) fn is_on_trial(&self) -> bool {
+        self.is_on_trial
+    }
+
+    /// A request was answered: what the provider counted is compared with what was estimated.
+    pub(crate) fn measured(
+        &mut self,
+        model: &str,
+        estimate: u64,
+        messages: usize,
+        usage: &Usage,
+        threshold: Option<u64>,
+    ) {
+        let prompt_tokens = usage.prompt();
+        // Some servers count only what they have not seen before, or nothing: that is no size.
+        if prompt_tokens < estimate / IMPLAUSIBLE {
+            self.last = None;
+            return;
+        }
+        self.scales.observe(model, estimate, prompt_tokens);
+        self.last = Some(Last { prompt_tokens, messages });
+        if std::mem::take(&mut self.is_on_trial)
+            && let Some(threshold) = threshold
+        {
+            self.past.ineffective = if prompt_tokens >= threshold { self.past.ineffective + 1 } else { 0 };
+        }
+    }
+
+    /// Other messages have taken the place of the history.
+    pub(crate) fn compacted(&mut self, digest: u64, left: u64, nodes: Vec<Node>) {
+        self.weights = Weights::default();
+        self.last = None;
+        self.nodes.extend(nodes);
+        self.past.count += 1;
+        self.past.in_this_turn += 1;
+        self.past.digest = Some(digest);
+        self.past.left = Some(left);
+        self.past.said_since = 0;
+        self.is_on_trial = true;
+    }
+}
+
+/// What a session weighs, part by part, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weighed {
+    pub system: u64,
+    pub tools: u64,
+    pub messages: u64,
+    pub message_count: usize,
+    /// The next request as a whole; measured where the newest one was and nothing came after it.
+    pub whole: TokenCount,
+}
+
+impl Weighed {
+    /// What a session is estimated to weigh that no model was asked in yet.
+    pub fn estimated(system: &str, tools: &[ToolDefinition], history: &[Arc<Message>]) -> Self {
+        let (system, tools) = (estimate_tokens(system).value(), tools.iter().map(tool).sum());
+        let messages = history.iter().map(|message| u64::from(weigh(message).tokens)).sum();
+        let whole = TokenCount::Estimated(system + tools + messages);
+        Self { system, tools, messages, message_count: history.len(), whole }
+    }
+}
+
+impl Session {
+    /// What it weighs for a model with these tools.
+    pub fn weighed(&self, tools: &[ToolDefinition], model: &str) -> Weighed {
+        let mut weights = self.context.weights.clone();
+        weights.follow(self.history.messages());
+        let scale = self.context.scales.scale(model);
+        let scaled = |estimate: u64| (estimate as f64 * scale).ceil() as u64;
+        let (past, keep) = (Past::default(), Keep::default());
+        let view = View {
+            history: self.history.messages(),
+            weights: &weights,
+            fixed: fixed(self, tools),
+            last: self.context.last,
+            scale,
+            window: Window::default(),
+            trigger: Trigger::Manual,
+            focus: None,
+            past: &past,
+            keep: &keep,
+            nodes: &[],
+        };
+        let told = tools.iter().map(tool).sum();
+        Weighed {
+            system: scaled(view.fixed.saturating_sub(told)),
+            tools: scaled(told),
+            messages: scaled(weights.tokens(0..self.history.len())),
+            message_count: self.history.len(),
+            whole: view.tokens(),
+        }
+    }
+}
+
+fn tool(tool: &ToolDefinition) -> u64 {
+    let text = |text: &str| estimate_tokens(text).value();
+    text(&tool.name) + text(&tool.description) + text(tool.parameters.as_str())
+}
+
+/// What goes with every request beside the messages, in estimated tokens.
+pub(crate) fn fixed(session: &Session, tools: &[ToolDefinition]) -> u64 {
+    let text = |text: &str| estimate_tokens(text).value();
+    let added = session.additions.system.as_deref().map_or(0, text);
+    let prefill: u64 = session.additions.prefill.iter().map(|message| u64::from(weigh(message).tokens)).sum();
+    text(session.spoken_system()) + added + prefill + tools.iter().map(tool).sum::<u64>()
+}

@@ -1,0 +1,130 @@
+//! The engine that sums up the middle of a conversation.
+//!
+//! Planning is quick and asks nobody: it decides whether to shrink, which stretch, and what to ask the
+//! second model. Putting together checks what that model said, and where it is no good uses excerpts.
+
+use crate::shrinking::assembling::{FILES_CHARS, NOTHING_SHORTER, Work};
+use crate::shrinking::checks::check;
+use crate::shrinking::fallback::{self, excerpts};
+use crate::shrinking::mechanical::mechanical;
+use crate::shrinking::planning::{Manner, decide, limits_for};
+use crate::shrinking::reading::Reading;
+use crate::shrinking::sections::{SNAPSHOT, Sections};
+use crate::shrinking::settings::{CompressorSettings, Limits, limits};
+use crate::shrinking::summary::{Earlier, previous, question};
+use crate::shrinking::template::INTRODUCTION;
+use crate::shrinking::{scale, weighed};
+use crate::{Answer, Assembled, ContextEngine, Decision, Plan, Question, View, Window};
+use hermes_conversation::{NewNode, SummaryBy};
+use std::ops::Range;
+
+/// What a summary weighs at least beside what is pinned and planned: our words, headings, excerpts.
+const LIGHTEST_SUMMARY: u64 = 700;
+/// Characters of excerpts and of the list of files that are tried, longest first.
+const EXCERPTS: [(usize, usize); 4] =
+    [(fallback::MOST, FILES_CHARS), (3_000, 4_000), (1_000, 1_500), (300, 600)];
+
+/// Sums up the middle of a conversation; the newest messages stay as they are.
+#[derive(Debug, Clone, Default)]
+pub struct Compressor {
+    pub settings: CompressorSettings,
+}
+
+impl Compressor {
+    pub fn new(settings: CompressorSettings) -> Self {
+        Self { settings }
+    }
+
+    /// The numbers for this session.
+    pub fn limits(&self, view: &View<'_>) -> Limits {
+        limits_for(&self.settings, view)
+    }
+}
+
+impl ContextEngine for Compressor {
+    fn name(&self) -> &str {
+        "compressor"
+    }
+
+    fn plan(&self, view: &View<'_>) -> Decision {
+        decide(self, view)
+    }
+
+    fn threshold(&self, window: &Window) -> Option<u64> {
+        self.settings.enabled.then(|| limits(&self.settings, *window).threshold_tokens)
+    }
+
+    fn assemble(&self, view: &View<'_>, plan: &Plan, answer: Answer<'_>) -> Result<Assembled, String> {
+        let asked = plan.question.as_ref().map(|question| question.max_output_tokens);
+        let most = asked.unwrap_or_else(|| self.limits(view).max_summary_tokens.saturating_mul(3) / 2);
+        // What the second model counts as tokens is scaled too.
+        let most = (most as f64 / scale(view)).ceil() as u64;
+        weighed(view, |view| assemble(view, plan, answer, most))
+    }
+}
+
+impl Manner for Compressor {
+    fn settings(&self) -> &CompressorSettings {
+        &self.settings
+    }
+
+    fn head_messages(&self) -> usize {
+        self.settings.protect_first_n
+    }
+
+    fn summary_tokens(&self, limits: &Limits) -> u64 {
+        limits.max_summary_tokens
+    }
+
+    fn lightest(&self) -> u64 {
+        LIGHTEST_SUMMARY
+    }
+
+    fn question(
+        &self,
+        view: &View<'_>,
+        reading: &Reading,
+        limits: &Limits,
+        range: Range<usize>,
+    ) -> Option<Question> {
+        let earlier = previous(view, reading, &range).map_or(Earlier::None, Earlier::Updated);
+        question(view, reading, limits, range, &earlier)
+    }
+}
+
+/// `most` is what a model's summary may have.
+fn assemble(view: &View<'_>, plan: &Plan, answer: Answer<'_>, most: u64) -> Result<Assembled, String> {
+    let work = Work::new(view, plan)?;
+    let why = match answer {
+        Answer::NotAsked => None,
+        Answer::Failed(why) => Some(why.to_owned()),
+        Answer::Said { model, text } => match check(text, most) {
+            Err(why) => Some(why),
+            Ok(sections) => {
+                let by = SummaryBy::Model(model.to_owned());
+                match with(&work, sections, FILES_CHARS, by) {
+                    Some(assembled) => return Ok(assembled),
+                    None => Some("the summary was not shorter than what it stands for".to_owned()),
+                }
+            }
+        },
+    };
+    let by = why.map_or(SummaryBy::Excerpts, |why| SummaryBy::Fallback { why });
+    let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
+    let excerpts = |most: usize| excerpts(view.history, &work.reading, plan.replace.clone(), earlier, most);
+    let tries = EXCERPTS.iter().filter_map(|(most, files)| with(&work, excerpts(*most), *files, by.clone()));
+    { tries }.next().ok_or_else(|| NOTHING_SHORTER.to_owned())
+}
+
+/// The history with this summary; `None` if it is not smaller.
+fn with(work: &Work<'_>, mut sections: Sections, files: usize, by: SummaryBy) -> Option<Assembled> {
+    sections.set(SNAPSHOT, work.snapshot.clone());
+    let kept = mechanical(work.view.keep, &work.files, files);
+    let own = [sections.text(), kept.text].join("\n\n").trim_end().to_owned();
+    let nodes = vec![NewNode { children: Vec::new(), text: own.clone() }];
+    let assembled = work.with(INTRODUCTION, &own, kept.files)?;
+    Some(Assembled { nodes, by, ..assembled })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! The summary of a stretch without a model: what was asked, what was done and how it ended, what was said
+//! about it, which files it was about.
+
+use crate::parts::words;
+use crate::shrinking::checks::harmless;
+use crate::shrinking::fallback::{excerpts, newest};
+use crate::shrinking::prune::{line_of_call, line_of_result};
+use crate::shrinking::reading::Reading;
+use crate::shrinking::sections::{DECISIONS, DONE, FILES, Sections};
+use crate::shrinking::serialise::call_of;
+use crate::shrinking::text::one_line;
+use hermes_conversation::{CallId, Message};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+const MOST_OF_ACTION: usize = 200;
+const MOST_OF_REPLY: usize = 260;
+/// Lines of one reply.
+const LINES_OF_REPLY: usize = 2;
+/// Words that stand in lines which say what was found or decided.
+const TELLING: [&str; 18] = [
+    "decid",
+    "because",
+    "instead",
+    "chose",
+    "choose",
+    "will use",
+    "root cause",
+    "fixed",
+    "works",
+    "passed",
+    "failed",
+    "found",
+    "conclu",
+    "result",
+    "must",
+    "never",
+    "决定",
+    "因为",
+];
+
+/// What is extracted of.
+#[derive(Debug, Clone)]
+pub(crate) struct Stretch<'a> {
+    pub(crate) history: &'a [Arc<Message>],
+    pub(crate) reading: &'a Reading,
+    pub(crate) range: Range<usize>,
+    /// The files that it names, newest first.
+    pub(crate) files: &'a [String],
+    /// An earlier summary that nothing else remembers.
+    pub(crate) earlier: Option<&'a str>,
+}
+
+/// A summary in about so many characters.
+pub(crate) fn extract(stretch: &Stretch<'_>, most: usize) -> Sections {
+    let Stretch { history, reading, .. } = *stretch;
+    let range = || stretch.range.clone();
+    let mut sections = excerpts(history, reading, range(), stretch.earlier, most / 2);
+    let carried = |section: usize| sections.body(section).filter(|_| stretch.earlier.is_some());
+    let decided = carried(DECISIONS).map(|earlier| format!("{earlier}\n")).unwrap_or_default();
+    let replies = newest(&replies(history, reading, range()), "lines", most / 6);
+    let files: Vec<String> = stretch.files.iter().rev().map(|file| harmless(&one_line(file, 300))).collect();
+    if stretch.earlier.is_none() {
+        sections.set(DONE, newest(&actions(history, range()), "calls", most / 4));
+    }
+    if !replies.is_empty() {
+        sections.set(DECISIONS, format!("{decided}{replies}"));
+    }
+    if !files.is_empty() {
+        sections.set(FILES, newest(&files, "files", most / 8));
+    }
+    sections
+}
+
+/// What was called and what came of it, a line each.
+fn actions(history: &[Arc<Message>], range: Range<usize>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for place in range {
+        match &*history[place] {
+            Message::Tool(result) => {
+                let text = words(&result.content);
+                lines.push(line_of_result(&result.tool_name, call_of(history, place), &text));
+            }
+            Message::Assistant(reply) => {
+                let answered = answered(history, place);
+                let open = reply.calls.iter().filter(|call| !answered.contains(&call.id));
+                lines.extend(open.map(|call| format!("{} (no result)", line_of_call(call))));
+            }
+            Message::User(_) => {}
+        }
+    }
+    lines.iter().map(|line| harmless(&one_line(line, MOST_OF_ACTION))).collect()
+}
+
+/// The calls that have a result right after this place.
+fn answered(history: &[Arc<Message>], place: usize) -> HashSet<&CallId> {
+    let id = |message: &'_ Arc<Message>| matches!(**message, Message::Tool(_));
+    let results = history[place + 1..].iter().take_while(|message| id(message));
+    results
+        .filter_map(|message| match &**message {
+            Message::Tool(result) => Some(&result.call_id),
+            Message::User(_) | Message::Assistant(_) => None,
+        })
+        .collect()
+}
+
+/// The lines of replies that say what was found or decided, or else how a reply begins.
+fn replies(history: &[Arc<Message>], reading: &Reading, range: Range<usize>) -> Vec<String> {
+    let of_reply = |place: usize| -> Vec<String> {
+        let Message::Assistant(reply) = &*history[place] else { return Vec::new() };
+        if reading.is_summary(place) {
+            return Vec::new();
+        }
+        let lines = || reply.text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let telling: Vec<&str> = lines().filter(|line| is_telling(line)).take(LINES_OF_REPLY).collect();
+        let told = if telling.is_empty() { lines().take(1).collect() } else { telling };
+        told.into_iter().map(|line| harmless(&one_line(line, MOST_OF_REPLY))).collect()
+    };
+    range.flat_map(of_reply).collect()
+}
+
+fn is_telling(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    TELLING.iter().any(|word| lower.contains(word))
+}
+
+#[cfg(test)]
+#[path = "extract_tests.rs"]
+mod tests;

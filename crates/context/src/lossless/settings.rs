@@ -1,0 +1,44 @@
+//! What can be set about the lossless engine.
+
+use crate::shrinking::settings::{CompressorSettings, Limits};
+use serde::{Deserialize, Serialize};
+
+/// What can be set; see `docs/context.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LosslessSettings {
+    /// When it is time, and what stays at the end: as for the compressor.
+    pub compression: CompressorSettings,
+    /// How many summaries of a level stand side by side before the oldest get one of their own.
+    pub fan_out: usize,
+    /// What the summary message may have, in tokens of the model; by default twice what a summary of the
+    /// compressor may have. Never more than a tenth of the window.
+    pub summary_tokens: Option<u64>,
+    /// No model is asked: summaries are excerpts.
+    pub extractive: bool,
+}
+
+impl Default for LosslessSettings {
+    fn default() -> Self {
+        Self {
+            compression: CompressorSettings::default(),
+            fan_out: 6,
+            summary_tokens: None,
+            extractive: false,
+        }
+    }
+}
+
+impl LosslessSettings {
+    /// What the summary message may have, in tokens of the model. A summary of the compressor has at most a
+    /// twentieth of the window, so twice as much is at most a tenth.
+    pub(crate) fn budget(&self, limits: &Limits) -> u64 {
+        let usual = limits.max_summary_tokens.saturating_mul(2);
+        self.summary_tokens.map_or(usual, |tokens| tokens.min(limits.window_tokens / 10)).max(1)
+    }
+
+    /// At least two, or nothing would ever get fewer.
+    pub(crate) fn fan_out(&self) -> usize {
+        self.fan_out.clamp(2, 100)
+    }
+}

@@ -1,0 +1,115 @@
+//! Which stretch of a history a summary takes the place of.
+
+use super::reading::{Reading, cut_after, cut_before};
+use crate::Weights;
+use hermes_conversation::Message;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A stretch is cut only out of more than the head and this many messages.
+const LEAST_MESSAGES: usize = 4;
+
+/// How much may stay, in estimated tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// What the end should weigh; one message may take it half as far again.
+    pub(crate) tail: u64,
+    /// Messages at the end that stay although they are heavier.
+    pub(crate) tail_messages: usize,
+    /// How heavy those may make it.
+    pub(crate) tail_messages_tokens: u64,
+    /// How heavy the newest request and the newest reply may make it.
+    pub(crate) newest: u64,
+    /// How heavy calls whose results the model has not seen may make it, together with the request that is
+    /// repeated before them.
+    pub(crate) unseen: u64,
+    /// Messages at the beginning that stay, and what they may weigh.
+    pub(crate) head_messages: usize,
+    pub(crate) head: u64,
+    /// Whether even a very short history is to be cut, because it was refused as too long.
+    pub(crate) is_refused: bool,
+}
+
+/// The stretch to replace; `None` if nothing is gained by it.
+///
+/// The newest request is behind the stretch, or in it: then one turn is so heavy that it must be cut, and
+/// whoever puts the history together repeats the request after the summary.
+pub(crate) fn stretch(
+    history: &[Arc<Message>],
+    weights: &Weights,
+    reading: &Reading,
+    room: Room,
+) -> Option<Range<usize>> {
+    let tail = tail(history, weights, reading, room);
+    let next_is_user = matches!(history.get(tail).map(|message| &**message), Some(Message::User(_)))
+        || reading.newest_user.is_some_and(|newest| newest < tail);
+    let head = head(history, weights, reading, room, tail, next_is_user);
+    [head, 0].into_iter().map(|head| head..tail).find(|range| is_worth_it(history, reading, room, range))
+}
+
+fn is_worth_it(history: &[Arc<Message>], reading: &Reading, room: Room, range: &Range<usize>) -> bool {
+    let is_long_enough = history.len() > range.start + LEAST_MESSAGES || room.is_refused;
+    // A summary alone, or the request that is going to be repeated, is nothing new to sum up.
+    let is_new = |place: usize| !reading.is_summary(place) && reading.newest_user != Some(place);
+    is_long_enough && range.clone().any(is_new)
+}
+
+fn tail(history: &[Arc<Message>], weights: &Weights, reading: &Reading, room: Room) -> usize {
+    let end = history.len();
+    let weight = |place: usize| weights.tokens(place..end);
+    let mut cut = end;
+    while cut > 0 {
+        let next = cut_before(history, cut - 1);
+        let fits = weight(next) <= room.tail
+            || (weight(cut) < room.tail && weight(next) <= room.tail.saturating_mul(3) / 2);
+        let is_owed = end - cut < room.tail_messages && weight(next) <= room.tail_messages_tokens;
+        if !fits && !is_owed {
+            break;
+        }
+        cut = next;
+    }
+    for newest in [reading.newest_user, reading.newest_reply].into_iter().flatten() {
+        let place = cut_before(history, newest);
+        if place < cut && weight(place) <= room.newest {
+            cut = place;
+        }
+    }
+    // The model would run again what it has no result of.
+    if let Some(place) = reading.unseen.map(|unseen| cut_before(history, unseen)) {
+        let ask = reading.newest_user.filter(|newest| *newest < place);
+        let repeated = ask.map_or(0, |ask| weights.tokens(ask..ask + 1));
+        if place < cut && weight(place) + repeated <= room.unseen {
+            cut = place;
+        }
+    }
+    // A summary is always made anew: two of them would compete.
+    let behind = reading.summaries.last().map_or(0, |last| cut_after(history, last + 1));
+    cut.max(behind)
+}
+
+fn head(
+    history: &[Arc<Message>],
+    weights: &Weights,
+    reading: &Reading,
+    room: Room,
+    tail: usize,
+    next_is_user: bool,
+) -> usize {
+    let begins_with_user = matches!(history.first().map(|message| &**message), Some(Message::User(_)));
+    if !reading.summaries.is_empty() || !begins_with_user {
+        return 0;
+    }
+    let mut head = cut_after(history, room.head_messages.min(history.len())).min(tail);
+    // The newest request is in one place only.
+    head = head.min(reading.newest_user.unwrap_or(tail));
+    while head > 0 && weights.tokens(0..head) > room.head {
+        head = cut_before(history, head - 1);
+    }
+    // Between a request and a reply there is no role left for a summary.
+    let ends_with_user = |head: usize| head > 0 && matches!(*history[head - 1], Message::User(_));
+    if ends_with_user(head) && !next_is_user { head - 1 } else { head }
+}
+
+#[cfg(test)]
+#[path = "boundaries_tests.rs"]
+mod tests;

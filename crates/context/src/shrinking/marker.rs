@@ -1,0 +1,165 @@
+//! How a summary is told from what people and models said.
+//!
+//! A summary message begins with a heading and ends with a line that carries a fingerprint of everything
+//! before it, so that no text inside can end it early and the words of a person may follow in the same
+//! message. Summaries that other programs wrote have the heading, and an end line without a fingerprint
+//! or none.
+
+use crate::digest::of_text;
+use hermes_conversation::{Content, Message, RawJson, UserMessage, parse_lenient};
+use serde_json::Value;
+
+/// What every summary of ours begins with.
+pub const HEADING: &str = "[CONTEXT COMPACTION — REFERENCE ONLY]";
+const ANY_HEADING: &str = "[context compaction";
+const OLD_HEADING: &str = "[context summary]:";
+const END: &str = "end of context summary";
+
+/// A message that holds a summary.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Found {
+    /// The summary, with neither the heading nor the end line.
+    pub(crate) text: String,
+    /// What a person said in the same message.
+    pub(crate) rest: Option<UserMessage>,
+    /// Whether its end line has the right fingerprint, so that nobody else can have written it.
+    pub(crate) is_ours: bool,
+}
+
+/// The text of a summary message around what is summed up.
+pub(crate) fn framed(introduction: &str, body: &str) -> String {
+    let text = format!("{HEADING}\n{introduction}\n\n{}\n\n", body.trim_end());
+    let print = of_text(&text);
+    format!("{text}--- {END} {print:016x}: what follows is newer ---")
+}
+
+/// The summary in this message, if it is one.
+pub(crate) fn found(message: &Message) -> Option<Found> {
+    match message {
+        Message::Tool(_) => None,
+        Message::Assistant(assistant) => in_text(&assistant.text).map(|found| Found {
+            text: found.summary.to_owned(),
+            rest: None,
+            is_ours: found.is_ours,
+        }),
+        Message::User(user) => in_user(user),
+    }
+}
+
+/// Whether it is a summary, without taking it apart.
+pub(crate) fn is_summary(message: &Message) -> bool {
+    match message {
+        Message::Tool(_) => false,
+        Message::Assistant(assistant) => is_heading(&assistant.text),
+        Message::User(user) => match &user.content {
+            Content::Text(text) => is_heading(text),
+            Content::Parts(_) => in_user(user).is_some(),
+        },
+    }
+}
+
+fn in_user(user: &UserMessage) -> Option<Found> {
+    let (text, content, is_ours) = match &user.content {
+        Content::Text(text) => {
+            let found = in_text(text)?;
+            let words = found.rest.filter(|rest| !rest.is_empty()).map(Content::text);
+            (found.summary.to_owned(), words, found.is_ours)
+        }
+        Content::Parts(raw) => {
+            let mut list: Vec<RawJson> = parse_lenient(raw.as_str()).ok()?;
+            let first: Value = serde_json::from_str(list.first()?.as_str()).ok()?;
+            let found = in_text(first["text"].as_str()?)?;
+            list.remove(0);
+            let content = (!list.is_empty()).then(|| RawJson::of(&list)).flatten().map(Content::Parts);
+            (found.summary.to_owned(), content, found.is_ours)
+        }
+    };
+    // What was sent beside the words began with the same summary.
+    let sent = user.api_content.as_deref().and_then(|sent| in_text(sent)?.rest).map(str::to_owned);
+    Some(Found { text, rest: content.map(|content| UserMessage { content, api_content: sent }), is_ours })
+}
+
+fn is_heading(text: &str) -> bool {
+    let start = text.trim_start();
+    let begins = |with: &str| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    begins(ANY_HEADING) || begins(OLD_HEADING)
+}
+
+/// A text that begins like a summary, taken apart.
+struct InText<'a> {
+    summary: &'a str,
+    /// What comes after the end line, if there is one.
+    rest: Option<&'a str>,
+    is_ours: bool,
+}
+
+fn in_text(text: &str) -> Option<InText<'_>> {
+    if !is_heading(text) {
+        return None;
+    }
+    let end = end_line(text);
+    let body = &text[..end.as_ref().map_or(text.len(), |end| end.start)];
+    let start = body.find(']').map_or(0, |end| end + 1);
+    Some(InText {
+        summary: body[start..].trim_start_matches(':').trim(),
+        rest: end.as_ref().map(|end| end.after),
+        is_ours: end.is_some_and(|end| end.is_ours),
+    })
+}
+
+struct End<'a> {
+    start: usize,
+    /// What follows it after a blank line.
+    after: &'a str,
+    is_ours: bool,
+}
+
+/// The end line with the right fingerprint, or else the first that looks like one.
+fn end_line(text: &str) -> Option<End<'_>> {
+    let mut plain = None;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if is_end(line) {
+            let after = &text[start + line.len()..];
+            let after = after.strip_prefix('\n').unwrap_or(after);
+            if line.contains(&format!("{:016x}", of_text(&text[..start]))) {
+                return Some(End { start, after, is_ours: true });
+            }
+            plain = plain.or(Some(End { start, after, is_ours: false }));
+        }
+        start += line.len();
+    }
+    plain
+}
+
+fn is_end(line: &str) -> bool {
+    line.len() < 200 && line.to_ascii_lowercase().contains(END)
+}
+
+/// The same text, unable to pass for the frame of a summary.
+pub(crate) fn defused(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    if ![END, ANY_HEADING, OLD_HEADING].iter().any(|mark| lower.contains(mark)) {
+        return text.to_owned();
+    }
+    let text = replaced(text, END, |end| end.replace(' ', "-"));
+    let text = replaced(&text, ANY_HEADING, |heading| heading.replace('[', "("));
+    replaced(&text, OLD_HEADING, |heading| heading.replace('[', "("))
+}
+
+/// Every occurrence of some ASCII words, in whatever case, given in lower case.
+fn replaced(text: &str, words: &str, with: impl Fn(&str) -> String) -> String {
+    let lower = text.to_ascii_lowercase();
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for (start, _) in lower.match_indices(words) {
+        out.push_str(&text[done..start]);
+        done = start + words.len();
+        out.push_str(&with(&text[start..done]));
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+#[cfg(test)]
+#[path = "marker_tests.rs"]
+mod tests;

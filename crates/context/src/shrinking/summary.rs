@@ -1,0 +1,103 @@
+//! What the second model is asked.
+
+use super::mechanical;
+use super::reading::Reading;
+use super::serialise::{Source, serialise};
+use super::settings::Limits;
+use super::template::{self, Focus, Request};
+use super::text::{cut, one_line};
+use crate::weights::text_tokens;
+use crate::{Question, View};
+use std::ops::Range;
+
+/// Requests that a focus is guessed from, and characters of each and of all.
+const FOCUS_ASKS: usize = 3;
+const FOCUS_ASK: usize = 260;
+const FOCUS: usize = 700;
+/// Where fewer tokens than this are left for the messages, no model is asked.
+const LEAST_ROOM: u64 = 1_000;
+
+/// The newest summary in a stretch, as far as a model wrote it, and where it is.
+pub(crate) struct Previous {
+    pub(crate) place: usize,
+    pub(crate) text: String,
+    /// Whether nobody else can have written it.
+    pub(crate) is_ours: bool,
+    /// The files that it names.
+    pub(crate) files: Vec<String>,
+}
+
+/// Finds it; a summary is recognised by its text, so it is found after a restart too.
+pub(crate) fn previous(view: &View<'_>, reading: &Reading, range: &Range<usize>) -> Option<Previous> {
+    let place = reading.summaries.iter().rev().copied().find(|place| range.contains(place))?;
+    let found = reading.summary(view.history, place)?;
+    let text = mechanical::without(&found.text).to_owned();
+    Some(Previous { place, text, is_ours: found.is_ours, files: mechanical::files_of(&found.text) })
+}
+
+/// What becomes of an earlier summary.
+pub(crate) enum Earlier {
+    /// There is none.
+    None,
+    /// The new summary stands for it, too.
+    Updated(Previous),
+    /// It is told elsewhere: the one at this place is not shown.
+    Elsewhere(usize),
+}
+
+/// The question; `None` if there is nobody to ask, or hardly any room to show them something.
+pub(crate) fn question(
+    view: &View<'_>,
+    reading: &Reading,
+    limits: &Limits,
+    range: Range<usize>,
+    earlier: &Earlier,
+) -> Option<Question> {
+    let scale = super::scale(view);
+    let window = (view.window.summariser? as f64 / scale) as u64;
+    let budget = limits.summary_budget((view.weights.tokens(range.clone()) as f64 * scale) as u64);
+    // A summary may be half as long again as it should be.
+    let max_output_tokens = budget.saturating_mul(3) / 2;
+    let (shown, skip) = match earlier {
+        Earlier::None => (None, None),
+        Earlier::Updated(earlier) => (Some(cut(&earlier.text, window as usize)), Some(earlier.place)),
+        Earlier::Elsewhere(place) => (None, Some(*place)),
+    };
+    let memory = view.keep.memory.as_deref().map(|memory| cut(memory, window as usize / 2));
+    let print = view.weights.digest();
+    let mut request = Request {
+        previous: shown.as_deref(),
+        messages: "",
+        focus: focus(view, reading),
+        memory: memory.as_deref(),
+        budget,
+        print,
+    };
+    let beside = text_tokens(template::SYSTEM) + text_tokens(&template::question(&request));
+    let room =
+        (window * 9 / 10).checked_sub(beside + max_output_tokens).filter(|room| *room >= LEAST_ROOM)?;
+    let results = (limits.tail_tokens as f64 / scale) as u64;
+    let source = Source { history: view.history, reading, print, results };
+    let messages = serialise(source, range, skip, room);
+    request.messages = &messages;
+    Some(Question {
+        system: template::SYSTEM.to_owned(),
+        text: template::question(&request),
+        max_output_tokens,
+    })
+}
+
+fn focus<'a>(view: &View<'a>, reading: &Reading) -> Option<Focus<'a>> {
+    if let Some(topic) = view.focus.map(str::trim).filter(|topic| !topic.is_empty()) {
+        return Some(Focus::Asked(topic));
+    }
+    let said = (0..view.history.len()).rev().filter_map(|place| reading.said_words(view.history, place));
+    let mut asks: Vec<String> =
+        said.take(FOCUS_ASKS).map(|ask| format!("- {}", one_line(&ask, FOCUS_ASK))).collect();
+    asks.reverse();
+    (!asks.is_empty()).then(|| Focus::Recent(cut(&asks.join("\n"), FOCUS)))
+}
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;

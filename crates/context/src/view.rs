@@ -1,0 +1,94 @@
+//! What an engine is shown.
+
+use crate::Weights;
+use hermes_conversation::{Message, Node, TokenCount, Trigger};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A session at the moment of a decision.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    pub history: &'a [Arc<Message>],
+    pub weights: &'a Weights,
+    /// What goes with every request beside the messages, in estimated tokens: system prompt, tools,
+    /// added words.
+    pub fixed: u64,
+    /// The newest request whose size the provider told.
+    pub last: Option<Last>,
+    /// Tokens that this model counts for every one that is estimated, as far as it is known.
+    pub scale: f64,
+    pub window: Window,
+    pub trigger: Trigger,
+    /// What the summary should be about, where a person said so.
+    pub focus: Option<&'a str>,
+    pub past: &'a Past,
+    pub keep: &'a Keep,
+    /// The summaries of this session, oldest first.
+    pub nodes: &'a [Node],
+}
+
+/// A request whose size is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Last {
+    pub prompt_tokens: u64,
+    /// How many messages it had.
+    pub messages: usize,
+}
+
+/// How much there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Window {
+    pub tokens: Option<u64>,
+    /// What the model may write, which needs room too.
+    pub output: Option<u64>,
+    /// The window of the model that writes summaries; `None` where there is no such model.
+    pub summariser: Option<u64>,
+}
+
+/// What compactions have come to so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Past {
+    /// In this session.
+    pub count: u32,
+    pub in_this_turn: u32,
+    /// The newest ones, in a row, that did not bring the request below the threshold.
+    pub ineffective: u32,
+    /// The newest ones, in a row, that no model wrote a summary for.
+    pub fallbacks: u32,
+    /// Why none is made by itself for a while, as a sentence.
+    pub resting: Option<String>,
+    /// Digest of the messages that the newest one left.
+    pub digest: Option<u64>,
+    /// Estimated tokens that people have said since the newest one; all of them if there was none.
+    pub said_since: u64,
+    /// Size of the request that the newest one left, in tokens.
+    pub left: Option<u64>,
+}
+
+/// What must not get lost, whatever a summary says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Keep {
+    /// Items of the plan that are not done, one line each.
+    pub todos: Vec<String>,
+    /// What a person pinned, word for word.
+    pub pins: Vec<String>,
+    /// What an outside memory wants the summary to know.
+    pub memory: Option<String>,
+}
+
+impl View<'_> {
+    /// The size of the next request.
+    pub fn tokens(&self) -> TokenCount {
+        let scaled = |estimate: u64| (estimate as f64 * self.scale).ceil() as u64;
+        match self.last {
+            Some(last) if last.messages <= self.history.len() => {
+                match self.weights.tokens(last.messages..self.history.len()) {
+                    0 => TokenCount::Measured(last.prompt_tokens),
+                    new => TokenCount::Estimated(last.prompt_tokens + scaled(new)),
+                }
+            }
+            _ => TokenCount::Estimated(scaled(self.fixed + self.weights.tokens(0..self.history.len()))),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Whether providers would take a history, in all three formats.
+
+use hermes_conversation::Message;
+use hermes_testkit::{check, check_anthropic, check_responses};
+use hermes_wire::{ApiMode, ModelRequest, RequestSettings, encode};
+use std::sync::Arc;
+
+/// A history that was taken before is taken after.
+pub(crate) fn accepted(before: &[Arc<Message>], after: &[Arc<Message>], seed: u64) {
+    for mode in [ApiMode::ChatCompletions, ApiMode::AnthropicMessages, ApiMode::CodexResponses] {
+        if refusal(mode, before).is_none() {
+            assert_eq!(refusal(mode, after), None, "seed {seed}, {mode:?}");
+        }
+    }
+}
+
+fn refusal(mode: ApiMode, messages: &[Arc<Message>]) -> Option<String> {
+    let settings = RequestSettings { max_tokens: Some(1_000), ..RequestSettings::default() };
+    let request = ModelRequest {
+        model: "m".into(),
+        system: "s".into(),
+        tools: [].into(),
+        messages: Arc::new(messages.to_vec()),
+        settings,
+    };
+    let body: serde_json::Value = serde_json::from_slice(&encode(mode, &request).body).unwrap();
+    let checked = match mode {
+        ApiMode::ChatCompletions => check(&body),
+        ApiMode::AnthropicMessages => check_anthropic(&body),
+        ApiMode::CodexResponses => check_responses(&body),
+    };
+    checked.err().map(|rejection| rejection.to_string())
+}

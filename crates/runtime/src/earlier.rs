@@ -1,0 +1,51 @@
+//! What was said earlier in a session, for tools that look at it.
+
+use crate::Runtime;
+use hermes_conversation::{BoxFuture, MessageId, Node, SessionId};
+use hermes_store::OriginalRange;
+use hermes_tools::{Earlier, EarlierHit, EarlierMessage};
+
+/// The record of one session.
+pub(crate) struct SessionEarlier {
+    pub(crate) runtime: Runtime,
+    pub(crate) session: SessionId,
+}
+
+impl Earlier for SessionEarlier {
+    fn summaries(&self) -> BoxFuture<'_, Result<Vec<Node>, String>> {
+        Box::pin(async {
+            let store = self.runtime.store().map_err(|error| error.to_string())?;
+            store.nodes(&self.session).await.map_err(|error| error.to_string())
+        })
+    }
+
+    fn messages(
+        &self,
+        first: MessageId,
+        last: MessageId,
+        after: Option<MessageId>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<EarlierMessage>, String>> {
+        Box::pin(async move {
+            let store = self.runtime.store().map_err(|error| error.to_string())?;
+            let range = OriginalRange { first, last };
+            let found = store.originals(&self.session, range, after, limit).await;
+            let found = found.map_err(|error| error.to_string())?;
+            Ok(found.into_iter().map(|one| EarlierMessage { id: one.id, message: one.message }).collect())
+        })
+    }
+
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<EarlierHit>, String>> {
+        Box::pin(async move {
+            let store = self.runtime.store().map_err(|error| error.to_string())?;
+            let report = store.search_originals(&self.session, query, limit).await;
+            let report = report.map_err(|error| error.to_string())?;
+            let hit = |hit: hermes_store::SearchHit| EarlierHit {
+                id: hit.message,
+                role: hit.role,
+                snippet: hit.snippet,
+            };
+            Ok(report.hits.into_iter().map(hit).collect())
+        })
+    }
+}

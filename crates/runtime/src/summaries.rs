@@ -1,0 +1,87 @@
+//! Who writes the summaries of a conversation: the models of `auxiliary.compression`, in their order.
+
+use crate::Runtime;
+use hermes_agent::auxiliary::{AuxFailure, AuxLimits, answer_in_order};
+use hermes_context::{Question, Summarise, Summary, SummaryFailure, SummaryFailureKind};
+use hermes_conversation::{AuxRequest, AuxTask, BoxFuture, Message, SessionId};
+use hermes_providers::Endpoint;
+use hermes_wire::{FaultClass, Model};
+use std::sync::{Arc, OnceLock};
+
+/// The models that are asked, found when the first summary is near.
+pub(crate) struct Summaries {
+    runtime: Runtime,
+    own: Endpoint,
+    found: OnceLock<Result<Stops, String>>,
+}
+
+/// Models in the order in which they are asked, and what asking may take.
+type Stops = (Vec<Arc<dyn Model>>, AuxLimits);
+
+impl Summaries {
+    pub(crate) fn of(runtime: &Runtime, own: &Endpoint) -> Self {
+        Self { runtime: runtime.clone(), own: own.clone(), found: OnceLock::new() }
+    }
+
+    fn found(&self) -> Result<&Stops, &String> {
+        let find = || {
+            let found = self.runtime.helper(&self.own).prepare(AuxTask::Compression);
+            found.map_err(|error| error.to_string())
+        };
+        self.found.get_or_init(find).as_ref()
+    }
+}
+
+impl Summarise for Summaries {
+    fn window(&self) -> Option<u64> {
+        self.found().ok()?.0.first()?.profile().context_length
+    }
+
+    fn flush_memory<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let provider = self.runtime.memory_provider().ok().flatten()?;
+            provider.before_compaction(session).await
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        session: &'a SessionId,
+        question: &'a Question,
+    ) -> BoxFuture<'a, Result<Summary, SummaryFailure>> {
+        let request = AuxRequest {
+            task: AuxTask::Compression,
+            session: Some(session.clone()),
+            system: question.system.clone(),
+            messages: vec![Message::user(question.text.clone())],
+            max_output_tokens: question.max_output_tokens,
+        };
+        Box::pin(async move {
+            let (stops, limits) = self
+                .found()
+                .map_err(|why| SummaryFailure { kind: SummaryFailureKind::NoModel, why: why.clone() })?;
+            match answer_in_order(stops, &self.runtime.resting, limits, &request).await {
+                Ok(answer) => Ok(Summary {
+                    model: answer.model,
+                    text: answer.text,
+                    was_cut: answer.was_cut,
+                    cost_usd: answer.cost.known().map(|money| money.dollars()),
+                }),
+                Err(AuxFailure { class, why }) => Err(SummaryFailure { kind: kind(class), why }),
+            }
+        })
+    }
+}
+
+fn kind(class: Option<FaultClass>) -> SummaryFailureKind {
+    use FaultClass::*;
+    match class {
+        None => SummaryFailureKind::NoModel,
+        Some(Timeout) => SummaryFailureKind::Timeout,
+        Some(Garbled | StreamCut) => SummaryFailureKind::Unreadable,
+        Some(Auth | Billing | Budget | RateLimited | UpstreamRateLimited | Unreachable | Certificate) => {
+            SummaryFailureKind::Unavailable
+        }
+        Some(_) => SummaryFailureKind::Other,
+    }
+}

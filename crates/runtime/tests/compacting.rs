@@ -1,0 +1,258 @@
+//! A session that is compacted a hundred times, also across runs of the program: it never loops, costs one
+//! summary per compaction, keeps its system prompt byte for byte, and every original can still be read.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use hermes_conversation::{CacheBreak, CacheStep, SessionId, SummaryBy, Usage, UserMessage, events};
+use hermes_runtime::{Compacted, Home, Launch, Parting, Resuming, Runtime, SessionHandle};
+use hermes_store::OriginalRange;
+use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
+use hermes_tools::Nobody;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+const SECTIONS: [&str; 13] = [
+    "Historical Task Snapshot",
+    "Goal",
+    "Constraints & Preferences",
+    "Completed Actions",
+    "Active State",
+    "Historical In-Progress State",
+    "Blocked",
+    "Key Decisions",
+    "Resolved Questions",
+    "Historical Pending User Asks",
+    "Relevant Files",
+    "Historical Remaining Work",
+    "Critical Context",
+];
+
+struct Scene {
+    home: TempHome,
+    provider: FakeProvider,
+}
+
+impl Scene {
+    async fn new(mode: &str) -> Self {
+        let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+        provider.answer_with(|body| {
+            let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
+            let text = match has_tools(body) {
+                true => "So it is. ".repeat(200),
+                false => SECTIONS.iter().map(section).collect::<String>(),
+            };
+            let input = body.to_string().len() as u64 / 4;
+            ReplyScript {
+                usage: Some(Usage { input, output: 500, ..Usage::default() }),
+                ..ReplyScript::text(text)
+            }
+        });
+        home.write_config(&format!(
+            "model: {{provider: box, default: claude-m, max_tokens: 1000, context_length: 20000}}\n\
+             custom_providers:\n- {{name: box, base_url: '{}', api_key: sk-box-0123456789, api_mode: {mode}}}\n\
+             compression: {{threshold: 0.5}}\nauxiliary: {{title_generation: {{enabled: false}}}}\n",
+            provider.base_url(),
+        ));
+        Self { home, provider }
+    }
+
+    fn runtime(&self) -> Runtime {
+        Runtime::open(Launch {
+            home: Home::at(self.home.path()),
+            flags: Vec::new(),
+            shell: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
+            cwd: self.home.path().to_owned(),
+            source: "cli".to_owned(),
+            supervisor: None,
+        })
+        .unwrap()
+    }
+
+    async fn turn(&self, session: &mut SessionHandle<'_>, turn: usize) {
+        let (sink, mut stream) = events();
+        let words = format!("Question {turn}: {}", "what about this and that? ".repeat(300));
+        let reading = tokio::spawn(async move { while stream.next().await.is_some() {} });
+        let report = session.submit(UserMessage::text(words), &CancellationToken::new(), sink).await.unwrap();
+        reading.await.unwrap();
+        assert!(report.completed, "turn {turn}: {:?}", report.error);
+    }
+
+    /// Speaks until there were so many compactions, in several runs of the program.
+    async fn converse(&self, wanted: u64) -> (SessionId, usize) {
+        let (mut id, mut turns): (Option<SessionId>, usize) = (None, 0);
+        loop {
+            let runtime = self.runtime();
+            let mut session = match &id {
+                None => runtime.start(Arc::new(Nobody)).unwrap(),
+                Some(id) => {
+                    let stop = CancellationToken::new();
+                    let how = Resuming { restores_cwd: true, stop: &stop, tell: &|_| {} };
+                    runtime.resume(id.as_str(), Arc::new(Nobody), how).await.unwrap()
+                }
+            };
+            for _ in 0..60 {
+                self.turn(&mut session, turns).await;
+                turns += 1;
+            }
+            let known = session.id().clone();
+            let count = runtime.store().unwrap().latest_epoch_count(&known).await.unwrap();
+            session.close(Parting::Left).await;
+            runtime.leave().await;
+            id = Some(known);
+            assert!(turns < 2_000, "{count} compactions only");
+            if count >= wanted {
+                return (id.unwrap(), turns);
+            }
+        }
+    }
+}
+
+fn has_tools(body: &Value) -> bool {
+    body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
+}
+
+fn system(body: &Value) -> String {
+    match (&body["system"], &body["instructions"]) {
+        (Value::Null, Value::Null) => body["messages"][0].to_string(),
+        (Value::Null, instructions) => instructions.to_string(),
+        (system, _) => system.to_string(),
+    }
+}
+
+async fn many_compactions(mode: &str, wanted: u64) {
+    let scene = Scene::new(mode).await;
+    let (id, turns) = scene.converse(wanted).await;
+    let runtime = scene.runtime();
+    let store = runtime.store().unwrap();
+    let all = store.compactions(&id).await.unwrap();
+    assert!(all.len() as u64 >= wanted && all.len() < turns, "{} in {turns} turns", all.len());
+    for one in &all {
+        assert_eq!(one.report.by, SummaryBy::Model("claude-m".into()), "{one:?}");
+        assert!(one.report.tokens_after.value() < one.report.tokens_before.value(), "{one:?}");
+    }
+    let bodies = scene.provider.bodies();
+    let (own, asides): (Vec<&Value>, Vec<&Value>) = bodies.iter().partition(|body| has_tools(body));
+    assert_eq!((own.len(), asides.len()), (turns, all.len()), "one request a turn, one a compaction");
+    assert!(own.iter().all(|body| system(body) == system(own[0])), "the system prompt changed");
+    assert!(own.iter().all(|body| body.to_string().len() < 70_000), "a request outgrew the window");
+    let ledger = store.cache_ledger(&id).await.unwrap();
+    assert_eq!(ledger.len(), turns);
+    let breaks = ledger.iter().filter(|entry| match entry.cache.step {
+        CacheStep::First | CacheStep::Extends => false,
+        CacheStep::Broken(CacheBreak::Compaction) => true,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(breaks.count(), all.len());
+    // Nothing is gone, and nothing is there twice.
+    let said = store.originals(&id, OriginalRange::ALL, None, usize::MAX).await.unwrap();
+    assert_eq!(said.len(), turns * 2);
+    for (turn, pair) in said.chunks(2).enumerate() {
+        assert!(pair[0].message.text().starts_with(&format!("Question {turn}: ")), "{turn}");
+    }
+    let nodes = store.nodes(&id).await.unwrap();
+    assert_eq!(nodes.len(), all.len());
+    let covered: u64 = nodes.iter().map(|node| node.messages).sum();
+    assert!(nodes.windows(2).all(|pair| pair[0].last < pair[1].first), "summaries overlap");
+    assert!(covered as usize <= said.len() && nodes[0].first == said[0].id);
+    runtime.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_compactions() {
+    many_compactions("chat_completions", 100).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn some_compactions_in_the_other_formats() {
+    for mode in ["anthropic_messages", "codex_responses"] {
+        many_compactions(mode, 10).await;
+    }
+}
+
+/// A window that a refusal tells is believed from then on, also by the next run of the program.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_was_told_is_remembered() {
+    let scene = Scene::new("chat_completions").await;
+    let config = scene.home.read("config.yaml");
+    scene.home.write_config(&config.replace(", context_length: 20000", ""));
+    let runtime = scene.runtime();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    for turn in 0..5 {
+        scene.turn(&mut session, turn).await;
+    }
+    let body = r#"{"error":{"message":"This model's maximum context length is 12000 tokens.","code":"context_length_exceeded"}}"#;
+    scene.provider.fault(Fault::Status { code: 400, headers: Vec::new(), body: body.to_owned() });
+    scene.turn(&mut session, 5).await;
+    assert_eq!(session.status().compactions, 1);
+    session.close(Parting::Left).await;
+    runtime.leave().await;
+    let kept = scene.home.read("context_length_cache.yaml");
+    assert!(kept.contains("claude-m@") && kept.contains(": 12000"), "{kept}");
+    let runtime = scene.runtime();
+    assert_eq!(runtime.start(Arc::new(Nobody)).unwrap().status().window, 12_000);
+    runtime.leave().await;
+}
+
+/// Where compactions do not stay in place, a new session takes over between two turns, with its parent's
+/// title and memory; the conversation is one all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_session_takes_over() {
+    let scene = Scene::new("chat_completions").await;
+    let config = scene.home.read("config.yaml");
+    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.5, in_place: false"));
+    let runtime = scene.runtime();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let first = session.id().clone();
+    for turn in 0..2 {
+        scene.turn(&mut session, turn).await;
+    }
+    session.set_title("Moon").await.unwrap();
+    session.pin("never delete the moon").await.unwrap();
+    for turn in 2..9 {
+        scene.turn(&mut session, turn).await;
+    }
+    let last = session.id().clone();
+    assert_ne!(first, last);
+    assert!(session.title().unwrap().starts_with("Moon #"), "{:?}", session.title());
+    assert_eq!(session.pins().await.unwrap()[0].text, "never delete the moon");
+    let store = runtime.store().unwrap();
+    assert_eq!(store.compression_tip(&first).await.unwrap(), last);
+    let said = store.originals(&last, OriginalRange::ALL, None, usize::MAX).await.unwrap();
+    assert_eq!(said.len(), 18, "one conversation");
+    let sent = scene.provider.bodies().pop().unwrap().to_string();
+    assert!(sent.contains("never delete the moon"), "{sent}");
+    session.close(Parting::Left).await;
+    // Whoever names the first goes on with the last.
+    let stop = CancellationToken::new();
+    let how = Resuming { restores_cwd: true, stop: &stop, tell: &|_| {} };
+    let resumed = runtime.resume("Moon", Arc::new(Nobody), how).await.unwrap();
+    assert_eq!(*resumed.id(), last);
+    resumed.close(Parting::Left).await;
+    runtime.leave().await;
+}
+
+/// A front end that watches many sessions keeps them below the window before it speaks to them.
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_that_nobody_watches_are_looked_after() {
+    let scene = Scene::new("chat_completions").await;
+    let config = scene.home.read("config.yaml");
+    // By itself a turn would do nothing yet.
+    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.99"));
+    let runtime = scene.runtime();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let (mut turn, mut done) = (0, false);
+    while !done {
+        assert!(turn < 12, "never looked after");
+        scene.turn(&mut session, turn).await;
+        turn += 1;
+        let used = session.status().used.unwrap();
+        let (sink, _stream) = events();
+        let cleaned = session.hygiene(&CancellationToken::new(), sink).await.unwrap();
+        done = matches!(cleaned, Compacted::Done(_));
+        assert_eq!(done, used > 16_000, "{used}: {cleaned:?}");
+    }
+    session.close(Parting::Left).await;
+    runtime.leave().await;
+}

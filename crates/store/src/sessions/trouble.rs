@@ -1,0 +1,117 @@
+//! What keeps a session from being compacted: failures that are waited out, and somebody who is at it.
+//!
+//! The columns and the table of locks are shared with the Python release, which minds them too.
+
+use super::SessionDb;
+use super::numbers::{count, stored};
+use super::writer::Level;
+use crate::StoreError;
+use crate::error::Doing;
+use hermes_conversation::{Lease, SessionId};
+use rusqlite::{OptionalExtension, params};
+use std::time::Duration;
+
+/// How the last compactions went.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trouble {
+    /// None is tried by itself before then, in seconds since 1970.
+    pub until: Option<f64>,
+    /// Why the last one failed.
+    pub error: Option<String>,
+    /// How many in a row had to do without a summary by a model.
+    pub fallback_streak: u32,
+    /// How many in a row did not help.
+    pub ineffective: u32,
+}
+
+impl SessionDb {
+    /// How the last compactions of a session went; no trouble for an unknown one.
+    pub async fn compaction_trouble(&self, session: &SessionId) -> Result<Trouble, StoreError> {
+        let session = session.clone();
+        self.read(move |db| {
+            let found = db
+                .prepare_cached(
+                    "SELECT s.compression_failure_cooldown_until, s.compression_failure_error,
+                            s.compression_fallback_streak, x.ineffective
+                     FROM sessions AS s LEFT JOIN hx_session_ext AS x ON x.session = s.id WHERE s.id = ?1",
+                )
+                .and_then(|mut find| {
+                    find.query_row([session.as_str()], |row| {
+                        Ok(Trouble {
+                            until: row.get(0)?,
+                            error: row.get(1)?,
+                            fallback_streak: u32::try_from(count(row, 2)?).unwrap_or(u32::MAX),
+                            ineffective: u32::try_from(count(row, 3)?).unwrap_or(u32::MAX),
+                        })
+                    })
+                    .optional()
+                })
+                .doing("read how compactions went")?;
+            Ok(found.unwrap_or_default())
+        })
+        .await
+    }
+
+    /// Remembers how the last compactions went.
+    pub async fn note_compaction_trouble(&self, lease: &Lease, trouble: &Trouble) -> Result<(), StoreError> {
+        let (lease, trouble) = (lease.clone(), trouble.clone());
+        self.write(Level::Normal, move |db| {
+            super::lease::fence(db, &lease)?;
+            let session = lease.session.as_str();
+            db.execute(
+                "UPDATE sessions SET compression_failure_cooldown_until = ?2, compression_failure_error = ?3,
+                     compression_fallback_streak = ?4 WHERE id = ?1",
+                params![session, trouble.until, trouble.error, trouble.fallback_streak],
+            )
+            .doing("note how a compaction went")?;
+            db.execute(
+                "INSERT INTO hx_session_ext (session, ineffective) VALUES (?1, ?2)
+                 ON CONFLICT DO UPDATE SET ineffective = excluded.ineffective",
+                params![session, stored(trouble.ineffective)],
+            )
+            .doing("note how a compaction went")?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Takes the right to compact a session for `ttl`, or prolongs it for the same holder; false while
+    /// somebody else has it. One that ran out is anybody's.
+    pub async fn lock_compaction(
+        &self,
+        session: &SessionId,
+        holder: &str,
+        ttl: Duration,
+    ) -> Result<bool, StoreError> {
+        let (session, holder, now) = (session.clone(), holder.to_owned(), self.now());
+        self.write(Level::Normal, move |db| {
+            let taken = db
+                .execute(
+                    "INSERT INTO compression_locks (session_id, holder, acquired_at, expires_at)
+                     VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder,
+                         acquired_at = CASE holder WHEN excluded.holder THEN acquired_at ELSE excluded.acquired_at END,
+                         expires_at = excluded.expires_at
+                     WHERE holder = excluded.holder OR expires_at < excluded.acquired_at",
+                    params![session.as_str(), holder, now, now + ttl.as_secs_f64()],
+                )
+                .doing("lock a session for compacting")?;
+            Ok(taken == 1)
+        })
+        .await
+    }
+
+    /// Gives the right to compact back. Nothing happens if somebody else has it by now.
+    pub async fn unlock_compaction(&self, session: &SessionId, holder: &str) -> Result<(), StoreError> {
+        let (session, holder) = (session.clone(), holder.to_owned());
+        self.write(Level::Normal, move |db| {
+            db.execute(
+                "DELETE FROM compression_locks WHERE session_id = ?1 AND holder = ?2",
+                params![session.as_str(), holder],
+            )
+            .doing("unlock a session")?;
+            Ok(())
+        })
+        .await
+    }
+}

@@ -1,0 +1,240 @@
+//! What a refusal for being too long says about how long a request may be.
+
+/// Numbers in a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overflow {
+    /// Tokens that fit into the window.
+    pub window: Option<u64>,
+    /// Tokens that the model could still write beside this prompt.
+    pub output: Option<u64>,
+    /// The prompt fits; what the model may write is too much.
+    pub is_about_output: bool,
+}
+
+/// Windows outside of this are misread.
+const PLAUSIBLE: std::ops::RangeInclusive<u64> = 1_024..=10_000_000;
+
+/// Words before the number of tokens that fit, in the spellings of servers.
+const WINDOW_BEFORE: &[&str] = &[
+    "maximum context length is",
+    "maximum context length of",
+    "maximum context length (",
+    "maximum context size of",
+    "maximum context size is",
+    "maximum context window of",
+    "context window of",
+    "context window is",
+    "context length is only",
+    "context length is",
+    "context length of only",
+    "context length of",
+    "context size is",
+    "context size (",
+    "context_length:",
+    "max_model_len of",
+    "max_model_len (",
+    "max_model_len=",
+    "max_model_len:",
+    "n_ctx_slot =",
+    "n_ctx_slot:",
+    "n_ctx =",
+    "n_ctx:",
+    "n_ctx (",
+    "\"n_ctx\":",
+    "maximum number of tokens allowed (",
+    "maximum number of tokens allowed is",
+    "maximum allowed number of input tokens",
+    "maximum prompt length is",
+    "maximum input length is",
+    "maximum input length of",
+    "token limit of",
+    "token limit is",
+    "token limit:",
+    "model's limit of",
+    "limit of",
+    "最大上下文长度为",
+    "最大上下文长度是",
+    "最大长度为",
+    "最大长度",
+];
+
+/// Words after it.
+const WINDOW_AFTER: &[&str] = &["maximum", "token limit", "context window", "context limit"];
+
+/// Words before the number of tokens that could still be written.
+const OUTPUT_BEFORE: &[&str] = &["available_tokens:", "available tokens:", "only", "at most"];
+
+/// Reads a refusal.
+pub fn overflow(detail: &str) -> Overflow {
+    let text = detail.to_lowercase();
+    let window = WINDOW_BEFORE
+        .iter()
+        .find_map(|words| number_after(&text, words))
+        .or_else(|| greater_than(&text))
+        .or_else(|| WINDOW_AFTER.iter().find_map(|words| number_before(&text, words)))
+        .filter(|tokens| PLAUSIBLE.contains(tokens));
+    // Some say how the prompt and the wish make too much: what the wish may be follows from it.
+    let about_wish = text.contains("max_tokens") || text.contains("max_completion_tokens");
+    let asked = about_wish.then(|| written_sum(&text)).flatten();
+    let output = match (window, asked) {
+        (Some(window), Some((prompt, wish))) if prompt < window && prompt + wish > window => {
+            Some(window - prompt)
+        }
+        _ => about_wish
+            .then(|| OUTPUT_BEFORE.iter().find_map(|words| number_after(&text, words)))
+            .flatten()
+            .filter(|tokens| (1..1_000_000).contains(tokens) && window != Some(*tokens)),
+    };
+    let is_about_output = output.is_some() || (about_wish && text.contains("max_tokens:") && asked.is_none());
+    Overflow { window, output, is_about_output }
+}
+
+/// The number right after some words.
+fn number_after(text: &str, words: &str) -> Option<u64> {
+    text.match_indices(words).find_map(|(at, _)| {
+        let rest = &text[at + words.len()..];
+        leading_number(rest.trim_start_matches([' ', ':', '=', '(', '"', '\'', '约']))
+    })
+}
+
+/// The number right before some words, with a little between them.
+fn number_before(text: &str, words: &str) -> Option<u64> {
+    text.match_indices(words).find_map(|(at, _)| {
+        let before = text[..at].trim_end();
+        let before = before.strip_suffix("tokens").or(before.strip_suffix("token")).unwrap_or(before);
+        let digits: String = before
+            .trim_end()
+            .chars()
+            .rev()
+            .take_while(|character| character.is_ascii_digit() || matches!(character, ',' | '_'))
+            .collect();
+        digits.chars().rev().filter(char::is_ascii_digit).collect::<String>().parse().ok()
+    })
+}
+
+/// `210000 tokens > 200000 maximum`, and the like: what stands after the sign.
+fn greater_than(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(" > ").or_else(|| text.split_once(">="))?;
+    leading_number(rest.trim_start())
+}
+
+/// The prompt and what was to be written, from `(N in the messages, M in the completion)` or
+/// `N + M > LIMIT`.
+fn written_sum(text: &str) -> Option<(u64, u64)> {
+    let in_messages = number_before(text, " in the messages")
+        .or_else(|| number_before(text, " of text input"))
+        .or_else(|| number_before(text, " from the input"))
+        .or_else(|| number_after(text, "prompt contains at least"));
+    let in_completion = number_before(text, " in the completion")
+        .or_else(|| number_before(text, " in the output"))
+        .or_else(|| number_before(text, " for the completion"))
+        .or_else(|| number_before(text, " output tokens"));
+    if let (Some(prompt), Some(wish)) = (in_messages, in_completion) {
+        return Some((prompt, wish));
+    }
+    let (before, after) = text.split_once(" + ")?;
+    let prompt = number_before(&format!("{before}|"), "|")?;
+    Some((prompt, leading_number(after.trim_start())?))
+}
+
+/// A number with or without separators at the beginning of a text; `128k` is one too.
+fn leading_number(text: &str) -> Option<u64> {
+    let end = text.find(|character: char| !(character.is_ascii_digit() || matches!(character, ',' | '_')));
+    let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
+    let number: u64 = digits.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()?;
+    let is_unit = |sign: char| {
+        rest.starts_with(sign) && !rest[1..].starts_with(|next: char| next.is_ascii_alphanumeric())
+    };
+    Some(match () {
+        () if is_unit('k') => number.saturating_mul(1_000),
+        () if is_unit('m') => number.saturating_mul(1_000_000),
+        () => number,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_say_what_fits() {
+        for (detail, window) in [
+            ("HTTP 400: prompt is too long: 210000 tokens > 200000 maximum", Some(200_000)),
+            (
+                "This model's maximum context length is 128000 tokens. However, your messages resulted in 131072 tokens.",
+                Some(128_000),
+            ),
+            ("This model's maximum context length is 8,192 tokens", Some(8_192)),
+            (
+                "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens",
+                Some(32_768),
+            ),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                Some(1_048_576),
+            ),
+            ("Your input exceeds the context window of this model.", None),
+            ("the request exceeds the available context size. try increasing it: n_ctx = 4096", Some(4_096)),
+            ("request (9000 tokens) exceeds the available context size (8192 tokens)", Some(8_192)),
+            ("slot context exceeded, n_ctx_slot = 16384", Some(16_384)),
+            ("the prompt is longer than the max_model_len of 65536", Some(65_536)),
+            ("Input length 70000 exceeds maximum input length of 65536", Some(65_536)),
+            (
+                "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+                Some(131_072),
+            ),
+            (
+                "Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
+                Some(4_096),
+            ),
+            (
+                "tokens to keep from the initial prompt is greater than the context length: context length is 4096",
+                Some(4_096),
+            ),
+            ("too many tokens: exceeds the 128k token limit", None),
+            ("exceeds the token limit of 256K", Some(256_000)),
+            ("请求超过最大长度 32768", Some(32_768)),
+            ("context_length_exceeded", None),
+            ("maximum context length is 12 tokens", None),
+            ("maximum context length is 99999999999999999999 tokens", None),
+            ("", None),
+        ] {
+            assert_eq!(overflow(detail).window, window, "{detail}");
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_may_be_written() {
+        for (detail, output, is_about_output) in [
+            ("max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens", None, true),
+            (
+                "This model's maximum context length is 10000 tokens. However, you requested 12000 tokens (8000 in the messages, 4000 in the completion). Please reduce max_tokens.",
+                Some(2_000),
+                true,
+            ),
+            (
+                "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens`",
+                Some(10_000),
+                true,
+            ),
+            ("max_tokens is too large: 4096; available_tokens: 1000", Some(1_000), true),
+            // The prompt alone is too much.
+            (
+                "maximum context length is 10000 tokens (11000 in the messages, 4000 in the completion); reduce max_tokens",
+                None,
+                false,
+            ),
+            ("prompt is too long: 210000 tokens > 200000 maximum", None, false),
+        ] {
+            let read = overflow(detail);
+            assert_eq!((read.output, read.is_about_output), (output, is_about_output), "{detail}");
+        }
+    }
+
+    #[test]
+    fn anything_can_be_read() {
+        for text in ["limit of", "limit of 中", "> ", " > é", "1 + 2", "n_ctx = 9k9", "max_tokens: 1 + "] {
+            overflow(text);
+        }
+    }
+}
