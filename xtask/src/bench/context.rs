@@ -76,7 +76,7 @@ fn view<'a>(
         fixed: 3_000,
         last: None,
         scale: 1.0,
-        window: Window { tokens: Some(window), output: Some(8_000), summariser: Some(200_000) },
+        window: Window { tokens: Some(window), output: Some(8_000), summariser: Some(window) },
         trigger,
         focus: None,
         past,
