@@ -5,6 +5,9 @@ use hermes_conversation::{BoxFuture, MessageId, Node, SessionId};
 use hermes_store::OriginalRange;
 use hermes_tools::{Earlier, EarlierHit, EarlierMessage};
 
+/// How often a search is repeated whose index is behind.
+const CATCHING_UP: usize = 50;
+
 /// The record of one session.
 pub(crate) struct SessionEarlier {
     pub(crate) runtime: Runtime,
@@ -38,8 +41,18 @@ impl Earlier for SessionEarlier {
     fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<EarlierHit>, String>> {
         Box::pin(async move {
             let store = self.runtime.store().map_err(|error| error.to_string())?;
-            let report = store.search_originals(&self.session, query, limit).await;
+            let mut report = store.search_originals(&self.session, query, limit).await;
+            // The index may be behind a conversation that is written quickly; every search brings it on.
+            for _ in 0..CATCHING_UP {
+                if report.as_ref().map_or(true, |report| report.complete) {
+                    break;
+                }
+                report = store.search_originals(&self.session, query, limit).await;
+            }
             let report = report.map_err(|error| error.to_string())?;
+            if !report.complete && report.hits.is_empty() {
+                return Err("the search index is still behind this conversation; search again".to_owned());
+            }
             let hit = |hit: hermes_store::SearchHit| EarlierHit {
                 id: hit.message,
                 role: hit.role,
