@@ -23,7 +23,7 @@ impl Home {
     /// Makes the settings lead to another model.
     pub(crate) fn lead_to(&self, base_url: &str) -> Result<()> {
         let config = format!(
-            "model:\n  provider: custom\n  base_url: {base_url}\n  default: scripted\napprovals:\n  mode: \"off\"\n"
+            "model:\n  provider: custom\n  base_url: {base_url}\n  default: scripted\n  context_length: 1000000\napprovals:\n  mode: \"off\"\n"
         );
         Ok(fs::write(self.hermes().join("config.yaml"), config)?)
     }

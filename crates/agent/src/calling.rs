@@ -2,7 +2,7 @@
 
 use crate::turn::{Asking, Event, When};
 use crate::watching::{self, Watch};
-use crate::{CacheOf, Ports, Session, context_state, epoch, window};
+use crate::{CacheOf, Ports, Session, epoch, window};
 use futures::StreamExt;
 use hermes_conversation::{AssistantMessage, CacheStep, EventSink, SpentCall, TurnEvent, Usage};
 use hermes_prompt::{Offer, build_request};
@@ -86,7 +86,7 @@ pub(crate) async fn call_model(
 fn measured(session: &mut Session, ports: &Ports, messages: usize, usage: &Usage) {
     let model = ports.route.current();
     ports.engine.measured(usage);
-    let fixed = context_state::fixed(session, &ports.tools.definitions());
+    let fixed = session.fixed_tokens(&ports.tools.definitions());
     session.context.weights.follow(session.history.messages());
     let estimate = fixed + session.context.weights.tokens(0..messages);
     // Only a compaction that was not judged yet wants to know.

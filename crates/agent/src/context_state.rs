@@ -29,6 +29,8 @@ pub struct ContextState {
     pub failed: Option<(SummaryFailureKind, String)>,
     /// A history without a summary stays whole.
     pub keeps_whole: bool,
+    /// What goes with every request beside the messages, and for which system prompt and tools.
+    fixed: Option<((usize, usize), u64)>,
     /// The last compaction has not been judged by a request yet.
     is_on_trial: bool,
     /// The person was told that nothing can be done, in this turn.
@@ -42,6 +44,18 @@ impl ContextState {
         self.past.said_since += u64::from(weigh(said).tokens);
         self.failed = None;
         self.is_told = false;
+    }
+
+    /// The size of the next request with so many messages, which are all weighed.
+    pub(crate) fn size(&self, messages: usize, fixed: u64, model: &str) -> u64 {
+        let scale = self.scales.scale(model);
+        let scaled = |estimate: u64| (estimate as f64 * scale).ceil() as u64;
+        match self.last {
+            Some(last) if last.messages <= messages => {
+                last.prompt_tokens + scaled(self.weights.tokens(last.messages..messages))
+            }
+            _ => scaled(fixed + self.weights.tokens(0..messages)),
+        }
     }
 
     pub(crate) fn is_on_trial(&self) -> bool {
@@ -108,6 +122,20 @@ impl Weighed {
 }
 
 impl Session {
+    /// What goes with every request beside the messages, in estimated tokens. It is counted once for a system
+    /// prompt and its tools.
+    pub(crate) fn fixed_tokens(&mut self, tools: &Arc<[ToolDefinition]>) -> u64 {
+        let of = (self.spoken_system().as_ptr().addr(), tools.as_ptr().addr());
+        match self.context.fixed {
+            Some((known, tokens)) if known == of => tokens,
+            _ => {
+                let tokens = fixed(self, tools);
+                self.context.fixed = Some((of, tokens));
+                tokens
+            }
+        }
+    }
+
     /// What it weighs for a model with these tools.
     pub fn weighed(&self, tools: &[ToolDefinition], model: &str) -> Weighed {
         let mut weights = self.context.weights.clone();
@@ -145,7 +173,7 @@ fn tool(tool: &ToolDefinition) -> u64 {
 }
 
 /// What goes with every request beside the messages, in estimated tokens.
-pub(crate) fn fixed(session: &Session, tools: &[ToolDefinition]) -> u64 {
+fn fixed(session: &Session, tools: &[ToolDefinition]) -> u64 {
     let text = |text: &str| estimate_tokens(text).value();
     let added = session.additions.system.as_deref().map_or(0, text);
     let prefill: u64 = session.additions.prefill.iter().map(|message| u64::from(weigh(message).tokens)).sum();

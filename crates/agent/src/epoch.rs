@@ -1,7 +1,6 @@
 //! Makes a new epoch of a history: asks the engine what to do, a second model for a summary, and the engine
 //! again for what takes the place of the history.
 
-use crate::context_state::fixed;
 use crate::{Ports, Session, texts};
 use hermes_context::{Answer, Assembled, Decision, Keep, Plan, View, Window, digest};
 use hermes_conversation::{
@@ -33,12 +32,13 @@ pub async fn prepare(
 ) -> Prepared {
     let begun = Instant::now();
     session.context.weights.follow(session.history.messages());
-    if is_far(session, trigger, ports) {
+    let fixed = session.fixed_tokens(&ports.tools.definitions());
+    if is_far(session, trigger, fixed, ports) {
         return Prepared::NotNeeded;
     }
     let mut keep = keep(session);
     let decided = {
-        let view = view(session, trigger, focus, &keep, ports);
+        let view = view(session, trigger, focus, &keep, fixed, ports);
         cancel.run_until_cancelled(ports.engine.plan(&view)).await
     };
     let plan = match decided.unwrap_or(Decision::Leave) {
@@ -48,7 +48,7 @@ pub async fn prepare(
         Decision::Shrink(plan) => plan,
     };
     ports.events.send(TurnEvent::Status(texts::compacting(plan.replace.len()))).await;
-    let plan = match flushed(session, plan, &mut keep, trigger, focus, ports, cancel).await {
+    let plan = match flushed(session, plan, &mut keep, (trigger, focus, fixed), ports, cancel).await {
         Some(plan) => plan,
         None => return Prepared::Cancelled,
     };
@@ -61,7 +61,7 @@ pub async fn prepare(
     }
     let cost_usd = answered.cost_usd;
     let assembled = {
-        let view = view(session, trigger, focus, &keep, ports);
+        let view = view(session, trigger, focus, &keep, fixed, ports);
         let assembling = ports.engine.assemble(&view, &plan, answered.answer());
         cancel.run_until_cancelled(assembling).await
     };
@@ -92,8 +92,7 @@ async fn flushed(
     session: &Session,
     plan: Plan,
     keep: &mut Keep,
-    trigger: Trigger,
-    focus: Option<&str>,
+    (trigger, focus, fixed): (Trigger, Option<&str>, u64),
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> Option<Plan> {
@@ -101,7 +100,7 @@ async fn flushed(
     if keep.memory.is_none() {
         return Some(plan);
     }
-    let view = view(session, trigger, focus, keep, ports);
+    let view = view(session, trigger, focus, keep, fixed, ports);
     Some(match cancel.run_until_cancelled(ports.engine.plan(&view)).await? {
         Decision::Shrink(with_memory) => with_memory,
         Decision::Leave | Decision::Stuck(_) => plan,
@@ -174,6 +173,7 @@ fn view<'a>(
     trigger: Trigger,
     focus: Option<&'a str>,
     keep: &'a Keep,
+    fixed: u64,
     ports: &Ports,
 ) -> View<'a> {
     let model = ports.route.current();
@@ -181,7 +181,7 @@ fn view<'a>(
     View {
         history: session.history.messages(),
         weights: &context.weights,
-        fixed: fixed(session, &ports.tools.definitions()),
+        fixed,
         last: context.last,
         scale: context.scales.scale(&model.profile().model),
         window: window_of(session, ports),
@@ -207,16 +207,15 @@ fn known_window(session: &Session, ports: &Ports) -> Option<u64> {
 }
 
 /// Whether a session is so small that nobody needs to be asked what fits.
-fn is_far(session: &Session, trigger: Trigger, ports: &Ports) -> bool {
+fn is_far(session: &Session, trigger: Trigger, fixed: u64, ports: &Ports) -> bool {
     /// A window that no model writes summaries with.
     const SMALL: u64 = 8_000;
     if !matches!(trigger, Trigger::Preflight | Trigger::Loop) {
         return false;
     }
-    let model = ports.route.current();
-    let weighed = session.weighed(&ports.tools.definitions(), &model.profile().model);
+    let size = session.context.size(session.history.len(), fixed, &ports.route.current().profile().model);
     let window = Window { tokens: known_window(session, ports), ..Window::default() };
-    weighed.whole.value() < ports.engine.threshold(&window).unwrap_or(u64::MAX).min(SMALL)
+    size < ports.engine.threshold(&window).unwrap_or(u64::MAX).min(SMALL)
 }
 
 /// What must not get lost. The plan is taken from the conversation, or from what stood there before: a
