@@ -1,6 +1,7 @@
 //! Who writes the summaries of a conversation: the models of `auxiliary.compression`, in their order.
 
-use crate::Runtime;
+use crate::config::AuxProvider;
+use crate::{Runtime, model_facts};
 use hermes_agent::auxiliary::{AuxFailure, AuxLimits, answer_in_order};
 use hermes_context::{Question, Summarise, Summary, SummaryFailure, SummaryFailureKind};
 use hermes_conversation::{AuxRequest, AuxTask, BoxFuture, Message, SessionId};
@@ -34,6 +35,12 @@ impl Summaries {
 
 impl Summarise for Summaries {
     fn window(&self) -> Option<u64> {
+        let settings = self.runtime.config.auxiliary(AuxTask::Compression).ok()?;
+        let is_own = settings.model.is_none() && !matches!(settings.provider, AuxProvider::Named(_));
+        if is_own && self.found.get().is_none() {
+            // The conversation's model is asked first; nothing needs to be set up to know its window.
+            return Some(model_facts::known(self.runtime.home(), &self.own).window.value);
+        }
         self.found().ok()?.0.first()?.profile().context_length
     }
 
