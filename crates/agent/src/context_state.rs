@@ -1,8 +1,8 @@
 //! What a session knows about its own size and about its compactions.
 
 use crate::Session;
-use hermes_context::{Calibration, Keep, Last, Past, SummaryFailureKind, View, Weights, Window, weigh};
-use hermes_conversation::{Message, Node, TokenCount, ToolDefinition, Trigger, Usage, estimate_tokens};
+use hermes_context::{Calibration, Last, Past, SummaryFailureKind, Weights, request_size, weigh};
+use hermes_conversation::{Message, Node, TokenCount, ToolDefinition, Usage, estimate_tokens};
 use hermes_tools::Todo;
 use std::sync::Arc;
 
@@ -29,12 +29,19 @@ pub struct ContextState {
     pub failed: Option<(SummaryFailureKind, String)>,
     /// A history without a summary stays whole.
     pub keeps_whole: bool,
-    /// What goes with every request beside the messages, and for which system prompt and tools.
-    fixed: Option<((usize, usize), u64)>,
+    fixed: Option<Fixed>,
     /// The last compaction has not been judged by a request yet.
     is_on_trial: bool,
     /// The person was told that nothing can be done, in this turn.
     pub(crate) is_told: bool,
+}
+
+/// What goes with every request beside the messages, and for which system prompt and tools.
+#[derive(Debug)]
+struct Fixed {
+    system: Arc<str>,
+    tools: Arc<[ToolDefinition]>,
+    tokens: u64,
 }
 
 impl ContextState {
@@ -46,16 +53,9 @@ impl ContextState {
         self.is_told = false;
     }
 
-    /// The size of the next request with so many messages, which are all weighed.
-    pub(crate) fn size(&self, messages: usize, fixed: u64, model: &str) -> u64 {
-        let scale = self.scales.scale(model);
-        let scaled = |estimate: u64| (estimate as f64 * scale).ceil() as u64;
-        match self.last {
-            Some(last) if last.messages <= messages => {
-                last.prompt_tokens + scaled(self.weights.tokens(last.messages..messages))
-            }
-            _ => scaled(fixed + self.weights.tokens(0..messages)),
-        }
+    /// The size of the next request with so many messages, all of them weighed.
+    pub(crate) fn size(&self, messages: usize, fixed: u64, model: &str) -> TokenCount {
+        request_size(self.last, &self.weights, messages, fixed, self.scales.scale(model))
     }
 
     pub(crate) fn is_on_trial(&self) -> bool {
@@ -125,15 +125,15 @@ impl Session {
     /// What goes with every request beside the messages, in estimated tokens. It is counted once for a system
     /// prompt and its tools.
     pub(crate) fn fixed_tokens(&mut self, tools: &Arc<[ToolDefinition]>) -> u64 {
-        let of = (self.spoken_system().as_ptr().addr(), tools.as_ptr().addr());
-        match self.context.fixed {
-            Some((known, tokens)) if known == of => tokens,
-            _ => {
-                let tokens = fixed(self, tools);
-                self.context.fixed = Some((of, tokens));
-                tokens
-            }
+        if let Some(known) = &self.context.fixed
+            && Arc::ptr_eq(&known.system, self.spoken_system())
+            && Arc::ptr_eq(&known.tools, tools)
+        {
+            return known.tokens;
         }
+        let (system, tokens) = (self.spoken_system().clone(), fixed(self, tools));
+        self.context.fixed = Some(Fixed { system, tools: tools.clone(), tokens });
+        tokens
     }
 
     /// What it weighs for a model with these tools.
@@ -142,27 +142,15 @@ impl Session {
         weights.follow(self.history.messages());
         let scale = self.context.scales.scale(model);
         let scaled = |estimate: u64| (estimate as f64 * scale).ceil() as u64;
-        let (past, keep) = (Past::default(), Keep::default());
-        let view = View {
-            history: self.history.messages(),
-            weights: &weights,
-            fixed: fixed(self, tools),
-            last: self.context.last,
-            scale,
-            window: Window::default(),
-            trigger: Trigger::Manual,
-            focus: None,
-            past: &past,
-            keep: &keep,
-            nodes: &[],
-        };
+        let fixed = fixed(self, tools);
+        let whole = request_size(self.context.last, &weights, self.history.len(), fixed, scale);
         let told = tools.iter().map(tool).sum();
         Weighed {
-            system: scaled(view.fixed.saturating_sub(told)),
+            system: scaled(fixed.saturating_sub(told)),
             tools: scaled(told),
             messages: scaled(weights.tokens(0..self.history.len())),
             message_count: self.history.len(),
-            whole: view.tokens(),
+            whole,
         }
     }
 }

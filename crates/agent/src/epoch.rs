@@ -215,7 +215,7 @@ fn is_far(session: &Session, trigger: Trigger, fixed: u64, ports: &Ports) -> boo
     }
     let size = session.context.size(session.history.len(), fixed, &ports.route.current().profile().model);
     let window = Window { tokens: known_window(session, ports), ..Window::default() };
-    size < ports.engine.threshold(&window).unwrap_or(u64::MAX).min(SMALL)
+    size.value() < ports.engine.threshold(&window).unwrap_or(u64::MAX).min(SMALL)
 }
 
 /// What must not get lost. The plan is taken from the conversation, or from what stood there before: a

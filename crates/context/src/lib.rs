@@ -25,7 +25,7 @@ pub use shrinking::marker::HEADING as SUMMARY_HEADING;
 pub use shrinking::settings::{CompressorSettings, Limits, UNKNOWN_WINDOW, limits};
 pub use shrinking::template::SECTIONS as SUMMARY_SECTIONS;
 pub use summarise::{NoSummaries, Summarise, Summary, SummaryFailure, SummaryFailureKind};
-pub use view::{Keep, Last, Past, View, Window};
+pub use view::{Keep, Last, Past, View, Window, request_size};
 pub use weights::{IMAGE_TOKENS, Weight, Weights, weigh};
 
 use hermes_conversation::{Kept, Message, NewNode, SummaryBy};

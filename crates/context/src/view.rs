@@ -77,18 +77,28 @@ pub struct Keep {
     pub memory: Option<String>,
 }
 
+/// The size of the next request with so many messages, all of them weighed. `fixed` and `scale` are as in a
+/// [`View`].
+pub fn request_size(
+    last: Option<Last>,
+    weights: &Weights,
+    messages: usize,
+    fixed: u64,
+    scale: f64,
+) -> TokenCount {
+    let scaled = |estimate: u64| (estimate as f64 * scale).ceil() as u64;
+    match last {
+        Some(last) if last.messages <= messages => match weights.tokens(last.messages..messages) {
+            0 => TokenCount::Measured(last.prompt_tokens),
+            new => TokenCount::Estimated(last.prompt_tokens + scaled(new)),
+        },
+        _ => TokenCount::Estimated(scaled(fixed + weights.tokens(0..messages))),
+    }
+}
+
 impl View<'_> {
     /// The size of the next request.
     pub fn tokens(&self) -> TokenCount {
-        let scaled = |estimate: u64| (estimate as f64 * self.scale).ceil() as u64;
-        match self.last {
-            Some(last) if last.messages <= self.history.len() => {
-                match self.weights.tokens(last.messages..self.history.len()) {
-                    0 => TokenCount::Measured(last.prompt_tokens),
-                    new => TokenCount::Estimated(last.prompt_tokens + scaled(new)),
-                }
-            }
-            _ => TokenCount::Estimated(scaled(self.fixed + self.weights.tokens(0..self.history.len()))),
-        }
+        request_size(self.last, self.weights, self.history.len(), self.fixed, self.scale)
     }
 }

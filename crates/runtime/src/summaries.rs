@@ -5,6 +5,7 @@ use crate::{Runtime, model_facts};
 use hermes_agent::auxiliary::{AuxFailure, AuxLimits, answer_in_order};
 use hermes_context::{Question, Summarise, Summary, SummaryFailure, SummaryFailureKind};
 use hermes_conversation::{AuxRequest, AuxTask, BoxFuture, Message, SessionId};
+use hermes_guard::redact;
 use hermes_providers::Endpoint;
 use hermes_wire::{FaultClass, Model};
 use std::sync::{Arc, OnceLock};
@@ -14,6 +15,7 @@ pub(crate) struct Summaries {
     runtime: Runtime,
     own: Endpoint,
     found: OnceLock<Result<Stops, String>>,
+    window: OnceLock<Option<u64>>,
 }
 
 /// Models in the order in which they are asked, and what asking may take.
@@ -21,7 +23,17 @@ type Stops = (Vec<Arc<dyn Model>>, AuxLimits);
 
 impl Summaries {
     pub(crate) fn of(runtime: &Runtime, own: &Endpoint) -> Self {
-        Self { runtime: runtime.clone(), own: own.clone(), found: OnceLock::new() }
+        Self { runtime: runtime.clone(), own: own.clone(), found: OnceLock::new(), window: OnceLock::new() }
+    }
+
+    fn first_window(&self) -> Option<u64> {
+        let settings = self.runtime.config.auxiliary(AuxTask::Compression).ok()?;
+        let is_own = settings.model.is_none() && !matches!(settings.provider, AuxProvider::Named(_));
+        if is_own {
+            // The conversation's model is asked first; nothing needs to be set up to know its window.
+            return Some(model_facts::known(self.runtime.home(), &self.own).window.value);
+        }
+        self.found().ok()?.0.first()?.profile().context_length
     }
 
     fn found(&self) -> Result<&Stops, &String> {
@@ -35,13 +47,7 @@ impl Summaries {
 
 impl Summarise for Summaries {
     fn window(&self) -> Option<u64> {
-        let settings = self.runtime.config.auxiliary(AuxTask::Compression).ok()?;
-        let is_own = settings.model.is_none() && !matches!(settings.provider, AuxProvider::Named(_));
-        if is_own && self.found.get().is_none() {
-            // The conversation's model is asked first; nothing needs to be set up to know its window.
-            return Some(model_facts::known(self.runtime.home(), &self.own).window.value);
-        }
-        self.found().ok()?.0.first()?.profile().context_length
+        *self.window.get_or_init(|| self.first_window())
     }
 
     fn flush_memory<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Option<String>> {
@@ -70,7 +76,8 @@ impl Summarise for Summaries {
             match answer_in_order(stops, &self.runtime.resting, limits, &request).await {
                 Ok(answer) => Ok(Summary {
                     model: answer.model,
-                    text: answer.text,
+                    // A key that was said once must not be said again in other words.
+                    text: redact(&self.runtime.secrets, &answer.text).into_owned(),
                     was_cut: answer.was_cut,
                     cost_usd: answer.cost.known().map(|money| money.dollars()),
                 }),

@@ -3,13 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod opened;
+
 use hermes_conversation::{BoxFuture, CacheBreak, CacheStep, MailMode, SessionId, UserMessage, events};
-use hermes_runtime::{Home, Launch, Parting, Resuming, Runtime, SessionHandle};
+use hermes_runtime::{Parting, Resuming, Runtime, SessionHandle};
 use hermes_store::LedgerEntry;
 use hermes_testkit::{CacheUse, FakeProvider, MarkedCache, PrefixCache, ReplyScript, TempHome};
 use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
+use opened::opened;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -49,15 +51,7 @@ impl Scene {
     }
 
     fn runtime(&self) -> Runtime {
-        Runtime::open(Launch {
-            home: Home::at(self.home.path()),
-            flags: Vec::new(),
-            shell: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-            cwd: self.home.path().join("work"),
-            source: "cli".to_owned(),
-            supervisor: None,
-        })
-        .unwrap()
+        opened(self.home.path(), &self.home.path().join("work"))
     }
 
     /// What the model does in this turn before it answers.

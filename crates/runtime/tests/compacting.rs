@@ -3,31 +3,18 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod opened;
+
+use hermes_context::SUMMARY_SECTIONS;
 use hermes_conversation::{CacheBreak, CacheStep, SessionId, SummaryBy, Usage, UserMessage, events};
-use hermes_runtime::{Compacted, Home, Launch, Parting, Resuming, Runtime, SessionHandle};
+use hermes_runtime::{Compacted, Parting, Resuming, Runtime, SessionHandle};
 use hermes_store::OriginalRange;
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
 use hermes_tools::Nobody;
+use opened::opened;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-
-const SECTIONS: [&str; 13] = [
-    "Historical Task Snapshot",
-    "Goal",
-    "Constraints & Preferences",
-    "Completed Actions",
-    "Active State",
-    "Historical In-Progress State",
-    "Blocked",
-    "Key Decisions",
-    "Resolved Questions",
-    "Historical Pending User Asks",
-    "Relevant Files",
-    "Historical Remaining Work",
-    "Critical Context",
-];
 
 struct Scene {
     home: TempHome,
@@ -37,18 +24,7 @@ struct Scene {
 impl Scene {
     async fn new(mode: &str) -> Self {
         let (home, provider) = (TempHome::new(), FakeProvider::start().await);
-        provider.answer_with(|body| {
-            let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
-            let text = match has_tools(body) {
-                true => "So it is. ".repeat(200),
-                false => SECTIONS.iter().map(section).collect::<String>(),
-            };
-            let input = body.to_string().len() as u64 / 4;
-            ReplyScript {
-                usage: Some(Usage { input, output: 500, ..Usage::default() }),
-                ..ReplyScript::text(text)
-            }
-        });
+        provider.answer_with(answer);
         home.write_config(&format!(
             "model: {{provider: box, default: claude-m, max_tokens: 1000, context_length: 20000}}\n\
              custom_providers:\n- {{name: box, base_url: '{}', api_key: sk-box-0123456789, api_mode: {mode}}}\n\
@@ -59,15 +35,7 @@ impl Scene {
     }
 
     fn runtime(&self) -> Runtime {
-        Runtime::open(Launch {
-            home: Home::at(self.home.path()),
-            flags: Vec::new(),
-            shell: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-            cwd: self.home.path().to_owned(),
-            source: "cli".to_owned(),
-            supervisor: None,
-        })
-        .unwrap()
+        opened(self.home.path(), self.home.path())
     }
 
     async fn turn(&self, session: &mut SessionHandle<'_>, turn: usize) {
@@ -107,6 +75,17 @@ impl Scene {
             }
         }
     }
+}
+
+/// Answers at length, and sums up when it is asked to.
+fn answer(body: &Value) -> ReplyScript {
+    let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
+    let text = match has_tools(body) {
+        true => "So it is. ".repeat(200),
+        false => SUMMARY_SECTIONS.iter().map(section).collect::<String>(),
+    };
+    let input = body.to_string().len() as u64 / 4;
+    ReplyScript { usage: Some(Usage { input, output: 500, ..Usage::default() }), ..ReplyScript::text(text) }
 }
 
 fn has_tools(body: &Value) -> bool {
@@ -192,6 +171,32 @@ async fn a_window_that_was_told_is_remembered() {
     assert!(kept.contains("claude-m@") && kept.contains(": 12000"), "{kept}");
     let runtime = scene.runtime();
     assert_eq!(runtime.start(Arc::new(Nobody)).unwrap().status().window, 12_000);
+    runtime.leave().await;
+}
+
+/// A key that a model repeats in its summary is not stored.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_summary_has_no_keys() {
+    let scene = Scene::new("chat_completions").await;
+    scene.provider.answer_with(|body| {
+        let mut reply = answer(body);
+        for piece in &mut reply.text {
+            *piece = piece.replace("in a few words", "with sk-box-0123456789");
+        }
+        reply
+    });
+    let runtime = scene.runtime();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    for turn in 0..6 {
+        scene.turn(&mut session, turn).await;
+    }
+    let store = runtime.store().unwrap();
+    let nodes = store.nodes(session.id()).await.unwrap();
+    assert!(!nodes.is_empty() && nodes.iter().all(|node| node.text.contains("what was said about it, with")));
+    let sent: Vec<String> = scene.provider.bodies().iter().map(Value::to_string).collect();
+    assert!(sent.iter().all(|body| !body.contains("sk-box")), "a key was sent");
+    assert!(nodes.iter().all(|node| !node.text.contains("sk-box")), "a key was stored");
+    session.close(Parting::Left).await;
     runtime.leave().await;
 }
 

@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod opened;
+
 use hermes_conversation::{Message, TurnEvent, events};
-use hermes_runtime::{Asked, Home, Launch, Runtime, RuntimeError, chat, run_conversation};
+use hermes_runtime::{Asked, Runtime, RuntimeError, chat, run_conversation};
 use hermes_store::Include;
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
-use std::collections::BTreeMap;
+use opened::opened;
 
 async fn world() -> (TempHome, FakeProvider, Runtime) {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
@@ -14,15 +16,7 @@ async fn world() -> (TempHome, FakeProvider, Runtime) {
         "model: {{provider: custom, base_url: '{}', default: m}}\nagent: {{api_max_retries: 1}}\n",
         provider.base_url()
     ));
-    let runtime = Runtime::open(Launch {
-        home: Home::at(home.path()),
-        flags: Vec::new(),
-        shell: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-        cwd: home.path().to_owned(),
-        source: "cli".to_owned(),
-        supervisor: None,
-    })
-    .unwrap();
+    let runtime = opened(home.path(), home.path());
     (home, provider, runtime)
 }
 

@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use hermes_runtime::{Asked, Home, Launch, Runtime, run_conversation};
+mod opened;
+
+use hermes_runtime::{Asked, Runtime, run_conversation};
 use hermes_store::memory::{Origin, Target};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
+use opened::opened;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 struct World {
     home: TempHome,
@@ -21,15 +23,7 @@ impl World {
             "model: {{provider: custom, base_url: '{}', default: m}}\n{settings}",
             provider.base_url()
         ));
-        let runtime = Runtime::open(Launch {
-            home: Home::at(home.path()),
-            flags: Vec::new(),
-            shell: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-            cwd: home.path().to_owned(),
-            source: "cli".to_owned(),
-            supervisor: None,
-        })
-        .unwrap();
+        let runtime = opened(home.path(), home.path());
         Self { home, provider, runtime }
     }
 

@@ -5,13 +5,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod opened;
+
 use hermes_conversation::{SummaryBy, Usage, UserMessage, events};
-use hermes_runtime::{Home, Launch, Parting, Runtime, SessionHandle};
+use hermes_runtime::{Parting, SessionHandle};
 use hermes_store::OriginalRange;
 use hermes_testkit::{FakeProvider, Random, ReplyScript, TempHome};
 use hermes_tools::Nobody;
+use opened::opened;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -75,15 +77,7 @@ async fn every_fact_is_found_again() {
          auxiliary: {{title_generation: {{enabled: false}}}}\n",
         provider.base_url(),
     ));
-    let runtime = Runtime::open(Launch {
-        home: Home::at(home.path()),
-        flags: Vec::new(),
-        shell: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-        cwd: home.path().to_owned(),
-        source: "cli".to_owned(),
-        supervisor: None,
-    })
-    .unwrap();
+    let runtime = opened(home.path(), home.path());
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
     let per_turn = 1_700;
     let turns = (tokens / per_turn).max(needles);

@@ -6,13 +6,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod opened;
+
 use hermes_conversation::{BoxFuture, FinishReason, MailMode, UserMessage, events};
 use hermes_runtime::recording::{Recording, Verdict, replay, steps};
-use hermes_runtime::{Home, Input, Launch, Parting, Resuming, Runtime, SessionHandle};
+use hermes_runtime::{Input, Parting, Resuming, Runtime, SessionHandle};
 use hermes_testkit::{CallScript, FakeProvider, Fault, Random, ReplyScript, TempHome};
 use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
+use opened::opened;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
@@ -166,15 +168,7 @@ impl Scene {
     }
 
     fn runtime(&self, recording: &Path) -> Runtime {
-        let runtime = Runtime::open(Launch {
-            home: Home::at(self.home.path()),
-            flags: Vec::new(),
-            shell: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-            cwd: self.folder.clone(),
-            source: "cli".to_owned(),
-            supervisor: None,
-        })
-        .unwrap();
+        let runtime = opened(self.home.path(), &self.folder);
         runtime.record(recording).unwrap();
         runtime
     }

@@ -195,11 +195,6 @@ impl ToolContext {
         self.setup.skills.as_ref()
     }
 
-    /// A text without the secrets that are known here.
-    pub fn redacted(&self, text: &str) -> String {
-        hermes_guard::redact(&self.setup.secrets, text).into_owned()
-    }
-
     pub(crate) fn earlier(&self) -> Option<&dyn Earlier> {
         self.setup.earlier.as_deref()
     }

@@ -19,18 +19,17 @@ pub(super) async fn load(
     id: &SessionId,
     state: &mut ContextState,
 ) -> Result<Trouble, StoreError> {
-    state.nodes = store.nodes(id).await?;
-    if state.nodes.is_empty() && store.latest_epoch_count(id).await? == 0 {
-        state.pins = texts(store.pins(id).await?);
-        return Ok(Trouble::default());
-    }
     state.pins = texts(store.pins(id).await?);
-    state.past.count = u32::try_from(store.latest_epoch_count(id).await?).unwrap_or(u32::MAX);
     let trouble = store.compaction_trouble(id).await?;
     state.past.fallbacks = trouble.fallback_streak;
     state.past.ineffective = trouble.ineffective;
-    let plan = store.newest_result(id, "todo").await?;
-    state.todos = plan.as_ref().and_then(todo_list_in).unwrap_or_default();
+    state.past.count = u32::try_from(store.latest_epoch_count(id).await?).unwrap_or(u32::MAX);
+    // Without a compaction everything else is in the messages.
+    if state.past.count > 0 {
+        state.nodes = store.nodes(id).await?;
+        let plan = store.newest_result(id, "todo").await?;
+        state.todos = plan.as_ref().and_then(todo_list_in).unwrap_or_default();
+    }
     Ok(trouble)
 }
 

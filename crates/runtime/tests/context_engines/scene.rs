@@ -1,5 +1,6 @@
 //! A home with an engine in it, a provider that answers everything, and a conversation.
 
+use hermes_context::SUMMARY_SECTIONS;
 use hermes_conversation::{TurnEvent, Usage, UserMessage, events};
 use hermes_runtime::{Home, Launch, Runtime, SessionHandle};
 use hermes_testkit::{CallScript, FakeProvider, ReplyScript, TempHome};
@@ -9,22 +10,6 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const KEY: &str = "sk-box-0123456789";
-const SECTIONS: [&str; 13] = [
-    "Historical Task Snapshot",
-    "Goal",
-    "Constraints & Preferences",
-    "Completed Actions",
-    "Active State",
-    "Historical In-Progress State",
-    "Blocked",
-    "Key Decisions",
-    "Resolved Questions",
-    "Historical Pending User Asks",
-    "Relevant Files",
-    "Historical Remaining Work",
-    "Critical Context",
-];
-
 pub(crate) struct Scene {
     pub(crate) home: TempHome,
     pub(crate) provider: FakeProvider,
@@ -146,7 +131,7 @@ fn answer(body: &Value) -> ReplyScript {
     let reply = match (has_tools, is_asked) {
         (false, _) => {
             let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
-            ReplyScript::text(SECTIONS.iter().map(section).collect::<String>())
+            ReplyScript::text(SUMMARY_SECTIONS.iter().map(section).collect::<String>())
         }
         (true, true) => call("todo", "{}"),
         (true, false) => ReplyScript::text("So it is. ".repeat(100)),

@@ -1,0 +1,122 @@
+//! One turn of a session: everything that is looked at before it, what it needs, and what is noted after it.
+
+use super::{SessionHandle, State};
+use crate::RuntimeError;
+use crate::recording::{SessionFacts, session_line};
+use hermes_agent::{Input, Ports, TurnReport, run_turn};
+use hermes_conversation::{EventSink, TurnEvent};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+impl SessionHandle<'_> {
+    /// Runs one turn. The words are on disk before anything else happens.
+    pub fn submit(
+        &mut self,
+        input: impl Into<Input>,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> impl Future<Output = Result<TurnReport, RuntimeError>> + Send {
+        self.hold_turn(input.into(), cancel, events)
+    }
+
+    async fn hold_turn(
+        &mut self,
+        input: Input,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> Result<TurnReport, RuntimeError> {
+        if self.is_unsure {
+            self.read_again().await?;
+        }
+        self.look_at_ollama().await?;
+        self.look_at_window().await?;
+        self.store_session().await?;
+        if !self.stays_in_place()? {
+            self.hand_over(cancel, &events.relay()).await?;
+        }
+        self.ready_context()?;
+        self.ready_engine(&events, cancel).await?;
+        let ports = self.ports(events, cancel)?;
+        let (engine, store) = (self.engine()?, self.runtime.store()?);
+        let external = self.external_port(&ports.events)?;
+        let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
+        let recorder = self.standing.recorder(self.runtime);
+        let ports = match &recorder {
+            Some(recorder) => {
+                if !std::mem::replace(&mut self.is_told, true) {
+                    let facts = SessionFacts {
+                        source: &self.standing.source,
+                        cwd: self.tool_context.cwd().display().to_string(),
+                        layers: self.layers.as_ref(),
+                        route: &*self.route,
+                        toolsets: self.runtime.config.list("toolsets")?,
+                        disabled_toolsets: self.runtime.config.list("agent.disabled_toolsets")?,
+                        registry: &self.standing.registry,
+                        engine_tools: &self.engine_tools,
+                        is_watched: self.ask.is_present(),
+                        hooks: &*ports.hooks,
+                        engine,
+                        summariser: ports.summaries.window(),
+                    };
+                    recorder.session(session_line(session, facts));
+                }
+                let ports = match external {
+                    Some(external) => Ports { engine: recorder.engine(external), ..ports },
+                    None => ports,
+                };
+                recorder.turn(&self.id, &input, ports, cancel)
+            }
+            None => ports,
+        };
+        let before = session.quirks;
+        let span = tracing::info_span!("turn", session = self.id.as_str(), turn_id = tracing::field::Empty);
+        // A turn that has begun and not ended was killed; the process says by what to look for it.
+        let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
+        tracing::info!(parent: &span, pid, version, "turn begun");
+        let report = run_turn(session, input, &ports, cancel).instrument(span).await;
+        if let Some(recorder) = &recorder {
+            recorder.turn_ended(&report);
+        }
+        for notice in self.runtime.take_notices() {
+            ports.events.relay().send(TurnEvent::Status(notice)).await;
+        }
+        self.usage += report.usage;
+        if let Some(cost) = report.cost {
+            match &mut self.cost {
+                Some(earlier) => *earlier += cost,
+                None => self.cost = Some(cost),
+            }
+        }
+        self.is_unsure = report.store_failed;
+        // The answer is recorded; failing to note these costs nobody the answer, only a fresh
+        // look at the record before the next turn.
+        if session.quirks != before {
+            self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
+        }
+        self.keep_told_window(&report);
+        if let Err(error) = self.remember_trouble().await {
+            tracing::warn!(%error, "how the compactions went could not be noted");
+        }
+        Ok(report)
+    }
+
+    /// What a turn needs from the world.
+    pub(super) fn ports(&self, events: EventSink, cancel: &CancellationToken) -> Result<Ports, RuntimeError> {
+        let store = self.runtime.store()?;
+        Ok(Ports {
+            route: self.route.clone(),
+            tools: self.standing.registry.clone(),
+            tool_context: self.tool_context.clone(),
+            ask: self.ask.clone(),
+            transcript: Arc::new(store.clone()),
+            mailbox: Arc::new(store.clone()),
+            hooks: self.standing.hooks(self.runtime, &self.ask, &events, cancel),
+            engine: self.engine_port(&events)?,
+            summaries: self.summaries.clone(),
+            jitter: Arc::new(rand::random::<f64>),
+            pause: hermes_agent::sleep(),
+            events,
+        })
+    }
+}
