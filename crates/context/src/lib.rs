@@ -50,11 +50,6 @@ pub trait ContextEngine: Send + Sync {
 
     /// From how many tokens on a request is too large, for a window; `None` where nothing ever is.
     fn threshold(&self, window: &Window) -> Option<u64>;
-
-    /// Whether the model gets tools to look at what was put away.
-    fn has_tools(&self) -> bool {
-        false
-    }
 }
 
 /// What to do about a history.

@@ -88,10 +88,6 @@ impl ContextEngine for Lossless {
     fn assemble(&self, view: &View<'_>, plan: &Plan, answer: Answer<'_>) -> Result<Assembled, String> {
         weighed(view, |view| self.assemble_weighed(view, plan, answer))
     }
-
-    fn has_tools(&self) -> bool {
-        true
-    }
 }
 
 fn is_model_tired(past: &Past) -> bool {

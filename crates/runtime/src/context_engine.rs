@@ -17,9 +17,7 @@ pub(crate) use wire::{QuestionWire, ToolWire};
 
 use crate::config::{Config, ConfigError};
 use crate::home::Home;
-use hermes_context::{
-    Compressor, CompressorSettings, EnginePort, Lossless, LosslessSettings, NeverCompact, Window, here,
-};
+use hermes_context::{Compressor, CompressorSettings, EnginePort, Lossless, LosslessSettings, Window, here};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -31,8 +29,6 @@ const BUILT_IN: [&str; 2] = ["compressor", "lossless"];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EngineSettings {
-    /// The history is sent whole.
-    Off,
     Compressor(CompressorSettings),
     Lossless(LosslessSettings),
     External(ExternalSettings),
@@ -50,7 +46,6 @@ impl EngineSettings {
     /// An engine that decides here. In the place of one that is elsewhere it is the compressor.
     pub(crate) fn engine(&self) -> Arc<dyn EnginePort> {
         match self {
-            Self::Off => here(NeverCompact),
             Self::Compressor(settings) => here(Compressor::new(settings.clone())),
             Self::Lossless(settings) => here(Lossless::new(settings.clone())),
             Self::External(settings) => here(Compressor::new(settings.compressor.clone())),

@@ -21,9 +21,7 @@ pub(crate) fn replayed_engine(cursor: Arc<Cursor>, settings: &EngineSettings) ->
             told: Mutex::new(settings.told),
         }),
         // With the same settings ours decide the same.
-        EngineSettings::Off | EngineSettings::Compressor(_) | EngineSettings::Lossless(_) => {
-            settings.engine()
-        }
+        EngineSettings::Compressor(_) | EngineSettings::Lossless(_) => settings.engine(),
     }
 }
 
