@@ -5,10 +5,12 @@
 //! are printed beside the numbers. `bench/README.md` explains the rows.
 
 mod callgrind;
+mod compactions;
 mod context;
 mod decode;
 mod first_request;
 mod hello;
+mod in_process;
 mod prompt;
 mod rounds;
 mod row;
@@ -22,6 +24,7 @@ mod strace;
 mod supervisor;
 mod table;
 
+pub(crate) use compactions::child as compactions;
 pub(crate) use sessions::child as sessions;
 pub(crate) use stored::earlier_text;
 

@@ -47,9 +47,9 @@ Long runs and benchmarks of this workspace.
   cargo xtask bench prompt [--quick] [--json]
       A system prompt from 200 skills and a project file of 500 KB, beside one from nothing.
 
-  cargo xtask bench context [--quick] [--json]
+  cargo xtask bench context [--compactions N] [--quick] [--json]
       Deciding about a history of 5,000 messages: the plan for a compaction, the look before each
-      call, one more message.
+      call, one more message; and the memory of a session after many compactions (100).
 
   cargo xtask bench sessions [--sessions N] [--calls N]
       Sessions in one process, all at once (100 of 20 tool calls): throughput, how late events
@@ -107,6 +107,7 @@ fn run() -> Result<ExitCode> {
         "soak" => soak::run(flags),
         "golden" => golden::run(flags),
         "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),
+        "__compactions" => bench::compactions(flags).map(|()| ExitCode::SUCCESS),
         "__sessions" => bench::sessions(flags).map(|()| ExitCode::SUCCESS),
         "__supervise" => Ok(hermes_runtime::supervise().map(|()| ExitCode::SUCCESS)?),
         "__bare" => bare::run(flags).map(|()| ExitCode::SUCCESS),

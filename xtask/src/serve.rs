@@ -2,6 +2,8 @@
 
 use crate::flags::Flags;
 use anyhow::{Context, Result, bail};
+use hermes_context::SUMMARY_SECTIONS;
+use hermes_conversation::Usage;
 use hermes_scripted::{ReplyScript, Script, Server};
 use serde_json::{Value, json};
 use std::fmt;
@@ -20,6 +22,8 @@ pub(crate) enum Scenario {
     Sleeps,
     /// A long answer in [`TOKENS`] pieces.
     Stream,
+    /// Some text to everything, and a summary when it is asked for one.
+    Summaries,
 }
 
 /// How many pieces the long answer has.
@@ -30,6 +34,7 @@ impl Scenario {
     pub(crate) fn ending(self) -> String {
         match self {
             Self::Text => "ok".to_owned(),
+            Self::Summaries => "So it is.".to_owned(),
             Self::Calls(count) => format!("done after {count}"),
             Self::Sleeps => "done after 8".to_owned(),
             Self::Stream => format!("t{:03}", (TOKENS - 1) % 1000),
@@ -50,8 +55,20 @@ impl Scenario {
             Self::Calls(_) | Self::Sleeps => ReplyScript::text(format!("done after {results}")),
             Self::Text => ReplyScript::text("ok"),
             Self::Stream => ReplyScript::pieces((0..TOKENS).map(token)),
+            Self::Summaries => summed_up(body),
         }
     }
+}
+
+/// Whoever asks for a summary offers no tools.
+fn summed_up(body: &Value) -> ReplyScript {
+    let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
+    let text = match body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) {
+        true => "So it is. ".repeat(200).trim_end().to_owned(),
+        false => SUMMARY_SECTIONS.iter().map(section).collect(),
+    };
+    let input = body.to_string().len() as u64 / 4;
+    ReplyScript { usage: Some(Usage { input, output: 500, ..Usage::default() }), ..ReplyScript::text(text) }
 }
 
 /// Four characters, now and then a line's end or something that needs unescaping.
@@ -70,6 +87,7 @@ impl fmt::Display for Scenario {
             Self::Calls(count) => write!(f, "calls:{count}"),
             Self::Sleeps => f.write_str("sleeps"),
             Self::Stream => f.write_str("stream"),
+            Self::Summaries => f.write_str("summaries"),
         }
     }
 }
@@ -82,6 +100,7 @@ impl FromStr for Scenario {
             ("text", _) => Self::Text,
             ("sleeps", _) => Self::Sleeps,
             ("stream", _) => Self::Stream,
+            ("summaries", _) => Self::Summaries,
             (_, Some(("calls", count))) => Self::Calls(count.parse()?),
             _ => bail!("there is no scenario `{text}`"),
         })
@@ -136,7 +155,9 @@ mod tests {
 
     #[test]
     fn scenarios_are_read_as_they_are_written() {
-        for scenario in [Scenario::Text, Scenario::Calls(20), Scenario::Sleeps, Scenario::Stream] {
+        for scenario in
+            [Scenario::Text, Scenario::Calls(20), Scenario::Sleeps, Scenario::Stream, Scenario::Summaries]
+        {
             assert_eq!(scenario.to_string().parse::<Scenario>().unwrap(), scenario);
         }
         assert!("calls:x".parse::<Scenario>().is_err());

@@ -2,7 +2,7 @@
 
 use crate::turn::{Asking, Event, When};
 use crate::watching::{self, Watch};
-use crate::{CacheOf, Ports, Session, epoch, window};
+use crate::{CacheOf, Ports, Session, engine_view, window};
 use futures::StreamExt;
 use hermes_conversation::{AssistantMessage, CacheStep, EventSink, SpentCall, TurnEvent, Usage};
 use hermes_prompt::{Offer, build_request};
@@ -90,7 +90,7 @@ fn measured(session: &mut Session, ports: &Ports, messages: usize, usage: &Usage
     session.context.weights.follow(session.history.messages());
     let estimate = fixed + session.context.weights.tokens(0..messages);
     // Only a compaction that was not judged yet wants to know.
-    let threshold = session.context.is_on_trial().then(|| epoch::window_of(session, ports));
+    let threshold = session.context.is_on_trial().then(|| engine_view::window_of(session, ports));
     let threshold = threshold.and_then(|window| ports.engine.threshold(&window));
     session.context.measured(&model.profile().model, estimate, messages, usage, threshold);
 }

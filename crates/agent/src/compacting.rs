@@ -3,7 +3,8 @@
 //! Nothing changes before the new epoch is recorded; whatever fails before that leaves the session as it
 //! was.
 
-use crate::epoch::{Prepared, adopt, prepare, window_of};
+use crate::engine_view::window_of;
+use crate::epoch::{Prepared, adopt, prepare};
 use crate::turn::{Event, When};
 use crate::{Ports, Session, texts};
 use hermes_conversation::{Compaction, CompactionReport, Node, RecordError, Trigger, TurnEvent};
@@ -94,6 +95,7 @@ pub async fn compact(
         Prepared::NotNeeded => return Compacted::NotNeeded,
         Prepared::Stuck(why) => return Compacted::Stuck(why),
         Prepared::Cancelled => return Compacted::Cancelled,
+        Prepared::StoreFailed(error) => return Compacted::StoreFailed(error),
         Prepared::Ready(compaction) => *compaction,
     };
     let report = Box::new(compaction.report.clone());

@@ -4,6 +4,7 @@ use crate::Session;
 use hermes_context::{Calibration, Last, Past, SummaryFailureKind, Weights, request_size, weigh};
 use hermes_conversation::{Message, Node, TokenCount, ToolDefinition, Usage, estimate_tokens};
 use hermes_tools::Todo;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A request cannot be so many times smaller than it is estimated to be.
@@ -17,8 +18,10 @@ pub struct ContextState {
     pub(crate) last: Option<Last>,
     pub(crate) scales: Calibration,
     pub past: Past,
-    /// The summaries, oldest first.
+    /// The summaries, oldest first, where the engine builds on them: see [`ContextState::remember`].
     pub nodes: Vec<Node>,
+    /// The engine does not look at earlier summaries.
+    pub forgets_nodes: bool,
     /// What a person pinned, word for word.
     pub pins: Vec<String>,
     /// The plan as it stood in the conversation, for when it no longer does.
@@ -86,11 +89,24 @@ impl ContextState {
         }
     }
 
+    /// Adds summaries. Those that are part of a newer one are told by it: their words are only on disk, so that
+    /// a session never grows with its age.
+    pub fn remember(&mut self, nodes: Vec<Node>) {
+        if self.forgets_nodes {
+            return;
+        }
+        self.nodes.extend(nodes);
+        let told: HashSet<u32> = self.nodes.iter().flat_map(|node| node.children.iter().copied()).collect();
+        for node in self.nodes.iter_mut().filter(|node| told.contains(&node.number)) {
+            node.text = String::new();
+        }
+    }
+
     /// Other messages have taken the place of the history.
     pub(crate) fn compacted(&mut self, digest: u64, left: u64, nodes: Vec<Node>) {
         self.weights = Weights::default();
         self.last = None;
-        self.nodes.extend(nodes);
+        self.remember(nodes);
         self.past.count += 1;
         self.past.in_this_turn += 1;
         self.past.digest = Some(digest);
@@ -166,4 +182,31 @@ fn fixed(session: &Session, tools: &[ToolDefinition]) -> u64 {
     let added = session.additions.system.as_deref().map_or(0, text);
     let prefill: u64 = session.additions.prefill.iter().map(|message| u64::from(weigh(message).tokens)).sum();
     text(session.spoken_system()) + added + prefill + tools.iter().map(tool).sum::<u64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_conversation::MessageId;
+
+    #[test]
+    fn only_summaries_that_stand_alone_keep_their_words() {
+        let node = |number, children: &[u32]| Node {
+            number,
+            level: u32::from(!children.is_empty()),
+            children: children.to_vec(),
+            first: MessageId(1),
+            last: MessageId(2),
+            messages: 2,
+            text: format!("words of {number}"),
+        };
+        let mut state = ContextState::default();
+        state.remember(vec![node(1, &[]), node(2, &[]), node(3, &[1, 2])]);
+        state.remember(vec![node(4, &[])]);
+        let words: Vec<&str> = state.nodes.iter().map(|node| node.text.as_str()).collect();
+        assert_eq!(words, ["", "", "words of 3", "words of 4"]);
+        let mut state = ContextState { forgets_nodes: true, ..ContextState::default() };
+        state.remember(vec![node(1, &[])]);
+        assert!(state.nodes.is_empty());
+    }
 }

@@ -1,13 +1,15 @@
 //! Makes a new epoch of a history: asks the engine what to do, a second model for a summary, and the engine
 //! again for what takes the place of the history.
 
+use crate::engine_view::{Wish, is_far, keep, view};
 use crate::{Ports, Session, texts};
-use hermes_context::{Answer, Assembled, Decision, Keep, Plan, View, Window, digest};
+use hermes_context::{Answer, Assembled, Decision, Keep, Plan, digest};
 use hermes_conversation::{
-    CacheBreak, Compaction, CompactionReport, History, Node, SummaryBy, Trigger, TurnEvent,
+    CacheBreak, Compaction, CompactionReport, History, Lease, Node, RecordError, SummaryBy, Trigger,
+    TurnEvent,
 };
-use hermes_tools::{Todo, TodoStatus, todo_list_in};
-use std::time::Instant;
+use std::pin::pin;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// What came of the attempt to make a new epoch.
@@ -17,6 +19,7 @@ pub enum Prepared {
     /// The history should shrink and cannot, for this reason.
     Stuck(String),
     Cancelled,
+    StoreFailed(RecordError),
     /// To be recorded, and then gone on with; see [`adopt`].
     Ready(Box<Compaction>),
 }
@@ -30,15 +33,16 @@ pub async fn prepare(
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> Prepared {
-    let begun = Instant::now();
+    let since = Instant::now();
     session.context.weights.follow(session.history.messages());
     let fixed = session.fixed_tokens(&ports.tools.definitions());
-    if is_far(session, trigger, fixed, ports) {
+    let wish = Wish { trigger, focus, fixed, since };
+    if is_far(session, &wish, ports) {
         return Prepared::NotNeeded;
     }
-    let mut keep = keep(session);
+    let keep = keep(session);
     let decided = {
-        let view = view(session, trigger, focus, &keep, fixed, ports);
+        let view = view(session, &wish, &keep, ports);
         cancel.run_until_cancelled(ports.engine.plan(&view)).await
     };
     let plan = match decided.unwrap_or(Decision::Leave) {
@@ -47,21 +51,58 @@ pub async fn prepare(
         Decision::Stuck(why) => return Prepared::Stuck(why),
         Decision::Shrink(plan) => plan,
     };
+    let lease = session.lease.clone();
+    match ports.transcript.hold_compaction(&lease).await {
+        Ok(true) => {}
+        Ok(false) => return Prepared::Stuck(texts::compacted_elsewhere()),
+        Err(error) => return Prepared::StoreFailed(error),
+    }
     ports.events.send(TurnEvent::Status(texts::compacting(plan.replace.len()))).await;
-    let plan = match flushed(session, plan, &mut keep, (trigger, focus, fixed), ports, cancel).await {
-        Some(plan) => plan,
-        None => return Prepared::Cancelled,
+    let prepared = holding(&lease, ports, carry_out(session, plan, keep, &wish, ports, cancel)).await;
+    if !matches!(prepared, Prepared::Ready(_))
+        && let Err(error) = ports.transcript.leave_compaction(&lease).await
+    {
+        // It runs out by itself.
+        tracing::warn!(%error, "the right to compact was not given back");
+    }
+    prepared
+}
+
+/// Keeps the right to compact for as long as the work takes.
+async fn holding<T>(lease: &Lease, ports: &Ports, work: impl Future<Output = T>) -> T {
+    /// Well before the right runs out.
+    const AGAIN: Duration = Duration::from_secs(60);
+    let mut work = pin!(work);
+    loop {
+        if let Ok(done) = tokio::time::timeout(AGAIN, &mut work).await {
+            return done;
+        }
+        if let Err(error) = ports.transcript.hold_compaction(lease).await {
+            tracing::warn!(%error, "the right to compact was not prolonged");
+        }
+    }
+}
+
+/// Does what the engine has planned.
+async fn carry_out(
+    session: &mut Session,
+    plan: Plan,
+    mut keep: Keep,
+    wish: &Wish<'_>,
+    ports: &Ports,
+    cancel: &CancellationToken,
+) -> Prepared {
+    let Some(plan) = flushed(session, plan, &mut keep, wish, ports, cancel).await else {
+        return Prepared::Cancelled;
     };
-    let answered = match cancel.run_until_cancelled(ask(session, &plan, ports)).await {
-        Some(answered) => answered,
-        None => return Prepared::Cancelled,
+    let Some(answered) = cancel.run_until_cancelled(ask(session, &plan, ports)).await else {
+        return Prepared::Cancelled;
     };
     if let (Some(why), true) = (&answered.failed, session.context.keeps_whole) {
         return Prepared::Stuck(texts::left_whole(why));
     }
-    let cost_usd = answered.cost_usd;
     let assembled = {
-        let view = view(session, trigger, focus, &keep, fixed, ports);
+        let view = view(session, wish, &keep, ports);
         let assembling = ports.engine.assemble(&view, &plan, answered.answer());
         cancel.run_until_cancelled(assembling).await
     };
@@ -72,14 +113,14 @@ pub async fn prepare(
     };
     let report = CompactionReport {
         engine: ports.engine.name().to_owned(),
-        trigger,
-        by: assembled.by.clone(),
+        trigger: wish.trigger,
+        by: assembled.by,
         messages_before: session.history.len() as u64,
         messages_after: assembled.messages.len() as u64,
         tokens_before: plan.before,
         tokens_after: assembled.after,
-        seconds: begun.elapsed().as_secs_f64(),
-        cost_usd,
+        seconds: wish.since.elapsed().as_secs_f64(),
+        cost_usd: answered.cost_usd,
         kept: assembled.kept,
     };
     let Assembled { messages, tail, nodes, .. } = assembled;
@@ -92,7 +133,7 @@ async fn flushed(
     session: &Session,
     plan: Plan,
     keep: &mut Keep,
-    (trigger, focus, fixed): (Trigger, Option<&str>, u64),
+    wish: &Wish<'_>,
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> Option<Plan> {
@@ -100,7 +141,7 @@ async fn flushed(
     if keep.memory.is_none() {
         return Some(plan);
     }
-    let view = view(session, trigger, focus, keep, fixed, ports);
+    let view = view(session, wish, keep, ports);
     Some(match cancel.run_until_cancelled(ports.engine.plan(&view)).await? {
         Decision::Shrink(with_memory) => with_memory,
         Decision::Leave | Decision::Stuck(_) => plan,
@@ -129,6 +170,9 @@ pub async fn adopt(session: &mut Session, compaction: Compaction, nodes: Vec<Nod
     session.history = History::of(messages);
     session.ledger.declare(CacheBreak::Compaction);
     ports.events.send(TurnEvent::Compacted(Box::new(report))).await;
+    if session.context.past.count == 2 {
+        ports.events.send(TurnEvent::Status(texts::SUMMED_UP_TWICE.to_owned())).await;
+    }
 }
 
 /// What a second model said, or why it did not.
@@ -165,71 +209,4 @@ async fn ask(session: &mut Session, plan: &Plan, ports: &Ports) -> Answered {
             Answered { failed: Some(failure.why), ..nothing }
         }
     }
-}
-
-/// What an engine is shown.
-fn view<'a>(
-    session: &'a Session,
-    trigger: Trigger,
-    focus: Option<&'a str>,
-    keep: &'a Keep,
-    fixed: u64,
-    ports: &Ports,
-) -> View<'a> {
-    let model = ports.route.current();
-    let context = &session.context;
-    View {
-        history: session.history.messages(),
-        weights: &context.weights,
-        fixed,
-        last: context.last,
-        scale: context.scales.scale(&model.profile().model),
-        window: window_of(session, ports),
-        trigger,
-        focus,
-        past: &context.past,
-        keep,
-        nodes: &context.nodes,
-    }
-}
-
-pub(crate) fn window_of(session: &Session, ports: &Ports) -> Window {
-    let output = ports.route.current().profile().max_tokens;
-    Window { tokens: known_window(session, ports), output, summariser: ports.summaries.window() }
-}
-
-fn known_window(session: &Session, ports: &Ports) -> Option<u64> {
-    let known = ports.route.current().profile().context_length;
-    match (session.context.window, known) {
-        (Some(told), Some(known)) => Some(told.min(known)),
-        (told, known) => told.or(known),
-    }
-}
-
-/// Whether a session is so small that nobody needs to be asked what fits.
-fn is_far(session: &Session, trigger: Trigger, fixed: u64, ports: &Ports) -> bool {
-    /// A window that no model writes summaries with.
-    const SMALL: u64 = 8_000;
-    if !matches!(trigger, Trigger::Preflight | Trigger::Loop) {
-        return false;
-    }
-    let size = session.context.size(session.history.len(), fixed, &ports.route.current().profile().model);
-    let window = Window { tokens: known_window(session, ports), ..Window::default() };
-    size.value() < ports.engine.threshold(&window).unwrap_or(u64::MAX).min(SMALL)
-}
-
-/// What must not get lost. The plan is taken from the conversation, or from what stood there before: a
-/// replay has nothing else.
-fn keep(session: &mut Session) -> Keep {
-    let newest = session.history.messages().iter().rev().find_map(|message| todo_list_in(message));
-    if let Some(list) = newest {
-        session.context.todos = list;
-    }
-    let is_open = |status: TodoStatus| matches!(status, TodoStatus::Pending | TodoStatus::InProgress);
-    let todos = session.context.todos.iter().filter(|todo| is_open(todo.status));
-    let line = |todo: &Todo| {
-        let state = if todo.status == TodoStatus::InProgress { "in progress" } else { "pending" };
-        format!("[{}] {} ({state})", todo.id, todo.content)
-    };
-    Keep { todos: todos.map(line).collect(), pins: session.context.pins.clone(), memory: None }
 }

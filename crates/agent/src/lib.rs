@@ -9,6 +9,7 @@ mod compacting;
 mod context_state;
 mod detour;
 mod driver;
+mod engine_view;
 mod epoch;
 mod finish;
 mod hooking;

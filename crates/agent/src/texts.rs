@@ -62,7 +62,17 @@ pub(crate) const COMPACTION_IS_OFF: &str =
 
 /// Told to the person when older messages are about to be summarised.
 pub(crate) fn compacting(messages: usize) -> String {
-    format!("the conversation has outgrown its room; summing up {messages} older messages")
+    format!("summing up {messages} older messages (`hermes context expand` shows them)")
+}
+
+/// Told to the person, once a session, when a summary has itself been summed up.
+pub(crate) const SUMMED_UP_TWICE: &str =
+    "summed up for the second time: the model knows the beginning only in outline; /new begins another one";
+
+/// Why a history is not made shorter now.
+pub(crate) fn compacted_elsewhere() -> String {
+    "another program is making this conversation shorter; when it has ended, open the session again"
+        .to_owned()
 }
 
 /// Why a history was left as it is.

@@ -15,10 +15,11 @@ use hermes_conversation::{
     BoxFuture, EventStream, History, Message, Quirks, SessionId, SummaryBy, Trigger, TurnEvent, UserMessage,
     events, repair,
 };
-use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
+use hermes_testkit::{Compacting, MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
 use hermes_tools::ApprovalMode;
 use hermes_wire::{Failure, Model as _, ModelProfile, SingleModel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Says what it is told to, once; then it fails.
@@ -32,6 +33,8 @@ enum Answer {
     Text(String, bool),
     Fail(SummaryFailureKind, &'static str),
     Never,
+    /// After so many seconds.
+    Late(u64),
 }
 
 impl Summarise for Writer {
@@ -57,6 +60,10 @@ impl Summarise for Writer {
                 }
                 Some(Answer::Fail(kind, why)) => Err(SummaryFailure { kind, why: why.to_owned() }),
                 Some(Answer::Never) => std::future::pending().await,
+                Some(Answer::Late(seconds)) => {
+                    tokio::time::sleep(Duration::from_secs(seconds)).await;
+                    Err(SummaryFailure { kind: SummaryFailureKind::Timeout, why: "late".to_owned() })
+                }
                 None => Err(SummaryFailure { kind: SummaryFailureKind::Other, why: "nobody".to_owned() }),
             }
         })
@@ -306,6 +313,38 @@ async fn a_stop_or_a_failing_store_leaves_the_history_as_it_was() {
     let done = compact(&mut scene.session, Trigger::Manual, None, &ports, &CancellationToken::new()).await;
     assert!(matches!(done, Compacted::StoreFailed(_)), "{done:?}");
     assert_eq!(scene.said(), before);
+}
+
+/// Another program may have the session open; only one of them makes it shorter.
+#[tokio::test(start_paused = true)]
+async fn two_programs_never_compact_at_once() {
+    let mut scene = Scene::new([], Answer::Late(200));
+    let before = scene.said();
+    let none = CancellationToken::new();
+    let (ports, _stream) = scene.ports();
+    scene.transcript.set_compacting(Compacting::Elsewhere);
+    let done = compact(&mut scene.session, Trigger::Manual, None, &ports, &none).await;
+    assert!(matches!(&done, Compacted::Stuck(why) if why.contains("another program")), "{done:?}");
+    assert_eq!(scene.said(), before);
+    assert!(scene.writer.asked.lock().unwrap().is_empty(), "nobody pays for a summary that is not used");
+
+    // The right is kept while a summary is late, and given back whatever comes of it.
+    scene.transcript.set_compacting(Compacting::Nobody);
+    scene.session.context.keeps_whole = true;
+    let looking = async {
+        tokio::time::sleep(Duration::from_secs(199)).await;
+        scene.transcript.compacting()
+    };
+    let compacting = compact(&mut scene.session, Trigger::Manual, None, &ports, &none);
+    let (done, seen) = tokio::join!(compacting, looking);
+    assert!(matches!(done, Compacted::Stuck(_)), "{done:?}");
+    assert_eq!(seen, Compacting::Held(4), "at once, and every minute");
+    assert_eq!(scene.transcript.compacting(), Compacting::Nobody);
+
+    *scene.writer.answer.lock().unwrap() = Some(Answer::Text(good_summary(), false));
+    let done = compact(&mut scene.session, Trigger::Manual, None, &ports, &none).await;
+    assert!(matches!(done, Compacted::Done(_)), "{done:?}");
+    assert_eq!(scene.transcript.compacting(), Compacting::Nobody);
 }
 
 #[tokio::test]

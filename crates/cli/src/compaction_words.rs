@@ -9,18 +9,18 @@ use hermes_runtime::ContextMeter;
 pub(crate) fn compaction_line(report: &CompactionReport) -> String {
     let CompactionReport { messages_before, messages_after, tokens_before, tokens_after, .. } = report;
     let sizes = format!(
-        "🗜 {messages_before} messages → {messages_after}, {} → {} tokens",
+        "🗜 {messages_before} → {messages_after} messages, {} → {} tokens",
         tokens(*tokens_before),
         tokens(*tokens_after)
     );
     let by = match &report.by {
-        SummaryBy::Model(model) => format!("summed up by {} in {:.1} s", printable(model), report.seconds),
+        SummaryBy::Model(model) => format!("by {} in {:.1} s", printable(model), report.seconds),
         SummaryBy::Excerpts => "by excerpts".to_owned(),
         SummaryBy::Fallback { why } => {
-            format!("by excerpts, because no summary was written ({})", one_line(why, 120))
+            format!("by excerpts, as no summary was written ({})", one_line(why, 120))
         }
     };
-    format!("{sizes}, {by}; nothing is lost: `hermes context expand` shows the originals")
+    format!("{sizes}, {by}")
 }
 
 /// A number of tokens, with a sign where it is a guess.
@@ -98,15 +98,15 @@ mod tests {
             kept: Kept::default(),
         };
         for (by, want) in [
-            (SummaryBy::Model("m".into()), "96K → ~31K tokens, summed up by m in 3.2 s; nothing is lost"),
-            (SummaryBy::Excerpts, "~31K tokens, by excerpts; nothing is lost"),
+            (SummaryBy::Model("m".into()), "96K → ~31K tokens, by m in 3.2 s"),
+            (SummaryBy::Excerpts, "~31K tokens, by excerpts"),
             (
                 SummaryBy::Fallback { why: "HTTP\n500".into() },
-                "by excerpts, because no summary was written (HTTP 500); nothing",
+                "by excerpts, as no summary was written (HTTP 500)",
             ),
         ] {
             let line = compaction_line(&report(by));
-            assert!(line.starts_with("🗜 48 messages → 12, 96K →") && line.contains(want), "{line}");
+            assert!(line.starts_with("🗜 48 → 12 messages, 96K →") && line.ends_with(want), "{line}");
         }
     }
 

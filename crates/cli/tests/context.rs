@@ -77,7 +77,7 @@ async fn a_long_conversation_in_a_terminal() {
         screen.expect("❯ \r\x1b[2C").await;
     }
     screen.type_keys("/compress the moon\r");
-    screen.expect("messages →").await;
+    screen.expect("🗜").await;
     screen.expect("❯ \r\x1b[2C").await;
     screen.type_keys("/quit\r");
     screen.expect("Continue with:").await;

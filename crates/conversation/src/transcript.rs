@@ -75,6 +75,17 @@ pub trait Transcript: Send + Sync {
         change: &'a FileChange,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
+    /// Takes the right to compact the session, or keeps it for longer; false while another program has it.
+    /// [`Transcript::compact`] gives it back.
+    fn hold_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+        Box::pin(async { Ok(true) })
+    }
+
+    /// Gives the right to compact back where nothing came of it.
+    fn leave_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Opens an epoch: other messages take the place of those that are sent, which stay in the record. Gives
     /// back the nodes as they are numbered. Outside a turn, `turn` is `None`.
     fn compact<'a>(

@@ -60,6 +60,11 @@ impl EngineSettings {
         }
     }
 
+    /// Whether nobody looks at earlier summaries: the compressor finds the last one in the history.
+    pub(crate) fn forgets_nodes(&self) -> bool {
+        matches!(self, Self::Compressor(_))
+    }
+
     /// From how many tokens on somebody looks at a history.
     pub(crate) fn threshold(&self, window: &Window) -> Option<u64> {
         match self {

@@ -175,7 +175,6 @@ impl<'a> SessionHandle<'a> {
         let mut session =
             Session::new(acquired.lease, system.into(), history, stored.quirks, standing.limits);
         session.additions = standing.additions.clone();
-        let trouble = context::load(store, &id, &mut session.context).await?;
         for sent in store.last_sent(&id).await? {
             let LastSent { provider, model, has_tools, mark } = sent;
             session.ledger.remember(CacheOf { provider, model, has_tools }, mark);
@@ -185,8 +184,8 @@ impl<'a> SessionHandle<'a> {
         }
         let state = State::Live(Box::new(session));
         let mut handle = Self::assemble(runtime, id, standing, endpoint, cwd, ask, state)?;
+        handle.load_context().await?;
         handle.take_up_the_past();
-        handle.trouble = trouble;
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
@@ -379,7 +378,7 @@ impl<'a> SessionHandle<'a> {
             Session::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
         session.ledger = ledger;
         session.additions = self.standing.additions.clone();
-        self.trouble = context::load(store, &self.id, &mut session.context).await?;
+        self.load_context().await?;
         self.is_unsure = false;
         self.is_told = false;
         Ok(())

@@ -27,7 +27,7 @@ pub use clock::FixedClock;
 pub use fake_provider::FakeProvider;
 pub use fault::{Fault, refused_base_url};
 pub use hermes_scripted::{CallScript, ReplyScript};
-pub use memory_transcript::{MemoryTranscript, Operation, lease};
+pub use memory_transcript::{Compacting, MemoryTranscript, Operation, lease};
 pub use random::Random;
 pub use recorded::Recorded;
 pub use rules::{Rejection, Rule, check, check_anthropic, check_responses};

@@ -76,8 +76,19 @@ struct State {
     mail: Vec<(Mail, bool)>,
     /// The summaries so far.
     nodes: Vec<Node>,
+    compacting: Compacting,
     /// The intents so far; their ids are their places, counting from 1.
     intents: Vec<Kept>,
+}
+
+/// Who may compact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compacting {
+    #[default]
+    Nobody,
+    /// The agent; how often it has said so.
+    Held(usize),
+    Elsewhere,
 }
 
 #[derive(Debug)]
@@ -100,6 +111,16 @@ impl MemoryTranscript {
     /// Makes every later operation under a lease fail as if another process had taken over.
     pub fn fence(&self) {
         self.with(|state| state.fenced = true);
+    }
+
+    /// Gives the right to compact to somebody, as another program may.
+    pub fn set_compacting(&self, compacting: Compacting) {
+        self.with(|state| state.compacting = compacting);
+    }
+
+    /// Who may compact now.
+    pub fn compacting(&self) -> Compacting {
+        self.with(|state| state.compacting)
     }
 
     /// Everything recorded so far, in order.
@@ -391,6 +412,26 @@ impl Transcript for MemoryTranscript {
     }
 
     /// Its nodes stand for messages by their places, counting from 1.
+    fn hold_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+        Box::pin(async move {
+            Ok(self.with(|state| {
+                state.compacting = match state.compacting {
+                    Compacting::Nobody => Compacting::Held(1),
+                    Compacting::Held(times) => Compacting::Held(times + 1),
+                    Compacting::Elsewhere => return false,
+                };
+                true
+            }))
+        })
+    }
+
+    fn leave_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            self.with(|state| state.compacting = Compacting::Nobody);
+            Ok(())
+        })
+    }
+
     fn compact<'a>(
         &'a self,
         lease: &'a Lease,
@@ -404,6 +445,7 @@ impl Transcript for MemoryTranscript {
                 if let Some(turn) = turn {
                     state.in_turn(turn.id);
                 }
+                state.compacting = Compacting::Nobody;
                 state.remember(compaction)
             })
         })

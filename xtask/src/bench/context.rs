@@ -2,7 +2,7 @@
 
 use super::row::{Quantity, Row, Target};
 use super::store::{cpu_of, median};
-use super::table;
+use super::{compactions, table};
 use crate::flags::Flags;
 use anyhow::{Result, ensure};
 use hermes_context::{
@@ -18,6 +18,7 @@ const QUICK: usize = 11;
 pub(super) fn run(mut flags: Flags) -> Result<()> {
     let rounds = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");
+    let compactions = flags.value("--compactions")?.unwrap_or(100);
     flags.finish()?;
     let (long, short) = (history(MESSAGES), history(MESSAGES / 10));
     let (keep, past) = (Keep::default(), Past::default());
@@ -47,7 +48,7 @@ pub(super) fn run(mut flags: Flags) -> Result<()> {
             took.push(cpu);
         }
     }
-    let rows = vec![
+    let mut rows = vec![
         Row::new("CPU, a plan over 5,000 messages with the question for a summary", median(planned))
             .target(Target::Below(Quantity::Millis(5.0)))
             .note(format!("{} K estimated tokens, window of 200 K", tokens / 1000)),
@@ -59,6 +60,7 @@ pub(super) fn run(mut flags: Flags) -> Result<()> {
             .target(Target::Open)
             .note("what is weighed once is not weighed again"),
     ];
+    rows.extend(compactions::rows(compactions)?);
     crate::say(&if as_json { table::json(&rows) } else { table::text(&rows) })
 }
 

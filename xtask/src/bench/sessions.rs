@@ -4,20 +4,18 @@
 //! one thread as in the binary, against the scripted model in a third process. A probe sends an event
 //! through a channel of its own every few milliseconds: how late it arrives is how late any event would.
 
+use super::in_process::{memory, open, say_to};
 use crate::flags::Flags;
 use crate::home::Home;
 use crate::serve::{Scenario, Served};
 use anyhow::{Context, Result, ensure};
 use futures::future::try_join_all;
-use hermes_conversation::{Content, TurnEvent, UserMessage, events};
-use hermes_runtime::{Home as HermesHome, Launch, Parting, Program, Runtime};
+use hermes_conversation::{TurnEvent, events};
+use hermes_runtime::{Parting, Runtime};
 use hermes_tools::Nobody;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio_util::sync::CancellationToken;
 
 const PROBE: Duration = Duration::from_millis(5);
 
@@ -45,11 +43,7 @@ pub(crate) fn child(mut flags: Flags) -> Result<()> {
 }
 
 async fn measure(sessions: usize, calls: usize) -> Result<()> {
-    let shell: BTreeMap<String, String> = std::env::vars().collect();
-    let home = HermesHome::at(PathBuf::from(shell.get("HERMES_HOME").context("no home")?));
-    let supervisor = Some(Program::this(vec!["__supervise".to_owned()])?);
-    let (flags, cwd, source) = (Vec::new(), std::env::current_dir()?, "cli".to_owned());
-    let runtime = Runtime::open(Launch { home, flags, shell, cwd, source, supervisor })?;
+    let runtime = open(Vec::new())?;
     // One alone first, so that what all share is there before anything is counted.
     converse(&runtime, calls).await?;
     let alone = memory("VmRSS")?;
@@ -81,12 +75,7 @@ async fn measure(sessions: usize, calls: usize) -> Result<()> {
 /// One session: a turn of so many calls.
 async fn converse(runtime: &Runtime, calls: usize) -> Result<()> {
     let mut session = runtime.start(Arc::new(Nobody))?;
-    let (sink, mut stream) = events();
-    let input = UserMessage { content: Content::text("go"), api_content: None };
-    let stop = CancellationToken::new();
-    let listening = async { while stream.next().await.is_some() {} };
-    let (report, ()) = tokio::join!(session.submit(input, &stop, sink), listening);
-    let answer = report?.final_response.unwrap_or_default();
+    let (answer, _) = say_to(&mut session, "go").await?;
     ensure!(answer.contains(&Scenario::Calls(calls).ending()), "a session answered `{answer}`");
     session.close(Parting::Left).await;
     Ok(())
@@ -120,11 +109,4 @@ async fn probed<T>(work: impl Future<Output = T>) -> (T, Vec<Duration>) {
         late.push(Duration::ZERO);
     }
     (done, late)
-}
-
-/// A line of this process's status, in KiB.
-fn memory(name: &str) -> Result<u64> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find(|line| line.starts_with(name)).context("no such line")?;
-    line.split_whitespace().nth(1).context("no number")?.parse().context("no number")
 }

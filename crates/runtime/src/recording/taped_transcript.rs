@@ -110,6 +110,14 @@ impl Transcript for TapedTranscript {
         self.inner.note_change(intent, change)
     }
 
+    fn hold_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+        self.inner.hold_compaction(lease)
+    }
+
+    fn leave_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.inner.leave_compaction(lease)
+    }
+
     fn compact<'a>(
         &'a self,
         lease: &'a Lease,

@@ -14,11 +14,7 @@ use hermes_tools::todo_list_in;
 use tokio_util::sync::CancellationToken;
 
 /// What is stored about the compactions of a session and is not in its messages.
-pub(super) async fn load(
-    store: &SessionDb,
-    id: &SessionId,
-    state: &mut ContextState,
-) -> Result<Trouble, StoreError> {
+async fn load(store: &SessionDb, id: &SessionId, state: &mut ContextState) -> Result<Trouble, StoreError> {
     state.pins = texts(store.pins(id).await?);
     let trouble = store.compaction_trouble(id).await?;
     state.past.fallbacks = trouble.fallback_streak;
@@ -26,7 +22,9 @@ pub(super) async fn load(
     state.past.count = u32::try_from(store.latest_epoch_count(id).await?).unwrap_or(u32::MAX);
     // Without a compaction everything else is in the messages.
     if state.past.count > 0 {
-        state.nodes = store.nodes(id).await?;
+        if !state.forgets_nodes {
+            state.remember(store.nodes(id).await?);
+        }
         let plan = store.newest_result(id, "todo").await?;
         state.todos = plan.as_ref().and_then(todo_list_in).unwrap_or_default();
     }
@@ -68,10 +66,22 @@ pub(super) fn after_turn(before: &Trouble, state: &ContextState, now: f64) -> Op
 }
 
 impl SessionHandle<'_> {
+    /// Reads what is stored about the session's compactions.
+    pub(super) async fn load_context(&mut self) -> Result<(), RuntimeError> {
+        let forgets = self.engine()?.forgets_nodes();
+        if let State::Live(session) = &mut self.state {
+            session.context.forgets_nodes = forgets;
+            self.trouble = load(self.runtime.store()?, &self.id, &mut session.context).await?;
+        }
+        Ok(())
+    }
+
     /// Makes the session's state ready for a turn.
     pub(super) fn ready_context(&mut self) -> Result<(), RuntimeError> {
         let aborts = self.runtime.config.boolean("compression.abort_on_summary_failure")?;
+        let forgets = self.engine()?.forgets_nodes();
         if let State::Live(session) = &mut self.state {
+            session.context.forgets_nodes = forgets;
             session.context.past.resting = resting(&self.trouble, now());
             session.context.keeps_whole = aborts;
         }
@@ -172,6 +182,7 @@ impl SessionHandle<'_> {
             PreparedEpoch::NotNeeded => return Ok(Compacted::NotNeeded),
             PreparedEpoch::Stuck(why) => return Ok(Compacted::Stuck(why)),
             PreparedEpoch::Cancelled => return Ok(Compacted::Cancelled),
+            PreparedEpoch::StoreFailed(error) => return Ok(Compacted::StoreFailed(error)),
             PreparedEpoch::Ready(compaction) => *compaction,
         };
         let report = Box::new(compaction.report.clone());

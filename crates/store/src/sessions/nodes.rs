@@ -6,7 +6,7 @@ use super::{SessionDb, decode};
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{CompactionReport, MessageId, NewNode, Node, SessionId};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// The record of one compaction.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,21 +65,29 @@ pub(super) fn add(
     if new.is_empty() {
         return Ok(Vec::new());
     }
-    let mut all = known(db, line).doing("read the summaries of a session")?;
-    let before = all.len();
+    let (mut number, mut covered) = reached(db, line).doing("read the summaries of a session")?;
+    let mut added = Vec::new();
     for new in new {
-        let number = all.last().map_or(1, |last| last.number + 1);
-        let covered = all.iter().map(|node| node.last.0).max().unwrap_or_default();
         let node = match new.children.as_slice() {
-            [] => leaf(db, line, number, covered, bound, &new.text).doing("read what was said")?,
-            _ => Some(parent(&all, session, number, new)?),
+            [] => leaf(db, line, number + 1, covered, bound, &new.text).doing("read what was said")?,
+            _ => Some(parent(db, line, session, number + 1, new)?),
         };
         if let Some(node) = node {
             insert(db, session, &node).doing("record a summary")?;
-            all.push(node);
+            (number, covered) = (node.number, covered.max(node.last.0));
+            added.push(node);
         }
     }
-    Ok(all.split_off(before))
+    Ok(added)
+}
+
+/// The highest number, and the last message that a summary stands for.
+fn reached(db: &Connection, line: &Line) -> rusqlite::Result<(u32, i64)> {
+    db.prepare_cached(
+        "SELECT COALESCE(MAX(number), 0), COALESCE(MAX(last), 0) FROM hx_nodes
+         WHERE session IN (SELECT value FROM json_each(?1))",
+    )?
+    .query_row([line.parameter()], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// What was taken back while others were summed up, and brought back since, is active and stands before the
@@ -117,7 +125,19 @@ fn leaf(
     })
 }
 
-fn parent(all: &[Node], session: &SessionId, number: u32, new: &NewNode) -> Result<Node, StoreError> {
+fn parent(
+    db: &Connection,
+    line: &Line,
+    session: &SessionId,
+    number: u32,
+    new: &NewNode,
+) -> Result<Node, StoreError> {
+    let mut find = db
+        .prepare_cached(
+            "SELECT number, level, children, first, last, messages, '' FROM hx_nodes
+             WHERE session IN (SELECT value FROM json_each(?1)) AND number = ?2",
+        )
+        .doing("read the summaries of a session")?;
     let mut node = Node {
         number,
         level: 0,
@@ -129,7 +149,8 @@ fn parent(all: &[Node], session: &SessionId, number: u32, new: &NewNode) -> Resu
     };
     for &child in &new.children {
         let unknown = || StoreError::UnknownNode { session: session.clone(), number: child };
-        let child = all.iter().find(|node| node.number == child).ok_or_else(unknown)?;
+        let found = find.query_row(params![line.parameter(), child], self::node).optional();
+        let child = found.doing("read the summaries of a session")?.ok_or_else(unknown)?;
         node.level = node.level.max(child.level.saturating_add(1));
         node.first = MessageId(node.first.0.min(child.first.0));
         node.last = MessageId(node.last.0.max(child.last.0));

@@ -8,7 +8,7 @@
 use super::epoch::{self, Epoch};
 use super::titles::{numbered, titles_like};
 use super::writer::Level;
-use super::{SessionDb, StoreError, ending, lease};
+use super::{SessionDb, StoreError, ending, lease, trouble};
 use crate::error::Doing;
 use hermes_conversation::{Compaction, Lease, Node, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -30,6 +30,7 @@ impl SessionDb {
         self.write(Level::Full, move |db| {
             lease::fence(db, &lease)?;
             let parent = &lease.session;
+            trouble::leave(db, parent)?;
             create(db, parent, &child, now)?;
             let nodes = epoch::open_in(db, parent, &child, &epoch, now)?;
             for (sql, doing) in TAKEN_OVER {

@@ -11,7 +11,7 @@ use super::lease::move_to;
 use super::numbers::stored;
 use super::spans::{self, CallSpan, ToolTimes};
 use super::writer::Level;
-use super::{SessionDb, StoreError, mailbox, spending};
+use super::{SessionDb, StoreError, mailbox, spending, trouble};
 use crate::error::Doing;
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, IntentState, Lease,
@@ -124,6 +124,15 @@ impl Transcript for SessionDb {
         self.record(lease, move |db, lease| entry.write(db, lease).map(drop))
     }
 
+    fn hold_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+        let now = self.now();
+        self.record(lease, move |db, lease| trouble::hold(db, &lease.session, now))
+    }
+
+    fn leave_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.record(lease, |db, lease| trouble::leave(db, &lease.session))
+    }
+
     fn compact<'a>(
         &'a self,
         lease: &'a Lease,
@@ -135,6 +144,7 @@ impl Transcript for SessionDb {
             if let Some(turn) = turn {
                 require_open(db, &lease.session, turn)?;
             }
+            trouble::leave(db, &lease.session)?;
             epoch::open(db, &lease.session, &epoch, now)
         })
     }

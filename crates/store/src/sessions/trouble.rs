@@ -8,8 +8,7 @@ use super::writer::Level;
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{Lease, SessionId};
-use rusqlite::{OptionalExtension, params};
-use std::time::Duration;
+use rusqlite::{Connection, OptionalExtension, params};
 
 /// How the last compactions went.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -74,44 +73,38 @@ impl SessionDb {
         })
         .await
     }
+}
 
-    /// Takes the right to compact a session for `ttl`, or prolongs it for the same holder; false while
-    /// somebody else has it. One that ran out is anybody's.
-    pub async fn lock_compaction(
-        &self,
-        session: &SessionId,
-        holder: &str,
-        ttl: Duration,
-    ) -> Result<bool, StoreError> {
-        let (session, holder, now) = (session.clone(), holder.to_owned(), self.now());
-        self.write(Level::Normal, move |db| {
-            let taken = db
-                .execute(
-                    "INSERT INTO compression_locks (session_id, holder, acquired_at, expires_at)
-                     VALUES (?1, ?2, ?3, ?4)
-                     ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder,
-                         acquired_at = CASE holder WHEN excluded.holder THEN acquired_at ELSE excluded.acquired_at END,
-                         expires_at = excluded.expires_at
-                     WHERE holder = excluded.holder OR expires_at < excluded.acquired_at",
-                    params![session.as_str(), holder, now, now + ttl.as_secs_f64()],
-                )
-                .doing("lock a session for compacting")?;
-            Ok(taken == 1)
-        })
-        .await
-    }
+/// Who holds the right to compact, as the other program reads it. All our processes are one holder: the
+/// session's lease tells them apart, and what a killed one held is ours again at once.
+const HOLDER: &str = "hermes (rust)";
 
-    /// Gives the right to compact back. Nothing happens if somebody else has it by now.
-    pub async fn unlock_compaction(&self, session: &SessionId, holder: &str) -> Result<(), StoreError> {
-        let (session, holder) = (session.clone(), holder.to_owned());
-        self.write(Level::Normal, move |db| {
-            db.execute(
-                "DELETE FROM compression_locks WHERE session_id = ?1 AND holder = ?2",
-                params![session.as_str(), holder],
-            )
-            .doing("unlock a session")?;
-            Ok(())
-        })
-        .await
-    }
+/// For how long nobody else compacts, in seconds; who is at it for longer says so again.
+const HELD: f64 = 300.0;
+
+/// Takes the right to compact a session, or prolongs it; false while the other program has it. One that ran
+/// out is anybody's.
+pub(super) fn hold(db: &Connection, session: &SessionId, now: f64) -> Result<bool, StoreError> {
+    let taken = db
+        .execute(
+            "INSERT INTO compression_locks (session_id, holder, acquired_at, expires_at)
+             VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder,
+                 acquired_at = CASE holder WHEN excluded.holder THEN acquired_at ELSE excluded.acquired_at END,
+                 expires_at = excluded.expires_at
+             WHERE holder = excluded.holder OR expires_at < excluded.acquired_at",
+            params![session.as_str(), HOLDER, now, now + HELD],
+        )
+        .doing("lock a session for compacting")?;
+    Ok(taken == 1)
+}
+
+/// Gives the right to compact back. Nothing happens if somebody else has it by now.
+pub(super) fn leave(db: &Connection, session: &SessionId) -> Result<(), StoreError> {
+    db.execute(
+        "DELETE FROM compression_locks WHERE session_id = ?1 AND holder = ?2",
+        params![session.as_str(), HOLDER],
+    )
+    .doing("unlock a session")?;
+    Ok(())
 }

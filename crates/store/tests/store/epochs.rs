@@ -459,18 +459,31 @@ async fn trouble_is_remembered_and_one_compacts_at_a_time() {
     desk.db.note_compaction_trouble(&newer, &Trouble::default()).await.unwrap();
     assert_eq!(desk.db.compaction_trouble(&id()).await.unwrap(), Trouble::default());
 
-    // The clock goes on by a second with every look at it.
-    let lock = async |holder, seconds| {
-        desk.db.lock_compaction(&id(), holder, Duration::from_secs(seconds)).await.unwrap()
+    // Somebody with an older lease may not even try.
+    assert!(desk.db.hold_compaction(&lease).await.is_err());
+    assert!(desk.db.hold_compaction(&newer).await.unwrap());
+    assert!(desk.db.hold_compaction(&newer).await.unwrap(), "it can be prolonged");
+    let held = || -> Vec<(String, f64, f64)> {
+        let db = desk.raw();
+        let mut find = db.prepare("SELECT holder, acquired_at, expires_at FROM compression_locks").unwrap();
+        let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        rows.map(Result::unwrap).collect()
     };
-    assert!(lock("me", 100).await);
-    assert!(!lock("you", 100).await);
-    assert!(lock("me", 0).await, "it can be prolonged, or shortened");
-    assert!(lock("you", 100).await, "it ran out");
-    desk.db.unlock_compaction(&id(), "me").await.unwrap();
-    assert!(!lock("me", 100).await);
-    desk.db.unlock_compaction(&id(), "you").await.unwrap();
-    assert!(lock("me", 100).await);
+    // The clock goes on by a second with every look at it.
+    let [(holder, acquired, expires)] = &held()[..] else { panic!("{:?}", held()) };
+    assert!(*expires > acquired + 300.0, "{holder} holds it from {acquired} until {expires}");
+    let by_python = |expires: f64| {
+        let sql = "UPDATE compression_locks SET holder = '4711:1:ab', expires_at = ?1";
+        desk.raw().execute(sql, [expires]).unwrap();
+    };
+    by_python(expires + 1e9);
+    assert!(!desk.db.hold_compaction(&newer).await.unwrap());
+    desk.db.leave_compaction(&newer).await.unwrap();
+    assert_eq!(held()[0].0, "4711:1:ab", "only one's own is given back");
+    by_python(*acquired);
+    assert!(desk.db.hold_compaction(&newer).await.unwrap(), "it ran out");
+    desk.db.leave_compaction(&newer).await.unwrap();
+    assert_eq!(held(), []);
 }
 
 /// A file of a build that knew no epochs gets the columns and keeps its messages.
