@@ -235,7 +235,7 @@ fn whatever_happens_the_record_is_whole() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seeds = match number("HERMES_SIM_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..number("HERMES_SIM_SEEDS").unwrap_or(2_000),
+        None => 0..number("HERMES_SIM_SEEDS").unwrap_or(800),
     };
     let count = seeds.end - seeds.start;
     // Each seed is a world of its own: they can be played side by side.

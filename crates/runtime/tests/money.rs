@@ -261,7 +261,7 @@ fn booked(rows: &[LedgerRow]) -> Invoice {
 }
 
 fn calls() -> u64 {
-    std::env::var("HERMES_MONEY_CALLS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
+    std::env::var("HERMES_MONEY_CALLS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_000)
 }
 
 const MODES: [&str; 3] = ["chat_completions", "anthropic_messages", "codex_responses"];
