@@ -56,15 +56,24 @@ pub(crate) async fn after_refusal(
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> Event {
+    /// Where less than this could be written, a shorter history is better than a reply that is cut at once.
+    const WORTH_WRITING: u64 = 1_024;
     let told = overflow(&fault.detail);
     let window = window_of(session, ports);
-    if let Some(room) = told.output.filter(|_| fault.class == FaultClass::ContextOverflow) {
+    let is_about_output = told.is_about_output && fault.class == FaultClass::ContextOverflow;
+    let is_only_output = is_about_output && told.window.is_none();
+    if let Some(room) = told.output.filter(|room| is_only_output || is_about_output && *room >= WORTH_WRITING)
+    {
         // The prompt fits; only the wish was too large.
         const MARGIN: u64 = 64;
         let room = room.saturating_sub(MARGIN).max(1);
         session.room = Some(room);
         ports.events.send(TurnEvent::Status(texts::room_that_is_left(room))).await;
         return Event::Remedied;
+    }
+    if is_only_output {
+        // A shorter history would be refused for the same reason.
+        return Event::NoRoom { fault, why: Some(texts::WISH_IS_TOO_LARGE.to_owned()) };
     }
     let is_lower = told.window.is_some_and(|told| window.tokens.is_none_or(|known| told < known));
     if is_lower {

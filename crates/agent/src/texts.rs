@@ -87,6 +87,9 @@ pub(crate) fn room_that_is_left(tokens: u64) -> String {
     format!("the prompt leaves room for {tokens} tokens; asking again with that limit")
 }
 
+/// What to do where the model may not write as much as was wished for, and nobody says how much it may.
+pub(crate) const WISH_IS_TOO_LARGE: &str = "the reply may not be that long; set model.max_tokens to less";
+
 /// Why a model was not asked.
 pub(crate) fn window_too_small(tokens: u64) -> String {
     format!(

@@ -282,6 +282,42 @@ async fn a_wish_that_is_too_large_is_made_smaller_and_the_history_left_alone() {
     assert_eq!(body["max_tokens"].as_u64().or(body["max_completion_tokens"].as_u64()), Some(3_936), "{body}");
 }
 
+/// What may be written is neither the window, nor a reason to shorten anything.
+#[tokio::test]
+async fn a_cap_on_the_reply_is_obeyed_and_the_history_left_alone() {
+    let words = r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens for this model"}}"#;
+    let mut scene =
+        Scene::new([refused(400, words), answered("Done.")], Answer::Text(good_summary(), false));
+    scene.engine =
+        Compressor::new(CompressorSettings { threshold: Some(0.95), ..CompressorSettings::default() });
+    let (report, heard) = scene.turn("and now?").await;
+    assert!(report.completed && compactions(&heard).is_empty(), "{report:?}");
+    assert_eq!(report.api_calls, 2);
+    let body = scene.model.bodies().pop().unwrap();
+    assert_eq!(body["max_tokens"].as_u64().or(body["max_completion_tokens"].as_u64()), Some(8_128), "{body}");
+    // Where the number is missing, the person is told what to do.
+    let words = r#"{"error":{"message":"max_tokens: more than the maximum output tokens of this model"}}"#;
+    let mut scene = Scene::new([refused(400, words)], Answer::Text(good_summary(), false));
+    scene.engine =
+        Compressor::new(CompressorSettings { threshold: Some(0.95), ..CompressorSettings::default() });
+    let (report, heard) = scene.turn("and now?").await;
+    assert!(report.failed && compactions(&heard).is_empty(), "{report:?}");
+    assert!(report.error.unwrap().contains("model.max_tokens"));
+}
+
+/// Hardly any room for a reply is no room.
+#[tokio::test]
+async fn a_prompt_that_fills_the_window_is_made_shorter() {
+    let words = r#"{"error":{"message":"This model's maximum context length is 16100 tokens. However, you requested 20000 tokens (16000 in the messages, 4000 in the completion). Please reduce max_tokens."}}"#;
+    let mut scene =
+        Scene::new([refused(400, words), answered("Done.")], Answer::Text(good_summary(), false));
+    scene.engine =
+        Compressor::new(CompressorSettings { threshold: Some(0.95), ..CompressorSettings::default() });
+    let (report, heard) = scene.turn("and now?").await;
+    assert!(report.completed, "{report:?}");
+    assert_eq!((report.api_calls, compactions(&heard).len()), (2, 1));
+}
+
 #[tokio::test]
 async fn what_cannot_be_made_shorter_ends_the_turn_with_advice() {
     let too_long = || refused(400, "prompt is too long");

@@ -67,6 +67,9 @@ const OUTPUT_BEFORE: &[&str] = &["available_tokens:", "available tokens:", "only
 /// Reads a refusal.
 pub fn overflow(detail: &str) -> Overflow {
     let text = detail.to_lowercase();
+    if let Some(output) = output_cap(&text) {
+        return Overflow { window: None, output, is_about_output: true };
+    }
     let window = WINDOW_BEFORE
         .iter()
         .find_map(|words| number_after(&text, words))
@@ -74,19 +77,32 @@ pub fn overflow(detail: &str) -> Overflow {
         .or_else(|| WINDOW_AFTER.iter().find_map(|words| number_before(&text, words)))
         .filter(|tokens| PLAUSIBLE.contains(tokens));
     // Some say how the prompt and the wish make too much: what the wish may be follows from it.
-    let about_wish = text.contains("max_tokens") || text.contains("max_completion_tokens");
-    let asked = about_wish.then(|| written_sum(&text)).flatten();
-    let output = match (window, asked) {
+    let output = match (window, written_sum(&text)) {
         (Some(window), Some((prompt, wish))) if prompt < window && prompt + wish > window => {
             Some(window - prompt)
         }
-        _ => about_wish
+        _ => is_about_wish(&text)
             .then(|| OUTPUT_BEFORE.iter().find_map(|words| number_after(&text, words)))
             .flatten()
             .filter(|tokens| (1..1_000_000).contains(tokens) && window != Some(*tokens)),
     };
-    let is_about_output = output.is_some() || (about_wish && text.contains("max_tokens:") && asked.is_none());
-    Overflow { window, output, is_about_output }
+    Overflow { window, output, is_about_output: output.is_some() }
+}
+
+fn is_about_wish(text: &str) -> bool {
+    text.contains("max_tokens") || text.contains("max_completion_tokens")
+}
+
+/// `max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens`: the number is what may
+/// be written, and says nothing about the window. The outer `None` is for a refusal about something else.
+fn output_cap(text: &str) -> Option<Option<u64>> {
+    let (_, rest) = text.split_once("max_tokens: ")?;
+    let rest = rest.trim_start_matches(|character: char| character.is_ascii_digit());
+    let is_cap = text.contains("number of output tokens") || text.contains("maximum output tokens");
+    match rest.strip_prefix(" > ") {
+        Some(rest) => Some(leading_number(rest).filter(|tokens| *tokens > 0)),
+        None => is_cap.then_some(None),
+    }
 }
 
 /// The number right after some words.
@@ -118,17 +134,21 @@ fn greater_than(text: &str) -> Option<u64> {
     leading_number(rest.trim_start())
 }
 
-/// The prompt and what was to be written, from `(N in the messages, M in the completion)` or
-/// `N + M > LIMIT`.
+/// The prompt and what was to be written, from `(N in the messages, M in the completion)`, `(N of text input,
+/// M in the output)`, `N input tokens` and `M output tokens`, or `N + M > LIMIT`.
 fn written_sum(text: &str) -> Option<(u64, u64)> {
+    let of_input = |kind: &str| number_before(text, kind).unwrap_or_default();
+    let of_text = number_before(text, " of text input")
+        .map(|tokens| tokens + of_input(" of tool input") + of_input(" of image input"));
     let in_messages = number_before(text, " in the messages")
-        .or_else(|| number_before(text, " of text input"))
+        .or(of_text)
         .or_else(|| number_before(text, " from the input"))
-        .or_else(|| number_after(text, "prompt contains at least"));
+        .or_else(|| number_before(text, " input tokens"));
     let in_completion = number_before(text, " in the completion")
         .or_else(|| number_before(text, " in the output"))
         .or_else(|| number_before(text, " for the completion"))
-        .or_else(|| number_before(text, " output tokens"));
+        .or_else(|| number_before(text, " output tokens"))
+        .or_else(|| number_after(text, "is too large:").filter(|_| is_about_wish(text)));
     if let (Some(prompt), Some(wish)) = (in_messages, in_completion) {
         return Some((prompt, wish));
     }
@@ -206,7 +226,32 @@ mod tests {
     #[test]
     fn refusals_say_what_may_be_written() {
         for (detail, output, is_about_output) in [
-            ("max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens", None, true),
+            (
+                "max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens for claude",
+                Some(8_192),
+                true,
+            ),
+            ("max_tokens: exceeds the maximum output tokens of this model", None, true),
+            (
+                "This model's maximum context length is 4097 tokens. However, you requested 5000 tokens (1000 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.",
+                Some(3_097),
+                true,
+            ),
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens and your request has 1000 input tokens (32000 > 32768 - 1000).",
+                Some(31_768),
+                true,
+            ),
+            (
+                "This model's maximum context length is 32768 tokens. However, you requested 8192 output tokens and your prompt contains at least 24577 input tokens, for a total of at least 32769 tokens. Please reduce the length of the input prompt or the number of requested output tokens.",
+                Some(8_191),
+                true,
+            ),
+            (
+                "This endpoint's maximum context length is 131072 tokens. However, you requested about 140000 tokens (8000 of text input, 2000 of tool input, 130000 in the output). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.",
+                Some(121_072),
+                true,
+            ),
             (
                 "This model's maximum context length is 10000 tokens. However, you requested 12000 tokens (8000 in the messages, 4000 in the completion). Please reduce max_tokens.",
                 Some(2_000),
@@ -228,6 +273,17 @@ mod tests {
         ] {
             let read = overflow(detail);
             assert_eq!((read.output, read.is_about_output), (output, is_about_output), "{detail}");
+        }
+    }
+
+    /// What may be written is not taken for the window, which would be kept and shorten every conversation.
+    #[test]
+    fn a_cap_on_the_reply_is_no_window() {
+        for detail in [
+            "max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens for claude",
+            "max_tokens: exceeds the maximum output tokens of this model (limit of 4096)",
+        ] {
+            assert_eq!(overflow(detail).window, None, "{detail}");
         }
     }
 
