@@ -3,6 +3,7 @@
 //! Nothing changes before the new epoch is recorded; whatever fails before that leaves the session as it
 //! was.
 
+use crate::context_state::ToldWindow;
 use crate::engine_view::window_of;
 use crate::epoch::{Prepared, adopt, prepare};
 use crate::turn::{Event, When};
@@ -58,6 +59,8 @@ pub(crate) async fn after_refusal(
 ) -> Event {
     /// Where less than this could be written, a shorter history is better than a reply that is cut at once.
     const WORTH_WRITING: u64 = 1_024;
+    /// What an account may use of a long window without paying extra.
+    const USUAL_TIER: u64 = 200_000;
     let told = overflow(&fault.detail);
     let window = window_of(session, ports);
     let is_about_output = told.is_about_output && fault.class == FaultClass::ContextOverflow;
@@ -75,9 +78,11 @@ pub(crate) async fn after_refusal(
         // A shorter history would be refused for the same reason.
         return Event::NoRoom { fault, why: Some(texts::WISH_IS_TOO_LARGE.to_owned()) };
     }
-    let is_lower = told.window.is_some_and(|told| window.tokens.is_none_or(|known| told < known));
-    if is_lower {
-        session.context.window = told.window;
+    let is_tier = fault.class == FaultClass::LongContextTier;
+    let fits = if is_tier { Some(told.window.unwrap_or(USUAL_TIER)) } else { told.window };
+    if let Some(tokens) = fits.filter(|fits| window.tokens.is_none_or(|known| *fits < known)) {
+        let issuer = ports.route.current().profile().issuer.clone();
+        session.context.told = Some(ToldWindow { issuer, tokens, is_lasting: !is_tier });
     }
     if ports.engine.threshold(&window_of(session, ports)).is_none() {
         return Event::NoRoom { fault, why: None };

@@ -2,7 +2,7 @@
 
 use crate::Session;
 use hermes_context::{Calibration, Last, Past, SummaryFailureKind, Weights, request_size, weigh};
-use hermes_conversation::{Message, Node, TokenCount, ToolDefinition, Usage, estimate_tokens};
+use hermes_conversation::{Issuer, Message, Node, TokenCount, ToolDefinition, Usage, estimate_tokens};
 use hermes_tools::Todo;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct ContextState {
     /// The plan as it stood in the conversation, for when it no longer does.
     pub todos: Vec<Todo>,
     /// The window as a refusal told it, where that is less than was believed.
-    pub window: Option<u64>,
+    pub told: Option<ToldWindow>,
     /// Why a summary failed in this turn.
     pub failed: Option<(SummaryFailureKind, String)>,
     /// A history without a summary stays whole.
@@ -37,6 +37,15 @@ pub struct ContextState {
     is_on_trial: bool,
     /// The person was told that nothing can be done, in this turn.
     pub(crate) is_told: bool,
+}
+
+/// A window that a refusal told. It is that of one model: another one has its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToldWindow {
+    pub issuer: Issuer,
+    pub tokens: u64,
+    /// Whether it is the model's own, and not what the account may use for now.
+    pub is_lasting: bool,
 }
 
 /// What goes with every request beside the messages, and for which system prompt and tools.
@@ -59,6 +68,11 @@ impl ContextState {
     /// The size of the next request with so many messages, all of them weighed.
     pub(crate) fn size(&self, messages: usize, fixed: u64, model: &str) -> TokenCount {
         request_size(self.last, &self.weights, messages, fixed, self.scales.scale(model))
+    }
+
+    /// The window that this model told.
+    pub fn told_window(&self, issuer: &Issuer) -> Option<u64> {
+        self.told.as_ref().filter(|told| told.issuer == *issuer).map(|told| told.tokens)
     }
 
     pub(crate) fn is_on_trial(&self) -> bool {

@@ -41,8 +41,9 @@ pub(crate) fn window_of(session: &Session, ports: &Ports) -> Window {
 }
 
 fn known_window(session: &Session, ports: &Ports) -> Option<u64> {
-    let known = ports.route.current().profile().context_length;
-    match (session.context.window, known) {
+    let model = ports.route.current();
+    let known = model.profile().context_length;
+    match (session.context.told_window(&model.profile().issuer), known) {
         (Some(told), Some(known)) => Some(told.min(known)),
         (told, known) => told.or(known),
     }

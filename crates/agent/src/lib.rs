@@ -30,7 +30,7 @@ mod watching;
 mod window;
 
 pub use compacting::{Compacted, compact};
-pub use context_state::{ContextState, Weighed};
+pub use context_state::{ContextState, ToldWindow, Weighed};
 pub use driver::run_turn;
 pub use epoch::{Prepared as PreparedEpoch, adopt, prepare};
 pub use ledger::{CacheLedger, CacheOf};

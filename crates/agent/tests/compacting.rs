@@ -12,8 +12,8 @@ use hermes_context::{
     SummaryFailureKind, here,
 };
 use hermes_conversation::{
-    BoxFuture, EventStream, History, Message, Quirks, SessionId, SummaryBy, Trigger, TurnEvent, UserMessage,
-    events, repair,
+    BoxFuture, EventStream, History, Issuer, Message, Quirks, SessionId, SummaryBy, Trigger, TurnEvent,
+    UserMessage, events, repair,
 };
 use hermes_testkit::{Compacting, MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
 use hermes_tools::ApprovalMode;
@@ -286,8 +286,7 @@ async fn a_wish_that_is_too_large_is_made_smaller_and_the_history_left_alone() {
 #[tokio::test]
 async fn a_cap_on_the_reply_is_obeyed_and_the_history_left_alone() {
     let words = r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens for this model"}}"#;
-    let mut scene =
-        Scene::new([refused(400, words), answered("Done.")], Answer::Text(good_summary(), false));
+    let mut scene = Scene::new([refused(400, words), answered("Done.")], Answer::Text(good_summary(), false));
     scene.engine =
         Compressor::new(CompressorSettings { threshold: Some(0.95), ..CompressorSettings::default() });
     let (report, heard) = scene.turn("and now?").await;
@@ -305,12 +304,31 @@ async fn a_cap_on_the_reply_is_obeyed_and_the_history_left_alone() {
     assert!(report.error.unwrap().contains("model.max_tokens"));
 }
 
+/// What one model told says nothing about another.
+#[tokio::test]
+async fn a_window_that_was_told_is_that_of_one_model() {
+    let words = "This model's maximum context length is 12000 tokens.";
+    let mut scene = Scene::new([refused(400, words), answered("Done.")], Answer::Text(good_summary(), false));
+    scene.engine =
+        Compressor::new(CompressorSettings { threshold: Some(0.95), ..CompressorSettings::default() });
+    let (report, heard) = scene.turn("and now?").await;
+    assert_eq!((report.completed, compactions(&heard).len()), (true, 1));
+    let first = scene.model.profile().issuer.clone();
+    assert_eq!(scene.session.context.told_window(&first), Some(12_000));
+    let larger = ScriptedModel::of([answered("Hello.")]);
+    let issuer = Issuer { model: "larger".into(), ..first };
+    let profile = ModelProfile { context_length: Some(200_000), issuer, ..larger.profile().clone() };
+    scene.model = Arc::new(larger.with_profile(profile));
+    *scene.writer.answer.lock().unwrap() = Some(Answer::Text(good_summary(), false));
+    let (report, heard) = scene.turn(&"why ".repeat(16_000)).await;
+    assert!(report.completed && compactions(&heard).is_empty(), "{heard:?}");
+}
+
 /// Hardly any room for a reply is no room.
 #[tokio::test]
 async fn a_prompt_that_fills_the_window_is_made_shorter() {
     let words = r#"{"error":{"message":"This model's maximum context length is 16100 tokens. However, you requested 20000 tokens (16000 in the messages, 4000 in the completion). Please reduce max_tokens."}}"#;
-    let mut scene =
-        Scene::new([refused(400, words), answered("Done.")], Answer::Text(good_summary(), false));
+    let mut scene = Scene::new([refused(400, words), answered("Done.")], Answer::Text(good_summary(), false));
     scene.engine =
         Compressor::new(CompressorSettings { threshold: Some(0.95), ..CompressorSettings::default() });
     let (report, heard) = scene.turn("and now?").await;

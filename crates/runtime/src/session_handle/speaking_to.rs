@@ -77,8 +77,11 @@ impl SessionHandle<'_> {
     /// Keeps a window that a refusal told, once a request of that size went well.
     pub(super) fn keep_told_window(&self, report: &TurnReport) {
         let State::Live(session) = &self.state else { return };
-        if let (Some(tokens), true, None) = (session.context.window, report.completed, &report.stand_in) {
-            learned_windows::learn(self.runtime.home(), &self.endpoint, tokens);
+        let model = self.route.current();
+        let told = session.context.told.as_ref();
+        let told = told.filter(|told| told.is_lasting && told.issuer == model.profile().issuer);
+        if let (Some(told), true, None) = (told, report.completed, &report.stand_in) {
+            learned_windows::learn(self.runtime.home(), &self.endpoint, told.tokens);
         }
     }
 
