@@ -3,17 +3,20 @@
 //! A summary message begins with a heading and ends with a line that carries a fingerprint of everything
 //! before it, so that no text inside can end it early and the words of a person may follow in the same
 //! message. Summaries that other programs wrote have the heading, and an end line without a fingerprint
-//! or none.
+//! or none; some stand behind the words that were in their place before, under a heading of their own.
 
 use crate::digest::of_text;
 use hermes_conversation::{Content, Message, RawJson, UserMessage, parse_lenient};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What every summary of ours begins with.
 pub const HEADING: &str = "[CONTEXT COMPACTION — REFERENCE ONLY]";
 const ANY_HEADING: &str = "[context compaction";
 const OLD_HEADING: &str = "[context summary]:";
 const END: &str = "end of context summary";
+/// What other programs put before words that a summary follows, and between the two.
+const PRIOR: &str = "[prior context";
+const END_OF_PRIOR: &str = "[end of prior context";
 
 /// A message that holds a summary.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +41,10 @@ pub(crate) fn found(message: &Message) -> Option<Found> {
     match message {
         Message::Tool(_) => None,
         Message::Assistant(assistant) => in_text(&assistant.text).map(|found| Found {
-            text: found.summary.to_owned(),
+            text: match found.prior {
+                "" => found.summary.to_owned(),
+                reply => format!("{}\n\n{reply}", found.summary),
+            },
             rest: None,
             is_ours: found.is_ours,
         }),
@@ -50,9 +56,9 @@ pub(crate) fn found(message: &Message) -> Option<Found> {
 pub(crate) fn is_summary(message: &Message) -> bool {
     match message {
         Message::Tool(_) => false,
-        Message::Assistant(assistant) => is_heading(&assistant.text),
+        Message::Assistant(assistant) => in_text(&assistant.text).is_some(),
         Message::User(user) => match &user.content {
-            Content::Text(text) => is_heading(text),
+            Content::Text(text) => is_heading(text) || behind_prior(text).is_some(),
             Content::Parts(_) => in_user(user).is_some(),
         },
     }
@@ -62,14 +68,16 @@ fn in_user(user: &UserMessage) -> Option<Found> {
     let (text, content, is_ours) = match &user.content {
         Content::Text(text) => {
             let found = in_text(text)?;
-            let words = found.rest.filter(|rest| !rest.is_empty()).map(Content::text);
-            (found.summary.to_owned(), words, found.is_ours)
+            (found.summary.to_owned(), found.words().map(Content::text), found.is_ours)
         }
         Content::Parts(raw) => {
             let mut list: Vec<RawJson> = parse_lenient(raw.as_str()).ok()?;
             let first: Value = serde_json::from_str(list.first()?.as_str()).ok()?;
             let found = in_text(first["text"].as_str()?)?;
             list.remove(0);
+            // Words that were there before other parts came to them.
+            let words = found.words().map(|words| json!({"type": "text", "text": words}));
+            list.splice(0..0, words.as_ref().and_then(RawJson::of));
             let content = (!list.is_empty()).then(|| RawJson::of(&list)).flatten().map(Content::Parts);
             (found.summary.to_owned(), content, found.is_ours)
         }
@@ -80,9 +88,22 @@ fn in_user(user: &UserMessage) -> Option<Found> {
 }
 
 fn is_heading(text: &str) -> bool {
-    let start = text.trim_start();
-    let begins = |with: &str| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    begins(ANY_HEADING) || begins(OLD_HEADING)
+    begins(text, ANY_HEADING) || begins(text, OLD_HEADING)
+}
+
+fn begins(text: &str, with: &str) -> bool {
+    text.trim_start().get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
+}
+
+/// The words before a summary that stands behind them, and the text that begins with the summary.
+fn behind_prior(text: &str) -> Option<(&str, &str)> {
+    if !begins(text, PRIOR) {
+        return None;
+    }
+    let (_, after) = text.split_once(']')?;
+    let end = after.to_ascii_lowercase().rfind(END_OF_PRIOR)?;
+    let (_, summary) = after[end..].split_once(']')?;
+    is_heading(summary).then(|| (after[..end].trim(), summary.trim_start()))
 }
 
 /// A text that begins like a summary, taken apart.
@@ -90,10 +111,24 @@ struct InText<'a> {
     summary: &'a str,
     /// What comes after the end line, if there is one.
     rest: Option<&'a str>,
+    /// What stood before it.
+    prior: &'a str,
     is_ours: bool,
 }
 
+impl InText<'_> {
+    /// What else is said in the text.
+    fn words(&self) -> Option<String> {
+        let words = [self.prior, self.rest.unwrap_or_default()];
+        let words: Vec<&str> = words.into_iter().filter(|words| !words.is_empty()).collect();
+        (!words.is_empty()).then(|| words.join("\n\n"))
+    }
+}
+
 fn in_text(text: &str) -> Option<InText<'_>> {
+    if let Some((prior, summary)) = behind_prior(text) {
+        return in_text(summary).map(|found| InText { prior, is_ours: false, ..found });
+    }
     if !is_heading(text) {
         return None;
     }
@@ -103,6 +138,7 @@ fn in_text(text: &str) -> Option<InText<'_>> {
     Some(InText {
         summary: body[start..].trim_start_matches(':').trim(),
         rest: end.as_ref().map(|end| end.after),
+        prior: "",
         is_ours: end.is_some_and(|end| end.is_ours),
     })
 }

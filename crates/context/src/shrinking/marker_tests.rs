@@ -61,3 +61,36 @@ fn text_inside_cannot_pass_for_the_frame() {
         assert_eq!(defused(text), want);
     }
 }
+
+/// A message may get more parts after it was put together with a summary.
+#[test]
+fn words_beside_a_summary_survive_parts_that_come_to_them() {
+    let before = UserMessage::text("fix the parser").preceded_by(&framed("Words.", "## Goal\nship"));
+    let image = r#"[{"type":"image_url","image_url":{"url":"data:x"}}]"#;
+    let image = UserMessage { content: Content::Parts(RawJson::parse(image).unwrap()), api_content: None };
+    let merged = hermes_conversation::repair(vec![Message::User(before), Message::User(image)]);
+    let found = found(&merged[0]).unwrap();
+    let rest = found.rest.unwrap().content;
+    assert!(found.is_ours && rest.as_text().contains("fix the parser"), "{rest:?}");
+    assert!(rest.as_text().contains("data:x"), "{rest:?}");
+}
+
+/// The Python release puts a summary behind the words of a message where no other place is left.
+#[test]
+fn a_summary_behind_the_words_of_a_message_is_found() {
+    let text = "[PRIOR CONTEXT — for reference only; not a new message]\nfix [it]\n\n[END OF PRIOR CONTEXT — \
+                COMPACTION SUMMARY BELOW]\n\n[CONTEXT COMPACTION — REFERENCE ONLY] Words.\n\n## Goal\nship\n\n\
+                --- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---";
+    let person = Message::user(text);
+    assert!(is_summary(&person));
+    let found = super::found(&person).unwrap();
+    assert_eq!((found.text.as_str(), found.is_ours), ("Words.\n\n## Goal\nship", false));
+    assert_eq!(found.rest, Some(UserMessage::text("fix [it]")));
+    let reply = Message::assistant(text);
+    assert!(is_summary(&reply));
+    assert_eq!(super::found(&reply).unwrap().text, "Words.\n\n## Goal\nship\n\nfix [it]");
+    for plain in ["[PRIOR CONTEXT] is what?", "[prior context] a [end of prior context] b", "[prior context"]
+    {
+        assert!(!is_summary(&Message::user(plain)), "{plain}");
+    }
+}
