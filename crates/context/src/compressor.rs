@@ -5,7 +5,7 @@
 
 use crate::shrinking::assembling::{FILES_CHARS, NOTHING_SHORTER, Work};
 use crate::shrinking::checks::check;
-use crate::shrinking::fallback::{self, excerpts};
+use crate::shrinking::fallback::{self, carrying, excerpts};
 use crate::shrinking::mechanical::mechanical;
 use crate::shrinking::planning::{Manner, decide, limits_for};
 use crate::shrinking::reading::Reading;
@@ -23,6 +23,9 @@ const LIGHTEST_SUMMARY: u64 = 700;
 /// Characters of excerpts and of the list of files that are tried, longest first.
 const EXCERPTS: [(usize, usize); 4] =
     [(fallback::MOST, FILES_CHARS), (3_000, 4_000), (1_000, 1_500), (300, 600)];
+
+/// Characters of each section of an earlier summary that excerpts leave as they are, if there is room.
+const CARRIED: usize = 4_000;
 
 /// Sums up the middle of a conversation; the newest messages stay as they are.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +62,8 @@ impl ContextEngine for Compressor {
         let most = asked.unwrap_or_else(|| self.limits(view).max_summary_tokens.saturating_mul(3) / 2);
         // What the second model counts as tokens is scaled too.
         let most = (most as f64 / scale(view)).ceil() as u64;
-        weighed(view, |view| assemble(view, plan, answer, most))
+        let threshold = self.limits(view).threshold_tokens;
+        weighed(view, |view| assemble(view, plan, answer, most, threshold))
     }
 }
 
@@ -93,7 +97,13 @@ impl Manner for Compressor {
 }
 
 /// `most` is what a model's summary may have.
-fn assemble(view: &View<'_>, plan: &Plan, answer: Answer<'_>, most: u64) -> Result<Assembled, String> {
+fn assemble(
+    view: &View<'_>,
+    plan: &Plan,
+    answer: Answer<'_>,
+    most: u64,
+    threshold: u64,
+) -> Result<Assembled, String> {
     let work = Work::new(view, plan)?;
     let why = match answer {
         Answer::NotAsked => None,
@@ -111,7 +121,16 @@ fn assemble(view: &View<'_>, plan: &Plan, answer: Answer<'_>, most: u64) -> Resu
     };
     let by = why.map_or(SummaryBy::Excerpts, |why| SummaryBy::Fallback { why });
     let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
-    let excerpts = |most: usize| excerpts(view.history, &work.reading, plan.replace.clone(), earlier, most);
+    let range = || plan.replace.clone();
+    if earlier.is_some() {
+        let whole = carrying(view.history, &work.reading, range(), earlier, fallback::MOST, CARRIED);
+        // Half of the room is for what comes.
+        let has_room = |with: &Assembled| with.after.value() <= threshold / 2;
+        if let Some(assembled) = with(&work, whole, FILES_CHARS, by.clone()).filter(has_room) {
+            return Ok(assembled);
+        }
+    }
+    let excerpts = |most: usize| excerpts(view.history, &work.reading, range(), earlier, most);
     let tries = EXCERPTS.iter().filter_map(|(most, files)| with(&work, excerpts(*most), *files, by.clone()));
     { tries }.next().ok_or_else(|| NOTHING_SHORTER.to_owned())
 }

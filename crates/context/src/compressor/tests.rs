@@ -171,6 +171,27 @@ fn the_next_compaction_goes_on_from_the_last() {
     assert_eq!(second.messages.iter().filter(|message| found(message).is_some()).count(), 1);
 }
 
+/// One call that fails does not undo what models wrote before.
+#[test]
+fn a_summary_that_fails_leaves_the_one_before_whole() {
+    let facts = |name: &&str| {
+        let facts = (0..40).map(|n| format!("- fact {n} of {name} is this")).collect::<Vec<_>>();
+        format!("## {name}\n{}", facts.join("\n"))
+    };
+    let long = SECTIONS.iter().map(facts).collect::<Vec<_>>().join("\n\n");
+    let mut history = run(&turns(0..80), &keep(), |_| {}, said(&long)).unwrap().messages;
+    for round in 1..4 {
+        history.extend(turns(round * 100..round * 100 + 80));
+        let assembled = run(&history, &keep(), |_| {}, Answer::Failed("no key")).unwrap();
+        let text = found(&assembled.messages[0]).unwrap().text;
+        // The snapshot is never a model's, and of what was done and asked the newest stays.
+        let facts = text.matches("\n- fact ").count();
+        assert!(facts >= if round == 1 { 12 * 40 } else { 10 * 40 }, "round {round}, {facts} facts: {text}");
+        assert!(text.contains("messages were put away"), "{text}");
+        history = assembled.messages;
+    }
+}
+
 #[test]
 fn a_giant_turn_is_cut_and_its_request_stays_word_for_word() {
     let parts =

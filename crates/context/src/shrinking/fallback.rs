@@ -28,24 +28,52 @@ pub(crate) fn excerpts(
     previous: Option<&str>,
     most: usize,
 ) -> Sections {
-    let part = most * 9 / 10 / 24; // Headings need the rest.
+    carrying(history, reading, range, previous, most, part_of(most) * 2 / 3)
+}
+
+/// One share of so many characters; headings need the rest.
+fn part_of(most: usize) -> usize {
+    most * 9 / 10 / 24
+}
+
+/// The same, beside an earlier summary of which every section has at most so many characters. What a model
+/// once wrote is worth more than excerpts, and nobody can write it again.
+pub(crate) fn carrying(
+    history: &[Arc<Message>],
+    reading: &Reading,
+    range: Range<usize>,
+    previous: Option<&str>,
+    most: usize,
+    carried: usize,
+) -> Sections {
+    let part = part_of(most);
     let asks = asks(history, reading, range.clone());
     let earlier = previous.map(|text| Sections::parse(&harmless(text))).unwrap_or_default();
-    let mut sections = earlier.each_cut(part * 2 / 3);
+    let mut sections = earlier.each_cut(carried);
+    let is_whole = carried > part * 2;
+    let end_of =
+        |section: usize| match earlier.body(section).map(|body| body.trim_start_matches(ASKED).trim()) {
+            Some(body) if is_whole && body != "None." => cut_front(body, carried),
+            _ => String::new(),
+        };
     let goal = earlier.body(GOAL).or(asks.first().map(String::as_str)).unwrap_or_default();
-    sections.set(GOAL, cut(goal, part * 2));
+    sections.set(GOAL, cut(goal, carried.max(part * 2)));
     let done = newest(&actions(history, range.clone()), "calls", part * 5);
-    sections.set(DONE, joined(&cut_front(earlier.body(DONE).unwrap_or_default(), part * 2), &done));
-    sections.set(BLOCKED, newest(&failures(history, range.clone()), "failures", part * 2));
-    sections.set(ASKS, format!("{ASKED}\n{}", newest(&asks, "requests", part * 3)));
+    sections
+        .set(DONE, joined(&cut_front(earlier.body(DONE).unwrap_or_default(), carried.max(part * 2)), &done));
+    let failed = newest(&failures(history, range.clone()), "failures", part * 2);
+    sections.set(BLOCKED, joined(&end_of(BLOCKED), &failed));
+    let asked = newest(&asks, "requests", part * 3);
+    sections.set(ASKS, format!("{ASKED}\n{}", joined(&end_of(ASKS), &asked)));
     let known = match (earlier.count(), previous) {
         (0, Some(previous)) => harmless(previous),
         _ => earlier.body(CRITICAL).unwrap_or_default().to_owned(),
     };
     let turns = newest(&turns(history, reading, range.clone()), "messages", part * 3);
     let turns = format!("{LAST}\n{turns}");
-    let critical = joined(&index(history, range), &joined(&cut(without_index(&known), part * 2), &turns));
-    sections.set(CRITICAL, cut(&critical, part * 7));
+    let critical =
+        joined(&index(history, range), &joined(&cut(without_index(&known), carried.max(part * 2)), &turns));
+    sections.set(CRITICAL, cut(&critical, carried + part * 7));
     sections
 }
 
