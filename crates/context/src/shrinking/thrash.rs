@@ -50,14 +50,15 @@ pub(crate) fn objection(settings: &CompressorSettings, limits: &Limits, view: &V
     if !is_forced && let Some(why) = &past.resting {
         return Some(why.clone());
     }
-    if !is_asked && past.ineffective >= MOST_IN_VAIN {
+    // A request that was refused fails for certain if nothing is done; the limit per turn holds for it.
+    if !is_forced && past.ineffective >= MOST_IN_VAIN {
         return Some(format!(
             "the last {} compactions did not make the conversation small enough; /compress tries once more, \
              /new starts afresh",
             past.ineffective
         ));
     }
-    if !is_asked && past.fallbacks >= MOST_IN_VAIN {
+    if !is_forced && past.fallbacks >= MOST_IN_VAIN {
         return Some(format!(
             "no model could write the last {} summaries; check auxiliary.compression, then type /compress",
             past.fallbacks
