@@ -4,6 +4,7 @@
 //! second model. Putting together checks what that model said, and where it is no good uses excerpts.
 
 use crate::shrinking::assembling::{FILES_CHARS, NOTHING_SHORTER, Work};
+use crate::shrinking::boundaries::before_longest_tail;
 use crate::shrinking::checks::check;
 use crate::shrinking::fallback::{self, carrying, excerpts};
 use crate::shrinking::mechanical::mechanical;
@@ -13,9 +14,9 @@ use crate::shrinking::sections::{SNAPSHOT, Sections};
 use crate::shrinking::settings::{CompressorSettings, Limits, limits};
 use crate::shrinking::summary::{Earlier, previous, question};
 use crate::shrinking::template::INTRODUCTION;
-use crate::shrinking::{scale, weighed};
+use crate::shrinking::{estimated, scale, weighed};
 use crate::{Answer, Assembled, ContextEngine, Decision, Plan, Question, View, Window};
-use hermes_conversation::{NewNode, SummaryBy};
+use hermes_conversation::{NewNode, SummaryBy, Trigger};
 use std::ops::Range;
 
 /// What a summary weighs at least beside what is pinned and planned: our words, headings, excerpts.
@@ -62,8 +63,7 @@ impl ContextEngine for Compressor {
         let most = asked.unwrap_or_else(|| self.limits(view).max_summary_tokens.saturating_mul(3) / 2);
         // What the second model counts as tokens is scaled too.
         let most = (most as f64 / scale(view)).ceil() as u64;
-        let threshold = self.limits(view).threshold_tokens;
-        weighed(view, |view| assemble(view, plan, answer, most, threshold))
+        weighed(view, |view| assemble(view, plan, answer, most, &self.limits(view)))
     }
 }
 
@@ -102,7 +102,7 @@ fn assemble(
     plan: &Plan,
     answer: Answer<'_>,
     most: u64,
-    threshold: u64,
+    limits: &Limits,
 ) -> Result<Assembled, String> {
     let work = Work::new(view, plan)?;
     let why = match answer {
@@ -122,10 +122,14 @@ fn assemble(
     let by = why.map_or(SummaryBy::Excerpts, |why| SummaryBy::Fallback { why });
     let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
     let range = || plan.replace.clone();
-    if earlier.is_some() {
-        let whole = carrying(view.history, &work.reading, range(), earlier, fallback::MOST, CARRIED);
+    let longer = longer_tail(&work, plan, &by, limits);
+    for plan in longer.iter().chain([plan]) {
+        let work = Work::new(view, plan)?;
+        let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
+        let range = plan.replace.clone();
+        let whole = carrying(view.history, &work.reading, range, earlier, fallback::MOST, CARRIED);
         // Half of the room is for what comes.
-        let has_room = |with: &Assembled| with.after.value() <= threshold / 2;
+        let has_room = |with: &Assembled| with.after.value() <= limits.threshold_tokens / 2;
         if let Some(assembled) = with(&work, whole, FILES_CHARS, by.clone()).filter(has_room) {
             return Ok(assembled);
         }
@@ -133,6 +137,22 @@ fn assemble(
     let excerpts = |most: usize| excerpts(view.history, &work.reading, range(), earlier, most);
     let tries = EXCERPTS.iter().filter_map(|(most, files)| with(&work, excerpts(*most), *files, by.clone()));
     { tries }.next().ok_or_else(|| NOTHING_SHORTER.to_owned())
+}
+
+/// The plan with the longest end that fits, where nobody wrote a summary of what it leaves out: then every
+/// message that stays counts. A person who wants less gets less.
+fn longer_tail(work: &Work<'_>, plan: &Plan, by: &SummaryBy, limits: &Limits) -> Option<Plan> {
+    let view = work.view;
+    if !matches!(by, SummaryBy::Fallback { .. }) || view.trigger == Trigger::Manual {
+        return None;
+    }
+    let summary = limits.max_summary_tokens;
+    let most =
+        estimated(view, (limits.threshold_tokens / 2).saturating_sub(summary)).saturating_sub(view.fixed);
+    let most = most.min(view.weights.tokens(0..view.history.len()) / 2);
+    let range = plan.replace.clone();
+    let replace = before_longest_tail(view.history, view.weights, &work.reading, range, most);
+    (replace != plan.replace).then(|| Plan { replace, ..plan.clone() })
 }
 
 /// The history with this summary; `None` if it is not smaller.

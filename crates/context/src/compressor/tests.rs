@@ -171,6 +171,41 @@ fn the_next_compaction_goes_on_from_the_last() {
     assert_eq!(second.messages.iter().filter(|message| found(message).is_some()).count(), 1);
 }
 
+/// Where nobody sums up what goes, as much stays as leaves room to go on.
+#[test]
+fn the_longest_end_that_fits_stays_where_no_summary_was_written() {
+    let history = turns(0..400);
+    let weights = Weights::of(&history);
+    let (past, keep) = (Past::default(), keep());
+    let view = View {
+        history: &history,
+        weights: &weights,
+        fixed: 1_000,
+        last: None,
+        scale: 1.0,
+        window: WINDOW,
+        trigger: Trigger::Preflight,
+        focus: None,
+        past: &past,
+        keep: &keep,
+        nodes: &[],
+    };
+    let engine = Compressor::default();
+    let Decision::Shrink(plan) = engine.plan(&view) else { panic!("{:?}", engine.plan(&view)) };
+    let half = engine.limits(&view).threshold_tokens / 2;
+    let tail = |answer: Answer<'_>| {
+        let assembled = engine.assemble(&view, &plan, answer).unwrap();
+        assert!(assembled.after.value() <= half, "{:?}", assembled.after);
+        assert_eq!(
+            assembled.messages[assembled.messages.len() - assembled.tail..],
+            history[history.len() - assembled.tail..]
+        );
+        assembled.tail
+    };
+    let (summed_up, failed) = (tail(said(&good())), tail(Answer::Failed("no key")));
+    assert!(failed > summed_up * 3 / 2, "{failed} of {summed_up}");
+}
+
 /// One call that fails does not undo what models wrote before.
 #[test]
 fn a_summary_that_fails_leaves_the_one_before_whole() {

@@ -1,6 +1,6 @@
 //! Which stretch of a history a summary takes the place of.
 
-use super::reading::{Reading, cut_after, cut_before};
+use super::reading::{Reading, cut_after, cut_before, may_cut};
 use crate::Weights;
 use hermes_conversation::Message;
 use std::ops::Range;
@@ -45,6 +45,31 @@ pub(crate) fn stretch(
         || reading.newest_user.is_some_and(|newest| newest < tail);
     let head = head(history, weights, reading, room, tail, next_is_user);
     [head, 0].into_iter().map(|head| head..tail).find(|range| is_worth_it(history, reading, room, range))
+}
+
+/// The same stretch before the longest end that weighs at most so much, estimated.
+pub(crate) fn before_longest_tail(
+    history: &[Arc<Message>],
+    weights: &Weights,
+    reading: &Reading,
+    range: Range<usize>,
+    most: u64,
+) -> Range<usize> {
+    let is_user =
+        |place: usize| matches!(history.get(place).map(|message| &**message), Some(Message::User(_)));
+    let repeated =
+        |place: usize| reading.newest_user.filter(|newest| range.start <= *newest && *newest < place);
+    let weight = |place: usize| {
+        let ask = repeated(place).map_or(0, |ask| weights.tokens(ask..ask + 1));
+        weights.tokens(place..history.len()) + ask
+    };
+    // Between a request and a reply there is no role left for a summary.
+    let is_after_user = range.start > 0 && is_user(range.start - 1);
+    let has_role = |place: usize| !is_after_user || is_user(place) || repeated(place).is_some();
+    let behind = reading.summaries.last().map_or(0, |last| last + 1);
+    let fits = |place: &usize| may_cut(history, *place) && has_role(*place) && weight(*place) <= most;
+    let end = (behind.max(range.start) + 1..range.end).find(fits).unwrap_or(range.end);
+    range.start..end
 }
 
 fn is_worth_it(history: &[Arc<Message>], reading: &Reading, room: Room, range: &Range<usize>) -> bool {

@@ -276,7 +276,11 @@ fn check(
     }
     let tail = assembled.tail;
     assert_eq!(messages[messages.len() - tail..], history[history.len() - tail..], "seed {seed}");
-    assert!(tail <= history.len() - plan.replace.end, "seed {seed}");
+    // Where nobody wrote a summary more may stay, and is cut as carefully.
+    let is_fallback = matches!(assembled.by, SummaryBy::Fallback { .. });
+    assert!(tail <= history.len() - plan.replace.end || is_fallback, "seed {seed}");
+    let is_result = messages.get(messages.len() - tail).is_some_and(|m| matches!(**m, Message::Tool(_)));
+    assert!(!is_result || tail < history.len() - plan.replace.end, "seed {seed}: a result is cut off");
     assert_eq!(assembled.nodes.iter().filter(|node| node.children.is_empty()).count(), 1);
     let text: String = messages.iter().map(|message| plain_text(message)).collect();
     for kept in around.keep.pins.iter() {
