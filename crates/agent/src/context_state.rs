@@ -57,6 +57,14 @@ struct Fixed {
 }
 
 impl ContextState {
+    /// A session is taken up with these messages. When they were said is not known, so all that people say in
+    /// them counts: or else a session that is opened for each message would never be looked after.
+    pub(crate) fn of(history: &[Arc<Message>]) -> Self {
+        let said = history.iter().filter(|message| matches!(***message, Message::User(_)));
+        let said_since = said.map(|message| u64::from(weigh(message).tokens)).sum();
+        Self { past: Past { said_since, ..Past::default() }, ..Self::default() }
+    }
+
     /// A turn begins.
     pub(crate) fn next_turn(&mut self, said: &Message) {
         self.past.in_this_turn = 0;

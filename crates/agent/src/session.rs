@@ -82,6 +82,7 @@ pub struct Session {
 impl Session {
     pub fn new(lease: Lease, system: Arc<str>, history: History, quirks: Quirks, limits: Limits) -> Self {
         Self {
+            context: ContextState::of(history.messages()),
             lease,
             system,
             history,
@@ -100,7 +101,6 @@ impl Session {
             asked: None,
             additions: Additions::default(),
             ledger: CacheLedger::default(),
-            context: ContextState::default(),
         }
     }
 

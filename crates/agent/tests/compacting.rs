@@ -324,6 +324,24 @@ async fn a_window_that_was_told_is_that_of_one_model() {
     assert!(report.completed && compactions(&heard).is_empty(), "{heard:?}");
 }
 
+/// A session that was compacted before and is opened for each message is looked after all the same.
+#[tokio::test]
+async fn a_session_that_is_taken_up_again_is_looked_after() {
+    let mut scene = Scene::new([], Answer::Text(good_summary(), false));
+    for n in 0..4 {
+        scene.session.history.push(Message::user(format!("more {n}: {}", "why ".repeat(500))));
+        scene.session.history.push(Message::assistant(format!("answer {n}: {}", "so. ".repeat(500))));
+    }
+    let (lease, history) = (lease("s"), scene.session.history.clone());
+    let (quirks, limits) = (Quirks::default(), Limits::default());
+    scene.session = Session::new(lease, "Be brief.".into(), history, quirks, limits);
+    scene.session.context.past.count = 1;
+    let (ports, _stream) = scene.ports();
+    let none = CancellationToken::new();
+    let done = compact(&mut scene.session, Trigger::Hygiene, None, &ports, &none).await;
+    assert!(matches!(done, Compacted::Done(_)), "{done:?}");
+}
+
 /// Hardly any room for a reply is no room.
 #[tokio::test]
 async fn a_prompt_that_fills_the_window_is_made_shorter() {
