@@ -11,7 +11,7 @@ mod unseen;
 mod wire;
 
 use hermes_context::{
-    Answer, Assembled, Compressor, CompressorSettings, ContextEngine, Decision, Keep, Lossless,
+    Answer, Assembled, Compressor, CompressorSettings, ContextEngine, Decision, Keep, Last, Lossless,
     LosslessSettings, Past, Plan, View, Weights, Window, digest,
 };
 use hermes_conversation::{Content, Message, Node, SummaryBy, Trigger, UserMessage, repair};
@@ -35,6 +35,10 @@ struct Seen {
     parents: u64,
     left: u64,
     stuck: u64,
+    /// Shrunk where the provider had counted some of it.
+    measured: u64,
+    /// Shrunk although compactions had been in vain.
+    refused_in_trouble: u64,
 }
 
 #[test]
@@ -81,6 +85,7 @@ fn try_many(which: Which) -> String {
     assert!(sum(|seen| seen.cut_in_a_turn) > count / 50, "{seen:?}");
     assert!(sum(|seen| seen.left) > 0 && sum(|seen| seen.stuck) > 0, "{seen:?}");
     assert!(sum(|seen| seen.unseen) > 0, "{seen:?}");
+    assert!(sum(|seen| seen.measured) > 0 && sum(|seen| seen.refused_in_trouble) > 0, "{seen:?}");
     assert_eq!(sum(|seen| seen.parents) > 0, which != Which::Compressor, "{seen:?}");
     format!("{which:?}: {seen:?}")
 }
@@ -96,6 +101,9 @@ struct Around {
     scale: f64,
     fixed: u64,
     past: Past,
+    /// What the provider counted for the beginning of the history.
+    last: Option<Last>,
+    focus: Option<String>,
 }
 
 impl Around {
@@ -117,11 +125,11 @@ impl Around {
             history,
             weights,
             fixed: self.fixed,
-            last: None,
+            last: self.last,
             scale: self.scale,
             window: self.window,
             trigger,
-            focus: None,
+            focus: self.focus.as_deref(),
             past: &self.past,
             keep: &self.keep,
             nodes: self.nodes(),
@@ -152,7 +160,11 @@ fn around(which: Which, random: &mut Random) -> Around {
         compressor: Compressor::new(settings),
         which,
         record: Record::default(),
-        keep: Keep { todos: items(random, "todo"), pins: items(random, "pin"), memory: None },
+        keep: Keep {
+            todos: items(random, "todo"),
+            pins: items(random, "pin"),
+            memory: random.once_in(4).then(|| made::words(random, 20)),
+        },
         window: Window {
             tokens: Some(1_000 + random.below(12_000) as u64),
             output: random.once_in(3).then(|| random.below(2_000) as u64),
@@ -161,7 +173,24 @@ fn around(which: Which, random: &mut Random) -> Around {
         scale: 0.5 + random.fraction() * 1.5,
         fixed: random.below(2_000) as u64,
         past: Past::default(),
+        last: None,
+        focus: random.once_in(4).then(|| made::words(random, 5)),
     }
+}
+
+/// What a provider may have counted: never quite what was estimated.
+fn counted(random: &mut Random, around: &Around, history: &[Arc<Message>]) -> Option<Last> {
+    let messages = random.below(history.len() + 1);
+    let estimate = around.fixed + Weights::of(history).tokens(0..messages);
+    let prompt_tokens = (estimate as f64 * around.scale * (0.7 + random.fraction() * 0.6)) as u64;
+    random.once_in(2).then_some(Last { prompt_tokens, messages })
+}
+
+/// Compactions that did not help, or had no model; now and then so many that none is made by itself.
+fn troubled(random: &mut Random, past: &mut Past) {
+    past.ineffective = if random.once_in(6) { random.below(3) as u32 } else { 0 };
+    past.fallbacks = if random.once_in(6) { random.below(3) as u32 } else { 0 };
+    past.resting = random.once_in(12).then(|| "the last summary failed; wait".to_owned());
 }
 
 fn session(which: Which, seed: u64, seen: &mut Seen) {
@@ -177,6 +206,8 @@ fn session(which: Which, seed: u64, seen: &mut Seen) {
             [Trigger::Preflight, Trigger::Loop, Trigger::Overflow, Trigger::Manual, Trigger::Hygiene];
         let trigger = *random.pick(&triggers);
         around.past.in_this_turn = 0;
+        around.last = counted(&mut random, &around, &history);
+        troubled(&mut random, &mut around.past);
         let mut rounds = 0;
         while let Some(assembled) = compact(&mut random, &around, &history, trigger, seen, seed) {
             around.record.compact(&assembled);
@@ -189,6 +220,7 @@ fn session(which: Which, seed: u64, seen: &mut Seen) {
                 said_since: 0,
                 ..Past::default()
             };
+            around.last = None;
             history = assembled.messages;
             rounds += 1;
             let is_done = trigger != Trigger::Overflow || rounds == 3;
@@ -244,7 +276,11 @@ fn compact(
     };
     let assembled = around.engine().assemble(&view, &plan, answer);
     let assembled = assembled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-    seen.unseen += u64::from(unseen::check(around, &view, &plan, seed));
+    if view.last.is_none() {
+        seen.unseen += u64::from(unseen::check(around, &view, &plan, seed));
+    }
+    seen.measured += u64::from(view.last.is_some());
+    seen.refused_in_trouble += u64::from(around.past.fallbacks > 1);
     seen.by_model += u64::from(matches!(assembled.by, SummaryBy::Model(_)));
     check(around, history, &plan, &assembled, seen, seed);
     Some(assembled)
@@ -285,6 +321,10 @@ fn check(
     let text: String = messages.iter().map(|message| plain_text(message)).collect();
     for kept in around.keep.pins.iter() {
         assert!(text.contains(kept), "seed {seed}: {kept} is lost");
+    }
+    for todo in around.keep.todos.iter() {
+        let line = todo.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("\n- {line}")), "seed {seed}: {line} is lost");
     }
     assert_eq!(assembled.kept.todos, around.keep.todos.len() as u64);
     if let Some(newest) = newest_user(history) {
