@@ -4,6 +4,9 @@
 //! mark, and summaries remember what they stand for. A message that is kept is a copy: it has the time, the
 //! turn and the chat platform's id of the one it copies, and the id of what was first said. So nothing that
 //! was said is ever said twice, however many compactions a message lives through.
+//!
+//! The Python release knows no leases and may have added messages since the session was read here. Nobody has
+//! summed those up, so they stay in view, behind the epoch.
 
 mod align;
 
@@ -82,11 +85,16 @@ struct Source {
     /// The message that somebody said: this one, or the one of which it is a copy.
     original: Option<MessageId>,
     sum: i64,
+    /// The message, where the other program wrote it after this process had read the session: whoever made
+    /// the epoch has not seen it.
+    unseen: Option<Columns>,
 }
 
 /// Where the epoch's messages come from.
 struct Sources {
     of: Vec<Option<Source>>,
+    /// What stays in view behind them.
+    unseen: Vec<Source>,
     /// The first message that the tail keeps; what was said before it is not in the tail. `None` where the
     /// tail tells nothing: then a leaf stands for everything, because an overlap is harmless and a gap is not.
     bound: Option<MessageId>,
@@ -94,14 +102,21 @@ struct Sources {
 
 impl Sources {
     fn find(db: &Connection, session: &SessionId, epoch: &Epoch) -> rusqlite::Result<Self> {
-        let old = active(db, session)?;
-        let old_sums: Vec<i64> = old.iter().map(|source| source.sum).collect();
+        let sums = |old: &[Source]| old.iter().map(|source| source.sum).collect::<Vec<_>>();
         let new_sums: Vec<i64> = epoch.messages.iter().map(sums::of_columns).collect();
-        let alignment = align(&old_sums, &new_sums, epoch.tail);
+        let (mut unseen, mut old): (Vec<Source>, Vec<Source>) =
+            active(db, session)?.into_iter().partition(|source| source.unseen.is_some());
+        let mut alignment = align(&sums(&old), &new_sums, epoch.tail);
+        if !unseen.is_empty() && alignment.tail < epoch.tail {
+            // The tail is there only with them: they have been seen after all.
+            old.append(&mut unseen);
+            old.sort_by_key(|source| source.row);
+            alignment = align(&sums(&old), &new_sums, epoch.tail);
+        }
         let bound = old[old.len() - alignment.tail..].iter().find_map(|source| source.original);
         let mut old: Vec<Option<Source>> = old.into_iter().map(Some).collect();
         let of = alignment.from.into_iter().map(|place| old[place?].take()).collect();
-        Ok(Self { of, bound })
+        Ok(Self { of, unseen, bound })
     }
 
     fn write(&self, db: &Connection, session: &SessionId, epoch: &Epoch, now: f64) -> Result<(), StoreError> {
@@ -112,6 +127,14 @@ impl Sources {
             if let Some(source) = source {
                 carry_over(db, source.row, written).doing("record a message")?;
             }
+        }
+        for source in &self.unseen {
+            let (place, Some(columns)) = (Place { session, turn: None, at: source.at }, &source.unseen)
+            else {
+                continue;
+            };
+            let written = append::made(db, place, columns, source.original)?;
+            carry_over(db, source.row, written).doing("record a message")?;
         }
         Ok(())
     }
@@ -134,7 +157,9 @@ impl Sources {
 /// spells the same thing differently.
 fn active(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<Source>> {
     let sql = format!(
-        "SELECT {}, m.id AS id, m.timestamp, x.turn, x.copy_of, {} AS original
+        "SELECT {}, m.id AS id, m.timestamp, x.turn, x.copy_of, {} AS original,
+             NOT EXISTS (SELECT 1 FROM hx_message_ext AS o WHERE o.message_id = COALESCE(x.copy_of, m.id))
+                 AND m.timestamp > (SELECT l.taken_at FROM hx_leases AS l WHERE l.session = ?1) AS unseen
          FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
          WHERE m.session_id = ?1 AND m.active = 1 ORDER BY m.id",
         decode::COLUMNS,
@@ -149,12 +174,15 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Option<Source>> {
     let Some(message) = decode::message(row)? else { return Ok(None) };
     let id: i64 = row.get("id")?;
     let original = if row.get("original")? { Some(id) } else { row.get("copy_of")? };
+    let columns = encode::columns(&message);
+    let is_unseen = original.is_some() && row.get::<_, Option<bool>>("unseen")?.unwrap_or(false);
     Ok(Some(Source {
         row: MessageId(id),
         at: row.get("timestamp")?,
         turn: row.get::<_, Option<i64>>("turn")?.map(TurnId),
         original: original.map(MessageId),
-        sum: sums::of_columns(&encode::columns(&message)),
+        sum: sums::of_columns(&columns),
+        unseen: is_unseen.then_some(columns),
     }))
 }
 

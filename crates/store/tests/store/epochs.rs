@@ -533,3 +533,35 @@ async fn summaries_of_the_python_release_are_nobodys_words() {
     assert_eq!(added, [node(1, 0, &[], (1, 2, 2))], "the tail begins with a row of Python's");
     is_sound(&desk).await;
 }
+
+/// The other program does not mind leases. What it added while a summary was written is in no summary, so it
+/// stays in view, through later compactions, too, until this program has read it.
+#[tokio::test]
+async fn what_python_adds_in_between_stays_in_view() {
+    let (desk, lease) = talked(3).await;
+    let epoch = summed_up(&desk, "s", "sum", 2).await;
+    desk.raw()
+        .execute_batch(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES
+                 ('s', 'user', 'python asks walrus', 1e10), ('s', 'assistant', 'python answers', 1e10);",
+        )
+        .unwrap();
+    let added = desk.compact(&lease, &epoch, 2, &[(&[], "n1")]).await;
+    assert_eq!(added, [node(1, 0, &[], (1, 4, 4))]);
+    let shown = async || desk.messages("s").await.iter().map(|one| text(one).to_owned()).collect::<Vec<_>>();
+    assert_eq!(shown().await, ["sum", "q3 walrus", "a3", "python asks walrus", "python answers"]);
+    desk.say(&lease, "q4 walrus", "a4").await;
+    // The session as this program knows it.
+    let again = [Message::user("sum 2"), Message::user("q4 walrus"), desk.messages("s").await.pop().unwrap()];
+    desk.compact(&lease, &again, 2, &[(&[], "n2")]).await;
+    assert_eq!(shown().await, ["sum 2", "q4 walrus", "a4", "python asks walrus", "python answers"]);
+    assert_eq!(told(&desk, "s").await.len(), 10);
+    assert_eq!(hits(&desk, "walrus").await, [1, 3, 5, 14, 7], "by time");
+    is_sound(&desk).await;
+    // Taken up again it is part of the conversation like everything else.
+    let lease = desk.db.acquire_existing(id(), lease.owner).await.unwrap().lease;
+    desk.raw().execute_batch("UPDATE hx_leases SET taken_at = 2e10").unwrap();
+    desk.compact(&lease, &[Message::user("sum 3")], 0, &[(&[], "n3")]).await;
+    assert_eq!(shown().await, ["sum 3"]);
+    is_sound(&desk).await;
+}
