@@ -9,8 +9,9 @@ use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{CallId, SessionId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::HashSet;
 
-/// The longest line that is followed.
+/// The longest line of parents, of whatever kind, that is followed.
 const MAX_LINE: usize = 100;
 /// How far a resume looks for a descendant with messages.
 const MAX_RESUME: usize = 32;
@@ -117,7 +118,8 @@ pub(crate) fn compression_line(db: &Connection, id: &SessionId) -> rusqlite::Res
     ))?;
     let mut line = vec![id.clone()];
     let mut parent = find.query_row([id.as_str()], named).optional()?;
-    while let Some(next) = parent.filter(|next| !line.contains(next) && line.len() < MAX_LINE) {
+    let mut known = HashSet::from([id.clone()]);
+    while let Some(next) = parent.filter(|next| known.insert(next.clone())) {
         parent = find.query_row([next.as_str()], named).optional()?;
         line.push(next);
     }
@@ -151,16 +153,14 @@ pub(crate) fn compression_tip(db: &Connection, id: SessionId) -> rusqlite::Resul
          LIMIT 1",
         may_continue("c")
     ))?;
-    let mut line = vec![id.clone()];
+    // A conversation is gone on with where it ended, however often it was compressed.
+    let mut known = HashSet::from([id.clone()]);
     let mut tip = id;
-    for _ in 0..MAX_LINE {
-        match find.query_row([tip.as_str()], named).optional()? {
-            Some(child) if !line.contains(&child) => {
-                line.push(child.clone());
-                tip = child;
-            }
-            _ => break,
+    while let Some(child) = find.query_row([tip.as_str()], named).optional()? {
+        if !known.insert(child.clone()) {
+            break;
         }
+        tip = child;
     }
     Ok(tip)
 }

@@ -225,3 +225,23 @@ async fn what_was_carried_over_can_be_taken_back() {
     assert_eq!(desk.messages("s").await.len(), 6);
     is_sound(&desk).await;
 }
+
+/// A conversation is one, through however many sessions it went.
+#[tokio::test]
+async fn a_long_line_has_no_end() {
+    let desk = Desk::new();
+    let mut lease = desk.lease("s0").await;
+    desk.say(&lease, "q0", "a0").await;
+    for n in 1..=120 {
+        lease = split(&desk, &lease, &format!("s{n}"), 0).await;
+        desk.say(&lease, &format!("q{n}"), &format!("a{n}")).await;
+    }
+    let last = session("s120");
+    assert_eq!(desk.db.compression_tip(&session("s0")).await.unwrap(), last);
+    assert_eq!(desk.db.resolve_resume(&session("s0")).await.unwrap(), last);
+    let originals = desk.db.originals(&last, OriginalRange::ALL, None, 999).await.unwrap();
+    assert_eq!(originals.len(), 242);
+    let nodes = desk.db.nodes(&last).await.unwrap();
+    assert_eq!((nodes.len(), nodes[0].number, nodes[0].first.0), (120, 1, 1));
+    assert_eq!(desk.db.latest_epoch_count(&last).await.unwrap(), 120);
+}
