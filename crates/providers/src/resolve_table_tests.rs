@@ -443,6 +443,8 @@ fn an_entry_knows_its_models_and_every_choice_has_a_reason() {
     assert_eq!((endpoint.model.as_str(), endpoint.context_length), ("big", Some(131_072)));
     let small = resolve(&Wanted { model: Some("small".into()), ..wanted.clone() }, &none).unwrap();
     assert_eq!((small.model.as_str(), small.context_length), ("small", Some(8_192)));
+    assert_eq!(endpoint.with_model("small").context_length, Some(8_192), "the entry speaks of it, too");
+    assert_eq!(small.with_model("big").context_length, Some(131_072));
     let what: Vec<_> = endpoint.reasons.iter().map(|reason| reason.what).collect();
     assert_eq!(what, ["provider", "base_url", "key", "model", "api_mode"]);
     assert!(endpoint.reasons.iter().all(|reason| !reason.why.is_empty()));
@@ -472,6 +474,12 @@ fn only_what_may_be_ollama_is_taken_for_it() {
         // What one model is loaded with is not what another is.
         assert_eq!(endpoint.with_model("m").ollama_num_ctx, Some(4_096));
         assert_eq!(endpoint.with_model("n").ollama_num_ctx, None);
+        // What the server gives is the window, whatever the model was made for.
+        for (stated, want) in [(None, 4_096), (Some(2_048), 2_048), (Some(131_072), 4_096)] {
+            let wanted = Wanted { context_length: stated, ..wanted.clone() };
+            let endpoint = resolve(&wanted, &|_: &str| None).unwrap();
+            assert_eq!(endpoint.facts(None).window.value, want, "{stated:?}");
+        }
     }
 }
 

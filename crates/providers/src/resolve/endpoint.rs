@@ -34,6 +34,8 @@ pub struct Endpoint {
     /// Why all this was chosen.
     pub reasons: Vec<Reason>,
     pub(super) explicit_mode: Option<ModeName>,
+    /// The entry of the settings, which may say something about other models, too.
+    pub(super) stated: Option<CustomProvider>,
 }
 
 /// One choice and why it was made.
@@ -100,10 +102,15 @@ impl Endpoint {
     pub fn with_model(&self, model: &str) -> Self {
         let provider = catalogue::known(self.provider);
         let chosen = chosen_mode(self.explicit_mode, self.entry.is_some(), provider, &self.base_url, model);
-        // What the settings say of the one model is not true of another.
+        // What the settings say of the one model is not true of another; that one may have its own lines.
+        let stated = self.stated.as_ref();
         let (context_length, ollama_num_ctx, prices) = match model == self.model {
             true => (self.context_length, self.ollama_num_ctx, self.prices),
-            false => (None, None, None),
+            false => (
+                stated.and_then(|entry| entry.context_length(model)),
+                None,
+                stated.and_then(|entry| entry.prices(model)),
+            ),
         };
         Self {
             model: model.to_owned(),
@@ -123,7 +130,13 @@ impl Endpoint {
 
     /// What is known about the model, with what the endpoint has said of it.
     pub fn facts(&self, heard: Option<Heard>) -> ModelFacts {
-        let config = Stated { window: self.context_length, prices: self.prices, ..Stated::default() };
+        // An Ollama server drops the beginning of what is longer than it gives, without a word: what the model
+        // was made for, or what somebody wishes for, is no window there.
+        let window = match (self.context_length, self.ollama_num_ctx) {
+            (Some(wished), Some(given)) => Some(wished.min(given)),
+            (wished, given) => wished.or(given),
+        };
+        let config = Stated { window, prices: self.prices, ..Stated::default() };
         facts(self.provider, &self.model, config, heard)
     }
 
