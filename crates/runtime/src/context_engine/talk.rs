@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 /// How long an engine may take to end when it is told to.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -32,7 +33,11 @@ pub(super) type Broken = String;
 
 /// A way to speak with an engine. It ends when the last one is dropped.
 #[derive(Clone)]
-pub(super) struct Talk(mpsc::UnboundedSender<Order>);
+pub(super) struct Talk {
+    orders: mpsc::UnboundedSender<Order>,
+    /// The session ends: whoever still waits for an answer waits no longer than for a goodbye.
+    leaving: CancellationToken,
+}
 
 enum Order {
     Ask { method: &'static str, params: String, reply: oneshot::Sender<Result<Reply, Broken>> },
@@ -48,15 +53,17 @@ impl Talk {
         complain: impl Fn(&str) + Send + 'static,
     ) -> Self {
         let (orders, taken) = mpsc::unbounded_channel();
+        let leaving = CancellationToken::new();
+        let talk = Self { orders, leaving: leaving.clone() };
         tokio::spawn(async move {
             let child = Companion::start(&program, complain).await.map_err(|error| {
                 let cause =
                     std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
                 format!("could not be started: {error}{cause}")
             });
-            Line { child, patience, number: 0 }.serve(taken).await;
+            Line { child, patience, number: 0, leaving }.serve(taken).await;
         });
-        Self(orders)
+        talk
     }
 
     /// Asks something, at once: what comes is the wait for the answer. The exchange goes on when nobody
@@ -69,7 +76,7 @@ impl Talk {
         let (reply, replied) = oneshot::channel();
         let asked = serde_json::to_string(params).map(|params| {
             // A task that is gone drops the other end.
-            let _ = self.0.send(Order::Ask { method, params, reply });
+            let _ = self.orders.send(Order::Ask { method, params, reply });
         });
         async move {
             asked.map_err(|error| format!("could not be asked: {error}"))?;
@@ -80,14 +87,15 @@ impl Talk {
     /// Says something that is not answered.
     pub(super) fn tell(&self, method: &'static str, params: &impl Serialize) {
         if let Ok(params) = serde_json::to_string(params) {
-            let _ = self.0.send(Order::Tell { method, params });
+            let _ = self.orders.send(Order::Tell { method, params });
         }
     }
 
     /// Ends it, and waits for the end.
     pub(super) async fn leave(&self) {
+        self.leaving.cancel();
         let (done, is_done) = oneshot::channel();
-        let _ = self.0.send(Order::Leave(done));
+        let _ = self.orders.send(Order::Leave(done));
         let _ = is_done.await;
     }
 }
@@ -98,6 +106,7 @@ struct Line {
     /// For one answer.
     patience: Duration,
     number: u64,
+    leaving: CancellationToken,
 }
 
 impl Line {
@@ -129,7 +138,16 @@ impl Line {
             Ok(child) => child,
             Err(why) => return Err(why.clone()),
         };
-        match exchange(child, self.number, method, params, self.patience).await {
+        let leaving = self.leaving.clone();
+        let leaving = async move {
+            leaving.cancelled().await;
+            sleep(GOODBYE).await;
+        };
+        let answered = tokio::select! {
+            answered = exchange(child, self.number, method, params, self.patience) => answered,
+            () = leaving => Err(format!("did not answer `{method}` before the session ended")),
+        };
+        match answered {
             Ok(reply) => Ok(reply),
             Err(why) => {
                 self.give_up(why.clone()).await;

@@ -12,6 +12,7 @@ use hermes_testkit::ReplyScript;
 use hermes_tools::Nobody;
 use scene::{KEY, Scene, about_engine, call, turn};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const TURNS: usize = 30;
@@ -298,4 +299,27 @@ async fn an_engine_of_ours_needs_no_lines() {
     session.close(Parting::Left).await;
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains(r#""what":{"summary":"#) && !text.contains(r#""what":{"engine":"#));
+}
+
+/// A person who stops an engine that hangs, and leaves, does not wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_for_an_engine_that_hangs_when_leaving() {
+    let scene = Scene::with_mischief("silent", "timeout_seconds: 600\n").await;
+    let runtime = scene.runtime();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    for number in 0..3 {
+        turn(&mut session, number).await;
+    }
+    let (stop, (sink, _stream)) = (CancellationToken::new(), hermes_conversation::events());
+    let is_asked = async {
+        while scene.noted("initialized").is_empty() {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    };
+    let (done, ()) = tokio::join!(session.compress(None, &stop, sink), is_asked);
+    assert!(matches!(done.unwrap(), Compacted::Cancelled));
+    let left = tokio::time::timeout(Duration::from_secs(60), session.close(Parting::Left)).await;
+    assert!(left.is_ok(), "still waiting for an engine that hangs");
+    scene.wait_until_over();
 }
