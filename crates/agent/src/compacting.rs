@@ -81,8 +81,8 @@ pub(crate) async fn after_refusal(
     let is_tier = fault.class == FaultClass::LongContextTier;
     let fits = if is_tier { Some(told.window.unwrap_or(USUAL_TIER)) } else { told.window };
     if let Some(tokens) = fits.filter(|fits| window.tokens.is_none_or(|known| *fits < known)) {
-        let issuer = ports.route.current().profile().issuer.clone();
-        session.context.told = Some(ToldWindow { issuer, tokens, is_lasting: !is_tier });
+        let told = ToldWindow { tokens, is_lasting: !is_tier };
+        session.context.hear_window(ports.route.current().profile(), told);
     }
     if ports.engine.threshold(&window_of(session, ports)).is_none() {
         return Event::NoRoom { fault, why: None };

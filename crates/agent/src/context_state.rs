@@ -2,9 +2,10 @@
 
 use crate::Session;
 use hermes_context::{Calibration, Last, Past, SummaryFailureKind, Weights, request_size, weigh};
-use hermes_conversation::{Issuer, Message, Node, TokenCount, ToolDefinition, Usage, estimate_tokens};
+use hermes_conversation::{Message, Node, TokenCount, ToolDefinition, Usage, estimate_tokens};
 use hermes_tools::Todo;
-use std::collections::HashSet;
+use hermes_wire::ModelProfile;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A request cannot be so many times smaller than it is estimated to be.
@@ -26,10 +27,13 @@ pub struct ContextState {
     pub pins: Vec<String>,
     /// The plan as it stood in the conversation, for when it no longer does.
     pub todos: Vec<Todo>,
-    /// The window as a refusal told it, where that is less than was believed.
-    pub told: Option<ToldWindow>,
+    /// Windows as refusals told them, where that is less than was believed, by model and address: another
+    /// model has another one.
+    told_windows: HashMap<(Arc<str>, String), ToldWindow>,
     /// Why a summary failed in this turn.
     pub failed: Option<(SummaryFailureKind, String)>,
+    /// A summary was written in this turn, and none has failed since.
+    pub is_made_good: bool,
     /// A history without a summary stays whole.
     pub keeps_whole: bool,
     fixed: Option<Fixed>,
@@ -39,10 +43,9 @@ pub struct ContextState {
     pub(crate) is_told: bool,
 }
 
-/// A window that a refusal told. It is that of one model: another one has its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A window that a refusal told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToldWindow {
-    pub issuer: Issuer,
     pub tokens: u64,
     /// Whether it is the model's own, and not what the account may use for now.
     pub is_lasting: bool,
@@ -69,18 +72,35 @@ impl ContextState {
     pub(crate) fn next_turn(&mut self, said: &Message) {
         self.past.in_this_turn = 0;
         self.past.said_since += u64::from(weigh(said).tokens);
-        self.failed = None;
+        self.forget_attempts();
         self.is_told = false;
+    }
+
+    /// What came of summaries so far was noted.
+    pub fn forget_attempts(&mut self) {
+        (self.failed, self.is_made_good) = (None, false);
+    }
+
+    /// The window of a model as a refusal told it.
+    pub fn told_window(&self, model: &ModelProfile) -> Option<ToldWindow> {
+        self.told_windows.get(&place(model)).copied()
+    }
+
+    /// The window of a model, as far as anybody knows it.
+    pub fn window(&self, model: &ModelProfile) -> Option<u64> {
+        match (self.told_window(model), model.context_length) {
+            (Some(told), Some(known)) => Some(told.tokens.min(known)),
+            (told, known) => told.map(|told| told.tokens).or(known),
+        }
+    }
+
+    pub(crate) fn hear_window(&mut self, model: &ModelProfile, told: ToldWindow) {
+        self.told_windows.insert(place(model), told);
     }
 
     /// The size of the next request with so many messages, all of them weighed.
     pub(crate) fn size(&self, messages: usize, fixed: u64, model: &str) -> TokenCount {
         request_size(self.last, &self.weights, messages, fixed, self.scales.scale(model))
-    }
-
-    /// The window that this model told.
-    pub fn told_window(&self, issuer: &Issuer) -> Option<u64> {
-        self.told.as_ref().filter(|told| told.issuer == *issuer).map(|told| told.tokens)
     }
 
     pub(crate) fn is_on_trial(&self) -> bool {
@@ -191,6 +211,10 @@ impl Session {
             whole,
         }
     }
+}
+
+fn place(model: &ModelProfile) -> (Arc<str>, String) {
+    (model.model.clone(), model.base_url.clone())
 }
 
 fn tool(tool: &ToolDefinition) -> u64 {

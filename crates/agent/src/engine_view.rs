@@ -41,12 +41,7 @@ pub(crate) fn window_of(session: &Session, ports: &Ports) -> Window {
 }
 
 fn known_window(session: &Session, ports: &Ports) -> Option<u64> {
-    let model = ports.route.current();
-    let known = model.profile().context_length;
-    match (session.context.told_window(&model.profile().issuer), known) {
-        (Some(told), Some(known)) => Some(told.min(known)),
-        (told, known) => told.or(known),
-    }
+    session.context.window(ports.route.current().profile())
 }
 
 /// Whether a session is so small that nobody needs to be asked what fits.

@@ -57,7 +57,10 @@ pub async fn prepare(
         Ok(false) => return Prepared::Stuck(texts::compacted_elsewhere()),
         Err(error) => return Prepared::StoreFailed(error),
     }
-    ports.events.send(TurnEvent::Status(texts::compacting(plan.replace.len()))).await;
+    // Whoever asked for it knows.
+    if trigger != Trigger::Manual {
+        ports.events.send(TurnEvent::Status(texts::compacting(plan.replace.len()))).await;
+    }
     let prepared = holding(&lease, ports, carry_out(session, plan, keep, &wish, ports, cancel)).await;
     if !matches!(prepared, Prepared::Ready(_))
         && let Err(error) = ports.transcript.leave_compaction(&lease).await
@@ -99,7 +102,10 @@ async fn carry_out(
         return Prepared::Cancelled;
     };
     if let (Some(why), true) = (&answered.failed, session.context.keeps_whole) {
-        return Prepared::Stuck(texts::left_whole(why));
+        let why = texts::left_whole(why);
+        // Nothing has changed, so the next look in this turn would ask in vain again.
+        session.context.past.resting = Some(why.clone());
+        return Prepared::Stuck(why);
     }
     let assembled = {
         let view = view(session, wish, &keep, ports);
@@ -165,6 +171,9 @@ pub async fn adopt(session: &mut Session, compaction: Compaction, nodes: Vec<Nod
     let past = &mut session.context.past;
     let is_fallback = matches!(report.by, SummaryBy::Fallback { .. });
     past.fallbacks = if is_fallback { past.fallbacks + 1 } else { 0 };
+    if !is_fallback {
+        (session.context.failed, session.context.is_made_good) = (None, true);
+    }
     // What was read is no longer in the conversation; reading it again is no repetition.
     ports.tool_context.forget_reads();
     session.history = History::of(messages);

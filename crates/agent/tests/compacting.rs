@@ -12,8 +12,8 @@ use hermes_context::{
     SummaryFailureKind, here,
 };
 use hermes_conversation::{
-    BoxFuture, EventStream, History, Issuer, Message, Quirks, SessionId, SummaryBy, Trigger, TurnEvent,
-    UserMessage, events, repair,
+    BoxFuture, EventStream, History, Message, Quirks, SessionId, SummaryBy, Trigger, TurnEvent, UserMessage,
+    events, repair,
 };
 use hermes_testkit::{Compacting, MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
 use hermes_tools::ApprovalMode;
@@ -313,11 +313,10 @@ async fn a_window_that_was_told_is_that_of_one_model() {
         Compressor::new(CompressorSettings { threshold: Some(0.95), ..CompressorSettings::default() });
     let (report, heard) = scene.turn("and now?").await;
     assert_eq!((report.completed, compactions(&heard).len()), (true, 1));
-    let first = scene.model.profile().issuer.clone();
-    assert_eq!(scene.session.context.told_window(&first), Some(12_000));
+    assert_eq!(scene.session.context.window(scene.model.profile()), Some(12_000));
     let larger = ScriptedModel::of([answered("Hello.")]);
-    let issuer = Issuer { model: "larger".into(), ..first };
-    let profile = ModelProfile { context_length: Some(200_000), issuer, ..larger.profile().clone() };
+    let (model, known) = ("larger".into(), Some(200_000));
+    let profile = ModelProfile { context_length: known, model, ..larger.profile().clone() };
     scene.model = Arc::new(larger.with_profile(profile));
     *scene.writer.answer.lock().unwrap() = Some(Answer::Text(good_summary(), false));
     let (report, heard) = scene.turn(&"why ".repeat(16_000)).await;

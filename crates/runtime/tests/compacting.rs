@@ -9,11 +9,12 @@ use hermes_context::SUMMARY_SECTIONS;
 use hermes_conversation::{CacheBreak, CacheStep, SessionId, SummaryBy, Usage, UserMessage, events};
 use hermes_runtime::{Compacted, Parting, Resuming, Runtime, SessionHandle};
 use hermes_store::OriginalRange;
-use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
+use hermes_testkit::{CallScript, FakeProvider, Fault, ReplyScript, TempHome};
 use hermes_tools::Nobody;
 use opened::opened;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 
 struct Scene {
@@ -258,6 +259,105 @@ async fn sessions_that_nobody_watches_are_looked_after() {
         done = matches!(cleaned, Compacted::Done(_));
         assert_eq!(done, used > 16_000, "{used}: {cleaned:?}");
     }
+    session.close(Parting::Left).await;
+    runtime.leave().await;
+}
+
+/// What a refusal told of one model says nothing about another one, now or later.
+#[tokio::test(flavor = "multi_thread")]
+async fn another_model_has_another_window() {
+    let scene = Scene::new("chat_completions").await;
+    let config = scene.home.read("config.yaml");
+    scene.home.write_config(&config.replace(", context_length: 20000", ""));
+    let runtime = scene.runtime();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    for turn in 0..5 {
+        scene.turn(&mut session, turn).await;
+    }
+    let body = r#"{"error":{"message":"This model's maximum context length is 12000 tokens.","code":"context_length_exceeded"}}"#;
+    scene.provider.fault(Fault::Status { code: 400, headers: Vec::new(), body: body.to_owned() });
+    scene.turn(&mut session, 5).await;
+    let meter = session.meter().unwrap();
+    assert_eq!((session.status().window, meter.window, meter.threshold), (12_000, Some(12_000), Some(6_000)));
+    session.set_model("gpt-4.1").await.unwrap();
+    for turn in 6..12 {
+        scene.turn(&mut session, turn).await;
+    }
+    assert_eq!((session.status().window, session.status().compactions), (1_047_576, 1));
+    let kept = scene.home.read("context_length_cache.yaml");
+    assert!(kept.contains("claude-m@") && !kept.contains("gpt-4.1"), "{kept}");
+    session.close(Parting::Left).await;
+    runtime.leave().await;
+}
+
+/// A pause after a failure is over when its time is, or when a summary was written; a turn in between does not
+/// end it, and one that calls tools does not ask again and again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_lasts_until_a_summary_is_written() {
+    let scene = Scene::new("chat_completions").await;
+    let config = scene.home.read("config.yaml");
+    let aborting = "threshold: 0.5, abort_on_summary_failure: true";
+    scene.home.write_config(&config.replace("threshold: 0.5", aborting));
+    let fails = Arc::new(AtomicBool::new(true));
+    let failing = fails.clone();
+    scene.provider.answer_with(move |body| match has_tools(body) {
+        false if failing.load(Ordering::SeqCst) => ReplyScript::default(),
+        true if body["messages"].to_string().matches("Question").count() == 4
+            && body["messages"].to_string().matches("\"tool\"").count() < 4 =>
+        {
+            let call = CallScript { id: None, name: "todo".into(), arguments: "{}".into() };
+            ReplyScript { usage: answer(body).usage, ..ReplyScript::default().and_raw_call(call) }
+        }
+        _ => answer(body),
+    });
+    let runtime = scene.runtime();
+    let store = runtime.store().unwrap();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    for turn in 0..6 {
+        scene.turn(&mut session, turn).await;
+    }
+    let asked = || scene.provider.bodies().iter().filter(|body| !has_tools(body)).count();
+    let once = asked();
+    assert!((1..=3).contains(&once), "a model and its second try: {once}");
+    let trouble = store.compaction_trouble(session.id()).await.unwrap();
+    assert!(trouble.until.is_some() && trouble.error.is_some(), "{trouble:?}");
+    fails.store(false, Ordering::SeqCst);
+    let (sink, _stream) = events();
+    let done = session.compress(None, &CancellationToken::new(), sink).await.unwrap();
+    assert!(matches!(done, Compacted::Done(_)), "{done:?}");
+    let trouble = store.compaction_trouble(session.id()).await.unwrap();
+    assert_eq!((trouble.until, trouble.error), (None, None));
+    session.close(Parting::Left).await;
+    runtime.leave().await;
+}
+
+/// A person who asks right after a failure ends the pause, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn asking_right_after_a_failure_ends_the_pause() {
+    let scene = Scene::new("chat_completions").await;
+    let config = scene.home.read("config.yaml");
+    let aborting = "threshold: 0.5, abort_on_summary_failure: true";
+    scene.home.write_config(&config.replace("threshold: 0.5", aborting));
+    let fails = Arc::new(AtomicBool::new(true));
+    let failing = fails.clone();
+    scene.provider.answer_with(move |body| match has_tools(body) {
+        false if failing.load(Ordering::SeqCst) => ReplyScript::default(),
+        _ => answer(body),
+    });
+    let runtime = scene.runtime();
+    let store = runtime.store().unwrap();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut turn = 0;
+    while store.compaction_trouble(session.id()).await.unwrap().until.is_none() {
+        assert!(turn < 9, "no summary was tried");
+        scene.turn(&mut session, turn).await;
+        turn += 1;
+    }
+    fails.store(false, Ordering::SeqCst);
+    let (sink, _stream) = events();
+    let done = session.compress(None, &CancellationToken::new(), sink).await.unwrap();
+    assert!(matches!(done, Compacted::Done(_)), "{done:?}");
+    assert_eq!(store.compaction_trouble(session.id()).await.unwrap().until, None);
     session.close(Parting::Left).await;
     runtime.leave().await;
 }

@@ -56,8 +56,8 @@ pub(super) fn after_turn(before: &Trouble, state: &ContextState, now: f64) -> Op
         },
         // A summary that was written makes good what went wrong before.
         None => Trouble {
-            until: before.until.filter(|_| state.past.fallbacks > 0),
-            error: before.error.clone().filter(|_| state.past.fallbacks > 0),
+            until: before.until.filter(|_| !state.is_made_good),
+            error: before.error.clone().filter(|_| !state.is_made_good),
             fallback_streak: state.past.fallbacks,
             ineffective: state.past.ineffective,
         },
@@ -136,6 +136,7 @@ impl SessionHandle<'_> {
         let stays = self.stays_in_place()?;
         let ports = self.ports(events, cancel)?;
         let State::Live(session) = &mut self.state else { unreachable!("the session is stored") };
+        session.context.forget_attempts();
         if trigger == Trigger::Manual {
             session.context.past.resting = None;
         }
@@ -241,11 +242,11 @@ impl SessionHandle<'_> {
         let engine = self.engine()?;
         let model = self.route.current();
         let profile = model.profile();
-        let window = Window {
-            tokens: profile.context_length,
-            output: profile.max_tokens,
-            summariser: self.summaries.window(),
+        let tokens = match &self.state {
+            State::Live(session) => session.context.window(profile),
+            State::Fresh { .. } => profile.context_length,
         };
+        let window = Window { tokens, output: profile.max_tokens, summariser: self.summaries.window() };
         let tools = self.standing.registry.definitions();
         let (parts, count) = match &self.state {
             State::Live(session) => (session.weighed(&tools, &profile.model), session.context.past.count),

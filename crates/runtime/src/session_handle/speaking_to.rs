@@ -77,9 +77,8 @@ impl SessionHandle<'_> {
     /// Keeps a window that a refusal told, once a request of that size went well.
     pub(super) fn keep_told_window(&self, report: &TurnReport) {
         let State::Live(session) = &self.state else { return };
-        let model = self.route.current();
-        let told = session.context.told.as_ref();
-        let told = told.filter(|told| told.is_lasting && told.issuer == model.profile().issuer);
+        let told = self.route.stops().first().and_then(|own| session.context.told_window(own.profile()));
+        let told = told.filter(|told| told.is_lasting);
         if let (Some(told), true, None) = (told, report.completed, &report.stand_in) {
             learned_windows::learn(self.runtime.home(), &self.endpoint, told.tokens);
         }

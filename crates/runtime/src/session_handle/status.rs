@@ -25,7 +25,10 @@ impl SessionHandle<'_> {
             }
             State::Fresh { .. } => (None, 0, 0),
         };
-        let stated = self.route.stops().first().and_then(|model| model.profile().context_length);
+        let stated = self.route.stops().first().and_then(|own| match &self.state {
+            State::Live(session) => session.context.window(own.profile()),
+            State::Fresh { .. } => own.profile().context_length,
+        });
         let window =
             stated.unwrap_or_else(|| model_facts::known(self.runtime.home(), &self.endpoint).window.value);
         SessionStatus { model: self.endpoint.model.clone(), used, window, compactions, unexplained }
