@@ -155,3 +155,25 @@ async fn kills_around_compactions_lose_nothing() {
     assert!(said.iter().any(|text| text.contains("Question 40: ")), "{said:?}");
     assert!(provider.rejections().is_empty(), "a request was not valid");
 }
+
+/// An engine that breaks when a person asks for a compaction is told of, and the compressor does it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_engine_is_told_of_when_a_person_asks() {
+    let (home, _provider) = scene().await;
+    let config = home.read("config.yaml");
+    home.write_config(&format!("{config}context: {{engine: mine}}\n"));
+    home.write("plugins/context_engine/mine/engine.yaml", "command: [sh, -c, 'exit 3']\n");
+    let mut screen = Terminal::start(home.path(), home.path(), &[]);
+    // Below 8,000 tokens nobody asks the engine by itself.
+    for turn in 0..2 {
+        screen.expect("❯ \r\x1b[2C").await;
+        screen.type_keys(&format!("{}\r", question(turn)));
+        screen.expect("So it is.").await;
+    }
+    screen.expect("❯ \r\x1b[2C").await;
+    screen.type_keys("/compress\r");
+    screen.expect("the context engine `mine` ended with exit code 3").await;
+    screen.expect("❯ \r\x1b[2C").await;
+    screen.type_keys("/quit\r");
+    assert_eq!(screen.ended().await, 0);
+}

@@ -4,7 +4,7 @@ use super::Chat;
 use crate::compaction_words::{compaction_line, meter_lines};
 use crate::exit::Failure;
 use crate::{signals, term};
-use hermes_conversation::events;
+use hermes_conversation::{TurnEvent, events};
 use hermes_runtime::Compacted;
 use tokio_util::sync::CancellationToken;
 
@@ -14,10 +14,15 @@ impl Chat<'_> {
         self.note("summing up older messages; Ctrl-C stops it and changes nothing");
         let cancel = CancellationToken::new();
         // What it tells on the way is told at its end.
-        let (sink, _unread) = events();
+        let (sink, mut told) = events();
         let watch = signals::watch(cancel.clone());
         let done = self.session.compress(focus, &cancel, sink).await;
         drop(watch);
+        while let Some(event) = told.next().await {
+            if let TurnEvent::Status(line) = event {
+                self.note(&line);
+            }
+        }
         match done {
             Ok(Compacted::Done(report)) => self.note(&compaction_line(&report)),
             Ok(Compacted::NotNeeded) => self.note("there is nothing to sum up"),
