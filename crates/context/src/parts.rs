@@ -38,16 +38,7 @@ fn part(value: &Value) -> Part {
 
 /// The words of a content; what is not words is named.
 pub(crate) fn words(content: &Content) -> Cow<'_, str> {
-    let raw = match content {
-        Content::Text(text) => return Cow::Borrowed(text),
-        Content::Parts(raw) => raw,
-    };
-    let said = parts(raw).into_iter().map(|part| match part {
-        Part::Text(text) => text,
-        Part::Image => "[image]".to_owned(),
-        Part::Other { kind, .. } => format!("[{kind}]"),
-    });
-    Cow::Owned(said.collect::<Vec<_>>().join("\n"))
+    content.words()
 }
 
 /// Whether there is an image in it.

@@ -2,8 +2,10 @@
 //!
 //! The system prompt is not a message here: it belongs to the session and is frozen there.
 
-use crate::{CallId, RawJson, raw_json};
+use crate::{CallId, RawJson, parse_lenient, raw_json};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
 
 /// Something said by one party.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -168,6 +170,15 @@ impl Message {
             Self::Tool(message) => message.content.as_text(),
         }
     }
+
+    /// The text for somebody who reads it: what is not words, such as an image, is named.
+    pub fn words(&self) -> Cow<'_, str> {
+        match self {
+            Self::User(message) => message.content.words(),
+            Self::Assistant(message) => Cow::Borrowed(&message.text),
+            Self::Tool(message) => message.content.words(),
+        }
+    }
 }
 
 impl UserMessage {
@@ -224,6 +235,24 @@ impl Content {
             Self::Text(text) => text,
             Self::Parts(parts) => parts.as_str(),
         }
+    }
+
+    /// The words; what is not words is named.
+    pub fn words(&self) -> Cow<'_, str> {
+        let raw = match self {
+            Self::Text(text) => return Cow::Borrowed(text),
+            Self::Parts(raw) => raw,
+        };
+        let Ok(parts) = parse_lenient::<Vec<Value>>(raw.as_str()) else { return Cow::Borrowed(raw.as_str()) };
+        let said = parts.iter().map(|part| {
+            let kind = part["type"].as_str().unwrap_or_default();
+            match (kind, part["text"].as_str().or(part.as_str())) {
+                ("image_url" | "input_image" | "image", _) => "[image]".to_owned(),
+                ("text" | "input_text" | "output_text" | "", Some(text)) => text.to_owned(),
+                _ => format!("[{kind}]"),
+            }
+        });
+        Cow::Owned(said.collect::<Vec<_>>().join("\n"))
     }
 }
 

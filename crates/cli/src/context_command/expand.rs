@@ -88,9 +88,9 @@ fn shown(stored: &StoredMessage, style: Style) -> String {
             Message::User(_) | Message::Assistant(_) => String::new(),
         }
     );
-    let said = stored.message.text();
+    let said = stored.message.words();
     if !said.is_empty() {
-        text.push_str(&format!("{}\n", printable(said)));
+        text.push_str(&format!("{}\n", printable(&said)));
     }
     for call in stored.message.calls() {
         text.push_str(&format!("→ {} {}\n", printable(&call.name), printable(&call.arguments)));

@@ -108,6 +108,21 @@ async fn every_character_can_be_read_again() {
     assert_eq!(many["next"]["from"], 20, "{}", many["next"]);
 }
 
+/// The bytes of an image are nothing to read; they would fill page after page.
+#[tokio::test]
+async fn images_are_named() {
+    let parts = json!([
+        {"type": "text", "text": "look"},
+        {"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{}", "A".repeat(200_000))}},
+    ]);
+    let content = hermes_conversation::Content::Parts(hermes_conversation::RawJson::of(&parts).unwrap());
+    let said = hermes_conversation::UserMessage { content, api_content: None };
+    let bench = bench(vec![Message::User(said), Message::user("end")]);
+    let page = bench.call("context_expand", json!({ "from": 10 })).await;
+    assert_eq!(page["messages"][0]["text"], "look\n[image]", "{page}");
+    assert_eq!(page["messages"][1]["text"], "end");
+}
+
 #[tokio::test]
 async fn pages_follow_each_other() {
     let bench = bench((0..120).map(|n| Message::user(format!("message {n}"))).collect());
