@@ -361,3 +361,21 @@ async fn asking_right_after_a_failure_ends_the_pause() {
     session.close(Parting::Left).await;
     runtime.leave().await;
 }
+
+/// What `hermes context show` tells is what a turn goes by.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_session_is_measured_as_an_open_one() {
+    let scene = Scene::new("chat_completions").await;
+    let config = scene.home.read("config.yaml");
+    let config =
+        config.replace("threshold: 0.5", "target_ratio: 0.2").replace("max_tokens: 1000", "max_tokens: 4000");
+    scene.home.write_config(&config);
+    let runtime = scene.runtime();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    scene.turn(&mut session, 0).await;
+    let (open, stored) = (session.meter().unwrap(), runtime.meter_of(session.id()).await.unwrap());
+    assert_eq!((stored.window, stored.threshold), (open.window, open.threshold));
+    assert_eq!(open.threshold, Some(13_600), "85 % of what the reply leaves");
+    session.close(Parting::Left).await;
+    runtime.leave().await;
+}

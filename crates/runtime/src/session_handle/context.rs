@@ -5,6 +5,7 @@ use super::{SessionHandle, State, new_id};
 use crate::clock::now;
 use crate::context_engine::choose;
 use crate::delegation::Delegator;
+use crate::summaries::Summaries;
 use crate::{Runtime, RuntimeError, model_facts};
 use hermes_agent::{Compacted, ContextState, Ports, PreparedEpoch, Weighed, adopt, compact, prepare};
 use hermes_context::{Summarise as _, Window};
@@ -271,16 +272,20 @@ impl Runtime {
         let own = stored.model.as_deref().map_or_else(|| own.clone(), |model| own.with_model(model));
         let (engine, _) = choose(&self.config, self.home())?;
         let engine = engine.settings(&self.config, &own.label(), &own.model)?;
-        let window = model_facts::known(self.home(), &own).window.value;
+        let window = Window {
+            tokens: Some(model_facts::known(self.home(), &own).window.value),
+            output: own.max_tokens,
+            summariser: Summaries::of(self, &own).window(),
+        };
         let history = History::restore(stored.messages);
         let system = stored.system_prompt.unwrap_or_default();
         let parts = Weighed::estimated(&system, &self.registry().definitions(), history.messages());
         let count = self.store()?.latest_epoch_count(id).await?;
         Ok(ContextMeter {
             engine: engine.name(),
-            threshold: engine.threshold(&Window { tokens: Some(window), ..Window::default() }),
+            threshold: engine.threshold(&window),
             model: own.model,
-            window: Some(window),
+            window: window.tokens,
             compactions: u32::try_from(count).unwrap_or(u32::MAX),
             parts,
         })
