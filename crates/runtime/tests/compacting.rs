@@ -13,8 +13,8 @@ use hermes_testkit::{CallScript, FakeProvider, Fault, ReplyScript, TempHome};
 use hermes_tools::Nobody;
 use opened::opened;
 use serde_json::Value;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 struct Scene {
@@ -376,6 +376,45 @@ async fn a_stored_session_is_measured_as_an_open_one() {
     let (open, stored) = (session.meter().unwrap(), runtime.meter_of(session.id()).await.unwrap());
     assert_eq!((stored.window, stored.threshold), (open.window, open.threshold));
     assert_eq!(open.threshold, Some(13_600), "85 % of what the reply leaves");
+    session.close(Parting::Left).await;
+    runtime.leave().await;
+}
+
+/// While a summary is written that a new session begins with, what was just said is on disk already.
+#[tokio::test(flavor = "multi_thread")]
+async fn words_are_kept_before_a_new_session_takes_over() {
+    let scene = Scene::new("chat_completions").await;
+    let config = scene.home.read("config.yaml");
+    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.5, in_place: false"));
+    let runtime = scene.runtime();
+    let store = runtime.store().unwrap().clone();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    scene.turn(&mut session, 0).await;
+    let first = session.id().clone();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (into, watched, looking) = (seen.clone(), first.clone(), store.clone());
+    scene.provider.answer_with(move |body| {
+        if !has_tools(body) {
+            let waiting = async { looking.waiting(&watched).await.unwrap() };
+            let found = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(waiting));
+            into.lock().unwrap().extend(found);
+        }
+        answer(body)
+    });
+    let mut turn = 1;
+    while *session.id() == first {
+        assert!(turn < 9, "nobody took over");
+        scene.turn(&mut session, turn).await;
+        turn += 1;
+    }
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
+    assert!(
+        matches!(&seen[..], [mail] if mail.text.starts_with(&format!("Question {}: ", turn - 1))),
+        "{seen:?}"
+    );
+    assert_eq!(store.waiting(session.id()).await.unwrap(), []);
+    let said = store.originals(session.id(), OriginalRange::ALL, None, usize::MAX).await.unwrap();
+    assert_eq!(said.len(), turn * 2, "each thing once");
     session.close(Parting::Left).await;
     runtime.leave().await;
 }

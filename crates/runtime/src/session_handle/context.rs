@@ -7,9 +7,11 @@ use crate::context_engine::choose;
 use crate::delegation::Delegator;
 use crate::summaries::Summaries;
 use crate::{Runtime, RuntimeError, model_facts};
-use hermes_agent::{Compacted, ContextState, Ports, PreparedEpoch, Weighed, adopt, compact, prepare};
+use hermes_agent::{Compacted, ContextState, Input, Ports, PreparedEpoch, Weighed, adopt, compact, prepare};
 use hermes_context::{Summarise as _, Window};
-use hermes_conversation::{EventRelay, EventSink, History, SessionId, Trigger, events};
+use hermes_conversation::{
+    Content, EventRelay, EventSink, History, Mail, MailMode, SessionId, Trigger, events,
+};
 use hermes_store::{Pin, SessionDb, StoreError, Trouble};
 use hermes_tools::todo_list_in;
 use tokio_util::sync::CancellationToken;
@@ -150,6 +152,20 @@ impl SessionHandle<'_> {
         // A recording has turns; what happened between them is told with how the next one finds it.
         self.is_told = false;
         Ok(done)
+    }
+
+    /// A summary may take minutes, and the turn that records the words begins after it: until then they wait
+    /// as mail, which goes along to the new session.
+    pub(super) async fn keep_words(&self, input: &mut Input) -> Result<(), RuntimeError> {
+        let meter = self.meter()?;
+        let is_due = meter.threshold.is_some_and(|threshold| meter.parts.whole.value() >= threshold);
+        let Content::Text(text) = &input.message.content else { return Ok(()) };
+        if is_due && input.mail.is_empty() && input.message.api_content.is_none() {
+            let (mode, text) = (MailMode::Queue, text.clone());
+            let id = self.runtime.store()?.post(&self.id, mode, &text).await?;
+            input.mail.push(Mail { id, mode, text });
+        }
+        Ok(())
     }
 
     /// Lets a new session take over before a turn begins, where that is wanted and it is time to.

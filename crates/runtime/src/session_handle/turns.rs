@@ -22,7 +22,7 @@ impl SessionHandle<'_> {
 
     async fn hold_turn(
         &mut self,
-        input: Input,
+        mut input: Input,
         cancel: &CancellationToken,
         events: EventSink,
     ) -> Result<TurnReport, RuntimeError> {
@@ -33,6 +33,7 @@ impl SessionHandle<'_> {
         self.look_at_window().await?;
         self.store_session().await?;
         if !self.stays_in_place()? {
+            self.keep_words(&mut input).await?;
             self.hand_over(cancel, &events.relay()).await?;
         }
         self.ready_context()?;
