@@ -7,10 +7,12 @@ mod process;
 mod pty;
 
 use hermes_conversation::Usage;
+use hermes_scripted::Listening;
+use hermes_scripted::http::{Connection, whole};
 use hermes_testkit::{FakeProvider, Random, ReplyScript, TempHome};
 use process::{code, custom_model, finished, hermes, json_of, run, stderr, stdout};
 use pty::Terminal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -176,4 +178,30 @@ async fn a_broken_engine_is_told_of_when_a_person_asks() {
     screen.expect("❯ \r\x1b[2C").await;
     screen.type_keys("/quit\r");
     assert_eq!(screen.ended().await, 0);
+}
+
+/// What a server says it gives a model counts for more than what such models have elsewhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_ones_own_is_asked_for_the_window() {
+    let serve = |mut connection: Connection| async move {
+        while let Ok(Some(request)) = connection.next_request().await {
+            let (status, body) = match request.path.as_str() {
+                "/v1/models" => (200, json!({"data": [{"id": "llama-3", "max_model_len": 16_384}]})),
+                "/v1/chat/completions" => (400, json!({"error": {"message": "not today"}})),
+                _ => (404, json!({})),
+            };
+            if connection.send(&whole(status, &[], body.to_string().as_bytes())).await.is_err() {
+                return;
+            }
+        }
+    };
+    let (home, server) = (TempHome::new(), Listening::start(serve).await.unwrap());
+    let model = custom_model(&server.base_url());
+    home.write_config(&model.replace("  default: m\n", "  default: llama-3\n"));
+    run(home.path(), &["-z", &"word ".repeat(8_000)]).await;
+    let shown = json_of(home.path(), &["context", "show"]).await;
+    assert_eq!(shown["meter"]["window"], 131_072, "by its name: {shown}");
+    run(home.path(), &["--continue", "-z", "and now?"]).await;
+    let shown = json_of(home.path(), &["context", "show"]).await;
+    assert_eq!(shown["meter"]["window"], 16_384, "{shown}");
 }

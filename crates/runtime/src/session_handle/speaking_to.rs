@@ -53,9 +53,13 @@ impl SessionHandle<'_> {
         let said = self.history().map_or(0, |history| {
             history.messages().iter().map(|message| message.text().len() as u64 / 4).sum()
         });
-        let is_known = |endpoint: &Endpoint| {
-            model_facts::known(self.runtime.home(), endpoint).window.source != FactSource::Default
-        };
+        // What serves a model at an address of somebody's own may give it less than it was made for.
+        let is_known =
+            |endpoint: &Endpoint| match model_facts::known(self.runtime.home(), endpoint).window.source {
+                FactSource::Default => false,
+                FactSource::BuiltIn => endpoint.provider != "custom",
+                FactSource::Config | FactSource::Endpoint | FactSource::Remembered => true,
+            };
         if self.has_asked || said < SHORT || is_known(&self.endpoint) {
             return Ok(());
         }
