@@ -25,8 +25,15 @@ pub(crate) struct ExpandArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<i64>,
     /// At most so many messages
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) limit: usize,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a number from 1 on is needed".to_owned()),
+        Ok(number) => Ok(number),
+    }
 }
 
 pub(super) async fn run(runtime: &Runtime, args: &ExpandArgs, as_json: bool) -> Result<(), Failure> {
