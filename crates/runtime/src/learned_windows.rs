@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 const FILE: &str = "context_length_cache.yaml";
 const HEADING: &str = "context_lengths:";
+const EMPTY: &str = "context_lengths: {}";
 
 /// Windows outside of this are not believed.
 const PLAUSIBLE: std::ops::RangeInclusive<u64> = 1_024..=10_000_000;
@@ -60,7 +61,9 @@ fn with(text: &str, key: &str, tokens: u64) -> Option<String> {
         return None;
     }
     let is_other = |line: &&str| entry(line).is_none_or(|(known, _)| known.trim_end_matches('/') != key);
-    let mut lines: Vec<&str> = text.lines().filter(is_other).collect();
+    // So Python writes it after the last entry was forgotten.
+    let emptied = |line| if str::trim_end(line) == EMPTY { HEADING } else { line };
+    let mut lines: Vec<&str> = text.lines().filter(is_other).map(emptied).collect();
     let line = format!("  '{}': {tokens}", key.replace('\'', "''"));
     match lines.iter().position(|line| line.trim_end() == HEADING) {
         Some(heading) => lines.insert(heading + 1, &line),
@@ -93,6 +96,8 @@ mod tests {
         assert_eq!((found(&more, KEY), found(&more, "other@http://x:9/v1")), (Some(16_384), Some(4_096)));
         assert_eq!(with(&more, KEY, 16_384), None, "nothing new");
         assert_eq!(with("", KEY, 8_000).unwrap(), "context_lengths:\n  'big@https://box.test/v1': 8000\n");
+        let refilled = with("context_lengths: {}\n", KEY, 8_000).unwrap();
+        assert_eq!(refilled, "context_lengths:\n  'big@https://box.test/v1': 8000\n");
         // A file of another shape is left alone.
         assert_eq!(with("something: else\n", KEY, 8_000), None);
         assert_eq!(with("", KEY, 3), None);
