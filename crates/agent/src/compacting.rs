@@ -8,8 +8,12 @@ use crate::engine_view::window_of;
 use crate::epoch::{Prepared, adopt, prepare};
 use crate::turn::{Event, When};
 use crate::{Ports, Session, texts};
-use hermes_conversation::{Compaction, CompactionReport, Node, RecordError, Trigger, TurnEvent};
+use hermes_conversation::{
+    CacheBreak, Compaction, CompactionReport, Content, Message, Node, Quirk, RecordError, ToolMessage,
+    Trigger, TurnEvent,
+};
 use hermes_wire::{Fault, FaultClass, overflow};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// What came of an attempt to make room.
@@ -84,16 +88,45 @@ pub(crate) async fn after_refusal(
         let told = ToldWindow { tokens, is_lasting: !is_tier };
         session.context.hear_window(ports.route.current().profile(), told);
     }
+    // A shorter conversation was too large, too: then it is not the words.
+    if session.context.past.in_this_turn > 0 && leave_out_images(session, &fault, ports).await {
+        return Event::Remedied;
+    }
     if ports.engine.threshold(&window_of(session, ports)).is_none() {
         return Event::NoRoom { fault, why: None };
     }
-    match compact(session, Trigger::Overflow, None, ports, cancel).await {
-        Compacted::Done(_) => Event::Remedied,
-        Compacted::NotNeeded => Event::NoRoom { fault, why: None },
-        Compacted::Stuck(why) => Event::NoRoom { fault, why: Some(why) },
-        Compacted::Cancelled => Event::Cancelled(When::CallingModel),
-        Compacted::StoreFailed(error) => Event::StoreFailed(error),
+    let why = match compact(session, Trigger::Overflow, None, ports, cancel).await {
+        Compacted::Done(_) => return Event::Remedied,
+        Compacted::NotNeeded => None,
+        Compacted::Stuck(why) => Some(why),
+        Compacted::Cancelled => return Event::Cancelled(When::CallingModel),
+        Compacted::StoreFailed(error) => return Event::StoreFailed(error),
+    };
+    match leave_out_images(session, &fault, ports).await {
+        true => Event::Remedied,
+        false => Event::NoRoom { fault, why },
     }
+}
+
+/// Leaves the images in the results of tools out from now on, where a request has too many bytes; false where
+/// that changes nothing.
+async fn leave_out_images(session: &mut Session, fault: &Fault, ports: &Ports) -> bool {
+    const QUIRK: Quirk = Quirk::TextResults;
+    let has_image = |message: &Arc<Message>| match &**message {
+        Message::Tool(ToolMessage { content: content @ Content::Parts(_), .. }) => {
+            content.words().contains("[image]")
+        }
+        _ => false,
+    };
+    let is_about_bytes = fault.class == FaultClass::PayloadTooLarge;
+    if !is_about_bytes || session.quirks_mut().has(QUIRK) || !session.history.messages().iter().any(has_image)
+    {
+        return false;
+    }
+    session.quirks_mut().set(QUIRK);
+    session.ledger.declare(CacheBreak::Learned);
+    ports.events.send(TurnEvent::Status(texts::mended(QUIRK, &fault.detail))).await;
+    true
 }
 
 /// Makes the history smaller if the engine finds that it should be, in the same session. `focus` is what the

@@ -12,8 +12,8 @@ use hermes_context::{
     SummaryFailureKind, here,
 };
 use hermes_conversation::{
-    BoxFuture, EventStream, History, Message, Quirks, SessionId, SummaryBy, Trigger, TurnEvent, UserMessage,
-    events, repair,
+    AssistantMessage, BoxFuture, CallId, Content, EventStream, History, Message, Quirk, Quirks, RawJson,
+    SessionId, SummaryBy, ToolCall, ToolMessage, Trigger, TurnEvent, UserMessage, events, repair,
 };
 use hermes_testkit::{Compacting, MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
 use hermes_tools::ApprovalMode;
@@ -302,6 +302,33 @@ async fn a_cap_on_the_reply_is_obeyed_and_the_history_left_alone() {
     let (report, heard) = scene.turn("and now?").await;
     assert!(report.failed && compactions(&heard).is_empty(), "{report:?}");
     assert!(report.error.unwrap().contains("model.max_tokens"));
+}
+
+/// Images in the results of tools are bytes that no summary makes fewer.
+#[tokio::test]
+async fn images_in_results_go_where_a_request_stays_too_large() {
+    let shown = r#"[{"type":"text","text":"a page"},{"type":"image_url","image_url":{"url":"data:x"}}]"#;
+    let steps = || [refused(413, "x"), refused(413, "x"), answered("Done.")];
+    for has_image in [true, false] {
+        let mut scene = Scene::new(steps(), Answer::Text(good_summary(), false));
+        let look = ToolCall::new(CallId::new("c"), "look", "{}");
+        let content = match has_image {
+            true => Content::Parts(RawJson::parse(shown).unwrap()),
+            false => Content::text("a page"),
+        };
+        let result = ToolMessage { content, ..ToolMessage::new(CallId::new("c"), "look", "") };
+        scene.session.history.push(Message::user("look at it"));
+        let calls = vec![look];
+        scene.session.history.push(Message::Assistant(AssistantMessage { calls, ..Default::default() }));
+        scene.session.history.push(Message::Tool(result));
+        scene.session.history.push(Message::assistant("I see."));
+        let (report, heard) = scene.turn("and now?").await;
+        let said = |event: &TurnEvent| matches!(event, TurnEvent::Status(text) if text.contains("as text"));
+        assert_eq!(scene.session.quirks.has(Quirk::TextResults), has_image, "{report:?}");
+        assert_eq!(heard.iter().any(said), has_image, "{heard:?}");
+        let sent = scene.model.bodies().pop().unwrap().to_string();
+        assert!(report.completed && !sent.contains("data:x"), "{report:?}");
+    }
 }
 
 /// What one model told says nothing about another.

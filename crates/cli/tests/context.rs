@@ -204,4 +204,12 @@ async fn a_server_of_ones_own_is_asked_for_the_window() {
     run(home.path(), &["--continue", "-z", "and now?"]).await;
     let shown = json_of(home.path(), &["context", "show"]).await;
     assert_eq!(shown["meter"]["window"], 16_384, "{shown}");
+    // What a refusal once told is looked at again: the server may have been started with more.
+    let learned = format!("context_lengths:\n  'llama-3@{}': 8192\n", server.base_url());
+    home.write("context_length_cache.yaml", &learned);
+    let shown = json_of(home.path(), &["context", "show"]).await;
+    assert_eq!(shown["meter"]["window"], 8_192, "{shown}");
+    run(home.path(), &["--continue", "-z", "and now?"]).await;
+    let shown = json_of(home.path(), &["context", "show"]).await;
+    assert_eq!(shown["meter"]["window"], 16_384, "{shown}");
 }

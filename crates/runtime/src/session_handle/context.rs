@@ -140,6 +140,7 @@ impl SessionHandle<'_> {
         let ports = self.ports(events, cancel)?;
         let State::Live(session) = &mut self.state else { unreachable!("the session is stored") };
         session.context.forget_attempts();
+        session.context.past.in_this_turn = 0;
         if trigger == Trigger::Manual {
             session.context.past.resting = None;
         }

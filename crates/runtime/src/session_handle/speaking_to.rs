@@ -7,7 +7,7 @@ use crate::{Runtime, RuntimeError, learned_windows, model_facts, prompting};
 use hermes_agent::TurnReport;
 use hermes_conversation::{CacheBreak, Lease, SessionId};
 use hermes_prompt::{Layers, SystemPrompt};
-use hermes_providers::{Basis, Endpoint, FactSource, probe};
+use hermes_providers::{Asker, Basis, Endpoint, FactSource, probe};
 use hermes_store::{SessionDb, Target};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -60,22 +60,36 @@ impl SessionHandle<'_> {
                 FactSource::BuiltIn => endpoint.provider != "custom",
                 FactSource::Config | FactSource::Endpoint | FactSource::Remembered => true,
             };
-        if self.has_asked || said < SHORT || is_known(&self.endpoint) {
+        // A server on this machine may have been started anew with another window since.
+        let learned = learned_windows::learned(self.runtime.home(), &self.endpoint);
+        let may_have_changed = learned.is_some() && self.endpoint.is_loopback();
+        if self.has_asked || said < SHORT || is_known(&self.endpoint) && !may_have_changed {
             return Ok(());
         }
         self.has_asked = true;
         let asker = asker(&self.runtime.config, ASKING)?;
         let mut endpoint = self.endpoint.clone();
+        if may_have_changed {
+            let given = self.given_window(&endpoint, &asker).await;
+            if let Some(given) = given.filter(|given| Some(*given) != learned) {
+                learned_windows::learn(self.runtime.home(), &endpoint, given);
+                return self.speak_to(endpoint);
+            }
+            return Ok(());
+        }
         model_facts::ask(self.runtime.home(), &endpoint, &asker).await;
         if !is_known(&endpoint) {
-            let probed = probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), &asker).await;
-            let window = probed.and_then(|server| server.window);
-            let Some(window) = window.filter(|window| window.basis != Basis::Trained) else {
-                return Ok(());
-            };
-            endpoint.context_length = Some(window.tokens);
+            let Some(given) = self.given_window(&endpoint, &asker).await else { return Ok(()) };
+            endpoint.context_length = Some(given);
         }
         self.speak_to(endpoint)
+    }
+
+    /// The window that a server on this machine gives the model; what the model was made for is no answer.
+    async fn given_window(&self, endpoint: &Endpoint, asker: &Asker) -> Option<u64> {
+        let probed = probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), asker).await;
+        let window = probed.and_then(|server| server.window);
+        window.filter(|window| window.basis != Basis::Trained).map(|window| window.tokens)
     }
 
     /// Keeps a window that a refusal told, once a request of that size went well.

@@ -154,16 +154,16 @@ impl Tool for ContextExpand {
             ));
         }
         let room = scope.result_limit.saturating_sub(FRAME).max(FRAME);
-        Ok(ToolOutput::json(page(&found, args.offset, room, last)).paging_itself())
+        Ok(ToolOutput::json(page(&found, &args, room, last)).paging_itself())
     }
 }
 
 /// As many messages as there is room for, the first one from an offset on; a message that does not fit is
 /// cut, and the answer says how to go on.
-fn page(found: &[EarlierMessage], offset: usize, room: usize, last: MessageId) -> Value {
+fn page(found: &[EarlierMessage], args: &ExpandArgs, room: usize, last: MessageId) -> Value {
     let (mut shown, mut left) = (Vec::new(), room);
     for (place, earlier) in found.iter().enumerate() {
-        let skipped = if place == 0 { offset } else { 0 };
+        let skipped = if place == 0 { args.offset } else { 0 };
         let text = words(&earlier.message);
         let rest = text.chars().skip(skipped);
         let frame = told(earlier, "").to_string().chars().count();
@@ -175,15 +175,25 @@ fn page(found: &[EarlierMessage], offset: usize, room: usize, last: MessageId) -
         } else if shown.is_empty() {
             let count = fitting.max(1);
             let part: String = rest.take(count).collect();
-            let next = json!({ "message": earlier.id.0, "offset": skipped + count });
+            let mut next = next(args, earlier.id.0);
+            next["offset"] = json!(skipped + count);
             return json!({ "messages": [told(earlier, &part)], "next": next });
         } else {
-            return json!({ "messages": shown, "next": { "from": earlier.id.0 } });
+            return json!({ "messages": shown, "next": next(args, earlier.id.0) });
         }
     }
     match found.last().filter(|newest| found.len() == PAGE && newest.id != last) {
-        Some(newest) => json!({ "messages": shown, "next": { "from": newest.id.0 + 1 } }),
+        Some(newest) => json!({ "messages": shown, "next": next(args, newest.id.0 + 1) }),
         None => json!({ "messages": shown }),
+    }
+}
+
+/// How to ask for what comes after a page, and not for more than was asked for.
+fn next(args: &ExpandArgs, from: i64) -> Value {
+    match (args.message, args.summary) {
+        (Some(message), _) => json!({ "message": message }),
+        (None, Some(summary)) => json!({ "summary": summary, "from": from }),
+        (None, None) => json!({ "from": from }),
     }
 }
 
