@@ -63,7 +63,7 @@ async fn a_long_conversation_in_a_terminal() {
         screen.expect("❯ \r\x1b[2C").await;
         screen.type_keys(&format!("{}\r", question(turn)));
         if turn == 3 {
-            screen.expect("summed up by m").await;
+            screen.expect("tokens, by m in").await;
         }
         screen.expect("So it is.").await;
     }
@@ -207,6 +207,7 @@ async fn a_server_of_ones_own_is_asked_for_the_window() {
     // What a refusal once told is looked at again: the server may have been started with more.
     let learned = format!("context_lengths:\n  'llama-3@{}': 8192\n", server.base_url());
     home.write("context_length_cache.yaml", &learned);
+    run(home.path(), &["-z", &"word ".repeat(8_000)]).await;
     let shown = json_of(home.path(), &["context", "show"]).await;
     assert_eq!(shown["meter"]["window"], 8_192, "{shown}");
     run(home.path(), &["--continue", "-z", "and now?"]).await;
