@@ -25,7 +25,7 @@ pub(crate) struct Found {
     pub(crate) text: String,
     /// What a person said in the same message.
     pub(crate) rest: Option<UserMessage>,
-    /// Whether its end line has the right fingerprint, so that nobody else can have written it.
+    /// Whether its end line has the fingerprint that ours have.
     pub(crate) is_ours: bool,
 }
 
