@@ -4,6 +4,7 @@
 //! model that is out of reach or out of money is left alone for a while, for all jobs.
 
 use crate::recovery::is_about_the_key;
+use crate::room;
 use futures::StreamExt;
 use hermes_conversation::{AuxRequest, AuxTask, Cost, FinishReason, Message};
 use hermes_wire::{
@@ -137,7 +138,7 @@ pub async fn answer_in_order(
     for model in stops {
         let (mut retries, mut keys) = (0, 0);
         loop {
-            let fault = match ask_once(model.as_ref(), limits, request).await {
+            let fault = match ask(model.as_ref(), limits, request).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => classify(&failure),
             };
@@ -165,18 +166,44 @@ pub async fn answer_in_order(
     Err(AuxFailure { class, why: format!("{}: {last}", task.as_str()) })
 }
 
+/// Asks, and once more with more room where the answer was cut before it said enough: some models think at
+/// length, and what they think counts as written.
+async fn ask(model: &dyn Model, limits: &AuxLimits, request: &AuxRequest) -> Result<AuxAnswer, Failure> {
+    let first = ask_once(model, limits, request).await?;
+    let must_be_whole = request.task == AuxTask::Compression;
+    let max_output_tokens = request.max_output_tokens.saturating_mul(4).min(room::ENOUGH);
+    let has_more = max_output_tokens > request.max_output_tokens;
+    if !(first.was_cut && (must_be_whole || first.text.is_empty()) && has_more) {
+        return said(first);
+    }
+    let request = AuxRequest { max_output_tokens, ..request.clone() };
+    match ask_once(model, limits, &request).await {
+        Ok(mut second) => {
+            second.cost += first.cost;
+            said(second)
+        }
+        // The larger cap was not taken; what there is counts.
+        Err(_) if !first.text.is_empty() => Ok(first),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn said(answer: AuxAnswer) -> Result<AuxAnswer, Failure> {
+    match answer.text.is_empty() {
+        true => Err(Failure::Garbled { cause: "the reply was empty".to_owned() }),
+        false => Ok(answer),
+    }
+}
+
 async fn ask_once(model: &dyn Model, limits: &AuxLimits, request: &AuxRequest) -> Result<AuxAnswer, Failure> {
     let late = |_| Failure::TimedOut { phase: TimeoutPhase::Total, limit: limits.time };
     let reply = tokio::time::timeout(limits.time, listen(model, request)).await.map_err(late)??;
-    match reply.message.text.trim() {
-        "" => Err(Failure::Garbled { cause: "the reply was empty".to_owned() }),
-        text => Ok(AuxAnswer {
-            text: text.to_owned(),
-            model: model.profile().model.to_string(),
-            was_cut: matches!(reply.finish, FinishReason::Length | FinishReason::Incomplete),
-            cost: reply.bill.cost,
-        }),
-    }
+    Ok(AuxAnswer {
+        text: reply.message.text.trim().to_owned(),
+        model: model.profile().model.to_string(),
+        was_cut: matches!(reply.finish, FinishReason::Length | FinishReason::Incomplete),
+        cost: reply.bill.cost,
+    })
 }
 
 async fn listen(model: &dyn Model, request: &AuxRequest) -> Result<Reply, Failure> {

@@ -105,6 +105,30 @@ async fn an_answer_that_takes_too_long_is_not_waited_for() {
     assert_eq!((answer.unwrap().as_str(), models[0].left()), ("yes", 0));
 }
 
+/// What a model thinks may use up what it may write.
+#[tokio::test]
+async fn an_answer_that_was_cut_is_asked_for_with_more_room() {
+    use AuxTask::{Compression, Title};
+    let cut = |text: &str| ModelStep::Reply(ReplyScript::text(text).with_finish(FinishReason::Length));
+    let refused = || ModelStep::Fail(refused(400));
+    for (task, steps, want, caps) in [
+        (Compression, vec![cut("beg"), says("whole")], Some(("whole", false)), vec![77, 308]),
+        (Compression, vec![cut("beg"), cut("begin")], Some(("begin", true)), vec![77, 308]),
+        (Compression, vec![cut("beg"), refused()], Some(("beg", true)), vec![77, 308]),
+        (Compression, vec![cut(""), refused()], None, vec![77, 308]),
+        (Compression, vec![says("whole")], Some(("whole", false)), vec![77]),
+        (Title, vec![cut("beg")], Some(("beg", true)), vec![77]),
+        (Title, vec![cut(""), says("whole")], Some(("whole", false)), vec![77, 308]),
+    ] {
+        let (models, stops) = stops(vec![steps]);
+        let answer = answer_in_order(&stops, &Resting::default(), &limits(), &request(task)).await.ok();
+        let said = answer.as_ref().map(|answer| (answer.text.as_str(), answer.was_cut));
+        assert_eq!(said, want, "{task:?}");
+        let asked: Vec<_> = models[0].bodies().iter().map(|body| body["max_tokens"].as_u64()).collect();
+        assert_eq!(asked, caps.into_iter().map(Some).collect::<Vec<_>>(), "{task:?} {want:?}");
+    }
+}
+
 #[test]
 fn every_fault_is_decided() {
     use AuxStep::{Again, GiveUp, Next};

@@ -11,7 +11,7 @@ use hermes_wire::{ModelProfile, Reply};
 /// What a reply may have had where no cap was set and nobody says how long it was.
 const USUAL: u64 = 4_096;
 /// No cap is raised beyond this.
-const ENOUGH: u64 = 32_768;
+pub(crate) const ENOUGH: u64 = 32_768;
 
 /// The next larger cap: the one in force doubled, up to a limit. `None` where it cannot grow. Where no cap
 /// was set, the endpoint has one of its own; the length of the reply that it cut tells what it is.
