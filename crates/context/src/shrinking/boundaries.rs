@@ -66,7 +66,7 @@ pub(crate) fn before_longest_tail(
     // Between a request and a reply there is no role left for a summary.
     let is_after_user = range.start > 0 && is_user(range.start - 1);
     let has_role = |place: usize| !is_after_user || is_user(place) || repeated(place).is_some();
-    let behind = reading.summary.map_or(0, |place| place + 1);
+    let behind = reading.summaries.last().map_or(0, |last| last + 1);
     let fits = |place: &usize| may_cut(history, *place) && has_role(*place) && weight(*place) <= most;
     let end = (behind.max(range.start) + 1..range.end).find(fits).unwrap_or(range.end);
     range.start..end
@@ -108,7 +108,7 @@ fn tail(history: &[Arc<Message>], weights: &Weights, reading: &Reading, room: Ro
         }
     }
     // A summary is always made anew: two of them would compete.
-    let behind = reading.summary.map_or(0, |place| cut_after(history, place + 1));
+    let behind = reading.summaries.last().map_or(0, |last| cut_after(history, last + 1));
     cut.max(behind)
 }
 
@@ -121,7 +121,7 @@ fn head(
     next_is_user: bool,
 ) -> usize {
     let begins_with_user = matches!(history.first().map(|message| &**message), Some(Message::User(_)));
-    if reading.summary.is_some() || !begins_with_user {
+    if !reading.summaries.is_empty() || !begins_with_user {
         return 0;
     }
     let mut head = cut_after(history, room.head_messages.min(history.len())).min(tail);

@@ -121,8 +121,7 @@ fn message(
     let (who, text) = match &*source.history[place] {
         Message::User(_) => {
             let said = source.reading.said_words(source.history, place);
-            let said =
-                said.or_else(|| source.reading.summary_at(source.history, place).map(|found| found.text));
+            let said = said.or_else(|| source.reading.summary(source.history, place).map(|found| found.text));
             ("user", shortened(&said.unwrap_or_default(), detail))
         }
         Message::Assistant(reply) => {

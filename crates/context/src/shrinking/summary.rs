@@ -21,7 +21,7 @@ const LEAST_ROOM: u64 = 1_000;
 pub(crate) struct Previous {
     pub(crate) place: usize,
     pub(crate) text: String,
-    /// Whether its end line is one of ours.
+    /// Whether nobody else can have written it.
     pub(crate) is_ours: bool,
     /// The files that it names.
     pub(crate) files: Vec<String>,
@@ -29,8 +29,8 @@ pub(crate) struct Previous {
 
 /// Finds it; a summary is recognised by its text, so it is found after a restart too.
 pub(crate) fn previous(view: &View<'_>, reading: &Reading, range: &Range<usize>) -> Option<Previous> {
-    let place = reading.summary.filter(|place| range.contains(place))?;
-    let found = reading.summary_at(view.history, place)?;
+    let place = reading.summaries.iter().rev().copied().find(|place| range.contains(place))?;
+    let found = reading.summary(view.history, place)?;
     let text = mechanical::without(&found.text).to_owned();
     Some(Previous { place, text, is_ours: found.is_ours, files: mechanical::files_of(&found.text) })
 }
