@@ -69,6 +69,8 @@ pub struct SessionHandle<'a> {
     external: Option<Arc<External>>,
     /// What that offers to the model.
     engine_tools: Vec<ToolWire>,
+    /// That was asked, and the model is told.
+    has_engine_tools: bool,
 }
 
 enum State {
@@ -233,6 +235,7 @@ impl<'a> SessionHandle<'a> {
             engine,
             external,
             engine_tools: Vec::new(),
+            has_engine_tools: false,
             ask,
             state,
             is_resumed: false,

@@ -34,7 +34,6 @@ pub(crate) struct Told {
 
 /// Where an engine runs.
 pub(crate) struct Place {
-    pub(crate) session: String,
     pub(crate) model: String,
     /// Without secrets.
     pub(crate) env: Vec<(String, String)>,
@@ -52,6 +51,7 @@ pub(crate) struct External {
 
 #[derive(Default)]
 struct State {
+    session: String,
     told: Told,
     talk: Option<Talk>,
     sent: SentSoFar,
@@ -59,8 +59,9 @@ struct State {
 }
 
 impl External {
-    pub(crate) fn new(plugin: Plugin, place: Place) -> Self {
-        Self { plugin, place, state: Mutex::default(), starting: tokio::sync::Mutex::default() }
+    pub(crate) fn new(plugin: Plugin, place: Place, session: String) -> Self {
+        let state = Mutex::new(State { session, ..State::default() });
+        Self { plugin, place, state, starting: tokio::sync::Mutex::default() }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -123,6 +124,13 @@ impl External {
         }
     }
 
+    /// Another session goes on with the conversation. The program ends with the old one; when it is needed
+    /// again it is started for the new one.
+    pub(crate) async fn move_to(&self, session: String) {
+        self.state().session = session;
+        self.leave().await;
+    }
+
     async fn talk(&self, window: &Window) -> Result<Talk, Broken> {
         let _starting = self.starting.lock().await;
         if let Some(talk) = self.state().talk.clone() {
@@ -138,9 +146,12 @@ impl External {
         let talk = Talk::start(program, self.plugin.timeout, move |line| {
             tracing::info!(engine = name, said = redact(&secrets, line).as_ref(), "context engine");
         });
+        // Whoever stops waiting for its first words does not leave it running beside the next one.
+        let stop = talk.ends_unless_kept();
+        let session = self.state().session.clone();
         let params = Initialize {
             protocol: PROTOCOL,
-            session: &self.place.session,
+            session: &session,
             model: &self.place.model,
             window: window.tokens,
             output: window.output,
@@ -154,6 +165,7 @@ impl External {
         state.tools = said.tools;
         state.sent = SentSoFar::default();
         state.talk = Some(talk.clone());
+        stop.disarm();
         Ok(talk)
     }
 

@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How long an engine may take to end when it is told to.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -89,6 +89,11 @@ impl Talk {
         if let Ok(params) = serde_json::to_string(params) {
             let _ = self.orders.send(Order::Tell { method, params });
         }
+    }
+
+    /// Ends it when this is dropped, as [`Talk::leave`] does, without waiting for it.
+    pub(super) fn ends_unless_kept(&self) -> DropGuard {
+        self.leaving.clone().drop_guard()
     }
 
     /// Ends it, and waits for the end.

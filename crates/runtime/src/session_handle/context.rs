@@ -220,6 +220,9 @@ impl SessionHandle<'_> {
         let delegate = Delegator::at(self.runtime, &id, &self.current, self.standing.depth)?;
         let context = self.runtime.tool_context(&id, self.tool_context.cwd(), delegate)?;
         std::mem::replace(&mut self.tool_context, context).leave().await;
+        if let Some(external) = &self.external {
+            external.move_to(id.to_string()).await;
+        }
         (self.id, self.title) = (id, stored.title);
         self.take_up_the_past();
         Ok(())

@@ -23,12 +23,11 @@ pub(super) fn external(
     let passthrough = runtime.config.list("terminal.env_passthrough")?;
     let shell = runtime.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
     let place = Place {
-        session: id.to_string(),
         model: endpoint.model.clone(),
         env: child_env(shell, &passthrough),
         secrets: runtime.secrets.clone(),
     };
-    Ok(Some(Arc::new(External::new(plugin.clone(), place))))
+    Ok(Some(Arc::new(External::new(plugin.clone(), place, id.to_string()))))
 }
 
 impl SessionHandle<'_> {
@@ -78,8 +77,7 @@ impl SessionHandle<'_> {
     ) -> Result<(), RuntimeError> {
         let config = &self.runtime.config;
         let is_wanted = are_wanted(&config.list("toolsets")?, &config.list("agent.disabled_toolsets")?)
-            && self.standing.works_for.is_none()
-            && self.engine_tools.is_empty();
+            && self.standing.works_for.is_none();
         let Some(external) = self.external.clone().filter(|external| is_wanted && external.has_tools())
         else {
             return Ok(());
@@ -97,6 +95,10 @@ impl SessionHandle<'_> {
         let Some(Ok(())) = cancel.run_until_cancelled(external.ready(&window, &relay)).await else {
             return Ok(());
         };
+        // A program that was started again, for a session that took over, has the tools that the model knows.
+        if std::mem::replace(&mut self.has_engine_tools, true) {
+            return Ok(());
+        }
         self.engine_tools = external.tools();
         let (registry, told) =
             with_tools(&self.standing.registry, self.engine_tools.clone(), Some(&external));

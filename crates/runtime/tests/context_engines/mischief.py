@@ -59,9 +59,13 @@ def answer(method, p):
     if method == "plan":
         return spoil_plan(plan(p), p)
     if method == "assemble":
+        if mode == "dies late":
+            sys.exit(5)
         return spoil_history(assemble(p))
     result = initialize(p)
     note(initialized=p)
+    if mode == "never ready":
+        time.sleep(1000)
     if mode == "complains":
         # Without a threshold it is asked about every request.
         del result["threshold_tokens"]

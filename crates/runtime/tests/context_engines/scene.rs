@@ -52,11 +52,18 @@ impl Scene {
         home.write_config(&format!(
             "model: {{provider: box, default: claude-m, max_tokens: 1000, context_length: 30000}}\n\
              custom_providers:\n- {{name: box, base_url: '{}', api_key: {KEY}, api_mode: chat_completions}}\n\
-             compression: {{threshold: 0.5}}\nauxiliary: {{title_generation: {{enabled: false}}}}\n\
-             context: {{engine: '{engine}'}}\n",
+             auxiliary: {{title_generation: {{enabled: false}}}}\n\
+             context: {{engine: '{engine}'}}\ncompression:\n  threshold: 0.5\n",
             provider.base_url(),
         ));
         Self { home, provider }
+    }
+
+    /// With another line of settings.
+    pub(crate) fn set(&self, line: &str) {
+        let path = self.home.path().join("config.yaml");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, format!("{text}{line}\n")).unwrap();
     }
 
     pub(crate) fn runtime(&self) -> Runtime {
