@@ -31,8 +31,8 @@ impl OriginalRange {
 pub(crate) fn is_original(table: &str) -> String {
     format!(
         "NOT EXISTS (SELECT 1 FROM hx_message_ext AS made WHERE made.message_id = {table}.id AND made.made = 1)
-         AND NOT ((substr({table}.content, 1, 19) = '[CONTEXT COMPACTION'
-                   OR substr({table}.content, 1, 18) = '[CONTEXT SUMMARY]:')
+         AND NOT ((substr(ifnull({table}.content, ''), 1, 19) = '[CONTEXT COMPACTION'
+                   OR substr(ifnull({table}.content, ''), 1, 18) = '[CONTEXT SUMMARY]:')
                   AND NOT EXISTS (SELECT 1 FROM hx_message_ext AS ours WHERE ours.message_id = {table}.id))"
     )
 }

@@ -509,6 +509,31 @@ async fn an_older_file_learns_about_epochs() {
     assert_eq!(verify(&path).findings, []);
 }
 
+/// The Python release writes calls without words as NULL. They were said like everything else.
+#[tokio::test]
+async fn calls_of_the_python_release_without_words_are_somebodys() {
+    let desk = Desk::new();
+    let lease = desk.lease("s").await;
+    desk.raw()
+        .execute_batch(
+            r#"INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'list it', 1);
+               INSERT INTO messages (session_id, role, content, tool_calls, timestamp) VALUES
+                 ('s', 'assistant', NULL, '[{"id":"c1","function":{"name":"ls","arguments":"{}"}}]', 2);
+               INSERT INTO messages (session_id, role, content, tool_call_id, tool_name, timestamp)
+                 VALUES ('s', 'tool', 'a b', 'c1', 'ls', 3);
+               INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'assistant', 'two', 4);"#,
+        )
+        .unwrap();
+    let all = async || desk.db.originals(&id(), OriginalRange::ALL, None, 9).await.unwrap();
+    assert_eq!(texts(&all().await), ["list it", "", "a b", "two"]);
+    let epoch = summed_up(&desk, "s", "so far", 1).await;
+    let added = desk.db.compact(&lease, None, &compaction(&epoch, 1, &[(&[], "n1")])).await.unwrap();
+    assert_eq!(added, [node(1, 0, &[], (1, 3, 3))]);
+    assert_eq!(desk.messages("s").await, epoch);
+    assert_eq!(texts(&all().await), ["list it", "", "a b", "two"]);
+    is_sound(&desk).await;
+}
+
 /// Rows of the Python release carry no mark: its summaries are known by how they begin.
 #[tokio::test]
 async fn summaries_of_the_python_release_are_nobodys_words() {
