@@ -2,10 +2,11 @@
 
 use hermes_context::{SUMMARY_HEADING, SUMMARY_SECTIONS};
 use hermes_conversation::{
-    AssistantMessage, CallId, Content, Message, RawJson, Reasoning, ToolCall, ToolMessage, UserMessage,
-    repair,
+    AssistantMessage, CallId, Content, Issuer, Message, RawJson, Reasoning, ToolCall, ToolMessage,
+    UserMessage, repair,
 };
 use hermes_testkit::Random;
+use serde_json::json;
 use std::sync::Arc;
 
 const TOOLS: [&str; 6] = ["terminal", "read_file", "search_files", "patch", "execute_code", "other"];
@@ -54,7 +55,9 @@ fn turn(random: &mut Random, messages: &mut Vec<Message>, next_id: &mut usize) {
     }
     if !random.once_in(6) {
         let most = size(random);
-        messages.push(Message::assistant(words(random, most)));
+        let text = words(random, most);
+        let (reasoning, issuer) = (reasoning(random, &text, &[]), Some(issuer()));
+        messages.push(Message::Assistant(AssistantMessage { text, reasoning, issuer, ..Default::default() }));
     }
 }
 
@@ -86,12 +89,43 @@ fn calls(
         })
         .collect();
     let text = if random.once_in(3) { words(random, 20) } else { String::new() };
-    let reasoning = match random.below(8) {
-        0 => Reasoning { content: Some(words(random, 50)), ..Reasoning::default() },
-        _ => Reasoning::default(),
-    };
-    messages.push(Message::Assistant(AssistantMessage { text, calls, reasoning, ..Default::default() }));
+    let (reasoning, issuer) = (reasoning(random, &text, &calls), Some(issuer()));
+    let reply = AssistantMessage { text, calls, reasoning, issuer, ..Default::default() };
+    messages.push(Message::Assistant(reply));
     messages.extend(results);
+}
+
+/// Who wrote it all, and who is going to read it.
+pub(crate) fn issuer() -> Issuer {
+    Issuer { provider: "p".into(), origin: "https://p.example".into(), model: "m".into() }
+}
+
+/// What a model thinks before it speaks, in the formats that want it back.
+fn reasoning(random: &mut Random, text: &str, calls: &[ToolCall]) -> Reasoning {
+    let raw = |value: serde_json::Value| RawJson::of(&value);
+    let thought = words(random, 30);
+    let id = calls.first().map_or(0, |call| call.id.as_str().len() + thought.len());
+    match random.below(8) {
+        0 => Reasoning { content: Some(thought), ..Reasoning::default() },
+        1 | 2 => {
+            let mut blocks =
+                vec![json!({"type": "thinking", "thinking": thought, "signature": format!("sig{id}")})];
+            if !text.is_empty() {
+                blocks.push(json!({"type": "text", "text": text}));
+            }
+            blocks.extend(calls.iter().map(|call| json!({"type": "tool_use", "id": call.id.as_str()})));
+            Reasoning { anthropic_blocks: raw(json!(blocks)), ..Reasoning::default() }
+        }
+        3 | 4 => {
+            let item = json!({"type": "reasoning", "id": format!("rs_{id}"), "summary": [],
+                "encrypted_content": thought});
+            let said = json!([{"type": "message", "role": "assistant", "id": format!("msg_{id}"),
+                "content": [{"type": "output_text", "text": text}]}]);
+            let codex_messages = if text.is_empty() { None } else { raw(said) };
+            Reasoning { codex_items: raw(json!([item])), codex_messages, ..Reasoning::default() }
+        }
+        _ => Reasoning::default(),
+    }
 }
 
 /// What was there before and some turns more, as it would be restored.

@@ -1,8 +1,9 @@
 //! Whether providers would take a history, in all three formats.
 
+use crate::made::issuer;
 use hermes_conversation::Message;
 use hermes_testkit::{check, check_anthropic, check_responses};
-use hermes_wire::{ApiMode, ModelRequest, RequestSettings, encode};
+use hermes_wire::{ApiMode, CacheTtl, Effort, ModelRequest, RequestSettings, encode};
 use std::sync::Arc;
 
 /// A history that was taken before is taken after.
@@ -15,12 +16,23 @@ pub(crate) fn accepted(before: &[Arc<Message>], after: &[Arc<Message>], seed: u6
 }
 
 fn refusal(mode: ApiMode, messages: &[Arc<Message>]) -> Option<String> {
-    let settings = RequestSettings { max_tokens: Some(1_000), ..RequestSettings::default() };
+    let mut messages = messages.to_vec();
+    // Nothing is sent before somebody says something, or a tool.
+    if matches!(messages.last().map(|message| &**message), Some(Message::Assistant(_))) {
+        messages.push(Arc::new(Message::user("go on")));
+    }
+    let settings = RequestSettings {
+        max_tokens: Some(20_000),
+        issuer: Some(issuer()),
+        effort: Some(Effort::Medium),
+        cache: Some(CacheTtl::FiveMinutes),
+        ..RequestSettings::default()
+    };
     let request = ModelRequest {
         model: "m".into(),
         system: "s".into(),
         tools: [].into(),
-        messages: Arc::new(messages.to_vec()),
+        messages: Arc::new(messages),
         settings,
     };
     let body: serde_json::Value = serde_json::from_slice(&encode(mode, &request).body).unwrap();
