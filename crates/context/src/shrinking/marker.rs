@@ -72,8 +72,11 @@ fn in_user(user: &UserMessage) -> Option<Found> {
         }
         Content::Parts(raw) => {
             let mut list: Vec<RawJson> = parse_lenient(raw.as_str()).ok()?;
-            let first: Value = serde_json::from_str(list.first()?.as_str()).ok()?;
-            let found = in_text(first["text"].as_str()?)?;
+            let first = text_of(list.first()?)?;
+            if begins(&first, PRIOR) && behind_prior(&first).is_none() {
+                return behind_parts(list);
+            }
+            let found = in_text(&first)?;
             list.remove(0);
             // Words that were there before other parts came to them.
             let words = found.words().map(|words| json!({"type": "text", "text": words}));
@@ -85,6 +88,25 @@ fn in_user(user: &UserMessage) -> Option<Found> {
     // What was sent beside the words began with the same summary.
     let sent = user.api_content.as_deref().and_then(|sent| in_text(sent)?.rest).map(str::to_owned);
     Some(Found { text, rest: content.map(|content| UserMessage { content, api_content: sent }), is_ours })
+}
+
+/// The summary behind parts that were in its place before: the heading of those is a part of its own, and so
+/// is what comes after them.
+fn behind_parts(mut list: Vec<RawJson>) -> Option<Found> {
+    let place =
+        list.iter().rposition(|part| text_of(part).is_some_and(|text| begins(&text, END_OF_PRIOR)))?;
+    let text = text_of(&list.remove(place))?;
+    let (_, summary) = text.split_once(']')?;
+    let found = in_text(summary)?;
+    list.remove(0);
+    let content = (!list.is_empty()).then(|| RawJson::of(&list)).flatten().map(Content::Parts);
+    let rest = content.map(|content| UserMessage { content, api_content: None });
+    Some(Found { text: found.summary.to_owned(), rest, is_ours: false })
+}
+
+fn text_of(part: &RawJson) -> Option<String> {
+    let part: Value = serde_json::from_str(part.as_str()).ok()?;
+    part["text"].as_str().map(str::to_owned)
 }
 
 fn is_heading(text: &str) -> bool {

@@ -94,3 +94,32 @@ fn a_summary_behind_the_words_of_a_message_is_found() {
         assert!(!is_summary(&Message::user(plain)), "{plain}");
     }
 }
+
+/// The same where the message has parts: its heading and the summary are parts of their own.
+#[test]
+fn a_summary_behind_the_parts_of_a_message_is_found() {
+    let parts = |list: serde_json::Value| {
+        Message::User(UserMessage { content: Content::Parts(RawJson::of(&list).unwrap()), api_content: None })
+    };
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let (header, image) = (
+        text("[PRIOR CONTEXT — for reference only]\n"),
+        json!({"type": "image_url", "image_url": {"url": "u"}}),
+    );
+    let summary = text(
+        "\n\n[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]\n\n[CONTEXT COMPACTION — REFERENCE ONLY] Words.\n\n\
+         ## Goal\nship\n\n--- END OF CONTEXT SUMMARY — respond to the message below ---",
+    );
+    let person = parts(json!([header, text("fix [it]"), image, summary]));
+    assert!(is_summary(&person));
+    let found = super::found(&person).unwrap();
+    assert_eq!((found.text.as_str(), found.is_ours), ("Words.\n\n## Goal\nship", false));
+    assert_eq!(found.rest.map(Message::User), Some(parts(json!([text("fix [it]"), image]))));
+    for plain in [
+        json!([header, text("fix [it]"), image]),
+        json!([header]),
+        json!([header, text("[end of prior context] b")]),
+    ] {
+        assert!(!is_summary(&parts(plain.clone())), "{plain}");
+    }
+}
