@@ -121,7 +121,7 @@ impl Manner for Lossless {
     ) -> Option<Question> {
         let earlier = match previous(view, reading, &range) {
             None => Earlier::None,
-            Some(previous) if is_in_tree(view, &previous) => Earlier::Elsewhere(previous.place),
+            Some(previous) if is_in_tree(view, &previous) => Earlier::Elsewhere(previous.places),
             Some(previous) => Earlier::Updated(previous),
         };
         question(view, reading, limits, range, &earlier)

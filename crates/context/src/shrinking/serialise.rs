@@ -44,11 +44,11 @@ pub(crate) struct Source<'a> {
     pub(crate) results: u64,
 }
 
-/// The messages of a stretch, in at most about so many estimated tokens. The summary at `skip` is told
+/// The messages of a stretch, in at most about so many estimated tokens. The summaries at `skip` are told
 /// elsewhere.
-pub(crate) fn serialise(source: Source<'_>, range: Range<usize>, skip: Option<usize>, room: u64) -> String {
+pub(crate) fn serialise(source: Source<'_>, range: Range<usize>, skip: &[usize], room: u64) -> String {
     let places: Vec<usize> =
-        range.rev().filter(|place| Some(*place) != skip || has_words(source, *place)).collect();
+        range.rev().filter(|place| !skip.contains(place) || has_words(source, *place)).collect();
     pieces(source, &places, room).into_iter().rev().collect::<Vec<_>>().join("\n\n")
 }
 

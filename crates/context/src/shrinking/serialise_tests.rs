@@ -16,7 +16,7 @@ fn written(messages: Vec<Message>, skip: Option<usize>, results: u64, room: u64)
     let history: Vec<_> = messages.into_iter().map(Arc::new).collect();
     let reading = read(&history);
     let source = Source { history: &history, reading: &reading, print: 0xabc, results };
-    serialise(source, 0..history.len(), skip, room)
+    serialise(source, 0..history.len(), skip.as_slice(), room)
 }
 
 #[test]

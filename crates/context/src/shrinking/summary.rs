@@ -2,9 +2,10 @@
 
 use super::mechanical;
 use super::reading::Reading;
+use super::sections::{SNAPSHOT, Sections};
 use super::serialise::{Source, serialise};
 use super::settings::Limits;
-use super::template::{self, Focus, Request};
+use super::template::{self, Focus, Request, SECTIONS};
 use super::text::{cut, one_line};
 use crate::weights::text_tokens;
 use crate::{Question, View};
@@ -17,22 +18,38 @@ const FOCUS: usize = 700;
 /// Where fewer tokens than this are left for the messages, no model is asked.
 const LEAST_ROOM: u64 = 1_000;
 
-/// The newest summary in a stretch, as far as a model wrote it, and where it is.
+/// The summaries in a stretch, as far as models wrote them, and where they are. There is one, unless another
+/// program has compacted the session: it leaves ours where it is and adds its own.
 pub(crate) struct Previous {
-    pub(crate) place: usize,
+    pub(crate) places: Vec<usize>,
+    /// What they say, oldest first.
     pub(crate) text: String,
-    /// Whether nobody else can have written it.
+    /// Whether nobody else can have written the newest.
     pub(crate) is_ours: bool,
-    /// The files that it names.
+    /// The files that they name.
     pub(crate) files: Vec<String>,
 }
 
-/// Finds it; a summary is recognised by its text, so it is found after a restart too.
+/// Finds them; a summary is recognised by its text, so it is found after a restart too.
 pub(crate) fn previous(view: &View<'_>, reading: &Reading, range: &Range<usize>) -> Option<Previous> {
-    let place = reading.summaries.iter().rev().copied().find(|place| range.contains(place))?;
-    let found = reading.summary(view.history, place)?;
-    let text = mechanical::without(&found.text).to_owned();
-    Some(Previous { place, text, is_ours: found.is_ours, files: mechanical::files_of(&found.text) })
+    let places: Vec<usize> =
+        reading.summaries.iter().copied().filter(|place| range.contains(place)).collect();
+    let found: Vec<_> = places.iter().filter_map(|place| reading.summary(view.history, *place)).collect();
+    let (newest, older) = found.split_last()?;
+    let mut texts: Vec<String> =
+        older.iter().map(|found| older_text(mechanical::without(&found.text))).collect();
+    texts.push(mechanical::without(&newest.text).to_owned());
+    let files = found.iter().rev().flat_map(|found| mechanical::files_of(&found.text)).collect();
+    Some(Previous { places, text: texts.join("\n\n"), is_ours: newest.is_ours, files })
+}
+
+/// What is still to be told of a summary that another one follows: what was asked last is told by that one.
+fn older_text(text: &str) -> String {
+    let sections = Sections::parse(text);
+    match sections.count() {
+        0 => text.to_owned(),
+        _ => sections.only(&(SNAPSHOT + 1..SECTIONS.len()).collect::<Vec<_>>()).text(),
+    }
 }
 
 /// What becomes of an earlier summary.
@@ -41,8 +58,8 @@ pub(crate) enum Earlier {
     None,
     /// The new summary stands for it, too.
     Updated(Previous),
-    /// It is told elsewhere: the one at this place is not shown.
-    Elsewhere(usize),
+    /// It is told elsewhere: those at these places are not shown.
+    Elsewhere(Vec<usize>),
 }
 
 /// The question; `None` if there is nobody to ask, or hardly any room to show them something.
@@ -59,9 +76,9 @@ pub(crate) fn question(
     // A summary may be half as long again as it should be.
     let max_output_tokens = budget.saturating_mul(3) / 2;
     let (shown, skip) = match earlier {
-        Earlier::None => (None, None),
-        Earlier::Updated(earlier) => (Some(cut(&earlier.text, window as usize)), Some(earlier.place)),
-        Earlier::Elsewhere(place) => (None, Some(*place)),
+        Earlier::None => (None, &[][..]),
+        Earlier::Updated(earlier) => (Some(cut(&earlier.text, window as usize)), &earlier.places[..]),
+        Earlier::Elsewhere(places) => (None, &places[..]),
     };
     let memory = view.keep.memory.as_deref().map(|memory| cut(memory, window as usize / 2));
     let print = view.weights.digest();

@@ -107,3 +107,34 @@ fn nobody_is_asked_who_could_not_read_it() {
     let tokens = text_tokens(&question.text) + text_tokens(&question.system) + question.max_output_tokens;
     assert!(tokens <= 30_000, "{tokens}");
 }
+
+/// The Python release does not know our summaries: it leaves one at the beginning and adds its own. The older
+/// one stands for most of what was said.
+#[test]
+fn summaries_of_two_programs_are_both_told() {
+    let fact = "the key of the greenhouse is under the third pot";
+    let long =
+        format!("## {}\nask one\n\n## {}\n{}\n{fact}", SECTIONS[0], SECTIONS[3], "did it. ".repeat(1_000));
+    let theirs = format!(
+        "[CONTEXT COMPACTION — REFERENCE ONLY] Words:\n## {}\nask two\n\n## {}\nplanted\n\n--- END OF CONTEXT \
+         SUMMARY — respond to the message below ---",
+        SECTIONS[0], SECTIONS[3]
+    );
+    for with in ["", "\n\nand now the roses"] {
+        let question = asked(
+            vec![
+                Message::user(format!("{}{with}", framed("Words.", &long))),
+                Message::assistant("yes"),
+                Message::user("two"),
+                Message::assistant(theirs.clone()),
+                Message::user("three"),
+            ],
+            Asked::default(),
+        );
+        let text = question.unwrap().text;
+        assert_eq!(text.matches(fact).count(), 1, "{with}: {text}");
+        assert_eq!(text.matches("planted").count(), 1, "{with}: {text}");
+        assert!(text.contains("ask two") && !text.contains("ask one"), "{with}: {text}");
+        assert_eq!(text.contains("the roses"), !with.is_empty(), "{text}");
+    }
+}
