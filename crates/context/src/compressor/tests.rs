@@ -286,3 +286,57 @@ fn nothing_is_assembled_that_is_not_smaller_or_not_planned() {
         assert!(said.contains(want), "{said}");
     }
 }
+
+/// A message larger than the window is refused; the session must be good for another one afterwards.
+#[test]
+fn a_giant_message_is_no_dead_end() {
+    fn view<'a>(
+        history: &'a [Arc<Message>],
+        weights: &'a Weights,
+        (past, keep): (&'a Past, &'a Keep),
+        trigger: Trigger,
+    ) -> View<'a> {
+        let (window, nodes) = (WINDOW, &[]);
+        View {
+            history,
+            weights,
+            fixed: 1_000,
+            last: None,
+            scale: 1.0,
+            window,
+            trigger,
+            focus: None,
+            past,
+            keep,
+            nodes,
+        }
+    }
+    let beside = (&Past { count: 1, said_since: 200_000, ..Past::default() }, &Keep::default());
+    let engine = Compressor::default();
+    let decide = |history: &[Arc<Message>], trigger| {
+        engine.plan(&view(history, &Weights::of(history), beside, trigger))
+    };
+    let shorter = |history: &[Arc<Message>]| {
+        let weights = Weights::of(history);
+        let view = view(history, &weights, beside, Trigger::Overflow);
+        let Decision::Shrink(plan) = engine.plan(&view) else {
+            panic!("a dead end: {:?}", engine.plan(&view))
+        };
+        engine.assemble(&view, &plan, said(&good())).unwrap()
+    };
+    let is_told = |decision: &Decision| matches!(decision, Decision::Stuck(why) if why.contains("in parts"));
+    let mut history = run(&turns(0..20), beside.1, |_| {}, said(&good())).unwrap().messages;
+    history.push(Arc::new(Message::user(format!("giant {}", "word and word ".repeat(60_000)))));
+    // No model is asked for a summary that cannot help.
+    assert!(is_told(&decide(&history, Trigger::Preflight)));
+    // It is refused all the same, and everything before it goes; then nothing is left to go.
+    let mut history = shorter(&history).messages;
+    assert_eq!(history.len(), 1);
+    assert!(is_told(&decide(&history, Trigger::Overflow)));
+    // The next message finds it beside the summary.
+    history.push(Arc::new(Message::assistant("that was too much")));
+    history.push(Arc::new(Message::user("then something smaller")));
+    let left = shorter(&history);
+    assert!(left.after.value() < 5_000, "{:?}", left.after);
+    assert_eq!(left.messages.last().unwrap().text(), "then something smaller");
+}

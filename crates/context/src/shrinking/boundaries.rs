@@ -1,7 +1,7 @@
 //! Which stretch of a history a summary takes the place of.
 
 use super::reading::{Reading, cut_after, cut_before, may_cut};
-use crate::Weights;
+use crate::{Weights, weigh};
 use hermes_conversation::Message;
 use std::ops::Range;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ pub(crate) fn stretch(
     let next_is_user = matches!(history.get(tail).map(|message| &**message), Some(Message::User(_)))
         || reading.newest_user.is_some_and(|newest| newest < tail);
     let head = head(history, weights, reading, room, tail, next_is_user);
-    [head, 0].into_iter().map(|head| head..tail).find(|range| is_worth_it(history, reading, room, range))
+    let is_worth_it = |range: &Range<usize>| is_worth_it(history, weights, reading, room, range);
+    [head, 0].into_iter().map(|head| head..tail).find(is_worth_it)
 }
 
 /// The same stretch before the longest end that weighs at most so much, estimated.
@@ -72,10 +73,23 @@ pub(crate) fn before_longest_tail(
     range.start..end
 }
 
-fn is_worth_it(history: &[Arc<Message>], reading: &Reading, room: Room, range: &Range<usize>) -> bool {
-    let is_long_enough = history.len() > range.start + LEAST_MESSAGES || room.is_refused;
+fn is_worth_it(
+    history: &[Arc<Message>],
+    weights: &Weights,
+    reading: &Reading,
+    room: Room,
+    range: &Range<usize>,
+) -> bool {
+    // What a person said beside a summary may be heavier than all the rest.
+    let is_heavy = |place: usize| {
+        let said =
+            reading.said(history, place).map_or(0, |said| u64::from(weigh(&Message::User(said)).tokens));
+        said * 2 > weights.tokens(place..place + 1)
+    };
     // A summary alone, or the request that is going to be repeated, is nothing new to sum up.
-    let is_new = |place: usize| !reading.is_summary(place) && reading.newest_user != Some(place);
+    let is_new =
+        |place: usize| reading.newest_user != Some(place) && (!reading.is_summary(place) || is_heavy(place));
+    let is_long_enough = history.len() > range.start + LEAST_MESSAGES || room.is_refused;
     is_long_enough && range.clone().any(is_new)
 }
 

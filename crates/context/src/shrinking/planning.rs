@@ -5,14 +5,19 @@ use super::reading::{Reading, read};
 use super::settings::{CompressorSettings, Limits, UNKNOWN_WINDOW, limits};
 use super::{estimated, scale, thrash, weighed};
 use crate::weights::text_tokens;
-use crate::{Decision, Plan, Question, View};
-use hermes_conversation::Trigger;
+use crate::{Decision, Plan, Question, View, weigh};
+use hermes_conversation::{Message, Trigger};
 use std::ops::Range;
 
 /// By itself nothing is compacted that brings less than this share of the threshold.
 const LEAST_GAIN_SHARE: u64 = 20;
 /// The percentage of the window that results nobody has seen yet may fill.
 const UNSEEN_PERCENT: u64 = 90;
+
+const TOO_LITTLE: &str = "there is too little to sum up: what is new stays as it is, and the rest is short; \
+     start afresh with /new, or use a model with a larger window";
+const NEWEST_IS_TOO_LARGE: &str = "the newest message alone is larger than the model's window; say it in parts, \
+     or put it into a file";
 
 /// In what engines that sum up differ.
 pub(crate) trait Manner {
@@ -64,6 +69,11 @@ fn shrink(manner: &impl Manner, view: &View<'_>, limits: &Limits) -> Decision {
         return Decision::Stuck(why);
     }
     let reading = read(view.history);
+    let is_hopeless = newest_fills_window(view, &reading);
+    let is_forced = matches!(view.trigger, Trigger::Manual | Trigger::Overflow);
+    if is_hopeless && !is_forced {
+        return Decision::Stuck(NEWEST_IS_TOO_LARGE.to_owned());
+    }
     let room = room(manner, view, limits);
     // After a refusal something must go, and if need be results that nobody has seen.
     let rooms = [Some(room), room.is_refused.then_some(Room { unseen: 0, ..room })];
@@ -72,14 +82,20 @@ fn shrink(manner: &impl Manner, view: &View<'_>, limits: &Limits) -> Decision {
         .flatten()
         .filter_map(|room| boundaries::stretch(view.history, view.weights, &reading, room));
     let Some(replace) = { stretches }.find(|range| is_gain(manner, view, limits, &reading, range)) else {
-        return Decision::Stuck(
-            "there is too little to sum up: what is new stays as it is, and the rest is short; start \
-             afresh with /new, or use a model with a larger window"
-                .to_owned(),
-        );
+        return Decision::Stuck(if is_hopeless { NEWEST_IS_TOO_LARGE } else { TOO_LITTLE }.to_owned());
     };
     let question = manner.question(view, &reading, limits, replace.clone());
     Decision::Shrink(Plan { replace, question, before: view.tokens() })
+}
+
+/// Whether what was asked last, which always stays, is more than the window has room for: then no summary of
+/// the rest makes the request fit.
+fn newest_fills_window(view: &View<'_>, reading: &Reading) -> bool {
+    let said = reading.newest_user.and_then(|newest| reading.said(view.history, newest));
+    let (Some(said), Some(window)) = (said, view.window.tokens.filter(|tokens| *tokens > 0)) else {
+        return false;
+    };
+    view.fixed + u64::from(weigh(&Message::User(said)).tokens) > estimated(view, window)
 }
 
 /// How much may stay, in estimated tokens.
