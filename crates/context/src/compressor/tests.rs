@@ -326,10 +326,14 @@ fn a_giant_message_is_no_dead_end() {
     };
     let is_told = |decision: &Decision| matches!(decision, Decision::Stuck(why) if why.contains("in parts"));
     let mut history = run(&turns(0..20), beside.1, |_| {}, said(&good())).unwrap().messages;
-    history.push(Arc::new(Message::user(format!("giant {}", "word and word ".repeat(60_000)))));
+    let giant = |times: usize| Arc::new(Message::user(format!("giant {}", "word and word ".repeat(times))));
     // No model is asked for a summary that cannot help.
+    history.push(giant(80_000));
+    assert!(is_told(&decide(&history, Trigger::Preflight)) && is_told(&decide(&history, Trigger::Overflow)));
+    history.pop();
+    history.push(giant(60_000));
     assert!(is_told(&decide(&history, Trigger::Preflight)));
-    // It is refused all the same, and everything before it goes; then nothing is left to go.
+    // Where nobody can be certain everything before it goes; then nothing is left to go.
     let mut history = shorter(&history).messages;
     assert_eq!(history.len(), 1);
     assert!(is_told(&decide(&history, Trigger::Overflow)));

@@ -69,9 +69,14 @@ fn shrink(manner: &impl Manner, view: &View<'_>, limits: &Limits) -> Decision {
         return Decision::Stuck(why);
     }
     let reading = read(view.history);
-    let is_hopeless = newest_fills_window(view, &reading);
-    let is_forced = matches!(view.trigger, Trigger::Manual | Trigger::Overflow);
-    if is_hopeless && !is_forced {
+    let filled = newest_fills(view, &reading);
+    // A refusal says that less must be sent; only where that is impossible for certain is nothing tried.
+    let is_hopeless = match view.trigger {
+        Trigger::Manual => false,
+        Trigger::Overflow => filled > 125,
+        Trigger::Preflight | Trigger::Loop | Trigger::Hygiene => filled > 100,
+    };
+    if is_hopeless {
         return Decision::Stuck(NEWEST_IS_TOO_LARGE.to_owned());
     }
     let room = room(manner, view, limits);
@@ -82,20 +87,21 @@ fn shrink(manner: &impl Manner, view: &View<'_>, limits: &Limits) -> Decision {
         .flatten()
         .filter_map(|room| boundaries::stretch(view.history, view.weights, &reading, room));
     let Some(replace) = { stretches }.find(|range| is_gain(manner, view, limits, &reading, range)) else {
-        return Decision::Stuck(if is_hopeless { NEWEST_IS_TOO_LARGE } else { TOO_LITTLE }.to_owned());
+        return Decision::Stuck(if filled > 100 { NEWEST_IS_TOO_LARGE } else { TOO_LITTLE }.to_owned());
     };
     let question = manner.question(view, &reading, limits, replace.clone());
     Decision::Shrink(Plan { replace, question, before: view.tokens() })
 }
 
-/// Whether what was asked last, which always stays, is more than the window has room for: then no summary of
-/// the rest makes the request fit.
-fn newest_fills_window(view: &View<'_>, reading: &Reading) -> bool {
+/// The percentage of the window that what was asked last fills, which always stays: beyond a hundred no summary
+/// of the rest makes the request fit.
+fn newest_fills(view: &View<'_>, reading: &Reading) -> u64 {
     let said = reading.newest_user.and_then(|newest| reading.said(view.history, newest));
     let (Some(said), Some(window)) = (said, view.window.tokens.filter(|tokens| *tokens > 0)) else {
-        return false;
+        return 0;
     };
-    view.fixed + u64::from(weigh(&Message::User(said)).tokens) > estimated(view, window)
+    let tokens = view.fixed + u64::from(weigh(&Message::User(said)).tokens);
+    tokens * 100 / estimated(view, window).max(1)
 }
 
 /// How much may stay, in estimated tokens.
