@@ -24,7 +24,7 @@ pub(crate) struct Previous {
     pub(crate) places: Vec<usize>,
     /// What they say, oldest first.
     pub(crate) text: String,
-    /// Whether nobody else can have written the newest.
+    /// Whether the end line of the newest is one of ours.
     pub(crate) is_ours: bool,
     /// The files that they name.
     pub(crate) files: Vec<String>,

@@ -154,30 +154,39 @@ impl Cursor {
         }
     }
 
-    /// Compares a request.
-    pub(crate) fn request(&self, got: &[u8]) {
+    /// Compares a request; false where no reply comes, because it differs or because the person stopped the
+    /// turn right before it was sent.
+    pub(crate) fn request(&self, got: &[u8]) -> bool {
         let mut state = self.state();
         self.flush(&mut state);
         if state.end.is_some() {
-            return;
+            return false;
         }
-        let Some(Line { what: What::Request(line), .. }) = self.line(&state) else {
-            drop(state);
-            self.take::<()>("a reply", |_| None);
-            return;
+        let line = match self.line(&state) {
+            Some(Line { what: What::Request(line), .. }) => line,
+            Some(Line { stopped: true, .. }) => {
+                state.cancel.cancel();
+                return false;
+            }
+            _ => {
+                drop(state);
+                self.take::<()>("a reply", |_| None);
+                return false;
+            }
         };
         let Some(want) = body_after(&state.body, line) else {
             self.differ(&mut state, "a request that goes on from the one before", "a shorter one");
-            return;
+            return false;
         };
         state.requests += 1;
         if self.compares && want != got {
             let (want, got) = (String::from_utf8_lossy(&want), String::from_utf8_lossy(got));
             self.differ(&mut state, &want, &got);
-            return;
+            return false;
         }
         state.body = want;
         self.step(&mut state);
+        true
     }
 
     /// Notes a difference that was found elsewhere.
@@ -287,5 +296,24 @@ fn shown(what: &WhatOf<'_>) -> String {
         WhatOf::Event(EventLine::Text(text)) => format!("text: {text}"),
         WhatOf::Event(EventLine::Reasoning(text)) => format!("reasoning: {text}"),
         other => serde_json::to_string(other).unwrap_or_else(|_| other.kind().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A person may stop a turn between the decision to ask a model and the request.
+    #[test]
+    fn a_stop_right_before_a_request_is_no_difference() {
+        for (stopped, ends) in [(true, false), (false, true)] {
+            let lines = vec![Line { at: 1, stopped, what: What::Event(EventLine::Accepted) }];
+            let recording = Arc::new(Recording { lines, is_torn: false });
+            let cursor = Cursor::new(recording, true, None);
+            let cancel = CancellationToken::new();
+            cursor.begin_turn(cancel.clone());
+            assert!(!cursor.request(b"{}"));
+            assert_eq!((cursor.ended().is_some(), cancel.is_cancelled()), (ends, true));
+        }
     }
 }

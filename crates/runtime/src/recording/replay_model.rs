@@ -101,7 +101,10 @@ struct ReplayedModel {
 
 impl ReplayedModel {
     async fn answer(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
-        self.cursor.request(&request.body);
+        if !self.cursor.request(&request.body) {
+            // The replay has ended, or the turn is stopped.
+            return std::future::pending().await;
+        }
         let line = ReplyTaken { cursor: self.cursor.clone() };
         let Some(outcome) = self.cursor.coming_reply() else {
             // The replay has ended, and the turn is stopped.
