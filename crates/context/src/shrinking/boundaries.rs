@@ -121,6 +121,13 @@ fn tail(history: &[Arc<Message>], weights: &Weights, reading: &Reading, room: Ro
             cut = place;
         }
     }
+    // A reply that ends the history answers the newest request. Without it the request would look open, and
+    // the person's next message would follow upon one of theirs.
+    let ends_with_reply =
+        matches!(history.last().map(|last| &**last), Some(Message::Assistant(last)) if last.calls.is_empty());
+    if cut == end && ends_with_reply {
+        cut = end - 1;
+    }
     // A summary is always made anew: two of them would compete.
     let behind = reading.summaries.last().map_or(0, |last| cut_after(history, last + 1));
     cut.max(behind)

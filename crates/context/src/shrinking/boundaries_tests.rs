@@ -55,6 +55,7 @@ fn the_stretch_is_cut_where_it_may_be() {
         ("a turn too heavy", "u a u a u c t4 t4 c t t", room(), Some(3..8)),
         ("one turn alone, between calls", "u c t4 t4 c t4 t4 c t t", room(), Some(0..7)),
         ("a last group too heavy", "u a u c t9 t9", room(), Some(0..6)),
+        ("a reply at the end stays, for the next words follow it", "u a u a u a u a20", room(), Some(3..7)),
         ("unless nobody has seen it", "u a u c t9 t9", unseen(2_000), Some(0..3)),
         ("with the request it is too heavy", "u a u c t9 t9", unseen(1_900), Some(0..6)),
         ("what was seen in the same turn goes", "u a c t t u c t t c t5 t4", unseen(2_000), Some(5..9)),

@@ -311,6 +311,9 @@ fn check(
         assert!(!is_result, "seed {seed}: a result is cut off at {place}");
     }
     let tail = assembled.tail;
+    if matches!(history.last().map(|last| &**last), Some(Message::Assistant(last)) if last.calls.is_empty()) {
+        assert_eq!(messages.last(), history.last(), "seed {seed}: a request that was answered looks open");
+    }
     assert_eq!(messages[messages.len() - tail..], history[history.len() - tail..], "seed {seed}");
     // Where nobody wrote a summary more may stay, and is cut as carefully.
     let is_fallback = matches!(assembled.by, SummaryBy::Fallback { .. });

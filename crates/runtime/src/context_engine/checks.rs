@@ -113,6 +113,7 @@ pub(super) fn assembled(
         return Err("gave no usable summary of what it put away".to_owned());
     }
     check_newest(&plain, view.history)?;
+    check_end(&plain, view.history)?;
     let tail = check_edges(&messages, view.history, &plan.replace)?;
     if said.tail > tail {
         return Err(format!("says that {} messages at the end are as they were; {tail} are", said.tail));
@@ -177,6 +178,15 @@ fn check_newest(messages: &[Message], history: &[Arc<Message>]) -> Result<(), St
     match messages.iter().rev().find_map(user) {
         Some(kept) if is_verbatim(&asked, &kept) => Ok(()),
         _ => Err("left out what was asked last, or changed it".to_owned()),
+    }
+}
+
+/// Where a reply ends the conversation one must end it still: the next words of the person follow it.
+fn check_end(messages: &[Message], history: &[Arc<Message>]) -> Result<(), String> {
+    let is_reply = |message: Option<&Message>| matches!(message, Some(Message::Assistant(_)));
+    match is_reply(history.last().map(|message| &**message)) && !is_reply(messages.last()) {
+        true => Err("left out the reply to what was asked last".to_owned()),
+        false => Ok(()),
     }
 }
 

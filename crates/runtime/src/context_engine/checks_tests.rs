@@ -112,7 +112,18 @@ fn put_for(
     summary: &str,
     keep: Keep,
 ) -> Result<Assembled, String> {
-    with_view(&history(), keep, Past::default(), |view| {
+    put_into(&history(), replace, messages, tail, summary, keep)
+}
+
+fn put_into(
+    history: &[Arc<Message>],
+    replace: Range<usize>,
+    messages: Value,
+    tail: usize,
+    summary: &str,
+    keep: Keep,
+) -> Result<Assembled, String> {
+    with_view(history, keep, Past::default(), |view| {
         let plan = Plan { replace, question: None, before: view.tokens() };
         let said = json!({"messages": messages, "tail": tail, "summary": summary});
         let said = serde_json::from_value(said).unwrap();
@@ -202,6 +213,16 @@ fn lies_are_found() {
     }
     let fine = json!([user("what was"), assistant("yes"), {"keep": [8, 9]}]);
     assert!(put_for(0..8, fine, 1, " \n", Keep::default()).unwrap_err().contains("no usable summary"));
+}
+
+#[test]
+fn a_request_that_was_answered_does_not_look_open() {
+    let mut history = history();
+    history.push(Arc::new(Message::assistant("a long answer")));
+    let put = |messages: Value| put_into(&history, 0..10, messages, 0, "it was", Keep::default());
+    let why = put(json!([user("it was\n\nand now?")])).unwrap_err();
+    assert!(why.contains("left out the reply"), "{why}");
+    assert_eq!(put(json!([user("it was\n\nand now?"), assistant("in short")])).unwrap().messages.len(), 2);
 }
 
 #[test]
