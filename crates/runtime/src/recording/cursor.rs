@@ -9,7 +9,7 @@ use super::reading::Recording;
 use super::replay::Difference;
 use super::request_line::body_after;
 use super::tape::Tape;
-use hermes_conversation::RecordError;
+use hermes_conversation::{MessageId, Node, RecordError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -268,6 +268,22 @@ impl Tape for Cursor {
 
     fn text(&self, piece: &str, is_reasoning: bool) {
         self.state().text.add(piece, is_reasoning);
+    }
+
+    fn originals(&self, mut nodes: Vec<Node>) -> Vec<Node> {
+        let mut state = self.state();
+        if state.is_live || state.end.is_some() {
+            return nodes;
+        }
+        let Some(Line { what: What::Originals(recorded), .. }) = self.line(&state) else { return nodes };
+        // A fork is stored for good: there the messages have the numbers of its own store.
+        if self.compares {
+            for (node, (first, last)) in nodes.iter_mut().zip(recorded) {
+                (node.first, node.last) = (MessageId(*first), MessageId(*last));
+            }
+        }
+        self.step(&mut state);
+        nodes
     }
 
     fn commit_fails(&self) -> Option<RecordError> {

@@ -278,6 +278,10 @@ mod tests {
     struct Hiding(Option<&'static str>);
 
     impl Tape for Hiding {
+        fn originals(&self, nodes: Vec<hermes_conversation::Node>) -> Vec<hermes_conversation::Node> {
+            nodes
+        }
+
         fn put(&self, _: WhatOf<'_>) {}
 
         fn text(&self, _: &str, _: bool) {}

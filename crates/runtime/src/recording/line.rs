@@ -102,6 +102,9 @@ pub(crate) enum WhatOf<'a> {
     /// Nothing else happened here than that the stop was seen.
     Stop,
     Commit(CommitLine),
+    /// What the new summaries stand for: the first and the last message of each. The numbers are the
+    /// store's, and the lossless engine tells the model about them.
+    Originals(Vec<(i64, i64)>),
     Event(EventLine),
     Ended(EndedLine),
 }
@@ -393,6 +396,7 @@ impl WhatOf<'_> {
             Self::Engine { .. } => "engine",
             Self::Stop => "stop",
             Self::Commit(_) => "commit",
+            Self::Originals(_) => "originals",
             Self::Event(_) => "event",
             Self::Ended(_) => "ended",
         }

@@ -9,7 +9,7 @@ use super::request_line::LastRequest;
 use super::sse_lines;
 use super::tape::{Tape, hex, hex_digits};
 use bytes::Bytes;
-use hermes_conversation::RecordError;
+use hermes_conversation::{Node, RecordError};
 use hermes_guard::{Secrets, placeholders};
 use hermes_providers::{CallTap, Tap};
 use hermes_wire::ApiMode;
@@ -165,6 +165,13 @@ impl Tape for Recorder {
         self.state().text.add(piece, is_reasoning);
     }
 
+    fn originals(&self, nodes: Vec<Node>) -> Vec<Node> {
+        if !nodes.is_empty() {
+            self.put(What::Originals(nodes.iter().map(|node| (node.first.0, node.last.0)).collect()));
+        }
+        nodes
+    }
+
     fn commit(&self, what: &'static str, sum: u64, error: Option<RecordError>) {
         if error.is_some() {
             return self.put(What::Commit(CommitLine { what: what.to_owned(), sum: hex(sum), error }));
@@ -242,6 +249,7 @@ fn is_input(what: &WhatOf<'_>) -> bool {
         | WhatOf::Approval { .. }
         | WhatOf::Stop
         | WhatOf::Commit(_)
+        | WhatOf::Originals(_)
         | WhatOf::Event(_)
         | WhatOf::Ended(_) => false,
     }

@@ -2,7 +2,7 @@
 
 use super::digest::{StateDigest, news};
 use super::line::{CommitLine, EventLine, What, WhatOf};
-use hermes_conversation::{EventWatch, RecordError, Sent};
+use hermes_conversation::{EventWatch, Node, RecordError, Sent};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where outcomes go.
@@ -18,6 +18,9 @@ pub(crate) trait Tape: Send + Sync {
     fn commit(&self, what: &'static str, sum: u64, error: Option<RecordError>) {
         self.put(What::Commit(CommitLine { what: what.to_owned(), sum: hex(sum), error }));
     }
+
+    /// The summaries that a commit stored, with the numbers that the messages had when it was recorded.
+    fn originals(&self, nodes: Vec<Node>) -> Vec<Node>;
 
     /// Whether there may be secrets to hide.
     fn hides(&self) -> bool {

@@ -125,7 +125,8 @@ impl Transcript for TapedTranscript {
         compaction: &'a Compaction,
     ) -> BoxFuture<'a, Result<Vec<Node>, RecordError>> {
         let sum = self.sum(|sum| sum.compacted(compaction));
-        Box::pin(self.noted("compact", sum, self.inner.compact(lease, turn, compaction)))
+        let noted = self.noted("compact", sum, self.inner.compact(lease, turn, compaction));
+        Box::pin(async { noted.await.map(|nodes| self.tape.originals(nodes)) })
     }
 
     fn close<'a>(
