@@ -112,7 +112,9 @@ fn read(
     let number = |key: &str| config.integer(key).map(|n| n.and_then(|n| u64::try_from(n).ok()));
     let named = config.named_providers()?;
     // The window is that of the model beside it.
-    let is_other_model = config.explain("model.default")?.source == Source::Flag;
+    let written = config.layers().file.get("model.default").and_then(|value| value.as_str()).map(str::trim);
+    let is_flag = config.explain("model.default")?.source == Source::Flag;
+    let is_other_model = is_flag && config.text("model.default")?.as_deref() != written;
     Ok(Wanted {
         provider,
         model: config.text("model.default")?,
@@ -231,6 +233,17 @@ mod tests {
                 Err(error) => error.to_string(),
             };
             assert_eq!(got, want, "{model} {flag}");
+        }
+    }
+
+    #[test]
+    fn the_window_beside_a_model_is_that_of_this_model() {
+        let text = "model: {provider: custom, base_url: 'http://127.0.0.1:9/v1', default: m, context_length: 9000}\n";
+        for (flag, want) in [(None, Some(9_000)), (Some("m"), Some(9_000)), (Some("other"), None)] {
+            let file = ConfigFile::parse(Path::new("/h/config.yaml"), text.into()).unwrap();
+            let flags = flag.map(|name| ("model.default".to_owned(), name.to_owned())).into_iter().collect();
+            let config = Config::new(Layers { file, flags, ..Layers::default() });
+            assert_eq!(endpoint(&config).unwrap().context_length, want, "{flag:?}");
         }
     }
 
