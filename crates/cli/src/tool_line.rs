@@ -23,6 +23,9 @@ pub(crate) fn describe(name: &str, arguments: &str) -> (&'static str, String, St
         "skill_manage" => ("📝", "skill".to_owned(), format!("{} {}", text("action"), text("name"))),
         "tool_search" => ("🔍", "tools".to_owned(), text("query")),
         "tool_describe" => ("🔍", "tool".to_owned(), text("name")),
+        "context_search" => ("🗂", "recall".to_owned(), text("query")),
+        "context_expand" => ("🗂", "reread".to_owned(), reread(&arguments)),
+        "context_outline" => ("🗂", "outline".to_owned(), String::new()),
         other => ("⚡", other.chars().take(9).collect(), String::new()),
     }
 }
@@ -32,6 +35,12 @@ fn delegated(arguments: &Value) -> String {
         Some(tasks) => format!("{} tasks", tasks.len()),
         None => arguments["goal"].as_str().unwrap_or_default().to_owned(),
     }
+}
+
+/// Which earlier messages are read again.
+fn reread(arguments: &Value) -> String {
+    let named = |key: &str| arguments.get(key).filter(|id| id.is_number()).map(|id| format!("{key} {id}"));
+    ["message", "summary", "from"].into_iter().find_map(named).unwrap_or_default()
 }
 
 /// What is written down, since it outlives the session.
@@ -152,6 +161,10 @@ mod tests {
                 "  ┊ 📝 skill     create dance  0.1s",
             ),
             (line("tool_search", r#"{"query":"lamps"}"#, "{}", false), "  ┊ 🔍 tools     lamps  0.1s"),
+            (line("context_search", r#"{"query":"port"}"#, "{}", false), "  ┊ 🗂 recall    port  0.1s"),
+            (line("context_expand", r#"{"message":7}"#, "{}", false), "  ┊ 🗂 reread    message 7  0.1s"),
+            (line("context_expand", r#"{"summary":2}"#, "{}", false), "  ┊ 🗂 reread    summary 2  0.1s"),
+            (line("context_outline", "{}", "{}", false), "  ┊ 🗂 outline     0.1s"),
             (line("mcp__x", "{}", "{}", false), "  ┊ ⚡ mcp__x      0.1s"),
         ] {
             assert_eq!(got, want);
