@@ -2,7 +2,9 @@
 
 use crate::shrinking::checks::harmless;
 use crate::shrinking::mechanical;
-use crate::shrinking::sections::{ASKED, BLOCKED, DECISIONS, DONE, FILES, GOAL, SNAPSHOT, Sections};
+use crate::shrinking::sections::{
+    ASKED, ASKED_AFTER, BLOCKED, DECISIONS, DONE, FILES, GOAL, SNAPSHOT, Sections,
+};
 use crate::shrinking::text::{cut, one_line};
 
 /// What a section says, in which words, and whether its end says more than its beginning.
@@ -53,7 +55,9 @@ fn said(text: &str, wants: impl Fn(usize) -> bool) -> Vec<(Option<&'static str>,
     let mut told: Vec<(Option<&'static str>, String)> = Vec::new();
     for (section, name, end) in TOLD.into_iter().filter(|(section, ..)| wants(*section)) {
         let body = sections.body(section).unwrap_or_default();
-        let items = body.lines().map(item).filter(|line| !line.is_empty() && *line != ASKED);
+        // What followed a summary once does not follow it for long.
+        let says = |line: &&str| !line.is_empty() && *line != ASKED && *line != ASKED_AFTER;
+        let items = body.lines().map(item).filter(says);
         let body = match end {
             End::First => items.collect::<Vec<_>>().join("; "),
             End::Last => items.rev().take(3).collect::<Vec<_>>().join("; "),
@@ -99,6 +103,12 @@ mod tests {
             ),
             ("short", LEAF, 40, "goal: ship it; asked: fix the parser; d…"),
             ("the same twice", "## Historical Task Snapshot\nx\n## Goal\nx", 100, "goal: x"),
+            (
+                "a request that followed it",
+                "## Historical Task Snapshot\nThe request that follows this summary.\n## Goal\nx",
+                100,
+                "goal: x",
+            ),
             ("a parent", "- summary 1: goal: a\n- summary 2: goal: b", 100, "goal: a; goal: b"),
             ("free words", "some words\n\nmore", 100, "some words; more"),
             ("nothing", "", 100, ""),

@@ -4,7 +4,7 @@ use super::checks::harmless;
 use super::files::files;
 use super::marker::framed;
 use super::reading::{Reading, read};
-use super::sections::{SNAPSHOT, Sections};
+use super::sections::{ASKED_AFTER, SNAPSHOT, Sections};
 use super::summary::{Previous, previous};
 use super::text::cut;
 use super::{images, scale};
@@ -137,7 +137,7 @@ fn snapshot(
     let said = said.filter(|said| !said.trim().is_empty());
     let earlier = || Sections::parse(&previous?.text).body(SNAPSHOT).map(str::to_owned);
     let snapshot = said.map(|said| harmless(&cut(&said, SNAPSHOT_CHARS))).or_else(earlier);
-    snapshot.unwrap_or_else(|| "The request that follows this summary.".to_owned())
+    snapshot.unwrap_or_else(|| ASKED_AFTER.to_owned())
 }
 
 /// As providers accept it. Our own cuts never need repair; a history that was odd before may.

@@ -12,6 +12,8 @@ pub(crate) const DECISIONS: usize = 7;
 pub(crate) const ASKS: usize = 9;
 pub(crate) const FILES: usize = 10;
 pub(crate) const CRITICAL: usize = 12;
+/// What stands for the newest request where it was not put away.
+pub(crate) const ASKED_AFTER: &str = "The request that follows this summary.";
 /// What excerpts say before a list of requests.
 pub(crate) const ASKED: &str = "Done or not, these were asked:";
 
