@@ -3,7 +3,7 @@
 
 use crate::engine_view::{Wish, is_far, keep, view};
 use crate::{Ports, Session, texts};
-use hermes_context::{Answer, Assembled, Decision, Keep, Plan, digest};
+use hermes_context::{Answer, Assembled, Decision, Keep, LOSSLESS, Plan, digest};
 use hermes_conversation::{
     CacheBreak, Compaction, CompactionReport, History, Lease, Node, RecordError, SummaryBy, Trigger,
     TurnEvent,
@@ -179,7 +179,8 @@ pub async fn adopt(session: &mut Session, compaction: Compaction, nodes: Vec<Nod
     session.history = History::of(messages);
     session.ledger.declare(CacheBreak::Compaction);
     ports.events.send(TurnEvent::Compacted(Box::new(report))).await;
-    if session.context.past.count == 2 {
+    // What an engine keeps within reach is not lost to the model.
+    if session.context.past.count == 2 && ports.engine.name() != LOSSLESS {
         ports.events.send(TurnEvent::Status(texts::SUMMED_UP_TWICE.to_owned())).await;
     }
 }

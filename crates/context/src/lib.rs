@@ -18,7 +18,7 @@ mod weights;
 pub use calibration::Calibration;
 pub use compressor::Compressor;
 pub use digest::digest;
-pub use lossless::{Lossless, LosslessSettings};
+pub use lossless::{LOSSLESS, Lossless, LosslessSettings};
 pub use never::NeverCompact;
 pub use port::{EnginePort, here};
 pub use shrinking::marker::HEADING as SUMMARY_HEADING;

@@ -35,6 +35,9 @@ const LIGHTEST_SUMMARY: u64 = 900;
 /// What it may weigh in any window, or nothing could be said.
 const LEAST_BUDGET: u64 = 700;
 
+/// The name of [`Lossless`].
+pub const LOSSLESS: &str = "lossless";
+
 /// Keeps every message within reach of the model.
 #[derive(Debug, Clone, Default)]
 pub struct Lossless {
@@ -64,7 +67,7 @@ impl Lossless {
 
 impl ContextEngine for Lossless {
     fn name(&self) -> &str {
-        "lossless"
+        LOSSLESS
     }
 
     fn plan(&self, view: &View<'_>) -> Decision {
