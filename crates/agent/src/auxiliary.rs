@@ -100,6 +100,8 @@ pub struct AuxAnswer {
     /// It was cut by the output limit.
     pub was_cut: bool,
     pub cost: Cost,
+    /// Why a model that should have been asked first did not answer.
+    pub instead_of: Option<String>,
 }
 
 /// Why nobody answered.
@@ -134,12 +136,12 @@ pub async fn answer_in_order(
     let awake: Vec<_> = stops.iter().filter(|model| !resting.is(model.as_ref())).collect();
     let stops = if awake.is_empty() { stops.iter().collect() } else { awake };
     let mut last = "no model can be asked; see `hermes model tasks`".to_owned();
-    let mut class = None;
+    let (mut class, mut first) = (None, None);
     for model in stops {
         let (mut retries, mut keys) = (0, 0);
         loop {
             let fault = match ask(model.as_ref(), limits, request).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return Ok(AuxAnswer { instead_of: first, ..answer }),
                 Err(failure) => classify(&failure),
             };
             class = Some(fault.class);
@@ -154,6 +156,7 @@ pub async fn answer_in_order(
                     if rests {
                         resting.begin(model.as_ref());
                     }
+                    first.get_or_insert_with(|| last.clone());
                     break;
                 }
                 AuxStep::GiveUp => {
@@ -203,6 +206,7 @@ async fn ask_once(model: &dyn Model, limits: &AuxLimits, request: &AuxRequest) -
         model: model.profile().model.to_string(),
         was_cut: matches!(reply.finish, FinishReason::Length | FinishReason::Incomplete),
         cost: reply.bill.cost,
+        instead_of: None,
     })
 }
 

@@ -58,6 +58,21 @@ async fn a_model_that_may_recover_is_tried_again_and_then_another_one() {
 }
 
 #[tokio::test]
+async fn an_answer_says_whose_place_it_takes() {
+    for (steps, want) in [
+        (vec![vec![says("yes")], vec![]], None),
+        (vec![vec![ModelStep::Fail(refused(404))], vec![says("yes")]], Some("p0/")),
+    ] {
+        let (_, stops) = stops(steps);
+        let request = request(AuxTask::Compression);
+        let answer = answer_in_order(&stops, &Resting::default(), &limits(), &request).await.unwrap();
+        let why = answer.instead_of;
+        assert_eq!(why.is_some(), want.is_some(), "{why:?}");
+        assert!(why.unwrap_or_default().starts_with(want.unwrap_or_default()));
+    }
+}
+
+#[tokio::test]
 async fn one_without_credit_rests_for_all_jobs() {
     let resting = Resting::default();
     let (models, stops) =

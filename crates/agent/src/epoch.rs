@@ -3,7 +3,7 @@
 
 use crate::engine_view::{Wish, is_far, keep, view};
 use crate::{Ports, Session, texts};
-use hermes_context::{Answer, Assembled, Decision, Keep, LOSSLESS, Plan, digest};
+use hermes_context::{Answer, Assembled, Decision, Keep, LOSSLESS, Plan, Summary, digest};
 use hermes_conversation::{
     CacheBreak, Compaction, CompactionReport, History, Lease, Node, RecordError, SummaryBy, Trigger,
     TurnEvent,
@@ -205,7 +205,11 @@ impl Answered {
 async fn ask(session: &mut Session, plan: &Plan, ports: &Ports) -> Answered {
     let nothing = Answered { said: None, failed: None, cost_usd: None };
     let Some(question) = &plan.question else { return nothing };
-    match ports.summaries.ask(&session.lease.session, question).await {
+    let asked = ports.summaries.ask(&session.lease.session, question).await;
+    if let Ok(Summary { model, instead_of: Some(why), .. }) = &asked {
+        ports.events.send(TurnEvent::Status(texts::summed_up_instead(why, model))).await;
+    }
+    match asked {
         Ok(summary) if summary.was_cut => {
             let failed = Some(format!("{} stopped in the middle of the summary", summary.model));
             Answered { failed, cost_usd: summary.cost_usd, ..nothing }

@@ -69,6 +69,11 @@ pub(crate) fn compacting(messages: usize) -> String {
 pub(crate) const SUMMED_UP_TWICE: &str =
     "summed up for the second time: the model knows the beginning only in outline; /new begins another one";
 
+/// Told to the person when another model than the one that is configured wrote a summary.
+pub(crate) fn summed_up_instead(why: &str, model: &str) -> String {
+    format!("{why}; the summary is by {model} instead. `hermes model tasks` shows who is asked")
+}
+
 /// Why a history is not made shorter now.
 pub(crate) fn compacted_elsewhere() -> String {
     "another program is making this conversation shorter; when it has ended, open the session again"

@@ -31,6 +31,8 @@ struct Writer {
 
 enum Answer {
     Text(String, bool),
+    /// By another model than was wanted, for this reason.
+    Instead(String, &'static str),
     Fail(SummaryFailureKind, &'static str),
     Never,
     /// After so many seconds.
@@ -55,8 +57,16 @@ impl Summarise for Writer {
         let answer = self.answer.lock().unwrap().take();
         Box::pin(async move {
             match answer {
-                Some(Answer::Text(text, was_cut)) => {
-                    Ok(Summary { model: "small".into(), text, was_cut, cost_usd: Some(0.01) })
+                Some(Answer::Text(text, was_cut)) => Ok(Summary {
+                    model: "small".into(),
+                    text,
+                    was_cut,
+                    cost_usd: Some(0.01),
+                    instead_of: None,
+                }),
+                Some(Answer::Instead(text, why)) => {
+                    let instead_of = Some(why.to_owned());
+                    Ok(Summary { model: "small".into(), text, was_cut: false, cost_usd: None, instead_of })
                 }
                 Some(Answer::Fail(kind, why)) => Err(SummaryFailure { kind, why: why.to_owned() }),
                 Some(Answer::Never) => std::future::pending().await,
@@ -214,6 +224,17 @@ async fn a_summary_that_fails_costs_nothing() {
         let text = scene.said()[..2].iter().map(|said| said.text().to_owned()).collect::<String>();
         assert_eq!(text.matches("end of context summary").count(), 1, "{why}: {text}");
     }
+}
+
+/// Somebody configured another one, and pays for this one.
+#[tokio::test]
+async fn a_model_that_steps_in_for_another_is_told_about() {
+    let mut scene = Scene::new([answered("Done.")], Answer::Instead(good_summary(), "p/m: HTTP 401"));
+    let (report, heard) = scene.turn("and now?").await;
+    assert!(report.completed);
+    assert_eq!(compactions(&heard), [&SummaryBy::Model("small".into())]);
+    let told = |event: &&TurnEvent| matches!(event, TurnEvent::Status(text) if text.contains("p/m: HTTP 401; the summary is by small"));
+    assert_eq!(heard.iter().filter(told).count(), 1, "{heard:?}");
 }
 
 #[tokio::test]

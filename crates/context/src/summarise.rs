@@ -32,6 +32,9 @@ pub struct Summary {
     pub was_cut: bool,
     /// Dollars, where that is known.
     pub cost_usd: Option<f64>,
+    /// Why a model that should have written it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<String>,
 }
 
 /// Why there is no summary.

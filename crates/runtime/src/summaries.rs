@@ -80,6 +80,7 @@ impl Summarise for Summaries {
                     text: redact(&self.runtime.secrets, &answer.text).into_owned(),
                     was_cut: answer.was_cut,
                     cost_usd: answer.cost.known().map(|money| money.dollars()),
+                    instead_of: answer.instead_of,
                 }),
                 Err(AuxFailure { class, why }) => Err(SummaryFailure { kind: kind(class), why }),
             }
