@@ -95,6 +95,8 @@ async fn a_long_conversation_in_a_terminal() {
     assert_eq!(shown["summaries"].as_array().unwrap().len(), all.len(), "{shown}");
     let out = run(home.path(), &["context", "expand", "--node", "1"]).await;
     assert!(stdout(&out).contains("Question 0: what about"), "{}{}", stdout(&out), stderr(&out));
+    let out = run(home.path(), &["context", "expand", "--node", "1", "--after", "9999"]).await;
+    assert!(stdout(&out).starts_with("nothing comes after that"), "{}", stdout(&out));
     let one = json_of(home.path(), &["context", "expand", "--message", "1"]).await;
     let text = one["messages"][0]["text"].as_str().unwrap();
     assert_eq!(text.trim_end(), question(0).trim_end());

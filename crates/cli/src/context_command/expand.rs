@@ -63,12 +63,20 @@ pub(super) async fn run(runtime: &Runtime, args: &ExpandArgs, as_json: bool) -> 
         None => store.originals(&session, range, args.after.map(MessageId), args.limit).await?,
     };
     if let (Some(id), true) = (args.message, found.is_empty()) {
-        return Err(Failure::usage(format!("session {session} has no message {id}")));
+        return Err(Failure::usage(format!(
+            "session {session} has no message {id}; `hermes context show` tells which there are"
+        )));
     }
     if as_json {
         let messages: Vec<Value> = found.iter().map(as_value).collect();
         term::print_line(&json!({ "session_id": session, "messages": messages }).to_string());
         return Ok(());
+    }
+    if found.is_empty() {
+        term::print_line(&format!(
+            "nothing comes after that; the last message of this summary is {}",
+            range.last
+        ));
     }
     let style = Style::for_stream(&std::io::stdout());
     for message in &found {
