@@ -41,18 +41,23 @@ impl Earlier for SessionEarlier {
     fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<EarlierHit>, String>> {
         Box::pin(async move {
             let store = self.runtime.store().map_err(|error| error.to_string())?;
-            let mut report = store.search_originals(&self.session, query, limit).await;
+            let wanted = limit.saturating_mul(2);
+            let mut report = store.search_originals(&self.session, query, wanted).await;
             // The index may be behind a conversation that is written quickly; every search brings it on.
             for _ in 0..CATCHING_UP {
                 if report.as_ref().map_or(true, |report| report.complete) {
                     break;
                 }
-                report = store.search_originals(&self.session, query, limit).await;
+                report = store.search_originals(&self.session, query, wanted).await;
             }
-            let report = report.map_err(|error| error.to_string())?;
+            let mut report = report.map_err(|error| error.to_string())?;
             if !report.complete && report.hits.is_empty() {
                 return Err("the search index is still behind this conversation; search again".to_owned());
             }
+            // What is no longer sent comes first: the rest, such as the question itself, the model can see.
+            let last = store.last_put_away(&self.session).await.map_err(|error| error.to_string())?;
+            report.hits.sort_by_key(|hit| hit.message > last);
+            report.hits.truncate(limit);
             let hit = |hit: hermes_store::SearchHit| EarlierHit {
                 id: hit.message,
                 role: hit.role,

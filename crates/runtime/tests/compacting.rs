@@ -35,6 +35,30 @@ impl Scene {
         Self { home, provider }
     }
 
+    /// No summary is written as long as the flag is set, and without one the conversation stays as it is. The
+    /// fourth turn calls tools.
+    async fn without_summaries() -> (Self, Arc<AtomicBool>) {
+        let scene = Self::new("chat_completions").await;
+        let config = scene.home.read("config.yaml");
+        let aborting = "threshold: 0.5, abort_on_summary_failure: true";
+        scene.home.write_config(&config.replace("threshold: 0.5", aborting));
+        let fails = Arc::new(AtomicBool::new(true));
+        let failing = fails.clone();
+        scene.provider.answer_with(move |body| {
+            let said = body["messages"].to_string();
+            let calls = said.matches("Question").count() == 4 && said.matches("\"tool\"").count() < 4;
+            match has_tools(body) {
+                false if failing.load(Ordering::SeqCst) => ReplyScript::default(),
+                true if calls => {
+                    let call = CallScript { id: None, name: "todo".into(), arguments: "{}".into() };
+                    ReplyScript { usage: answer(body).usage, ..ReplyScript::default().and_raw_call(call) }
+                }
+                _ => answer(body),
+            }
+        });
+        (scene, fails)
+    }
+
     fn runtime(&self) -> Runtime {
         opened(self.home.path(), self.home.path())
     }
@@ -294,22 +318,7 @@ async fn another_model_has_another_window() {
 /// end it, and one that calls tools does not ask again and again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_lasts_until_a_summary_is_written() {
-    let scene = Scene::new("chat_completions").await;
-    let config = scene.home.read("config.yaml");
-    let aborting = "threshold: 0.5, abort_on_summary_failure: true";
-    scene.home.write_config(&config.replace("threshold: 0.5", aborting));
-    let fails = Arc::new(AtomicBool::new(true));
-    let failing = fails.clone();
-    scene.provider.answer_with(move |body| match has_tools(body) {
-        false if failing.load(Ordering::SeqCst) => ReplyScript::default(),
-        true if body["messages"].to_string().matches("Question").count() == 4
-            && body["messages"].to_string().matches("\"tool\"").count() < 4 =>
-        {
-            let call = CallScript { id: None, name: "todo".into(), arguments: "{}".into() };
-            ReplyScript { usage: answer(body).usage, ..ReplyScript::default().and_raw_call(call) }
-        }
-        _ => answer(body),
-    });
+    let (scene, fails) = Scene::without_summaries().await;
     let runtime = scene.runtime();
     let store = runtime.store().unwrap();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
@@ -334,16 +343,7 @@ async fn a_pause_lasts_until_a_summary_is_written() {
 /// A person who asks right after a failure ends the pause, too.
 #[tokio::test(flavor = "multi_thread")]
 async fn asking_right_after_a_failure_ends_the_pause() {
-    let scene = Scene::new("chat_completions").await;
-    let config = scene.home.read("config.yaml");
-    let aborting = "threshold: 0.5, abort_on_summary_failure: true";
-    scene.home.write_config(&config.replace("threshold: 0.5", aborting));
-    let fails = Arc::new(AtomicBool::new(true));
-    let failing = fails.clone();
-    scene.provider.answer_with(move |body| match has_tools(body) {
-        false if failing.load(Ordering::SeqCst) => ReplyScript::default(),
-        _ => answer(body),
-    });
+    let (scene, fails) = Scene::without_summaries().await;
     let runtime = scene.runtime();
     let store = runtime.store().unwrap();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();

@@ -5,7 +5,7 @@ use crate::model_choice::asker;
 use crate::summaries::Summaries;
 use crate::{Runtime, RuntimeError, learned_windows, model_facts, prompting};
 use hermes_agent::TurnReport;
-use hermes_conversation::{CacheBreak, Lease, SessionId};
+use hermes_conversation::{CacheBreak, Lease, SessionId, UserMessage};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Asker, Basis, Endpoint, FactSource, probe};
 use hermes_store::{SessionDb, Target};
@@ -46,13 +46,15 @@ impl SessionHandle<'_> {
     }
 
     /// Asks an endpoint how large the model's window is, where nobody knows and the conversation is no longer
-    /// short: until then it does not matter, and a first answer should not wait for it.
-    pub(super) async fn look_at_window(&mut self) -> Result<(), RuntimeError> {
+    /// short with what is said now: until then it does not matter, and a first answer should not wait for it.
+    pub(super) async fn look_at_window(&mut self, now: &UserMessage) -> Result<(), RuntimeError> {
         /// What fits anywhere.
         const SHORT: u64 = 8_000;
-        let said = self.history().map_or(0, |history| {
-            history.messages().iter().map(|message| message.text().len() as u64 / 4).sum()
+        let tokens = |text: &str| text.len() as u64 / 4;
+        let earlier = self.history().map_or(0, |history| {
+            history.messages().iter().map(|message| tokens(message.text())).sum::<u64>()
         });
+        let said = earlier + tokens(now.content.as_text());
         // What serves a model at an address of somebody's own may give it less than it was made for.
         let is_known =
             |endpoint: &Endpoint| match model_facts::known(self.runtime.home(), endpoint).window.source {

@@ -30,7 +30,7 @@ impl SessionHandle<'_> {
             self.read_again().await?;
         }
         self.look_at_ollama().await?;
-        self.look_at_window().await?;
+        self.look_at_window(&input.message).await?;
         self.store_session().await?;
         if !self.stays_in_place()? {
             self.keep_words(&mut input).await?;

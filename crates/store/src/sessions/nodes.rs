@@ -28,6 +28,17 @@ impl SessionDb {
         .await
     }
 
+    /// The last message of a conversation that a summary stands for; zero where there is none.
+    pub async fn last_put_away(&self, session: &SessionId) -> Result<MessageId, StoreError> {
+        let session = session.clone();
+        self.read(move |db| {
+            let line = Line::of(db, &session)?;
+            let (_, last) = reached(db, &line).doing("read the summaries of a session")?;
+            Ok(MessageId(last))
+        })
+        .await
+    }
+
     /// The compactions of a conversation, the first one first. A report that cannot be read is left out.
     pub async fn compactions(&self, session: &SessionId) -> Result<Vec<StoredCompaction>, StoreError> {
         let session = session.clone();
