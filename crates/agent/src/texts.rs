@@ -67,7 +67,7 @@ pub(crate) fn compacting(messages: usize) -> String {
 
 /// Told to the person, once a session, when a summary has itself been summed up.
 pub(crate) const SUMMED_UP_TWICE: &str =
-    "summed up for the second time: the model knows the beginning only in outline; /new begins another one";
+    "the model knows the beginning only in outline by now; /new starts afresh";
 
 /// Told to the person when another model than the one that is configured wrote a summary.
 pub(crate) fn summed_up_instead(why: &str, model: &str) -> String {

@@ -66,7 +66,7 @@ pub(crate) fn meter_lines(meter: &ContextMeter, style: Style) -> Vec<String> {
     ];
     lines.push(match meter.threshold {
         Some(threshold) => format!(
-            "{dim}older messages are summed up from {} tokens on (engine: {}); so far {} time{}{off}",
+            "{dim}summed up from {} tokens on (engine: {}); so far {} time{}{off}",
             short(threshold),
             printable(&meter.engine),
             meter.compactions,
