@@ -120,23 +120,27 @@ fn assemble(
         },
     };
     let by = why.map_or(SummaryBy::Excerpts, |why| SummaryBy::Fallback { why });
-    let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
-    let range = || plan.replace.clone();
     let longer = longer_tail(&work, plan, &by, limits);
-    for plan in longer.iter().chain([plan]) {
-        let work = Work::new(view, plan)?;
-        let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
-        let range = plan.replace.clone();
-        let whole = carrying(view.history, &work.reading, range, earlier, fallback::MOST, CARRIED);
-        // Half of the room is for what comes.
-        let has_room = |with: &Assembled| with.after.value() <= limits.threshold_tokens / 2;
-        if let Some(assembled) = with(&work, whole, FILES_CHARS, by.clone()).filter(has_room) {
-            return Ok(assembled);
-        }
+    let longer = longer.as_ref().map(|plan| Work::new(view, plan)).transpose()?;
+    // Half of the room is for what comes.
+    let has_room = |with: &Assembled| with.after.value() <= limits.threshold_tokens / 2;
+    let whole = longer.iter().chain([&work]).filter_map(|work| {
+        with(work, excerpted(work, fallback::MOST, Some(CARRIED)), FILES_CHARS, by.clone()).filter(has_room)
+    });
+    let shorter = EXCERPTS
+        .iter()
+        .filter_map(|(most, files)| with(&work, excerpted(&work, *most, None), *files, by.clone()));
+    whole.chain(shorter).next().ok_or_else(|| NOTHING_SHORTER.to_owned())
+}
+
+/// Excerpts of what a plan puts away; see [`carrying`] for `carried`.
+fn excerpted(work: &Work<'_>, most: usize, carried: Option<usize>) -> Sections {
+    let (history, reading, range) = (work.view.history, &work.reading, work.plan.replace.clone());
+    let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
+    match carried {
+        Some(carried) => carrying(history, reading, range, earlier, most, carried),
+        None => excerpts(history, reading, range, earlier, most),
     }
-    let excerpts = |most: usize| excerpts(view.history, &work.reading, range(), earlier, most);
-    let tries = EXCERPTS.iter().filter_map(|(most, files)| with(&work, excerpts(*most), *files, by.clone()));
-    { tries }.next().ok_or_else(|| NOTHING_SHORTER.to_owned())
 }
 
 /// The plan with the longest end that fits, where nobody wrote a summary of what it leaves out: then every

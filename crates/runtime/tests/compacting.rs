@@ -35,6 +35,24 @@ impl Scene {
         Self { home, provider }
     }
 
+    /// The settings do not say what the model's window is.
+    async fn without_a_window() -> Self {
+        let scene = Self::new("chat_completions").await;
+        let config = scene.home.read("config.yaml");
+        scene.home.write_config(&config.replace(", context_length: 20000", ""));
+        scene
+    }
+
+    /// The last turn is refused with a window of 12,000 tokens.
+    async fn six_turns_and_a_refusal(&self, session: &mut SessionHandle<'_>) {
+        for turn in 0..5 {
+            self.turn(session, turn).await;
+        }
+        let body = r#"{"error":{"message":"This model's maximum context length is 12000 tokens.","code":"context_length_exceeded"}}"#;
+        self.provider.fault(Fault::Status { code: 400, headers: Vec::new(), body: body.to_owned() });
+        self.turn(session, 5).await;
+    }
+
     /// No summary is written as long as the flag is set, and without one the conversation stays as it is. The
     /// fourth turn calls tools.
     async fn without_summaries() -> (Self, Arc<AtomicBool>) {
@@ -178,17 +196,10 @@ async fn some_compactions_in_the_other_formats() {
 /// A window that a refusal tells is believed from then on, also by the next run of the program.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_that_was_told_is_remembered() {
-    let scene = Scene::new("chat_completions").await;
-    let config = scene.home.read("config.yaml");
-    scene.home.write_config(&config.replace(", context_length: 20000", ""));
+    let scene = Scene::without_a_window().await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
-    for turn in 0..5 {
-        scene.turn(&mut session, turn).await;
-    }
-    let body = r#"{"error":{"message":"This model's maximum context length is 12000 tokens.","code":"context_length_exceeded"}}"#;
-    scene.provider.fault(Fault::Status { code: 400, headers: Vec::new(), body: body.to_owned() });
-    scene.turn(&mut session, 5).await;
+    scene.six_turns_and_a_refusal(&mut session).await;
     assert_eq!(session.status().compactions, 1);
     session.close(Parting::Left).await;
     runtime.leave().await;
@@ -290,17 +301,10 @@ async fn sessions_that_nobody_watches_are_looked_after() {
 /// What a refusal told of one model says nothing about another one, now or later.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_model_has_another_window() {
-    let scene = Scene::new("chat_completions").await;
-    let config = scene.home.read("config.yaml");
-    scene.home.write_config(&config.replace(", context_length: 20000", ""));
+    let scene = Scene::without_a_window().await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
-    for turn in 0..5 {
-        scene.turn(&mut session, turn).await;
-    }
-    let body = r#"{"error":{"message":"This model's maximum context length is 12000 tokens.","code":"context_length_exceeded"}}"#;
-    scene.provider.fault(Fault::Status { code: 400, headers: Vec::new(), body: body.to_owned() });
-    scene.turn(&mut session, 5).await;
+    scene.six_turns_and_a_refusal(&mut session).await;
     let meter = session.meter().unwrap();
     assert_eq!((session.status().window, meter.window, meter.threshold), (12_000, Some(12_000), Some(6_000)));
     session.set_model("gpt-4.1").await.unwrap();

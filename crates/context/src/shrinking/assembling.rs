@@ -24,7 +24,7 @@ pub(crate) const NOTHING_SHORTER: &str =
 /// Everything about one compaction that does not depend on who writes the summary.
 pub(crate) struct Work<'a> {
     pub(crate) view: &'a View<'a>,
-    plan: &'a Plan,
+    pub(crate) plan: &'a Plan,
     pub(crate) reading: Reading,
     pub(crate) previous: Option<Previous>,
     /// The newest request, if it is in the stretch and so must be repeated.

@@ -50,48 +50,44 @@ impl SessionHandle<'_> {
     pub(super) async fn look_at_window(&mut self, now: &UserMessage) -> Result<(), RuntimeError> {
         /// What fits anywhere.
         const SHORT: u64 = 8_000;
+        if self.has_asked {
+            return Ok(());
+        }
         let tokens = |text: &str| text.len() as u64 / 4;
         let earlier = self.history().map_or(0, |history| {
             history.messages().iter().map(|message| tokens(message.text())).sum::<u64>()
         });
-        let said = earlier + tokens(now.content.as_text());
+        if earlier + tokens(now.content.as_text()) < SHORT {
+            return Ok(());
+        }
+        let (home, mut endpoint) = (self.runtime.home(), self.endpoint.clone());
+        let source = |endpoint: &Endpoint| model_facts::known(home, endpoint).window.source;
         // What serves a model at an address of somebody's own may give it less than it was made for.
-        let is_known =
-            |endpoint: &Endpoint| match model_facts::known(self.runtime.home(), endpoint).window.source {
-                FactSource::Default => false,
-                FactSource::BuiltIn => endpoint.provider != "custom",
-                FactSource::Config | FactSource::Endpoint | FactSource::Remembered => true,
-            };
+        let is_known = |endpoint: &Endpoint| match source(endpoint) {
+            FactSource::Default => false,
+            FactSource::BuiltIn => endpoint.provider != "custom",
+            FactSource::Config | FactSource::Endpoint | FactSource::Remembered => true,
+        };
         // A server on this machine may have been started anew with another window since.
-        let learned = learned_windows::learned(self.runtime.home(), &self.endpoint);
-        let may_have_changed = learned.is_some() && self.endpoint.is_loopback();
-        if self.has_asked || said < SHORT || is_known(&self.endpoint) && !may_have_changed {
+        let may_have_changed = endpoint.is_loopback() && source(&endpoint) == FactSource::Remembered;
+        let learned = learned_windows::learned(home, &endpoint).filter(|_| may_have_changed);
+        if learned.is_none() && is_known(&endpoint) {
             return Ok(());
         }
         self.has_asked = true;
         let asker = asker(&self.runtime.config, ASKING)?;
-        let mut endpoint = self.endpoint.clone();
-        if may_have_changed {
-            let given = self.given_window(&endpoint, &asker).await;
-            if let Some(given) = given.filter(|given| Some(*given) != learned) {
-                learned_windows::learn(self.runtime.home(), &endpoint, given);
-                return self.speak_to(endpoint);
-            }
-            return Ok(());
+        if learned.is_some() {
+            let given = given_window(&endpoint, &asker).await;
+            let Some(given) = given.filter(|given| Some(*given) != learned) else { return Ok(()) };
+            learned_windows::learn(home, &endpoint, given);
+            return self.speak_to(endpoint);
         }
-        model_facts::ask(self.runtime.home(), &endpoint, &asker).await;
+        model_facts::ask(home, &endpoint, &asker).await;
         if !is_known(&endpoint) {
-            let Some(given) = self.given_window(&endpoint, &asker).await else { return Ok(()) };
+            let Some(given) = given_window(&endpoint, &asker).await else { return Ok(()) };
             endpoint.context_length = Some(given);
         }
         self.speak_to(endpoint)
-    }
-
-    /// The window that a server on this machine gives the model; what the model was made for is no answer.
-    async fn given_window(&self, endpoint: &Endpoint, asker: &Asker) -> Option<u64> {
-        let probed = probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), asker).await;
-        let window = probed.and_then(|server| server.window);
-        window.filter(|window| window.basis != Basis::Trained).map(|window| window.tokens)
     }
 
     /// Keeps a window that a refusal told, once a request of that size went well.
@@ -112,6 +108,13 @@ impl SessionHandle<'_> {
         self.endpoint = endpoint;
         Ok(())
     }
+}
+
+/// The window that a server on this machine gives the model; what the model was made for is no answer.
+async fn given_window(endpoint: &Endpoint, asker: &Asker) -> Option<u64> {
+    let probed = probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), asker).await;
+    let window = probed.and_then(|server| server.window);
+    window.filter(|window| window.basis != Basis::Trained).map(|window| window.tokens)
 }
 
 /// Stores a new system prompt for a session that changes its model.

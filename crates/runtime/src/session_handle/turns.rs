@@ -2,7 +2,7 @@
 
 use super::{SessionHandle, State};
 use crate::RuntimeError;
-use crate::recording::{SessionFacts, session_line};
+use crate::recording::{Recorder, SessionFacts, session_line};
 use hermes_agent::{Input, Ports, TurnReport, run_turn};
 use hermes_conversation::{EventSink, TurnEvent};
 use std::sync::Arc;
@@ -39,37 +39,13 @@ impl SessionHandle<'_> {
         self.ready_context()?;
         self.ready_engine(&events, cancel).await?;
         let ports = self.ports(events, cancel)?;
-        let (engine, store) = (self.engine()?, self.runtime.store()?);
-        let external = self.external_port(&ports.events)?;
-        let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
         let recorder = self.standing.recorder(self.runtime);
         let ports = match &recorder {
-            Some(recorder) => {
-                if !std::mem::replace(&mut self.is_told, true) {
-                    let facts = SessionFacts {
-                        source: &self.standing.source,
-                        cwd: self.tool_context.cwd().display().to_string(),
-                        layers: self.layers.as_ref(),
-                        route: &*self.route,
-                        toolsets: self.runtime.config.list("toolsets")?,
-                        disabled_toolsets: self.runtime.config.list("agent.disabled_toolsets")?,
-                        registry: &self.standing.registry,
-                        engine_tools: &self.engine_tools,
-                        is_watched: self.ask.is_present(),
-                        hooks: &*ports.hooks,
-                        engine,
-                        summariser: ports.summaries.window(),
-                    };
-                    recorder.session(session_line(session, facts));
-                }
-                let ports = match external {
-                    Some(external) => Ports { engine: recorder.engine(external), ..ports },
-                    None => ports,
-                };
-                recorder.turn(&self.id, &input, ports, cancel)
-            }
+            Some(recorder) => self.taped(recorder, ports, &input, cancel)?,
             None => ports,
         };
+        let store = self.runtime.store()?;
+        let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
         let before = session.quirks;
         let span = tracing::info_span!("turn", session = self.id.as_str(), turn_id = tracing::field::Empty);
         // A turn that has begun and not ended was killed; the process says by what to look for it.
@@ -100,6 +76,42 @@ impl SessionHandle<'_> {
             tracing::warn!(%error, "how the compactions went could not be noted");
         }
         Ok(report)
+    }
+
+    /// The same ports, of which everything is written down.
+    fn taped(
+        &mut self,
+        recorder: &Arc<Recorder>,
+        ports: Ports,
+        input: &Input,
+        cancel: &CancellationToken,
+    ) -> Result<Ports, RuntimeError> {
+        let engine = self.engine()?;
+        let external = self.external_port(&ports.events)?;
+        if let State::Live(session) = &self.state
+            && !std::mem::replace(&mut self.is_told, true)
+        {
+            let facts = SessionFacts {
+                source: &self.standing.source,
+                cwd: self.tool_context.cwd().display().to_string(),
+                layers: self.layers.as_ref(),
+                route: &*self.route,
+                toolsets: self.runtime.config.list("toolsets")?,
+                disabled_toolsets: self.runtime.config.list("agent.disabled_toolsets")?,
+                registry: &self.standing.registry,
+                engine_tools: &self.engine_tools,
+                is_watched: self.ask.is_present(),
+                hooks: &*ports.hooks,
+                engine,
+                summariser: ports.summaries.window(),
+            };
+            recorder.session(session_line(session, facts));
+        }
+        let ports = match external {
+            Some(external) => Ports { engine: recorder.engine(external), ..ports },
+            None => ports,
+        };
+        Ok(recorder.turn(&self.id, input, ports, cancel))
     }
 
     /// What a turn needs from the world.

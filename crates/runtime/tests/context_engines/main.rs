@@ -6,7 +6,7 @@ mod scene;
 
 use hermes_conversation::{Message, SummaryBy};
 use hermes_runtime::recording::{Recording, replay};
-use hermes_runtime::{Compacted, Parting};
+use hermes_runtime::{Compacted, Parting, SessionHandle};
 use hermes_store::OriginalRange;
 use hermes_testkit::ReplyScript;
 use hermes_tools::Nobody;
@@ -302,14 +302,10 @@ async fn an_engine_of_ours_needs_no_lines() {
     assert!(text.contains(r#""what":{"summary":"#) && !text.contains(r#""what":{"engine":"#));
 }
 
-/// A person who stops an engine that hangs, and leaves, does not wait for it.
-#[tokio::test(flavor = "multi_thread")]
-async fn nobody_waits_for_an_engine_that_hangs_when_leaving() {
-    let scene = Scene::with_mischief("silent", "timeout_seconds: 600\n").await;
-    let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+/// A person asks for a compaction, and stops it as soon as the engine was started.
+async fn stop_it_once_it_runs(scene: &Scene, session: &mut SessionHandle<'_>) {
     for number in 0..3 {
-        turn(&mut session, number).await;
+        turn(session, number).await;
     }
     let (stop, (sink, _stream)) = (CancellationToken::new(), hermes_conversation::events());
     let is_asked = async {
@@ -320,6 +316,15 @@ async fn nobody_waits_for_an_engine_that_hangs_when_leaving() {
     };
     let (done, ()) = tokio::join!(session.compress(None, &stop, sink), is_asked);
     assert!(matches!(done.unwrap(), Compacted::Cancelled));
+}
+
+/// A person who stops an engine that hangs, and leaves, does not wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_for_an_engine_that_hangs_when_leaving() {
+    let scene = Scene::with_mischief("silent", "timeout_seconds: 600\n").await;
+    let runtime = scene.runtime();
+    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    stop_it_once_it_runs(&scene, &mut session).await;
     let left = tokio::time::timeout(Duration::from_secs(60), session.close(Parting::Left)).await;
     assert!(left.is_ok(), "still waiting for an engine that hangs");
     scene.wait_until_over();
@@ -363,18 +368,7 @@ async fn a_start_that_is_stopped_is_over() {
     let scene = Scene::with_mischief("never ready", "timeout_seconds: 600\n").await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
-    for number in 0..3 {
-        turn(&mut session, number).await;
-    }
-    let (stop, (sink, _stream)) = (CancellationToken::new(), hermes_conversation::events());
-    let is_asked = async {
-        while scene.noted("initialized").is_empty() {
-            tokio::task::yield_now().await;
-        }
-        stop.cancel();
-    };
-    let (done, ()) = tokio::join!(session.compress(None, &stop, sink), is_asked);
-    assert!(matches!(done.unwrap(), Compacted::Cancelled));
+    stop_it_once_it_runs(&scene, &mut session).await;
     scene.wait_until_over();
     session.close(Parting::Left).await;
 }
