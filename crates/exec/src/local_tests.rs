@@ -153,7 +153,7 @@ async fn whoever_missed_the_first_request_to_end_is_asked_again() {
     });
     // Only the second one ends it; a KILL would let it say nothing.
     let deaf = "asked=0; trap 'asked=$((asked+1)); test $asked -lt 2 || { echo heard; exit 0; }' TERM; \
-                touch begun; while :; do read -r -t 0.02 _ < <(:); done";
+                mkfifo quiet; exec 3<>quiet; touch begun; while :; do read -r -t 0.02 _ <&3; done";
     let output = case.run(deaf).await;
     cancelling.await.unwrap();
     assert_eq!((output.exit_code, output.text.trim()), (130, "heard"));
