@@ -1,8 +1,8 @@
 //! `hermes demo`: the whole agent at work, without a key, a network or leftovers.
 //!
 //! The demo starts the scripted model on a loopback port and then runs this very binary
-//! against it, in a temporary home: a session that mends a broken project, a turn that is
-//! killed and continued, a search over what was said.
+//! against it, in a temporary home: a session that fixes a broken project, a turn that is
+//! killed and continued, a search over the messages.
 
 mod model;
 
@@ -29,7 +29,7 @@ pub(crate) async fn run(args: &DemoArgs) -> Result<Exit, Failure> {
         say(&format!("Kept: {}", kept.display()));
     } else {
         folder.close()?;
-        say("The demo's folder has been removed again (`--keep` keeps it).");
+        say("The demo's folder has been removed (`--keep` keeps it).");
     }
     done.map(|()| Exit::Answered)
 }
@@ -58,20 +58,20 @@ impl Demo {
         say(
             "This demo runs the real agent, the real tools and the real session store in a temporary folder.",
         );
-        say("Only the model is not real: its words come from a script, served over HTTP on 127.0.0.1.\n");
-        self.mend().await?;
+        say("Only the model is not real: its replies come from a script, served over HTTP on 127.0.0.1.\n");
+        self.fix().await?;
         self.kill_and_continue().await?;
         self.search().await?;
         self.inventory().await
     }
 
-    async fn mend(&self) -> Result<(), Failure> {
+    async fn fix(&self) -> Result<(), Failure> {
         self.heading("1. A small project whose check fails");
         self.show("bash check.sh");
         let before = Command::new("bash").arg("check.sh").current_dir(&self.project).status().await?;
         expect(!before.success(), "the check of the broken project passed")?;
-        self.heading("2. The agent reads it, runs the check, mends the bug and checks again");
-        let prompt = "The check of this project fails. Find out why, mend it and prove it.";
+        self.heading("2. The agent reads it, runs the check, fixes the bug and checks again");
+        let prompt = "The check of this project fails. Find out why, fix it and prove it.";
         self.show(&format!("hermes --yolo chat -q \"{prompt}\""));
         let usage = self.home.join("usage.json");
         let asked = self
@@ -89,7 +89,7 @@ impl Demo {
     }
 
     async fn kill_and_continue(&self) -> Result<(), Failure> {
-        self.heading("3. kill -9 in the middle of a tool call, and on");
+        self.heading("3. kill -9 in the middle of a tool call, then continue");
         let prompt = "Count to three in count.txt, one number a second.";
         self.show(&format!("hermes --yolo -z \"{prompt}\" &"));
         let mut asked = self.hermes(&["--yolo", "-z", prompt]).stdout(Stdio::null()).spawn()?;
@@ -117,7 +117,7 @@ impl Demo {
     }
 
     async fn search(&self) -> Result<(), Failure> {
-        self.heading("4. Everything that was said can be found again");
+        self.heading("4. Every message can be found again");
         self.show("hermes sessions search subtracts");
         let found = self.hermes(&["sessions", "search", "subtracts"]).output().await?;
         term::print(&String::from_utf8_lossy(&found.stdout));
@@ -125,7 +125,7 @@ impl Demo {
     }
 
     async fn inventory(&self) -> Result<(), Failure> {
-        self.heading("5. What is left of it");
+        self.heading("5. What is on disk now");
         self.show("hermes sessions list");
         let listed = self.hermes(&["sessions", "list"]).status().await?;
         expect(listed.success(), "the sessions could not be listed")?;
@@ -141,7 +141,7 @@ impl Demo {
         Ok(())
     }
 
-    /// This binary, in the demo's home and project, with nothing of the person's settings.
+    /// This binary, in the demo's home and project, without the user's settings.
     fn hermes(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(args).current_dir(&self.project).env_clear().stdin(Stdio::null()).kill_on_drop(true);

@@ -12,22 +12,25 @@ pub(crate) fn reply(request: &Value) -> ReplyScript {
     let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let newest = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
     let asked = messages.get(newest).and_then(|message| message["content"].as_str()).unwrap_or_default();
-    let results: Vec<&str> = messages[newest..]
-        .iter()
-        .filter(|message| message["role"] == "tool")
-        .filter_map(|message| message["content"].as_str())
-        .collect();
+    let (earlier, current) = messages.split_at(newest);
+    let results = tool_results(current);
     let script = if asked.contains("check of this project") {
-        mending(&results)
+        fixing(&results)
     } else if asked.contains("Count to three") {
         counting(&results)
     } else {
-        explaining(&results)
+        explaining(tool_results(earlier).last().copied(), &results)
     };
     script.streamed_in(12).with_delay(Duration::from_millis(15))
 }
 
-fn mending(results: &[&str]) -> ReplyScript {
+/// The texts of the tool messages, in order.
+fn tool_results(messages: &[Value]) -> Vec<&str> {
+    let results = messages.iter().filter(|message| message["role"] == "tool");
+    results.filter_map(|message| message["content"].as_str()).collect()
+}
+
+fn fixing(results: &[&str]) -> ReplyScript {
     match results.len() {
         0 => ReplyScript::call("read_file", json!({ "path": "add.sh" }))
             .and_call("read_file", json!({ "path": "check.sh" }))
@@ -40,7 +43,7 @@ fn mending(results: &[&str]) -> ReplyScript {
         .with_text("The loop subtracts every number instead of adding it."),
         4 => ReplyScript::call("terminal", json!({ "command": "bash check.sh" })),
         _ => ReplyScript::text(match results.last().is_some_and(|result| result.contains("ok: 2 + 3 + 4 = 9")) {
-            true => "Mended: add.sh subtracts no more, it adds. The check passes now: 2 + 3 + 4 = 9.",
+            true => "Fixed: add.sh now adds instead of subtracting. The check passes: 2 + 3 + 4 = 9.",
             false => "The check still fails; see its output above.",
         }),
     }
@@ -56,20 +59,52 @@ fn counting(results: &[&str]) -> ReplyScript {
     }
 }
 
-fn explaining(results: &[&str]) -> ReplyScript {
-    let Some(file) = results.first() else {
-        return ReplyScript::call("read_file", json!({ "path": "count.txt" }));
+/// Reads count.txt, then says what the record holds about the command of the killed turn.
+fn explaining(recorded: Option<&str>, results: &[&str]) -> ReplyScript {
+    match results.first() {
+        None => ReplyScript::call("read_file", json!({ "path": "count.txt" })),
+        Some(file) => ReplyScript::text(explanation(recorded, last_number(file))),
+    }
+}
+
+/// The exit code of the command if its result was found after the kill, else what the record says instead.
+fn explanation(recorded: Option<&str>, reached: Option<char>) -> String {
+    let recorded = recorded.and_then(|result| serde_json::from_str::<Value>(result).ok()).unwrap_or_default();
+    let outcome = match recorded["exit_code"].as_i64() {
+        Some(code) => {
+            format!("the command kept running and ended with exit code {code}, and its result is on record")
+        }
+        None => "the record says that the outcome of the command is unknown".to_owned(),
     };
-    let content = serde_json::from_str::<Value>(file).unwrap_or_default()["content"].to_string();
-    let reached = ["3|3", "2|2", "1|1"]
-        .iter()
-        .find(|line| content.contains(*line))
-        .and_then(|line| line.chars().next());
-    ReplyScript::text(match reached {
-        Some(number) => format!(
-            "Hermes was killed while the command was running. The record says that its outcome is unknown, so I \
-             looked: count.txt stops at {number}. What was left of the command was ended when this session was opened again, and it was not run a second time."
-        ),
-        None => "Hermes was killed while the command was running, and count.txt is empty.".to_owned(),
-    })
+    let file = match reached {
+        Some(number) => format!("The file count.txt ends with {number}"),
+        None => "The file count.txt is empty".to_owned(),
+    };
+    format!("Hermes was killed while a command ran: {outcome}. {file}; nothing was run a second time.")
+}
+
+/// The last number in count.txt, from the numbered lines of `read_file`.
+fn last_number(result: &str) -> Option<char> {
+    let file: Value = serde_json::from_str(result).unwrap_or_default();
+    file["content"].as_str()?.lines().last()?.rsplit_once('|')?.1.chars().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explanation_agrees_with_the_record() {
+        let file = r#"{"content":"1|1\n2|2\n3|3","total_lines":3}"#;
+        assert_eq!(last_number(file), Some('3'));
+        assert_eq!(last_number(r#"{"content":""}"#), None);
+        for (recorded, want) in [
+            (Some(r#"{"output":"","exit_code":0,"error":null}"#), "ended with exit code 0"),
+            (Some(r#"{"error":"the outcome of this call is unknown"}"#), "outcome of the command is unknown"),
+            (None, "outcome of the command is unknown"),
+        ] {
+            let text = explanation(recorded, Some('3'));
+            assert!(text.contains(want) && text.contains("count.txt ends with 3"), "{recorded:?}: {text}");
+        }
+    }
 }
