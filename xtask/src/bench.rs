@@ -4,6 +4,7 @@
 //! machine is busy for all of them; what is printed are medians. Nothing is asserted: targets
 //! are printed beside the numbers. `bench/README.md` explains the rows.
 
+mod against;
 mod callgrind;
 mod compactions;
 mod context;
@@ -31,7 +32,9 @@ pub(crate) use stored::earlier_text;
 use crate::flags::Flags;
 use anyhow::Result;
 use rounds::Rounds;
+use row::Row;
 use std::io::Write;
+use std::path::Path;
 
 /// How often everything is measured.
 #[derive(Debug, Clone, Copy)]
@@ -69,19 +72,28 @@ pub(crate) fn run(mut flags: Flags) -> Result<()> {
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");
     let hermes = crate::hermes::find(&mut flags)?;
+    let against = against::find(&mut flags)?;
     flags.finish()?;
     if cfg!(debug_assertions) {
         note("this is a debug build of xtask: the bare client in it is slow; use `cargo xtask`");
     }
-    let mut rounds = Rounds::prepare(&hermes)?;
+    let rows = match against {
+        Some(old) => against::measure(&hermes, &old, effort)?,
+        None => measure(&hermes, effort)?,
+    };
+    let text = if as_json { table::json(&rows) } else { table::text(&rows) };
+    crate::say(&text)
+}
+
+/// Measures one program in rounds.
+fn measure(hermes: &Path, effort: Effort) -> Result<Vec<Row>> {
+    let mut rounds = Rounds::prepare(hermes)?;
     for round in 1..=effort.rounds {
         note(&format!("round {round} of {}", effort.rounds));
         rounds.run()?;
     }
     note("counting fsyncs and instructions");
-    let rows = rows::all(&rounds, effort)?;
-    let text = if as_json { table::json(&rows) } else { table::text(&rows) };
-    crate::say(&text)
+    rows::all(&rounds, effort)
 }
 
 /// Tells the person who waits; standard output is for the table.

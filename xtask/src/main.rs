@@ -25,9 +25,10 @@ use std::process::ExitCode;
 const HELP: &str = "\
 Long runs and benchmarks of this workspace.
 
-  cargo xtask bench [--quick] [--json] [--hermes PATH]
+  cargo xtask bench [--quick] [--json] [--hermes PATH] [--against PATH]
       Measures CPU, memory, wall time, fsyncs and bytes, side by side with a hello-world
       program and a bare client. Prints a table; asserts nothing. See bench/README.md.
+      --against compares with another build of hermes instead, round by round.
 
   cargo xtask bench store [--quick] [--append-only] [--json]
       The session store beside plain SQLite: append, search, load, open. The full run makes a
