@@ -1,98 +1,165 @@
-//! Notices calls that are made again and again without anything new coming of it.
+//! Detects tool calls that repeat without progress.
+//!
+//! Only consecutive repeats count, and only those that failed or that read without finding anything new: running
+//! the same tests after every edit is work, not a loop. Another call in between, a changed file or another working
+//! directory starts the count again.
 
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 
-/// From this time on, the model is told.
-const HINT_AT: u32 = 3;
-/// At this time, a turn that nobody watches is ended.
-const STOP_AT: u32 = 5;
-
-/// The calls of one turn, with what came of them.
-#[derive(Debug, Default)]
-pub struct LoopGuard {
-    counts: HashMap<u64, Count>,
-    replies: u64,
+/// The settings of `tool_loop_guardrails`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoopLimits {
+    /// Whether the model gets a warning beside the result.
+    pub warnings_enabled: bool,
+    /// Whether a loop ends the turn.
+    pub hard_stop_enabled: bool,
+    pub warn_after: Repeats,
+    pub hard_stop_after: Repeats,
 }
 
+/// A number of consecutive repeats for each kind of loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeats {
+    /// The same call failed.
+    pub exact_failure: u32,
+    /// The same tool failed, with whatever arguments.
+    pub same_tool_failure: u32,
+    /// The same read-only call returned the same result.
+    pub idempotent_no_progress: u32,
+}
+
+impl Default for LoopLimits {
+    fn default() -> Self {
+        Self {
+            warnings_enabled: true,
+            hard_stop_enabled: false,
+            warn_after: Repeats { exact_failure: 2, same_tool_failure: 3, idempotent_no_progress: 2 },
+            hard_stop_after: Repeats { exact_failure: 5, same_tool_failure: 8, idempotent_no_progress: 5 },
+        }
+    }
+}
+
+/// A finished tool call.
+#[derive(Debug, Clone, Copy)]
+pub struct Observation<'a> {
+    pub tool: &'a str,
+    pub arguments: &'a str,
+    pub result: &'a str,
+    pub failed: bool,
+    /// The tool only reads, so that the same arguments should give the same result.
+    pub is_read_only: bool,
+    /// The call changed a file.
+    pub changed_file: bool,
+    /// The working directory after the call.
+    pub cwd: &'a Path,
+}
+
+/// A kind of loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loop {
+    ExactFailure,
+    SameToolFailure,
+    NoProgress,
+}
+
+/// The verdict on a finished call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repetition {
+    None,
+    Warn { kind: Loop, times: u32 },
+    Stop { kind: Loop, times: u32 },
+}
+
+/// The consecutive repeats of one turn.
 #[derive(Debug, Default)]
-struct Count {
-    times: u32,
-    /// The reply that made it last.
+pub struct LoopGuard {
+    reply: u64,
+    last: Option<LastCall>,
+    exact_failures: u32,
+    tool_failures: u32,
+    same_results: u32,
+}
+
+#[derive(Debug)]
+struct LastCall {
+    tool: String,
+    arguments: Value,
+    result: u64,
+    cwd: PathBuf,
     reply: u64,
 }
 
-/// What a call that has ended means for the turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repetition {
-    /// Nothing to say about it.
-    None,
-    /// The model should know that it repeats itself.
-    Hint { times: u32 },
-    /// It was told and goes on all the same.
-    Stop { times: u32 },
+impl LoopGuard {
+    /// Begins the calls of another reply. Duplicates within one reply count once: the model had not seen the
+    /// result when it wrote them.
+    pub fn next_reply(&mut self) {
+        self.reply += 1;
+    }
+
+    /// Counts a finished call.
+    pub fn observe(&mut self, seen: Observation<'_>, limits: &LoopLimits) -> Repetition {
+        let arguments = canonical(seen.arguments);
+        let mut hash = DefaultHasher::new();
+        seen.result.hash(&mut hash);
+        let result = hash.finish();
+        let last = self.last.take().filter(|last| last.cwd == seen.cwd && !seen.changed_file);
+        let same_tool = last.as_ref().filter(|last| last.tool == seen.tool);
+        let same_call = same_tool.filter(|last| last.arguments == arguments);
+        let is_same_reply = same_tool.is_some_and(|last| last.reply == self.reply);
+        let step = u32::from(!is_same_reply);
+        let count = |counter: u32, continues: bool, counts: bool| match (counts, continues) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => counter.saturating_add(step).max(1),
+        };
+        let fails = seen.failed && !seen.changed_file;
+        self.exact_failures = count(self.exact_failures, same_call.is_some(), fails);
+        self.tool_failures = count(self.tool_failures, same_tool.is_some(), fails);
+        let is_same_result = same_call.is_some_and(|last| last.result == result);
+        self.same_results = count(self.same_results, is_same_result, seen.is_read_only && !seen.failed);
+        let (tool, cwd) = (seen.tool.to_owned(), seen.cwd.to_owned());
+        self.last = Some(LastCall { tool, arguments, result, cwd, reply: self.reply });
+        if is_same_reply { Repetition::None } else { self.verdict(limits) }
+    }
+
+    fn verdict(&self, limits: &LoopLimits) -> Repetition {
+        let over = |after: &Repeats| {
+            [
+                (Loop::ExactFailure, self.exact_failures, after.exact_failure),
+                (Loop::NoProgress, self.same_results, after.idempotent_no_progress),
+                (Loop::SameToolFailure, self.tool_failures, after.same_tool_failure),
+            ]
+            .into_iter()
+            .find(|(_, times, after)| times >= after)
+            .map(|(kind, times, _)| (kind, times))
+        };
+        if let Some((kind, times)) = over(&limits.hard_stop_after).filter(|_| limits.hard_stop_enabled) {
+            return Repetition::Stop { kind, times };
+        }
+        match over(&limits.warn_after).filter(|_| limits.warnings_enabled) {
+            Some((kind, times)) => Repetition::Warn { kind, times },
+            None => Repetition::None,
+        }
+    }
 }
 
-impl LoopGuard {
-    /// The calls of another reply follow. What one reply asks for several times counts once: it could not
-    /// know.
-    pub fn next_reply(&mut self) {
-        self.replies += 1;
-    }
+/// The arguments as a value, so that neither spaces nor the order of fields make two calls differ.
+fn canonical(arguments: &str) -> Value {
+    serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.trim().to_owned()))
+}
 
-    /// Counts a call with its result. `is_watched` says that a person sees the turn, and can stop it.
-    pub fn observe(&mut self, tool: &str, arguments: &str, result: &str, is_watched: bool) -> Repetition {
-        let mut hash = DefaultHasher::new();
-        (tool, arguments.trim(), result).hash(&mut hash);
-        let count = self.counts.entry(hash.finish()).or_default();
-        if count.times > 0 && count.reply == self.replies {
-            return Repetition::None;
-        }
-        *count = Count { times: count.times + 1, reply: self.replies };
-        match count.times {
-            times if times >= STOP_AT && !is_watched => Repetition::Stop { times },
-            times if times >= HINT_AT => Repetition::Hint { times },
-            _ => Repetition::None,
-        }
-    }
+/// Tools that read, but whose result is expected to change, or that are asked for an effect on the user.
+const NOT_IDEMPOTENT: [&str; 3] = ["clarify", "terminal", "todo"];
+
+/// Whether the same call should give the same result, where nothing else happened.
+pub fn is_idempotent(tool: &str, changes_nothing: bool) -> bool {
+    changes_nothing && !NOT_IDEMPOTENT.contains(&tool)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_call_with_the_same_result_is_told_and_then_stopped() {
-        use Repetition::{Hint, None, Stop};
-        for (is_watched, want) in [
-            (true, [None, None, Hint { times: 3 }, Hint { times: 4 }, Hint { times: 5 }]),
-            (false, [None, None, Hint { times: 3 }, Hint { times: 4 }, Stop { times: 5 }]),
-        ] {
-            let mut guard = LoopGuard::default();
-            let mut got = [None; 5];
-            for found in &mut got {
-                guard.next_reply();
-                // Others in between change nothing.
-                assert_eq!(guard.observe("read_file", &format!("{found:p}"), "x", is_watched), None);
-                *found = guard.observe("terminal", r#"{"command":"ls"} "#, "a b", is_watched);
-                // The same call beside it is no repetition.
-                assert_eq!(guard.observe("terminal", r#"{"command":"ls"}"#, "a b", is_watched), None);
-            }
-            assert_eq!(got, want);
-        }
-    }
-
-    #[test]
-    fn another_tool_argument_or_result_is_another_call() {
-        let mut guard = LoopGuard::default();
-        for n in 0..20 {
-            guard.next_reply();
-            let text = n.to_string();
-            for (tool, arguments, result) in
-                [(text.as_str(), "a", "r"), ("t", text.as_str(), "r"), ("t", "a", text.as_str())]
-            {
-                assert_eq!(guard.observe(tool, arguments, result, false), Repetition::None);
-            }
-        }
-    }
-}
+#[path = "loop_guard_tests.rs"]
+mod tests;

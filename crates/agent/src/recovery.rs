@@ -1,5 +1,6 @@
 //! What to do about a fault, as a pure function.
 
+use crate::loop_guard::LoopLimits;
 use hermes_conversation::{Quirk, Quirks};
 use hermes_wire::{Fault, FaultClass, Reply};
 use std::time::Duration;
@@ -22,6 +23,8 @@ pub struct Limits {
     pub cut_calls: u32,
     /// The first wait after a fault; it doubles from there.
     pub backoff: Duration,
+    /// Repeated tool calls that get a warning or end the turn.
+    pub loops: LoopLimits,
 }
 
 impl Default for Limits {
@@ -35,6 +38,7 @@ impl Default for Limits {
             compactions: 3,
             cut_calls: 4,
             backoff: Duration::from_secs(2),
+            loops: LoopLimits::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! These texts are replayed with the history, so changing one changes request bytes of future
 //! sessions only.
 
+use crate::loop_guard::Loop;
 use crate::window;
 use hermes_conversation::{Message, Quirk, UserMessage};
 
@@ -105,17 +106,32 @@ pub(crate) fn window_too_small(tokens: u64) -> String {
     )
 }
 
-/// Told beside a result that came before.
-pub(crate) fn repetition(times: u32) -> String {
-    format!(
-        "[You have made this call {times} times in this task, with exactly this result. Making it again will not \
-         change that: try another way, or tell the user what is in the way.]"
-    )
+/// The warning beside the result of a call that repeats without progress.
+pub(crate) fn loop_warning(kind: Loop, tool: &str, times: u32) -> String {
+    match kind {
+        Loop::ExactFailure => format!(
+            "[Loop warning: this exact call has failed {times} times in a row. Change the arguments or the approach, \
+             or report what blocks you, instead of repeating it.]"
+        ),
+        Loop::SameToolFailure => format!(
+            "[Loop warning: {tool} has failed {times} times in a row. Look for the cause before calling it again, or \
+             use another way.]"
+        ),
+        Loop::NoProgress => format!(
+            "[Loop warning: this call has returned the same result {times} times in a row. Use the result you have, \
+             or make another call.]"
+        ),
+    }
 }
 
-/// Why a turn that nobody watched was ended.
-pub(crate) fn going_in_circles(tool: &str, times: u32) -> String {
-    format!("the model called {tool} {times} times with the same result, and nobody is there to stop it")
+/// The error of a turn that a loop ended.
+pub(crate) fn loop_stopped(kind: Loop, tool: &str, times: u32) -> String {
+    let what = match kind {
+        Loop::ExactFailure => format!("the same {tool} call failed {times} times in a row"),
+        Loop::SameToolFailure => format!("{tool} failed {times} times in a row"),
+        Loop::NoProgress => format!("the same {tool} call returned the same result {times} times in a row"),
+    };
+    format!("{what}; tool_loop_guardrails.hard_stop_enabled ended the turn")
 }
 
 const ABOUT_RESULTS: &str = "[You said nothing to the results above. Go on with the task on the basis of them, or \

@@ -3,7 +3,7 @@
 //! The reply and an intent per call are recorded first; calls that may run together do, calls
 //! that must be in order are started by the commit that records the results before them.
 
-use crate::loop_guard::Repetition;
+use crate::loop_guard::{Observation, Repetition, is_idempotent};
 use crate::turn::{Event, When};
 use crate::{Ports, Session, hooking, mail, texts};
 use futures::future::join_all;
@@ -46,7 +46,7 @@ struct Batch {
     /// Where the session stood when the calls were judged.
     judged_in: PathBuf,
     /// Why the turn should not go on.
-    circles: Option<String>,
+    stopped_loop: Option<String>,
     /// What the user says beside the last result.
     steering: Vec<Mail>,
     /// Characters of the results so far.
@@ -57,6 +57,14 @@ struct Planned {
     id: IntentId,
     prepared: Prepared,
     permit: Option<StartPermit>,
+}
+
+/// A call that has been carried out.
+struct Made {
+    call: ToolCall,
+    effect: Effect,
+    failed: bool,
+    cost: Option<Cost>,
 }
 
 impl Batch {
@@ -98,7 +106,7 @@ impl Batch {
             unsettled: Vec::new(),
             decided: Vec::new(),
             judged_in: PathBuf::new(),
-            circles: None,
+            stopped_loop: None,
             steering: Vec::new(),
             said: 0,
         }
@@ -125,24 +133,23 @@ impl Batch {
                 self.unsettled.extend(stopped(calls, session, ports, cancel).await);
                 continue;
             }
-            let made: Vec<ToolCall> = calls.iter().map(|call| call.prepared.call.clone()).collect();
             let id = &session.lease.session;
             let ended = join_all(calls.into_iter().map(|call| carry_out(call, id, ports, cancel))).await;
-            let (mut ended, costs): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
-            costs.into_iter().flatten().for_each(|cost| session.add_cost(cost));
+            let (mut ended, made): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
             self.fit(&mut ended, ports);
-            for (call, settled) in made.iter().zip(&mut ended) {
-                self.look_for_circles(call, settled, session, ports);
+            for (made, settled) in made.iter().zip(&mut ended) {
+                self.look_for_loop(made, settled, session, ports);
+                made.cost.into_iter().for_each(|cost| session.add_cost(cost));
             }
             self.unsettled.extend(ended);
         }
         // A turn that ends here hears nothing any more: what was to steer it is said after it.
-        let goes_on = self.circles.is_none() && !cancel.is_cancelled();
+        let goes_on = self.stopped_loop.is_none() && !cancel.is_cancelled();
         if goes_on && self.unsettled.last().is_some_and(|last| mail::can_join(&last.message)) {
             self.steering = mail::steering(session, ports).await?;
         }
         self.settle(session, ports, Vec::new()).await?;
-        Ok(match self.circles {
+        Ok(match self.stopped_loop {
             _ if cancel.is_cancelled() => Event::Cancelled(When::RunningTools),
             Some(why) => Event::GoesInCircles(why),
             None => Event::ToolsDone,
@@ -157,24 +164,30 @@ impl Batch {
         self.said += ports.tools.fit(messages, room, &ports.tool_context);
     }
 
-    /// A result that came before, to the same call, gets a word beside it; after some more of them a turn
-    /// that nobody watches is ended.
-    fn look_for_circles(
-        &mut self,
-        call: &ToolCall,
-        settled: &mut Settled,
-        session: &mut Session,
-        ports: &Ports,
-    ) {
+    /// Adds a warning to the result of a call that repeats without progress, or ends the turn where the settings
+    /// ask for it.
+    fn look_for_loop(&mut self, made: &Made, settled: &mut Settled, session: &mut Session, ports: &Ports) {
         let message = &mut settled.message;
-        let is_watched = ports.ask.is_present();
-        let found = session.guard.observe(&call.name, &call.arguments, message.content.as_text(), is_watched);
-        let (Repetition::Hint { times } | Repetition::Stop { times }) = found else { return };
-        // What is sent has the word, what is shown and stored as the result has not.
+        let seen = Observation {
+            tool: &made.call.name,
+            arguments: &made.call.arguments,
+            result: message.content.as_text(),
+            failed: made.failed,
+            is_read_only: is_idempotent(&made.call.name, made.effect == Effect::Read),
+            changed_file: matches!(made.effect, Effect::Write(_)) && !made.failed,
+            cwd: &ports.tool_context.cwd(),
+        };
+        let (kind, times, is_stop) = match session.guard.observe(seen, &session.limits.loops) {
+            Repetition::None => return,
+            Repetition::Warn { kind, times } => (kind, times, false),
+            Repetition::Stop { kind, times } => (kind, times, true),
+        };
+        // The warning is only in what is sent; the stored result stays clean.
         let sent = message.api_content.as_deref().unwrap_or(message.content.as_text());
-        message.api_content = Some(format!("{sent}\n\n{}", texts::repetition(times)));
-        if let Repetition::Stop { times } = found {
-            self.circles = Some(texts::going_in_circles(&call.name, times));
+        message.api_content =
+            Some(format!("{sent}\n\n{}", texts::loop_warning(kind, &made.call.name, times)));
+        if is_stop {
+            self.stopped_loop = Some(texts::loop_stopped(kind, &made.call.name, times));
         }
     }
 
@@ -340,9 +353,9 @@ async fn carry_out(
     session: &SessionId,
     ports: &Ports,
     cancel: &CancellationToken,
-) -> (Settled, Option<Cost>) {
+) -> (Settled, Made) {
     let Planned { id, prepared, permit } = call;
-    let call = prepared.call.clone();
+    let (call, effect) = (prepared.call.clone(), prepared.effect.clone());
     let ToolCall { id: call_id, name, arguments, .. } = call.clone();
     let refused = (prepared.verdict != Verdict::Run).then(|| prepared.verdict.decision());
     ports.events.send(TurnEvent::ToolStarted { id: call_id.clone(), name: name.clone(), arguments }).await;
@@ -365,7 +378,7 @@ async fn carry_out(
     let status = hooking::status(refused, failed, cancel.is_cancelled());
     hooking::after_tool(session, &call, &ended, status, ports, cancel).await;
     let Finished { message, state, cost, .. } = ended;
-    (Settled { intent: id, state, message }, cost)
+    (Settled { intent: id, state, message }, Made { call, effect, failed, cost })
 }
 
 /// The end of calls that the person's stop came before.

@@ -32,7 +32,7 @@ pub enum Event {
     },
     /// Every call of the last reply has a recorded result.
     ToolsDone,
-    /// Every call has a result, and the last ones repeat themselves with nobody there to stop that.
+    /// Every call has a result, and the settings end a turn whose calls repeat like these.
     GoesInCircles(String),
     Remedied,
     /// The person asked to stop.

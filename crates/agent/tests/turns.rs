@@ -497,20 +497,19 @@ async fn usage_is_counted_with_the_message_it_paid_for() {
 }
 
 #[tokio::test]
-async fn a_model_that_goes_in_circles_is_told_and_stopped_where_nobody_watches() {
-    for (is_watched, calls, exit) in
-        [(false, 5, "guardrail_halt"), (true, 8, "text_response(finish_reason=stop)")]
+async fn repeated_calls_get_warnings_and_end_the_turn_only_where_asked() {
+    for (hard_stop_enabled, calls, exit) in
+        [(true, 5, "guardrail_halt"), (false, 8, "text_response(finish_reason=stop)")]
     {
         let again = || reply(ReplyScript::call("read_file", json!({ "path": "nothing" })));
         let steps = (0..8).map(|_| again()).chain([reply(ReplyScript::text("I give up."))]);
         let mut bench = Bench::new(steps);
-        if is_watched {
-            bench.ask = Arc::new(Answers(Approval::Denied));
-        }
+        bench.session.limits.loops.hard_stop_enabled = hard_stop_enabled;
         let (report, _) = bench.say("find it").await;
-        assert_eq!((report.exit_reason.as_str(), report.api_calls - u32::from(is_watched)), (exit, calls));
-        assert_eq!((report.partial, report.failed), (!is_watched, !is_watched));
-        let told: Vec<bool> = bench
+        let answers = u32::from(!hard_stop_enabled);
+        assert_eq!((report.exit_reason.as_str(), report.api_calls - answers), (exit, calls));
+        assert_eq!((report.partial, report.failed), (hard_stop_enabled, hard_stop_enabled));
+        let warned: Vec<bool> = bench
             .session
             .history
             .messages()
@@ -520,11 +519,31 @@ async fn a_model_that_goes_in_circles_is_told_and_stopped_where_nobody_watches()
                 _ => None,
             })
             .collect();
-        let want: Vec<bool> = (1..=calls).map(|time| time >= 3).collect();
-        assert_eq!(told, want);
-        // What is sent has the word, and stays as it was sent.
+        let want: Vec<bool> = (1..=calls).map(|time| time >= 2).collect();
+        assert_eq!(warned, want);
+        // The warning is sent, and stays as it was sent.
         let last = bench.model.bodies().pop().unwrap().to_string();
-        assert!(last.contains("You have made this call 3 times in this task"), "{last}");
+        assert!(last.contains("this exact call has failed 3 times in a row"), "{last}");
         assert!(matches!(bench.session.history.messages().last().unwrap().as_ref(), Message::Assistant(_)));
     }
+}
+
+#[tokio::test]
+async fn editing_and_running_the_same_tests_ten_times_unattended_finishes() {
+    let edit = |n: usize| {
+        let arguments = json!({ "path": "code.txt", "content": format!("attempt {n}") });
+        reply(ReplyScript::call("write_file", arguments))
+    };
+    let test = || reply(terminal("grep -q 'attempt 9' code.txt || { echo the same failure; exit 1; }"));
+    let steps = (0..10).flat_map(|n| [edit(n), test()]).chain([reply(ReplyScript::text("Fixed."))]);
+    let mut bench = Bench::new(steps);
+    // Not even where the settings ask for a stop.
+    bench.session.limits.loops.hard_stop_enabled = true;
+    let (report, _) = bench.say("make the test pass").await;
+    assert_eq!((report.final_response.as_deref(), report.completed), (Some("Fixed."), true));
+    assert_eq!(report.api_calls, 21);
+    assert!(bench.session.history.messages().iter().all(|message| match message.as_ref() {
+        Message::Tool(message) => message.api_content.is_none(),
+        _ => true,
+    }));
 }

@@ -20,6 +20,7 @@ mod hooks;
 mod keys;
 mod layers;
 mod login_overrides;
+mod loop_limits;
 mod prompting;
 mod provider_keys;
 mod secret_names;

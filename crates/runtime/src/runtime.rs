@@ -247,6 +247,7 @@ impl Runtime {
         Ok(Limits {
             max_iterations: number("agent.max_turns", default.max_iterations)?,
             attempts: number("agent.api_max_retries", default.attempts)?.max(1),
+            loops: self.config.loop_limits()?,
             ..default
         })
     }

@@ -120,7 +120,7 @@ impl Key {
 use Env::{Switch, Value};
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 98] = [
+pub static KEYS: [Key; 106] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -168,6 +168,44 @@ pub static KEYS: [Key; 98] = [
     integer("agent.max_turns", 90, "model calls in one turn, before a last one without tools")
         .env(&[Value("HERMES_MAX_ITERATIONS")]),
     integer("agent.api_max_retries", 3, "tries for one model call"),
+    key(
+        "tool_loop_guardrails.warnings_enabled",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "warn the model when it repeats tool calls without progress",
+    ),
+    key(
+        "tool_loop_guardrails.hard_stop_enabled",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "end the turn when tool calls repeat without progress",
+    ),
+    integer("tool_loop_guardrails.warn_after.exact_failure", 2, "failures of the same call before a warning"),
+    integer(
+        "tool_loop_guardrails.warn_after.same_tool_failure",
+        3,
+        "failures of the same tool before a warning",
+    ),
+    integer(
+        "tool_loop_guardrails.warn_after.idempotent_no_progress",
+        2,
+        "equal results of the same read-only call before a warning",
+    ),
+    integer(
+        "tool_loop_guardrails.hard_stop_after.exact_failure",
+        5,
+        "failures of the same call before a stop",
+    ),
+    integer(
+        "tool_loop_guardrails.hard_stop_after.same_tool_failure",
+        8,
+        "failures of the same tool before a stop",
+    ),
+    integer(
+        "tool_loop_guardrails.hard_stop_after.idempotent_no_progress",
+        5,
+        "equal results of the same read-only call before a stop",
+    ),
     seconds("agent.request_timeout_seconds", "longest wait for one model call; 1800 unless set")
         .env(&[Value("HERMES_API_TIMEOUT")]),
     seconds(

@@ -2,6 +2,7 @@
 
 use super::engine_line::EngineLine;
 use crate::context_engine::{EngineSettings, ToolWire};
+use hermes_agent::loop_guard::LoopLimits;
 use hermes_context::{Past, Summary, SummaryFailure};
 use hermes_conversation::{
     AssistantMessage, CallId, Content, Disposition, Effect, FinishReason, IntentState, Mail, MailMode,
@@ -184,6 +185,8 @@ pub(crate) struct LimitsLine {
     #[serde(default)]
     pub(crate) compactions: u32,
     pub(crate) backoff: Duration,
+    #[serde(default)]
+    pub(crate) loops: LoopLimits,
 }
 
 /// A request's body: as many bytes of the one before, and the rest.

@@ -79,6 +79,7 @@ impl LimitsLine {
             cut_calls: limits.cut_calls,
             compactions: limits.compactions,
             backoff: limits.backoff,
+            loops: limits.loops,
         }
     }
 
@@ -92,6 +93,7 @@ impl LimitsLine {
             cut_calls: self.cut_calls,
             compactions: self.compactions,
             backoff: self.backoff,
+            loops: self.loops,
         }
     }
 }
