@@ -56,9 +56,8 @@ async fn begin(session: &mut Session, input: Input, ports: &Ports, cancel: &Canc
     ports.events.send(TurnEvent::Accepted).await;
     mail::announce(mail, ports).await;
     let (message, recorded) = hooking::opening(session, message, ports, cancel).await;
-    let message = Message::User(message);
-    session.context.next_turn(&message);
-    session.history.push(message);
+    session.context.next_turn(&Message::User(message.clone()));
+    session.hear(message);
     if let Err(error) = recorded {
         return Event::StoreFailed(error);
     }

@@ -4,6 +4,7 @@ use crate::detour::Detour;
 use crate::loop_guard::LoopGuard;
 use crate::recovery::Limits;
 use crate::{CacheLedger, ContextState};
+use hermes_context::Weights;
 use hermes_conversation::{
     Cost, History, Lease, Mail, OpenTurn, Quirks, SpentCall, Usage, UserMessage, joined,
 };
@@ -107,6 +108,14 @@ impl Session {
     /// What the newest request that was answered had, in tokens.
     pub fn prompt_tokens(&self) -> Option<u64> {
         self.last_prompt_tokens
+    }
+
+    /// Adds the message that opens a turn.
+    pub(crate) fn hear(&mut self, message: UserMessage) {
+        if self.history.push_user(message) {
+            // The newest message was replaced, so what was counted with it is wrong.
+            (self.context.weights, self.context.last) = (Weights::default(), None);
+        }
     }
 
     /// Writes the session's requests. Another format begins anew: none of its bytes are there yet.

@@ -1,6 +1,7 @@
 //! The messages of a session, in order.
 
-use crate::{Message, repair};
+use crate::repair::merged_users;
+use crate::{Message, UserMessage, repair};
 use std::sync::Arc;
 
 /// An append-only list of messages that a provider would accept.
@@ -26,6 +27,20 @@ impl History {
 
     pub fn push(&mut self, message: impl Into<Arc<Message>>) {
         Arc::make_mut(&mut self.messages).push(message.into());
+    }
+
+    /// Adds a user message. Where the newest message is an unanswered one of the user's, as a killed process leaves
+    /// it, both become one, as [`History::restore`] would make them. Returns whether they did.
+    pub fn push_user(&mut self, message: UserMessage) -> bool {
+        let Some(Message::User(unanswered)) = self.last() else {
+            self.push(Message::User(message));
+            return false;
+        };
+        let merged = Message::User(merged_users(unanswered, message));
+        let messages = Arc::make_mut(&mut self.messages);
+        messages.pop();
+        messages.push(Arc::new(merged));
+        true
     }
 
     pub fn messages(&self) -> &[Arc<Message>] {

@@ -145,12 +145,17 @@ fn merged_assistants(mut earlier: AssistantMessage, later: AssistantMessage) -> 
     earlier
 }
 
-fn merged_users(earlier: &UserMessage, later: UserMessage) -> UserMessage {
+/// Two user messages as one. Additions to the later one are kept: it is about to be sent for the first time.
+pub(crate) fn merged_users(earlier: &UserMessage, later: UserMessage) -> UserMessage {
+    let api_content = match (&earlier.content, &later.api_content) {
+        (Content::Text(text), Some(sent)) => Some(format!("{text}\n\n{sent}")),
+        _ => None,
+    };
     let content = match (&earlier.content, &later.content) {
         (Content::Text(a), Content::Text(b)) => Content::Text(format!("{a}\n\n{b}")),
         (a, b) => joined_parts(a, b),
     };
-    UserMessage { content, api_content: None }
+    UserMessage { content, api_content }
 }
 
 fn joined_parts(a: &Content, b: &Content) -> Content {
