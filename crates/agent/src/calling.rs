@@ -4,11 +4,14 @@ use crate::turn::{Asking, Event, When};
 use crate::watching::{self, Watch};
 use crate::{CacheOf, Ports, Session, engine_view, window};
 use futures::StreamExt;
-use hermes_conversation::{AssistantMessage, CacheStep, EventSink, SpentCall, TurnEvent, Usage};
+use hermes_conversation::{
+    AssistantMessage, CacheStep, EventSink, MemoryFilter, SpentCall, TurnEvent, Usage, without_memory,
+};
 use hermes_prompt::{Offer, build_request};
 use hermes_wire::{
     EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in, silent_thinking,
 };
+use std::borrow::Cow;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -59,7 +62,7 @@ pub(crate) async fn call_model(
     heard.speaks(&ports.events).await;
     match ended {
         None => {
-            watch.stopped(ports);
+            watch.stopped(std::mem::take(&mut heard.text), ports);
             retract(&heard, ports).await;
             Event::Cancelled(When::CallingModel)
         }
@@ -117,6 +120,9 @@ struct Heard {
     first: Option<Instant>,
     /// Nothing but reasoning has come.
     is_thinking: bool,
+    /// The text so far, without reasoning.
+    text: String,
+    memory: MemoryFilter,
 }
 
 impl Heard {
@@ -124,6 +130,14 @@ impl Heard {
     async fn speaks(&mut self, front: &EventSink) {
         if std::mem::take(&mut self.is_thinking) {
             front.send(TurnEvent::Thinking { active: false }).await;
+        }
+    }
+
+    fn show(&mut self, text: &str, front: &EventSink) {
+        if !text.is_empty() {
+            self.anything = true;
+            self.text.push_str(text);
+            front.text(text);
         }
     }
 }
@@ -145,8 +159,8 @@ async fn listen(
         match event? {
             ModelEvent::Text(text) => {
                 heard.speaks(front).await;
-                heard.anything = true;
-                front.text(&text);
+                let text = heard.memory.feed(&text);
+                heard.show(&text, front);
             }
             ModelEvent::Reasoning(text) => {
                 heard.anything = true;
@@ -157,8 +171,13 @@ async fn listen(
                 front.send(TurnEvent::ToolPreparing { name }).await;
             }
             ModelEvent::Usage(_) => {}
-            ModelEvent::Finished(reply) => {
+            ModelEvent::Finished(mut reply) => {
                 heard.speaks(front).await;
+                let held = heard.memory.finish();
+                heard.show(&held, front);
+                if let Cow::Owned(clean) = without_memory(&reply.message.text) {
+                    reply.message.text = clean;
+                }
                 if !heard.anything {
                     tell(&reply.message, front);
                 }

@@ -66,7 +66,7 @@ impl Watch {
             "model answered"
         );
         let end = CallEnd::Replied(outcome);
-        self.note(took, end, reply.usage, Some(reply.bill.cost), ports);
+        self.note(took, end, None, reply.usage, Some(reply.bill.cost), ports);
     }
 
     pub(crate) fn failed(self, fault: &Fault, session: &mut Session, ports: &Ports) {
@@ -83,23 +83,43 @@ impl Watch {
             detail,
             "model call failed"
         );
-        self.note(took, CallEnd::Failed(class), None, None, ports);
+        self.note(took, CallEnd::Failed(class), None, None, None, ports);
     }
 
-    pub(crate) fn stopped(self, ports: &Ports) {
+    /// The user stopped the call after `text` had arrived.
+    pub(crate) fn stopped(self, text: String, ports: &Ports) {
         let took = self.begun.elapsed();
         tracing::info!(parent: &self.span, ms = millis(took), "model call stopped");
-        self.note(took, CallEnd::Stopped, None, None, ports);
+        let partial = (!text.trim().is_empty()).then_some(text);
+        self.note(took, CallEnd::Stopped, partial, None, None, ports);
     }
 
     fn first_byte_ms(&self) -> Option<u64> {
         self.first_byte.map(millis)
     }
 
-    fn note(self, took: Duration, end: CallEnd, usage: Option<Usage>, cost: Option<Cost>, ports: &Ports) {
+    fn note(
+        self,
+        took: Duration,
+        end: CallEnd,
+        partial: Option<String>,
+        usage: Option<Usage>,
+        cost: Option<Cost>,
+        ports: &Ports,
+    ) {
         let Self { attempt, turn: Some(turn), provider, model, first_byte, cache, .. } = self else { return };
-        let call =
-            Box::new(ModelCall { took, first_byte, provider, model, attempt, end, usage, cost, cache });
+        let call = Box::new(ModelCall {
+            took,
+            first_byte,
+            provider,
+            model,
+            attempt,
+            end,
+            usage,
+            cost,
+            cache,
+            partial,
+        });
         ports.transcript.observe(Observed::ModelCall { turn, call });
     }
 }

@@ -24,6 +24,7 @@ use hermes_store::{
     Archived, ExportFilter, ExportFormat, Include, ListFilter, SessionDb, SessionSummary, StoredSession,
 };
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 const NO_SESSIONS: &str = "No sessions yet; start one with `hermes`.";
@@ -172,8 +173,11 @@ async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, F
     let mut stored = store.load(&id).await?;
     // What was said, and not what a compaction made of it.
     let said = store.messages(&id, Include::Originals).await?;
+    let ids: Vec<_> = said.iter().map(|stored| stored.id).collect();
     stored.messages = said.into_iter().map(|stored| stored.message).collect();
-    print_session(&stored);
+    let stopped = store.partial_replies(&id).await?;
+    let place = |id| ids.iter().position(|one| *one == id);
+    print_session(&stored, &stopped.into_iter().filter_map(|(id, text)| Some((place(id)?, text))).collect());
     if !stored.changed.is_empty() {
         let count = counted(stored.changed.len() as u64, "message");
         term::complain(&format!(
@@ -183,7 +187,8 @@ async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, F
     Ok(Exit::Answered)
 }
 
-fn print_session(stored: &StoredSession) {
+/// Prints a session; `stopped` are the texts of replies that the user stopped, by the message that follows them.
+fn print_session(stored: &StoredSession, stopped: &BTreeMap<usize, String>) {
     let Style { dim, bold, off, .. } = Style::for_stream(&std::io::stdout());
     let title = stored.title.as_deref().unwrap_or("(no title)");
     let model = stored.model.as_deref().unwrap_or("?");
@@ -195,7 +200,11 @@ fn print_session(stored: &StoredSession) {
         local_time(stored.started_at),
         stored.usage.total()
     );
-    for message in &stored.messages {
+    for (place, message) in stored.messages.iter().enumerate() {
+        if let Some(partial) = stopped.get(&place) {
+            let mark = "(interrupted reply, not sent to the model)";
+            text.push_str(&format!("\n{bold}hermes:{off} {dim}{mark}{off}\n{}\n", printable(partial)));
+        }
         text.push_str(&message_text(message, Style { dim, bold, off, red: "" }));
     }
     term::print(&text);

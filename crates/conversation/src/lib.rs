@@ -12,6 +12,7 @@ mod ids;
 mod json;
 mod lease;
 mod mail;
+mod memory_fence;
 mod message;
 mod money;
 mod observed;
@@ -31,6 +32,7 @@ pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
 pub use json::{parse_lenient, without_lone_surrogates};
 pub use lease::{Lease, Owner};
 pub use mail::{DeliveryPoint, Mail, MailMode, Mailbox, NoMail, joined, next_turn};
+pub use memory_fence::{MemoryFilter, without_memory};
 pub use message::{
     AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,
     ToolDefinition, ToolMessage, UserMessage,

@@ -27,6 +27,8 @@ pub struct ModelCall {
     pub cost: Option<Cost>,
     /// How the request related to the one before it.
     pub cache: CacheEntry,
+    /// The text that had arrived when the user stopped the call. It is never sent.
+    pub partial: Option<String>,
 }
 
 /// How a model call ended.

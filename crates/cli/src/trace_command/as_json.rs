@@ -16,6 +16,7 @@ pub(super) fn trace(trace: &TurnTrace, timeline: &Timeline) -> Value {
             "started_at": call.started_at, "ended_at": call.ended_at, "outcome": call.outcome,
             "why": call.why, "first_byte_ms": call.first_byte_ms, "usage": call.usage,
             "cost_usd": call.cost_usd, "cost_status": call.cost_status,
+            "partial": call.partial,
         })
     });
     let tools = trace.tools.iter().map(|tool| {

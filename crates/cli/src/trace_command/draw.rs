@@ -54,6 +54,11 @@ pub(super) fn draw(trace: &TurnTrace, timeline: &Timeline, look: Look) -> Vec<St
         TraceEnd::Running => lines.push(format!("{dim}still running{off}")),
         TraceEnd::Closed { .. } => {}
     }
+    for text in trace.calls.iter().filter_map(|call| call.partial.as_deref()) {
+        lines.push(String::new());
+        lines.push(format!("{bold}interrupted reply{off} {dim}(not sent to the model){off}"));
+        lines.extend(term::printable(text).lines().map(str::to_owned));
+    }
     lines
 }
 

@@ -15,6 +15,7 @@ pub(crate) fn call(from: f64, to: f64, attempt: u64, outcome: &str, why: &str) -
         usage: is_reply.then(|| Usage { input: 90, output: 7, cache_read: 10, ..Usage::default() }),
         cost_usd: is_reply.then_some(0.0025),
         cost_status: is_reply.then(|| "estimated".into()),
+        partial: None,
     }
 }
 

@@ -127,6 +127,7 @@ fn span(call: &ModelCall, now: f64) -> CallSpan {
         cost_usd: call.cost.and_then(|cost| cost.known()).map(|money| money.dollars()),
         cost_status: call.cost.map(|cost| cost.status.as_str()),
         cache: call.cache,
+        partial: call.partial.as_deref(),
     };
     // Nothing in it can fail to be written as JSON.
     let detail = serde_json::to_string(&detail).unwrap_or_default();
@@ -145,4 +146,6 @@ struct Detail<'a> {
     cost_usd: Option<f64>,
     cost_status: Option<&'a str>,
     cache: CacheEntry,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<&'a str>,
 }

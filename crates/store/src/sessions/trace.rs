@@ -4,7 +4,7 @@ use super::numbers::count;
 use super::{Liveness, SessionDb, lease};
 use crate::StoreError;
 use crate::error::Doing;
-use hermes_conversation::{IntentState, SessionId, TurnId, Usage};
+use hermes_conversation::{IntentState, MessageId, SessionId, TurnId, Usage};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
@@ -55,6 +55,8 @@ pub struct TracedCall {
     pub usage: Option<Usage>,
     pub cost_usd: Option<f64>,
     pub cost_status: Option<String>,
+    /// The text that had arrived when the user stopped the call.
+    pub partial: Option<String>,
 }
 
 /// A call of a tool.
@@ -84,6 +86,28 @@ impl SessionDb {
         let (session, is_alive) = (session.clone(), self.is_alive);
         self.read(move |db| trace(db, &session, number, is_alive)).await
     }
+}
+
+impl SessionDb {
+    /// The texts of replies that the user stopped, each with the message that closed its turn.
+    pub async fn partial_replies(&self, id: &SessionId) -> Result<Vec<(MessageId, String)>, StoreError> {
+        let id = id.clone();
+        self.read(move |db| partials(db, &id).doing("read the replies that were stopped")).await
+    }
+}
+
+fn partials(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<(MessageId, String)>> {
+    let mut find = db.prepare_cached(
+        "SELECT (SELECT MAX(message_id) FROM hx_message_ext WHERE turn = t.id AND made = 0), s.detail
+         FROM hx_turns AS t JOIN hx_spans AS s ON s.turn = t.id AND s.kind = 'model'
+         WHERE t.session = ?1 AND s.detail LIKE '%\"outcome\":\"stopped\"%' ORDER BY t.seq, s.n",
+    )?;
+    let rows = find.query_map([id.as_str()], |row| {
+        let detail: Value = serde_json::from_str(&row.get::<_, String>(1)?).unwrap_or_default();
+        Ok((row.get::<_, Option<i64>>(0)?, detail["partial"].as_str().map(str::to_owned)))
+    })?;
+    let known = |(message, text): (Option<i64>, Option<String>)| Some((MessageId(message?), text?));
+    rows.filter_map(|row| row.map(known).transpose()).collect()
 }
 
 fn trace(
@@ -169,6 +193,7 @@ fn call(row: &Row<'_>) -> rusqlite::Result<TracedCall> {
         usage: serde_json::from_value(detail["usage"].clone()).ok(),
         cost_usd: detail["cost_usd"].as_f64(),
         cost_status: detail["cost_status"].as_str().map(str::to_owned),
+        partial: detail["partial"].as_str().map(str::to_owned),
     })
 }
 

@@ -20,6 +20,7 @@ fn asked(turn: &OpenTurn, attempt: u32, end: CallEnd) -> Observed {
         end,
         usage: is_reply.then(|| Usage { input: 10, output: 2, ..Usage::default() }),
         cost: is_reply.then_some(cost),
+        partial: (end == CallEnd::Stopped).then(|| "half of".into()),
         cache: CacheEntry {
             step: CacheStep::Extends,
             kept: 30,
@@ -90,6 +91,10 @@ async fn calls_and_tools_have_their_own_times_and_cost_no_commit() {
     let tools: Vec<_> =
         found.tools.iter().map(|tool| took(tool.started_at.unwrap(), tool.ended_at.unwrap())).collect();
     assert_eq!(tools, [2500, 100], "each has its own time, though one commit recorded both");
+    assert_eq!(found.calls[1].partial.as_deref(), Some("half of"));
+    let stopped = desk.db.partial_replies(&lease.session).await.unwrap();
+    let messages = desk.db.messages(&lease.session, hermes_store::Include::Originals).await.unwrap();
+    assert_eq!(stopped, [(messages.last().unwrap().id, "half of".to_owned())], "beside the closing message");
     // Somebody else's turn is not mixed in, and a turn that is not there is not found.
     assert_eq!((found.number, found.turns), (1, 1));
     desk.say(&lease, "again", "yes").await;
