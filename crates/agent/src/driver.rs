@@ -45,6 +45,7 @@ async fn drive(session: &mut Session, input: Input, ports: &Ports, cancel: &Canc
 async fn begin(session: &mut Session, input: Input, ports: &Ports, cancel: &CancellationToken) -> Event {
     session.start_counting();
     let Input { message, mail, at } = input;
+    let message = message.without_memory();
     let opening = Opening { message: message.clone(), mail: mail.iter().map(|mail| mail.id).collect(), at };
     match ports.transcript.open_turn(&session.lease, opening).await {
         Ok(turn) => {
@@ -82,6 +83,10 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
         Remedy::AskToContinue(reply) => {
             room::for_the_rest(session, ports.route.current().profile(), &reply);
             add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
+        }
+        Remedy::Resend(reply) => {
+            room::forget(&reply, ports).await;
+            Event::Remedied
         }
         Remedy::MoreRoom(reply) => room::for_calls(session, reply, ports).await,
         Remedy::LessRoom { why } => room::taken_back(session, &why, ports).await,

@@ -87,6 +87,7 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
         interrupted: false,
         error: None,
         fault: None,
+        not_compacted: None,
         store_failed: false,
         api_calls: 0,
         usage: Default::default(),
@@ -108,13 +109,14 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
             let error = Some(why);
             (Some(message), TurnReport { final_response, exit_reason, partial: true, failed, error, ..blank })
         }
-        Outcome::Failed { fault, exit_reason } => (
+        Outcome::Failed { fault, exit_reason, not_compacted } => (
             Some(closing_line(texts::FAILED)),
             TurnReport {
                 exit_reason,
                 failed: true,
                 error: Some(fault.detail),
                 fault: Some(fault.class),
+                not_compacted,
                 ..blank
             },
         ),
@@ -129,7 +131,7 @@ fn settle(outcome: Outcome) -> (Option<AssistantMessage>, TurnReport) {
         Outcome::StoreFailed(error) => (
             None,
             TurnReport {
-                exit_reason: "store_failed".to_owned(),
+                exit_reason: "local_processing_error(store_failed)".to_owned(),
                 failed: true,
                 store_failed: true,
                 error: Some(error.to_string()),

@@ -35,7 +35,7 @@ pub use driver::run_turn;
 pub use epoch::{Prepared as PreparedEpoch, adopt, prepare};
 pub use ledger::{CacheLedger, CacheOf};
 pub use ports::{Pause, Ports, sleep};
-pub use report::{StandIn, TurnReport};
+pub use report::{NotCompacted, StandIn, TurnReport};
 pub use route::FallbackRoute;
 pub use session::{Input, Session, UserInput};
 pub use texts::{CrashTexts, crash_texts, is_closing_line};

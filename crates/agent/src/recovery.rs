@@ -96,6 +96,8 @@ pub enum Remedy {
     AskAboutResults(Box<Reply>),
     /// Keep the cut reply and ask for the rest.
     AskToContinue(Box<Reply>),
+    /// Drop the reply, whose arguments could not be read, and send the same request again.
+    Resend(Box<Reply>),
     /// Forget the reply, whose calls were cut, and ask again with a larger output cap.
     MoreRoom(Box<Reply>),
     /// The larger output cap was refused: go back to the first one.

@@ -109,7 +109,8 @@ fn every_fault_has_its_way_to_another_model() {
             Remedy::AskToContinue(_)
             | Remedy::AskAboutResults(_)
             | Remedy::AskForSummary
-            | Remedy::MoreRoom(_),
+            | Remedy::MoreRoom(_)
+            | Remedy::Resend(_),
         ) => {
             panic!("not about faults")
         }

@@ -15,6 +15,8 @@ pub struct TurnReport {
     /// One line for a person, when something went wrong.
     pub error: Option<String>,
     pub fault: Option<FaultClass>,
+    /// Set where the conversation was too long for the model and stayed so.
+    pub not_compacted: Option<NotCompacted>,
     /// The record could not be written; nothing after this turn may be trusted to be stored.
     pub store_failed: bool,
     pub api_calls: u32,
@@ -37,4 +39,13 @@ pub struct StandIn {
     pub model: String,
     pub provider: String,
     pub base_url: String,
+}
+
+/// The reason why a conversation that was too long was not made shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotCompacted {
+    /// Compaction did not help.
+    Exhausted,
+    /// `compression.enabled` is false.
+    Disabled,
 }

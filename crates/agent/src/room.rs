@@ -36,12 +36,17 @@ pub(crate) async fn for_calls(session: &mut Session, reply: Box<Reply>, ports: &
         return Event::NoMoreRoom(reply);
     };
     session.room = Some(room);
+    forget(&reply, ports).await;
+    ports.events.send(TurnEvent::Status(texts::more_room(room))).await;
+    Event::Remedied
+}
+
+/// Takes back what was shown of a reply that does not count.
+pub(crate) async fn forget(reply: &Reply, ports: &Ports) {
     let thought = reply.message.reasoning.text.as_deref().unwrap_or_default();
     if !reply.message.text.is_empty() || !thought.is_empty() {
         ports.events.send(TurnEvent::Retracted).await;
     }
-    ports.events.send(TurnEvent::Status(texts::more_room(room))).await;
-    Event::Remedied
 }
 
 /// Goes back to the first cap: the larger one was not taken.

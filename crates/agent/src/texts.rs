@@ -33,6 +33,8 @@ pub(crate) const TRUNCATED_CALL: &str = "The call was cut off before its argumen
 run. Send it again, in smaller pieces if it is long.";
 pub(crate) const MALFORMED_CALL: &str = "The arguments are not valid JSON, so the call was not run. Send one JSON \
 object; use {} for no arguments.";
+pub(crate) const SKIPPED_CALL: &str = "Skipped: another call of the same reply had arguments that are not valid JSON, \
+so none of them was run. Send it again.";
 pub(crate) const CANCELLED_CALL: &str = "Not run: the user stopped the turn first.";
 
 /// Told to the person when a model does not take something.
@@ -103,6 +105,13 @@ pub(crate) fn window_too_small(tokens: u64) -> String {
          OLLAMA_CONTEXT_LENGTH=65536, or put `PARAMETER num_ctx 65536` into the Modelfile; model.ollama_num_ctx, \
          where it is set, must say the same",
         window::LEAST
+    )
+}
+
+/// The error of a turn that used all of its model calls.
+pub(crate) fn budget_spent(max: u32) -> String {
+    format!(
+        "the turn used all of its model calls ({max}, agent.max_turns); the reply sums up what was done so far"
     )
 }
 

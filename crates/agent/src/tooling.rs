@@ -47,6 +47,8 @@ struct Batch {
     judged_in: PathBuf,
     /// Why the turn should not go on.
     stopped_loop: Option<String>,
+    /// The names of the tools, where none of them exists.
+    unknown: Option<String>,
     /// What the user says beside the last result.
     steering: Vec<Mail>,
     /// Characters of the results so far.
@@ -72,9 +74,11 @@ impl Batch {
     /// segment are started by the same commit.
     async fn plan(session: &mut Session, reply: Reply, ports: &Ports) -> Result<Self, RecordError> {
         let mut prepared = Vec::with_capacity(reply.message.calls.len());
+        let is_unreadable = reply.calls.contains(&CallState::Malformed);
         for (call, state) in reply.message.calls.iter().zip(&reply.calls) {
-            prepared.push(judge(call, state, ports));
+            prepared.push(judge(call, state, is_unreadable, ports));
         }
+        let unknown = unknown_tools(&prepared, ports);
         let segments = segments(&prepared);
         // Outside code is asked once the calls are on record, so none is started before.
         let is_asked = ports.hooks.wants(HookEvent::PreToolCall);
@@ -96,7 +100,7 @@ impl Batch {
             .zip(permits.ids.into_iter().zip(permits.started))
             .map(|(prepared, (id, permit))| Planned { id, prepared, permit })
             .collect();
-        Ok(Self { calls, segments, judged_in: ports.tool_context.cwd(), ..Self::empty() })
+        Ok(Self { calls, segments, judged_in: ports.tool_context.cwd(), unknown, ..Self::empty() })
     }
 
     fn empty() -> Self {
@@ -107,6 +111,7 @@ impl Batch {
             decided: Vec::new(),
             judged_in: PathBuf::new(),
             stopped_loop: None,
+            unknown: None,
             steering: Vec::new(),
             said: 0,
         }
@@ -149,10 +154,11 @@ impl Batch {
             self.steering = mail::steering(session, ports).await?;
         }
         self.settle(session, ports, Vec::new()).await?;
-        Ok(match self.stopped_loop {
+        Ok(match (self.stopped_loop, self.unknown) {
             _ if cancel.is_cancelled() => Event::Cancelled(When::RunningTools),
-            Some(why) => Event::GoesInCircles(why),
-            None => Event::ToolsDone,
+            (Some(why), _) => Event::GoesInCircles(why),
+            (None, Some(names)) => Event::UnknownTools(names),
+            (None, None) => Event::ToolsDone,
         })
     }
 
@@ -316,10 +322,11 @@ fn judged(answer: Approval, cancel: &CancellationToken) -> (Verdict, &'static st
 }
 
 /// What is to become of a call: cut or unreadable ones are refused before any tool sees them.
-fn judge(call: &ToolCall, state: &CallState, ports: &Ports) -> Prepared {
+/// `is_unreadable` says that one of the reply's calls is: then the others are not run either.
+fn judge(call: &ToolCall, state: &CallState, is_unreadable: bool, ports: &Ports) -> Prepared {
     let mut prepared = ports.tools.prepare(call, &ports.tool_context);
     let refusal = match state {
-        CallState::Complete | CallState::Repaired => None,
+        CallState::Complete | CallState::Repaired => is_unreadable.then_some(texts::SKIPPED_CALL),
         CallState::Truncated => Some(texts::TRUNCATED_CALL),
         CallState::Malformed => Some(texts::MALFORMED_CALL),
     };
@@ -327,6 +334,18 @@ fn judge(call: &ToolCall, state: &CallState, ports: &Ports) -> Prepared {
         prepared.verdict = Verdict::Refuse { text: text.to_owned(), decision: "invalid" };
     }
     prepared
+}
+
+/// The names of the tools that were called, where none of them exists.
+fn unknown_tools(prepared: &[Prepared], ports: &Ports) -> Option<String> {
+    let is_refused = |call: &Prepared| matches!(call.verdict, Verdict::Refuse { decision: "invalid", .. });
+    if prepared.is_empty() || !prepared.iter().all(is_refused) {
+        return None;
+    }
+    let known = ports.tools.definitions();
+    let is_known = |call: &Prepared| known.iter().any(|tool| tool.name == call.call.name);
+    let names = prepared.iter().map(|call| call.call.name.as_str());
+    (!prepared.iter().any(is_known)).then(|| names.collect::<Vec<_>>().join(", "))
 }
 
 fn intent(prepared: &Prepared, is_first: bool) -> Intent {

@@ -4,10 +4,20 @@
 //! [`Step`]. Carrying a step out is `driver`'s work. A provider failure is an ordinary
 //! [`Event`] here, so every path of recovery can be tested without a network.
 
+use crate::NotCompacted;
 use crate::recovery::{Limits, Remedy, Room, Spent, decide};
 use crate::texts;
 use hermes_conversation::{FinishReason, RecordError};
 use hermes_wire::{CallState, Fault, FaultClass, Reply};
+
+/// Times that the same request is sent again because arguments of its reply could not be read.
+const MALFORMED_RETRIES: u32 = 3;
+/// Replies in a row with nothing but unknown tools that end a turn.
+const UNKNOWN_TOOLS: u32 = 3;
+/// The exit reason of a turn that got no usable reply.
+const NO_RESPONSE: &str = "all_retries_exhausted_no_response";
+/// The exit reason of a reply that the output limit cut.
+const LENGTH: &str = "text_response(finish_reason=length)";
 
 /// What happened.
 #[derive(Debug)]
@@ -32,6 +42,8 @@ pub enum Event {
     },
     /// Every call of the last reply has a recorded result.
     ToolsDone,
+    /// Every call has a result, and none of them named a tool that exists. The names, for the user.
+    UnknownTools(String),
     /// Every call has a result, and the settings end a turn whose calls repeat like these.
     GoesInCircles(String),
     Remedied,
@@ -82,6 +94,8 @@ pub enum Outcome {
     Failed {
         fault: Fault,
         exit_reason: String,
+        /// Set where the request was too long and stayed so.
+        not_compacted: Option<NotCompacted>,
     },
     Interrupted(When),
     StoreFailed(RecordError),
@@ -97,6 +111,10 @@ pub struct Turn {
     continuations: u32,
     empty_replies: u32,
     cut_calls: u32,
+    /// Requests sent again because arguments could not be read.
+    malformed: u32,
+    /// Replies in a row that called only tools that do not exist.
+    unknown_tools: u32,
     /// Text of earlier parts of an answer that was cut by length.
     earlier: String,
     /// What the model said beside calls that only kept house: its answer, if nothing follows.
@@ -117,6 +135,8 @@ impl Turn {
             continuations: 0,
             empty_replies: 0,
             cut_calls: 0,
+            malformed: 0,
+            unknown_tools: 0,
             earlier: String::new(),
             said_beside: None,
             has_results: false,
@@ -137,7 +157,11 @@ impl Turn {
 
     pub fn next(&mut self, event: Event) -> Step {
         match event {
-            Event::Started | Event::ToolsDone => self.spend_iteration(),
+            Event::Started | Event::ToolsDone => {
+                self.unknown_tools = 0;
+                self.spend_iteration()
+            }
+            Event::UnknownTools(names) => self.called_unknown(&names),
             Event::GoesInCircles(why) => Step::Finish(Outcome::Partial {
                 text: self.earlier.clone(),
                 reply: None,
@@ -194,14 +218,25 @@ impl Turn {
         })
     }
 
+    /// The model was answered with the tools there are; the third time in a row ends the turn.
+    fn called_unknown(&mut self, names: &str) -> Step {
+        self.unknown_tools += 1;
+        if self.unknown_tools < UNKNOWN_TOOLS {
+            return self.spend_iteration();
+        }
+        Step::Finish(Outcome::Partial {
+            text: self.earlier.clone(),
+            reply: None,
+            exit_reason: NO_RESPONSE.to_owned(),
+            why: format!("the model called tools that do not exist {UNKNOWN_TOOLS} times in a row: {names}"),
+        })
+    }
+
     fn failed(&mut self, fault: Fault) -> Step {
         match decide(&fault, &self.spent, &self.limits) {
             None => {
-                let exit_reason = match self.spent.attempts {
-                    0 | 1 => format!("api_error({})", fault.class.as_str()),
-                    _ => "all_retries_exhausted_no_response".to_owned(),
-                };
-                Step::Finish(Outcome::Failed { fault, exit_reason })
+                let exit_reason = NO_RESPONSE.to_owned();
+                Step::Finish(Outcome::Failed { fault, exit_reason, not_compacted: None })
             }
             Some(remedy) => self.apply(remedy),
         }
@@ -264,12 +299,22 @@ impl Turn {
         }
         if !reply.calls.contains(&CallState::Truncated) {
             self.cut_calls = 0;
-            return self.run_tools(reply);
+            return self.whole_calls(reply);
         }
         if self.spent.has_room(&self.limits) {
             return self.apply(Remedy::MoreRoom(reply));
         }
         self.tell_of_cut(reply)
+    }
+
+    /// Arguments that cannot be read are asked for again, silently; after that the model is answered with errors.
+    fn whole_calls(&mut self, reply: Box<Reply>) -> Step {
+        if reply.calls.contains(&CallState::Malformed) && self.malformed < MALFORMED_RETRIES {
+            self.malformed += 1;
+            return self.apply(Remedy::Resend(reply));
+        }
+        self.malformed = 0;
+        self.run_tools(reply)
     }
 
     /// Every cut call gets a result that says so, a few times.
@@ -279,7 +324,7 @@ impl Turn {
             return Step::Finish(Outcome::Partial {
                 text: self.earlier.clone(),
                 reply: None,
-                exit_reason: "tool_calls_truncated".to_owned(),
+                exit_reason: LENGTH.to_owned(),
                 why: "the model's tool calls were cut short again and again; nothing was run".to_owned(),
             });
         }
@@ -297,7 +342,7 @@ impl Turn {
             return Step::Finish(Outcome::Partial {
                 text: self.with_earlier(&reply),
                 reply: Some(reply),
-                exit_reason: "text_response(finish_reason=length)".to_owned(),
+                exit_reason: LENGTH.to_owned(),
                 why: "the answer was cut by the output limit".to_owned(),
             });
         }
@@ -348,10 +393,11 @@ impl Turn {
             reply.message.text = texts::NO_SUMMARY.to_owned();
         }
         let max = self.limits.max_iterations;
-        Step::Finish(Outcome::Answered {
+        Step::Finish(Outcome::Partial {
             text: reply.message.text.clone(),
-            reply,
+            reply: Some(reply),
             exit_reason: format!("max_iterations_reached({max}/{max})"),
+            why: texts::budget_spent(max),
         })
     }
 
@@ -362,7 +408,10 @@ impl Turn {
         let fault = Fault::new(FaultClass::ContentPolicy, detail);
         match decide(&fault, &self.spent, &self.limits) {
             Some(remedy) => self.apply(remedy),
-            None => Step::Finish(Outcome::Failed { fault, exit_reason: "content_filter".to_owned() }),
+            None => {
+                let exit_reason = "text_response(finish_reason=content_filter)".to_owned();
+                Step::Finish(Outcome::Failed { fault, exit_reason, not_compacted: None })
+            }
         }
     }
 
@@ -373,13 +422,14 @@ impl Turn {
 
 /// The end of a turn whose history is too long and cannot be made shorter.
 fn no_room(mut fault: Fault, why: Option<String>) -> Step {
-    let exit_reason = match why {
-        Some(_) => "compression_exhausted",
-        None => "compaction_disabled",
+    let not_compacted = match why {
+        Some(_) => NotCompacted::Exhausted,
+        None => NotCompacted::Disabled,
     };
     let advice = why.unwrap_or_else(|| texts::COMPACTION_IS_OFF.to_owned());
     fault.detail = format!("{}; {advice}", fault.detail);
-    Step::Finish(Outcome::Failed { fault, exit_reason: exit_reason.to_owned() })
+    let exit_reason = NO_RESPONSE.to_owned();
+    Step::Finish(Outcome::Failed { fault, exit_reason, not_compacted: Some(not_compacted) })
 }
 
 /// Tools that change what the model knows or plans, and nothing that its answer is about.

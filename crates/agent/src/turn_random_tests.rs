@@ -41,6 +41,7 @@ fn follows(step: &Step, dice: &mut Random) -> Event {
         (Step::CallModel(_), ..14) => Event::Failed(Fault::new(*dice.pick(FaultClass::ALL), "x")),
         (Step::CallModel(_), _) => Event::Replied(reply(dice)),
         (Step::RunTools(_), 2) => Event::GoesInCircles("again".into()),
+        (Step::RunTools(_), 3..6) => Event::UnknownTools("x".into()),
         (Step::RunTools(_), _) => Event::ToolsDone,
         (Step::Apply(Remedy::NextKey(fault)), ..30) => Event::NoOtherKey(fault.clone()),
         (Step::Apply(Remedy::MoreRoom(reply)), ..10) => Event::NoMoreRoom(reply.clone()),
@@ -111,6 +112,7 @@ impl Tally {
                     self.taken_back += 1;
                     assert!(self.raises > 0, "{seed}: nothing to take back");
                 }
+                Remedy::Resend(_) => {}
                 Remedy::AskAboutResults(_) => self.about_results += 1,
                 Remedy::AskToContinue(_) => {
                     self.continuations += 1;
@@ -144,7 +146,12 @@ fn play(seed: u64) -> Outcome {
     let mut tally = Tally::default();
     let mut event = Event::Started;
     // For every iteration each model may be asked so often, and each of them is left at most once.
-    let per_call = limits.attempts.max(1) + limits.keys + limits.empty_retries + limits.continuations + 8;
+    let per_call = limits.attempts.max(1)
+        + limits.keys
+        + limits.empty_retries
+        + limits.continuations
+        + MALFORMED_RETRIES
+        + 8;
     let most = (limits.max_iterations + limits.continuations + 4) * per_call * (fallbacks + 1) * 2;
     for _ in 0..most {
         let was_answered = matches!(event, Event::Replied(_));

@@ -135,7 +135,7 @@ fn a_reply_cut_by_length_runs_none_of_its_calls() {
     let Step::Finish(Outcome::Partial { exit_reason, .. }) = turn.next(Event::Replied(cut)) else {
         panic!("end")
     };
-    assert_eq!(exit_reason, "tool_calls_truncated");
+    assert_eq!(exit_reason, LENGTH);
 }
 
 #[test]
@@ -194,12 +194,52 @@ fn a_spent_budget_ends_with_words() {
     assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::InWords));
     let empty = turn.next(Event::Replied(reply("", FinishReason::Stop)));
     assert_eq!(empty, Step::CallModel(Asking::InWords));
-    let Step::Finish(Outcome::Answered { text, exit_reason, .. }) =
+    let Step::Finish(Outcome::Partial { text, exit_reason, why, .. }) =
         turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)))
     else {
         panic!("end")
     };
     assert_eq!((text.as_str(), exit_reason.as_str()), (texts::NO_SUMMARY, "max_iterations_reached(1/1)"));
+    assert!(why.contains("(1, agent.max_turns)"), "{why}");
+}
+
+#[test]
+fn unreadable_arguments_are_asked_for_again_three_times_before_the_model_is_told() {
+    let mut turn = turn();
+    let unreadable = || calling(CallState::Malformed, FinishReason::ToolCalls);
+    for _ in 0..2 {
+        for _ in 0..3 {
+            assert_eq!(turn.next(Event::Replied(unreadable())), Step::Apply(Remedy::Resend(unreadable())));
+            assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+        }
+        assert_eq!(turn.next(Event::Replied(unreadable())), Step::RunTools(unreadable()));
+        turn.next(Event::ToolsDone);
+    }
+    // Arguments that can be read forgive the earlier ones.
+    turn.next(Event::Replied(unreadable()));
+    turn.next(Event::Remedied);
+    turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
+    turn.next(Event::ToolsDone);
+    for _ in 0..3 {
+        assert!(matches!(turn.next(Event::Replied(unreadable())), Step::Apply(Remedy::Resend(_))));
+        turn.next(Event::Remedied);
+    }
+}
+
+#[test]
+fn three_replies_in_a_row_with_unknown_tools_only_end_the_turn() {
+    let mut turn = turn();
+    let called = || Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls));
+    let unknown = || Event::UnknownTools("frobnicate".into());
+    for known in [false, false, true, false, false] {
+        turn.next(called());
+        let event = if known { Event::ToolsDone } else { unknown() };
+        assert_eq!(turn.next(event), Step::CallModel(Asking::WithTools));
+    }
+    turn.next(called());
+    let Step::Finish(Outcome::Partial { exit_reason, why, .. }) = turn.next(unknown()) else { panic!("end") };
+    assert_eq!(exit_reason, NO_RESPONSE);
+    assert_eq!(why, "the model called tools that do not exist 3 times in a row: frobnicate");
 }
 
 #[test]
@@ -216,7 +256,7 @@ fn failures_wait_then_end_the_turn_and_success_forgives_them() {
     assert_eq!(turn.next(server()), wait(4));
     turn.next(Event::Remedied);
     let Step::Finish(Outcome::Failed { exit_reason, .. }) = turn.next(server()) else { panic!("end") };
-    assert_eq!(exit_reason, "all_retries_exhausted_no_response");
+    assert_eq!(exit_reason, NO_RESPONSE);
 }
 
 #[test]
@@ -228,20 +268,26 @@ fn other_ends() {
         (Event::StoreFailed(stored.clone()), Outcome::StoreFailed(stored)),
         (
             Event::NoOtherKey(fault(FaultClass::Auth)),
-            Outcome::Failed { fault: fault(FaultClass::Auth), exit_reason: "api_error(auth)".into() },
+            Outcome::Failed {
+                fault: fault(FaultClass::Auth),
+                exit_reason: NO_RESPONSE.into(),
+                not_compacted: None,
+            },
         ),
         (
             Event::Replied(refusal),
             Outcome::Failed {
                 fault: Fault::new(FaultClass::ContentPolicy, "I cannot."),
-                exit_reason: "content_filter".into(),
+                exit_reason: "text_response(finish_reason=content_filter)".into(),
+                not_compacted: None,
             },
         ),
         (
             Event::Replied(calling(CallState::Complete, FinishReason::ContentFilter)),
             Outcome::Failed {
                 fault: Fault::new(FaultClass::ContentPolicy, "the model refused to answer"),
-                exit_reason: "content_filter".into(),
+                exit_reason: "text_response(finish_reason=content_filter)".into(),
+                not_compacted: None,
             },
         ),
     ] {
@@ -308,9 +354,7 @@ fn the_next_model_begins_with_nothing_spent() {
     }
     assert!(looks_for_a_key(&turn.next(Event::Failed(fault(FaultClass::Auth)))));
     let auth = turn.next(Event::NoOtherKey(fault(FaultClass::Auth)));
-    assert!(
-        matches!(auth, Step::Finish(Outcome::Failed { exit_reason, .. }) if exit_reason == "api_error(auth)")
-    );
+    assert!(matches!(auth, Step::Finish(Outcome::Failed { exit_reason, .. }) if exit_reason == NO_RESPONSE));
 }
 
 fn stops_streaming(step: &Step) -> bool {

@@ -413,7 +413,8 @@ async fn what_cannot_be_made_shorter_ends_the_turn_with_advice() {
     let mut scene = Scene::new([too_long()], Answer::Never);
     scene.engine = Compressor::new(CompressorSettings { enabled: false, ..CompressorSettings::default() });
     let (report, _) = scene.turn("and now?").await;
-    assert_eq!((report.exit_reason.as_str(), report.api_calls), ("compaction_disabled", 1), "{report:?}");
+    assert_eq!(report.not_compacted, Some(hermes_agent::NotCompacted::Disabled), "{report:?}");
+    assert_eq!((report.exit_reason.as_str(), report.api_calls), ("all_retries_exhausted_no_response", 1));
     assert!(report.error.unwrap().contains("compression.enabled"));
 }
 

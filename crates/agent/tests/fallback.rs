@@ -210,7 +210,7 @@ async fn when_all_have_failed_the_last_one_is_stayed_with_for_five_seconds() {
     let mut bench = Bench::new([vec![fails(401), says("a")], vec![fails(401)], vec![fails(401), says("c")]]);
     let (report, _) = bench.say("1").await;
     assert_eq!((report.failed, report.fault), (true, Some(FaultClass::Auth)));
-    assert_eq!(report.exit_reason, "api_error(auth)");
+    assert_eq!(report.exit_reason, "all_retries_exhausted_no_response");
     assert_eq!(bench.answer("2").await, "c");
     tokio::time::advance(Duration::from_secs(5)).await;
     assert_eq!(bench.answer("3").await, "a");

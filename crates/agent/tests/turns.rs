@@ -358,7 +358,6 @@ async fn a_turn_whose_record_failed_is_left_open_for_recovery() {
 #[tokio::test]
 async fn broken_calls_are_answered_and_never_run() {
     for (arguments, says) in [
-        (r#"{"command":"touch ran"#, "not run"),
         (r#"{"command":"touch ran","command":"touch ran"}"#, "command"),
         (r#"["touch ran"]"#, "object"),
         (r#"{"cmd":"touch ran"}"#, "command"),
@@ -377,6 +376,63 @@ async fn broken_calls_are_answered_and_never_run() {
 }
 
 #[tokio::test]
+async fn unreadable_arguments_are_asked_for_again_silently() {
+    let unreadable = || {
+        let call =
+            hermes_testkit::CallScript { id: None, name: "terminal".into(), arguments: "touch ran}".into() };
+        reply(
+            ReplyScript::text("Look:")
+                .and_raw_call(call)
+                .and_call("terminal", json!({"command": "touch ran"})),
+        )
+    };
+    for (times, results) in [(1, 0), (3, 0), (4, 2)] {
+        let steps = (0..times).map(|_| unreadable()).chain([reply(ReplyScript::text("ok"))]);
+        let mut bench = Bench::new(steps);
+        let (report, events) = bench.say("go").await;
+        assert_eq!((report.completed, report.api_calls), (true, times + 1), "{times}");
+        assert!(!bench.path().join("ran").exists(), "{times}: a call beside an unreadable one is not run");
+        let errors = bench.results();
+        assert_eq!(errors.len(), results, "{times}");
+        let asked_again = events.iter().filter(|event| **event == TurnEvent::Retracted).count();
+        assert_eq!(asked_again as u32, times.min(3), "{times}");
+        assert!(!events.iter().any(|event| matches!(event, TurnEvent::Status(_))), "{times}: {events:?}");
+        if results > 0 {
+            assert!(errors[0]["error"].as_str().unwrap().contains("not valid JSON"), "{errors:?}");
+            assert!(errors[1]["error"].as_str().unwrap().starts_with("Skipped"), "{errors:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn unknown_tools_three_times_in_a_row_end_the_turn_as_partial() {
+    let unknown = || reply(ReplyScript::call("frobnicate_all", json!({})));
+    let mixed =
+        ReplyScript::call("frobnicate_all", json!({})).and_call("terminal", json!({"command": "touch ran"}));
+    let mut bench = Bench::new([unknown(), unknown(), reply(mixed), unknown(), unknown(), unknown()]);
+    let (report, _) = bench.say("go").await;
+    assert!(bench.path().join("ran").exists(), "known calls of a reply run");
+    assert_eq!((report.completed, report.partial, report.api_calls), (false, true, 6));
+    assert_eq!(report.exit_reason, "all_retries_exhausted_no_response");
+    assert!(report.error.unwrap().ends_with("3 times in a row: frobnicate_all"));
+    assert_eq!(bench.results().len(), 7, "every call has a result");
+    assert_eq!(bench.transcript.messages().last().unwrap().role(), "assistant");
+}
+
+#[tokio::test]
+async fn recalled_memory_is_removed_from_input_and_replies() {
+    let block = |text: &str| format!("<memory-context>\n{text}\n</memory-context>");
+    let mut bench = Bench::new([reply(ReplyScript::text(format!("Yes.{}", block("private"))))]);
+    let (report, events) = bench.say(&format!("Is it?\n\n{}", block("pasted"))).await;
+    assert_eq!(report.final_response.as_deref(), Some("Yes."));
+    let stored: Vec<String> =
+        bench.transcript.messages().iter().map(|message| message.text().to_owned()).collect();
+    assert_eq!(stored, ["Is it?", "Yes."]);
+    assert!(!format!("{events:?}").contains("private"), "{events:?}");
+    assert!(!bench.model.bodies()[0].to_string().contains("pasted"));
+}
+
+#[tokio::test]
 async fn a_spent_budget_is_closed_with_words_and_without_tools() {
     let mut bench = Bench::new([
         reply(terminal("true")),
@@ -387,6 +443,7 @@ async fn a_spent_budget_is_closed_with_words_and_without_tools() {
     let (report, _) = bench.say("go").await;
     assert_eq!(report.exit_reason, "max_iterations_reached(2/2)");
     assert_eq!(report.final_response.as_deref(), Some("Two steps were taken."));
+    assert_eq!((report.completed, report.failed, report.partial), (false, false, true));
     let bodies = bench.model.bodies();
     assert!(bodies[1]["tools"].is_array() && bodies[2]["tools"].is_null());
 }

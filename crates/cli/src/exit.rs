@@ -150,7 +150,7 @@ pub(crate) fn of_turn(report: &TurnReport) -> Exit {
     match report.fault {
         Some(FaultClass::Unreachable) => Exit::Unreachable,
         Some(_) => Exit::FailedTurn,
-        None if report.failed => Exit::FailedTurn,
-        None => Exit::Answered,
+        None if report.completed => Exit::Answered,
+        None => Exit::FailedTurn,
     }
 }

@@ -4,7 +4,7 @@ use hermes_conversation::{
     CallId, CompactionReport, Content, HelperNews, History, MailId, MailMode, Message, Money, SessionId,
     SummaryBy, TokenCount, ToolCall, TurnEvent, Usage,
 };
-use hermes_runtime::{StandIn, TurnReport};
+use hermes_runtime::{NotCompacted, StandIn, TurnReport};
 use serde_json::{Map, Value, json};
 
 /// The version of the format; it grows when a field changes its meaning.
@@ -132,6 +132,11 @@ pub(crate) fn result(report: &TurnReport, about: &About<'_>, history: Option<&Hi
         if report.exit_reason == "guardrail_halt" {
             value.insert("guardrail".to_owned(), json!({ "reason": report.error }));
         }
+        match report.not_compacted {
+            Some(NotCompacted::Exhausted) => value.insert("compression_exhausted".to_owned(), json!(true)),
+            Some(NotCompacted::Disabled) => value.insert("compaction_disabled".to_owned(), json!(true)),
+            None => None,
+        };
         if let Some(text) = &report.pending_steer {
             value.insert("pending_steer".to_owned(), json!(text));
         }

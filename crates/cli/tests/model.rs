@@ -214,12 +214,12 @@ async fn a_window_too_small_for_tools_is_told_before_anything_is_asked() {
         // As the server says.
         ("default: alpha", "", "ollama_runtime_context_too_small"),
         // As the settings say, before any server.
-        ("default: alpha, ollama_num_ctx: 65536", "", "api_error(format_error)"),
+        ("default: alpha, ollama_num_ctx: 65536", "", "all_retries_exhausted_no_response"),
         ("default: zeta, ollama_num_ctx: 4096", "", "ollama_runtime_context_too_small"),
         // Nobody knows.
-        ("default: zeta", "", "api_error(format_error)"),
+        ("default: zeta", "", "all_retries_exhausted_no_response"),
         // Nothing that needs room is sent.
-        ("default: alpha", "agent: {disabled_toolsets: [all]}\n", "api_error(format_error)"),
+        ("default: alpha", "agent: {disabled_toolsets: [all]}\n", "all_retries_exhausted_no_response"),
     ] {
         let home = TempHome::new();
         home.write_config(&format!("model: {{provider: ollama, {model}}}\n{named}{toolsets}"));

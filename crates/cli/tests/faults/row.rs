@@ -118,18 +118,7 @@ impl Row {
 
     /// What `turn_exit_reason` must be when the fault does not pass.
     pub(crate) fn exit_reason(&self) -> String {
-        match (self.exit_reason, self.failures) {
-            (Some(reason), _) => reason.to_owned(),
-            (None, _) if self.is_too_long() => "compaction_disabled".to_owned(),
-            (None, 1) => format!("api_error({})", self.class.as_str()),
-            (None, _) => "all_retries_exhausted_no_response".to_owned(),
-        }
-    }
-
-    /// Whether a shorter conversation would help.
-    fn is_too_long(&self) -> bool {
-        use FaultClass::{ContextOverflow, LongContextTier, PayloadTooLarge};
-        matches!(self.class, ContextOverflow | LongContextTier | PayloadTooLarge)
+        self.exit_reason.unwrap_or("all_retries_exhausted_no_response").to_owned()
     }
 
     pub(crate) fn is_about_certificates(&self) -> bool {

@@ -152,7 +152,8 @@ fn policies() -> Vec<Row> {
     vec![
         Row::refuses(ContentPolicy, OPENAI, 400, "content_filter", "The response was filtered."),
         Row::refuses(ContentPolicy, ALL, 400, "invalid_request_error", flagged),
-        Row::new(ContentPolicy, ALL, How::Ends(FinishReason::ContentFilter)).ending_as("content_filter"),
+        Row::new(ContentPolicy, ALL, How::Ends(FinishReason::ContentFilter))
+            .ending_as("text_response(finish_reason=content_filter)"),
         Row::refuses(ProviderPolicy, CHAT, 404, "", guard).at_an_aggregator(),
     ]
 }
