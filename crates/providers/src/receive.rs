@@ -233,7 +233,12 @@ impl<I: Incoming> Reading<I> {
         if !ended {
             incoming.left_over();
         }
-        Ok(ModelEvent::Finished(Box::new(decoder.finish()?)))
+        let skipped = decoder.skipped();
+        let reply = decoder.finish()?;
+        if skipped > 0 {
+            tracing::warn!(skipped, "stream events that could not be read were skipped");
+        }
+        Ok(ModelEvent::Finished(Box::new(reply)))
     }
 }
 

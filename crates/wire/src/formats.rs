@@ -9,7 +9,7 @@ mod list;
 mod responses;
 mod responses_decode;
 
-use crate::{ApiMode, Failure, ModelEvent, ModelRequest, Reply, RequestSettings};
+use crate::{ApiMode, CallState, Failure, ModelEvent, ModelRequest, Reply, RequestSettings};
 use anthropic_decode::AnthropicDecoder;
 use chat_decode::ChatDecoder;
 use hermes_conversation::Message;
@@ -95,8 +95,17 @@ impl From<DecodeError> for Failure {
 }
 
 /// Reads one reply. It is fed the data of each event and gives pieces; at the end, the whole.
+///
+/// One event that cannot be read, between events that can, is skipped: some proxies put lines of their own into
+/// a stream. What was lost with it is not known, so no call of such a reply is run.
 #[derive(Debug)]
-pub struct Decoder(Inner);
+pub struct Decoder {
+    inner: Inner,
+    has_read: bool,
+    /// The newest event, where it could not be read.
+    unreadable: Option<DecodeError>,
+    skipped: u32,
+}
 
 #[derive(Debug)]
 enum Inner {
@@ -107,42 +116,66 @@ enum Inner {
 
 impl Decoder {
     pub fn new(mode: ApiMode) -> Self {
-        Self(match mode {
+        let inner = match mode {
             ApiMode::ChatCompletions => Inner::Chat(ChatDecoder::default()),
             ApiMode::AnthropicMessages => Inner::Anthropic(AnthropicDecoder::default()),
             ApiMode::CodexResponses => Inner::Responses(ResponsesDecoder::default()),
-        })
+        };
+        Self { inner, has_read: false, unreadable: None, skipped: 0 }
     }
 
     /// Takes the data of one event. `each` gets what there is to show. What comes after the last
     /// event is passed over: whether it is seen at all depends on how the bytes arrive.
     pub fn feed(&mut self, data: &str, each: impl FnMut(ModelEvent)) -> Result<(), DecodeError> {
-        if self.is_done() {
+        if self.is_done() || data.trim().is_empty() {
             return Ok(());
         }
-        match &mut self.0 {
+        let read = match &mut self.inner {
             Inner::Chat(decoder) => decoder.feed(data, each),
             Inner::Anthropic(decoder) => decoder.feed(data, each),
             Inner::Responses(decoder) => decoder.feed(data, each),
+        };
+        match read {
+            Ok(()) => {
+                self.has_read = true;
+                self.skipped += u32::from(self.unreadable.take().is_some());
+                Ok(())
+            }
+            Err(error @ DecodeError::Json { .. }) if self.has_read && self.unreadable.is_none() => {
+                self.unreadable = Some(error);
+                Ok(())
+            }
+            Err(error) => Err(error),
         }
     }
 
     /// Whether the reply's last event has been seen.
     pub fn is_done(&self) -> bool {
-        match &self.0 {
+        match &self.inner {
             Inner::Chat(decoder) => decoder.is_done(),
             Inner::Anthropic(decoder) => decoder.is_done(),
             Inner::Responses(decoder) => decoder.is_done(),
         }
     }
 
+    /// The number of events that were skipped because they could not be read.
+    pub fn skipped(&self) -> u32 {
+        self.skipped + u32::from(self.unreadable.is_some())
+    }
+
     /// The whole reply of a stream that has ended.
     pub fn finish(self) -> Result<Reply, DecodeError> {
-        match self.0 {
+        let skipped = self.skipped();
+        let finished = match self.inner {
             Inner::Chat(decoder) => decoder.finish(),
             Inner::Anthropic(decoder) => decoder.finish(),
             Inner::Responses(decoder) => decoder.finish(),
+        };
+        let mut reply = finished.map_err(|error| self.unreadable.unwrap_or(error))?;
+        if skipped > 0 {
+            reply.calls.fill(CallState::Malformed);
         }
+        Ok(reply)
     }
 
     /// The reply of a request that was not streamed.
@@ -154,3 +187,7 @@ impl Decoder {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "formats_tests.rs"]
+mod tests;
