@@ -57,7 +57,7 @@ pub(crate) async fn before(
 /// After a refusal of a request that was too long.
 pub(crate) async fn after_refusal(
     session: &mut Session,
-    fault: Fault,
+    mut fault: Fault,
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> Event {
@@ -81,6 +81,17 @@ pub(crate) async fn after_refusal(
     if is_only_output {
         // A shorter history would be refused for the same reason.
         return Event::NoRoom { fault, why: Some(texts::WISH_IS_TOO_LARGE.to_owned()) };
+    }
+    if fault.class == FaultClass::ContextOverflow {
+        let counted = counted(session, ports);
+        if let Some(window) = far_below(counted, told.window, window.tokens) {
+            let doubt = texts::far_below_the_window(&fault.detail, counted, window);
+            if !std::mem::replace(&mut session.context.has_doubted, true) {
+                ports.events.send(TurnEvent::Status(format!("{doubt}; sending it again"))).await;
+                return Event::Remedied;
+            }
+            fault.detail = doubt;
+        }
     }
     let is_tier = fault.class == FaultClass::LongContextTier;
     let fits = if is_tier { Some(told.window.unwrap_or(USUAL_TIER)) } else { told.window };
@@ -106,6 +117,24 @@ pub(crate) async fn after_refusal(
         true => Event::Remedied,
         false => Event::NoRoom { fault, why },
     }
+}
+
+/// The size of the next request in tokens, as it is estimated here.
+fn counted(session: &mut Session, ports: &Ports) -> u64 {
+    let fixed = session.fixed_tokens(&ports.tools.definitions());
+    session.context.weights.follow(session.history.messages());
+    let model = ports.route.current();
+    session.context.size(session.history.len(), fixed, &model.profile().model).value()
+}
+
+/// The window, where a request is so far below it that a refusal for its length cannot be right. What the server
+/// claims counts where it is less than what is known.
+fn far_below(counted: u64, claimed: Option<u64>, known: Option<u64>) -> Option<u64> {
+    let window = match (claimed, known) {
+        (Some(claimed), Some(known)) => claimed.min(known),
+        (claimed, known) => claimed.or(known)?,
+    };
+    (counted.saturating_mul(2) < window).then_some(window)
 }
 
 /// Leaves the images in the results of tools out from now on, where a request has too many bytes; false where
@@ -166,4 +195,27 @@ async fn commit(
         ports.transcript.extend(&session.lease, turn, &[], spent.as_ref()).await?;
     }
     ports.transcript.compact(&session.lease, session.turn.as_ref(), compaction).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_doubted_where_the_request_is_far_below_the_window() {
+        for (counted, claimed, known, want) in [
+            (3_000, None, Some(200_000), Some(200_000)),
+            (3_000, Some(131_072), Some(200_000), Some(131_072)),
+            (3_000, Some(300_000), Some(200_000), Some(200_000)),
+            (3_000, Some(8_192), None, Some(8_192)),
+            // A smaller window than was known may well be too small.
+            (3_000, Some(4_096), Some(200_000), None),
+            (99_999, None, Some(200_000), Some(200_000)),
+            (100_000, None, Some(200_000), None),
+            (3_000, None, None, None),
+            (u64::MAX, None, Some(u64::MAX), None),
+        ] {
+            assert_eq!(far_below(counted, claimed, known), want, "{counted} {claimed:?} {known:?}");
+        }
+    }
 }

@@ -41,6 +41,8 @@ pub struct ContextState {
     is_on_trial: bool,
     /// The person was told that nothing can be done, in this turn.
     pub(crate) is_told: bool,
+    /// A refusal for the length of a request was doubted and the request sent again, in this turn.
+    pub(crate) has_doubted: bool,
 }
 
 /// A window that a refusal told.
@@ -73,7 +75,7 @@ impl ContextState {
         self.past.in_this_turn = 0;
         self.past.said_since += u64::from(weigh(said).tokens);
         self.forget_attempts();
-        self.is_told = false;
+        (self.is_told, self.has_doubted) = (false, false);
     }
 
     /// What came of summaries so far was noted.

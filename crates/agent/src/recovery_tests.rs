@@ -8,6 +8,10 @@ fn wait(seconds: u64) -> Option<Remedy> {
     Some(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() })
 }
 
+fn soon(millis: u64) -> Option<Remedy> {
+    Some(Remedy::Wait { delay: Duration::from_millis(millis), why: "x".into() })
+}
+
 fn mends(quirk: Quirk) -> Option<Remedy> {
     Some(Remedy::Mend { quirk, why: "x".into() })
 }
@@ -25,14 +29,16 @@ fn the_remedy_fits_the_fault_and_what_was_spent() {
         (RateLimited, Some(7), 1, wait(7)),
         (RateLimited, Some(9_999), 1, wait(600)),
         (RateLimited, None, 1, wait(2)),
-        (Overloaded, None, 2, wait(4)),
-        (Server, None, 1, wait(2)),
-        (Timeout, None, 2, wait(4)),
-        (StreamCut, None, 1, wait(2)),
-        (Garbled, None, 1, wait(2)),
-        (Unknown, None, 1, wait(2)),
-        (Unreachable, None, 1, wait(1)),
-        (Unreachable, None, 2, wait(2)),
+        (RateLimited, None, 2, wait(4)),
+        (Overloaded, Some(5), 1, wait(5)),
+        (Overloaded, None, 2, soon(600)),
+        (Server, None, 1, soon(300)),
+        (Timeout, None, 2, soon(600)),
+        (StreamCut, None, 1, soon(300)),
+        (Garbled, None, 1, soon(300)),
+        (Unknown, None, 1, soon(300)),
+        (Unreachable, None, 1, soon(300)),
+        (Unreachable, None, 2, soon(600)),
         (Server, None, 3, None),
         (RateLimited, Some(1), 3, None),
         (UpstreamRateLimited, None, 1, wait(2)),

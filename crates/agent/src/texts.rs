@@ -95,6 +95,14 @@ pub(crate) fn room_that_is_left(tokens: u64) -> String {
     format!("the prompt leaves room for {tokens} tokens; asking again with that limit")
 }
 
+/// A refusal for the length of a request that is far below the window.
+pub(crate) fn far_below_the_window(claim: &str, counted: u64, window: u64) -> String {
+    format!(
+        "{claim} (the server calls the request too long, but it has about {counted} tokens by our count, and the \
+         window has {window})"
+    )
+}
+
 /// What to do where the model may not write as much as was wished for, and nobody says how much it may.
 pub(crate) const WISH_IS_TOO_LARGE: &str = "the reply may not be that long; set model.max_tokens to less";
 

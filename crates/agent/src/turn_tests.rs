@@ -246,14 +246,14 @@ fn three_replies_in_a_row_with_unknown_tools_only_end_the_turn() {
 fn failures_wait_then_end_the_turn_and_success_forgives_them() {
     let mut turn = turn();
     let server = || Event::Failed(fault(FaultClass::Server));
-    let wait = |seconds| Step::Apply(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() });
-    assert_eq!(turn.next(server()), wait(2));
+    let wait = |millis| Step::Apply(Remedy::Wait { delay: Duration::from_millis(millis), why: "x".into() });
+    assert_eq!(turn.next(server()), wait(300));
     turn.next(Event::Remedied);
     turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
     turn.next(Event::ToolsDone);
-    assert_eq!(turn.next(server()), wait(2));
+    assert_eq!(turn.next(server()), wait(300));
     turn.next(Event::Remedied);
-    assert_eq!(turn.next(server()), wait(4));
+    assert_eq!(turn.next(server()), wait(600));
     turn.next(Event::Remedied);
     let Step::Finish(Outcome::Failed { exit_reason, .. }) = turn.next(server()) else { panic!("end") };
     assert_eq!(exit_reason, NO_RESPONSE);
@@ -343,10 +343,10 @@ fn the_next_model_begins_with_nothing_spent() {
     let mut turn = Turn::new(Limits::default()).with_fallbacks(2);
     turn.next(Event::Started);
     let server = || Event::Failed(fault(FaultClass::Server));
-    let wait = |seconds| Step::Apply(Remedy::Wait { delay: Duration::from_secs(seconds), why: "x".into() });
+    let wait = |millis| Step::Apply(Remedy::Wait { delay: Duration::from_millis(millis), why: "x".into() });
     for _ in 0..2 {
-        for seconds in [2, 4] {
-            assert_eq!(turn.next(server()), wait(seconds));
+        for millis in [300, 600] {
+            assert_eq!(turn.next(server()), wait(millis));
             assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
         }
         assert!(moves_on(&turn.next(server())));

@@ -418,6 +418,31 @@ async fn what_cannot_be_made_shorter_ends_the_turn_with_advice() {
     assert!(report.error.unwrap().contains("compression.enabled"));
 }
 
+/// The conversation has about 15,000 tokens, and the model a window of 200,000.
+#[tokio::test]
+async fn a_refusal_far_below_the_window_is_retried_once_and_then_explained() {
+    let too_long = || refused(400, "prompt is too long");
+    let roomy = |steps: Vec<ModelStep>| {
+        let mut scene = Scene::new([], Answer::Never);
+        let model = ScriptedModel::of(steps);
+        let profile = ModelProfile { context_length: Some(200_000), ..model.profile().clone() };
+        scene.model = Arc::new(model.with_profile(profile));
+        scene.engine =
+            Compressor::new(CompressorSettings { enabled: false, ..CompressorSettings::default() });
+        scene
+    };
+    let mut scene = roomy(vec![too_long(), answered("Done.")]);
+    let (report, heard) = scene.turn("and now?").await;
+    assert!(report.completed && compactions(&heard).is_empty(), "{report:?}");
+    assert_eq!(report.api_calls, 2);
+    let mut scene = roomy(vec![too_long(), too_long(), answered("never")]);
+    let (report, _) = scene.turn("and now?").await;
+    assert_eq!((report.failed, report.api_calls), (true, 2), "{report:?}");
+    let error = report.error.unwrap();
+    assert!(error.contains("prompt is too long") && error.contains("by our count"), "{error}");
+    assert!(error.contains("the window has 200000"), "{error}");
+}
+
 #[tokio::test]
 async fn a_stop_or_a_failing_store_leaves_the_history_as_it_was() {
     let mut scene = Scene::new([], Answer::Never);

@@ -92,7 +92,8 @@ fn lines() -> Vec<Row> {
     rows
 }
 
-/// Where nothing may be made shorter the turn ends, and the conversation is as it was.
+/// Where nothing may be made shorter the turn ends, and the conversation is as it was. These conversations are far
+/// below their windows, so a refusal as too long is sent again once.
 fn sizes() -> Vec<Row> {
     let long = "prompt is too long: 210000 tokens > 200000 maximum";
     let tier = "Extra usage is required for long context requests.";
@@ -105,13 +106,16 @@ fn sizes() -> Vec<Row> {
             400,
             "context_length_exceeded",
             "This model's maximum context length is 128000 tokens.",
-        ),
-        Row::refuses(ContextOverflow, MESSAGES, 400, "invalid_request_error", long),
-        Row::refuses(ContextOverflow, CHAT, 500, "", "the request exceeds the available context size"),
-        Row::breaks_off(ContextOverflow, "context_length_exceeded", "Your input exceeds the context window."),
+        )
+        .times(2),
+        Row::refuses(ContextOverflow, MESSAGES, 400, "invalid_request_error", long).times(2),
+        Row::refuses(ContextOverflow, CHAT, 500, "", "the request exceeds the available context size")
+            .times(2),
+        Row::breaks_off(ContextOverflow, "context_length_exceeded", "Your input exceeds the context window.")
+            .times(2),
         // In a long conversation a bare refusal and a line that is cut mean the same.
-        Row::refuses(ContextOverflow, ALL, 400, "", "error").after(82),
-        Row::new(ContextOverflow, ALL, How::Does(Fault::HangUp)).after(202),
+        Row::refuses(ContextOverflow, ALL, 400, "", "error").after(82).times(2),
+        Row::new(ContextOverflow, ALL, How::Does(Fault::HangUp)).after(202).times(2),
         Row::refuses(PayloadTooLarge, OPENAI, 413, "", "Request Entity Too Large"),
         Row::refuses(PayloadTooLarge, MESSAGES, 413, "request_too_large", "Request exceeds the maximum size"),
         Row::refuses(LongContextTier, MESSAGES, 429, "rate_limit_error", tier),
