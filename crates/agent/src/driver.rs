@@ -25,13 +25,16 @@ pub fn run_turn(
 
 async fn drive(session: &mut Session, input: Input, ports: &Ports, cancel: &CancellationToken) -> TurnReport {
     detour::restore(session, ports);
-    let mut turn = Turn::new(session.limits).with_fallbacks(ports.route.stops_left());
+    let mut turn = Turn::new(session.limits)
+        .with_fallbacks(ports.route.stops_left())
+        .asked_in(ports.route.current().profile().mode);
     let mut event = begin(session, input, ports, cancel).await;
     loop {
         event = match turn.next(event) {
             Step::CallModel(asking) => calling::call_model(session, ports, asking, cancel).await,
             Step::RunTools(reply) => {
                 let done = tooling::run_tools(session, *reply, ports, cancel).await;
+                turn.changed(tooling::unchecked_code(session, ports));
                 compacting::before(session, Trigger::Loop, done, ports, cancel).await
             }
             Step::Apply(remedy) => apply(session, remedy, ports, cancel).await,
@@ -79,6 +82,12 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
         Remedy::NextModel { class, why } => detour::take(session, class, why, ports).await,
         Remedy::AskAboutResults(reply) => {
             add(session, vec![Message::Assistant(reply.message), texts::about_results()], ports).await
+        }
+        Remedy::AskToVerify(reply, files) => {
+            add(session, vec![Message::Assistant(reply.message), texts::verify(&files)], ports).await
+        }
+        Remedy::AskToAct(reply) => {
+            add(session, vec![Message::Assistant(reply.message), texts::act()], ports).await
         }
         Remedy::AskToContinue(reply) => {
             room::for_the_rest(session, ports.route.current().profile(), &reply);

@@ -41,8 +41,20 @@ pub(crate) async fn finish(
         report.completed = false;
         report.error = Some(error.to_string());
     }
+    add_footer(session, &mut report, ports);
     hooking::closing(session, &report, ports, cancel).await;
     report
+}
+
+/// Lists the file edits that failed below the answer. The recorded message stays as the model wrote it.
+fn add_footer(session: &Session, report: &mut TurnReport, ports: &Ports) {
+    let is_wanted = session.limits.stop_checks.lists_failed_edits;
+    if let Some(text) = report.final_response.as_mut().filter(|_| is_wanted)
+        && let Some(footer) = session.edits.footer()
+    {
+        text.push_str(&footer);
+        ports.events.text(&footer);
+    }
 }
 
 fn thought(message: &AssistantMessage) -> Option<String> {

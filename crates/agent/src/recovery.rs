@@ -1,5 +1,6 @@
 //! What to do about a fault, as a pure function.
 
+use crate::StopChecks;
 use crate::loop_guard::LoopLimits;
 use hermes_conversation::{Quirk, Quirks};
 use hermes_wire::{Fault, FaultClass, Reply};
@@ -26,6 +27,8 @@ pub struct Limits {
     pub backoff: Duration,
     /// Repeated tool calls that get a warning or end the turn.
     pub loops: LoopLimits,
+    /// What an answer has to pass.
+    pub stop_checks: StopChecks,
 }
 
 impl Default for Limits {
@@ -40,6 +43,7 @@ impl Default for Limits {
             cut_calls: 4,
             backoff: Duration::from_millis(300),
             loops: LoopLimits::default(),
+            stop_checks: StopChecks::default(),
         }
     }
 }
@@ -95,6 +99,10 @@ pub enum Remedy {
     NextModel { class: FaultClass, why: String },
     /// The model said nothing to the results of its calls: ask what it makes of them.
     AskAboutResults(Box<Reply>),
+    /// Keep the answer and ask the model to check the code that it changed; the files, for a sentence.
+    AskToVerify(Box<Reply>, String),
+    /// Keep the promise and ask the model to act on it.
+    AskToAct(Box<Reply>),
     /// Keep the cut reply and ask for the rest.
     AskToContinue(Box<Reply>),
     /// Drop the reply, whose arguments could not be read, and send the same request again.

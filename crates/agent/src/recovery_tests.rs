@@ -116,7 +116,9 @@ fn every_fault_has_its_way_to_another_model() {
             | Remedy::AskAboutResults(_)
             | Remedy::AskForSummary
             | Remedy::MoreRoom(_)
-            | Remedy::Resend(_),
+            | Remedy::Resend(_)
+            | Remedy::AskToVerify(..)
+            | Remedy::AskToAct(_),
         ) => {
             panic!("not about faults")
         }

@@ -1,6 +1,7 @@
 //! A session as the agent holds it while a turn runs.
 
 use crate::detour::Detour;
+use crate::edits::FileEdits;
 use crate::loop_guard::LoopGuard;
 use crate::recovery::Limits;
 use crate::{CacheLedger, ContextState};
@@ -68,6 +69,8 @@ pub struct Session {
     pub(crate) last_prompt_tokens: Option<u64>,
     /// Of this turn.
     pub(crate) guard: LoopGuard,
+    /// Of this turn.
+    pub(crate) edits: FileEdits,
     /// The output cap of this turn, where replies were cut and it was raised.
     pub(crate) room: Option<u64>,
     /// What the user said, where outside code wants to know it when the turn is over.
@@ -98,6 +101,7 @@ impl Session {
             cost: None,
             last_prompt_tokens: None,
             guard: LoopGuard::default(),
+            edits: FileEdits::default(),
             room: None,
             asked: None,
             additions: Additions::default(),
@@ -142,6 +146,7 @@ impl Session {
         self.cost = None;
         self.unrecorded = None;
         self.guard = LoopGuard::default();
+        self.edits = FileEdits::default();
         self.room = None;
         self.failures = 0;
     }

@@ -154,6 +154,22 @@ pub(crate) fn loop_stopped(kind: Loop, tool: &str, times: u32) -> String {
 const ABOUT_RESULTS: &str = "[You said nothing to the results above. Go on with the task on the basis of them, or \
 give the user your answer.]";
 
+const ACT: &str =
+    "[You announced this and made no tool call. Do it now with your tools, and answer when it is done.]";
+
+/// Asks for a check of changed code.
+pub(crate) fn verify(files: &str) -> Message {
+    Message::user(format!(
+        "[You changed {files} and ran nothing since. Check the change now (build, tests, or the program itself), fix \
+         what fails, and then give the user your complete answer again. If nothing can be run here, say so in it.]"
+    ))
+}
+
+/// Asks for what was promised.
+pub(crate) fn act() -> Message {
+    Message::user(ACT)
+}
+
 pub(crate) fn about_results() -> Message {
     Message::user(ABOUT_RESULTS)
 }

@@ -3,6 +3,7 @@
 //! The reply and an intent per call are recorded first; calls that may run together do, calls
 //! that must be in order are started by the commit that records the results before them.
 
+use crate::edits::FinishedCall;
 use crate::loop_guard::{Observation, Repetition, is_idempotent};
 use crate::turn::{Event, When};
 use crate::{Ports, Session, hooking, mail, texts};
@@ -143,6 +144,7 @@ impl Batch {
             let (mut ended, made): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
             self.fit(&mut ended, ports);
             for (made, settled) in made.iter().zip(&mut ended) {
+                session.edits.observe(finished_call(made, settled));
                 self.look_for_loop(made, settled, session, ports);
                 made.cost.into_iter().for_each(|cost| session.add_cost(cost));
             }
@@ -334,6 +336,24 @@ fn judge(call: &ToolCall, state: &CallState, is_unreadable: bool, ports: &Ports)
         prepared.verdict = Verdict::Refuse { text: text.to_owned(), decision: "invalid" };
     }
     prepared
+}
+
+/// The code files that were changed and not checked since, where there is a tool to check them with.
+pub(crate) fn unchecked_code(session: &Session, ports: &Ports) -> Option<String> {
+    let files = session.edits.unchecked()?;
+    ports.tools.definitions().iter().any(|tool| tool.name == "terminal").then_some(files)
+}
+
+/// The call as the record of file edits sees it.
+fn finished_call<'a>(made: &'a Made, settled: &'a Settled) -> FinishedCall<'a> {
+    FinishedCall {
+        tool: &made.call.name,
+        arguments: &made.call.arguments,
+        result: settled.message.content.as_text(),
+        failed: made.failed,
+        has_run: settled.state != IntentState::Refused,
+        only_reads: made.effect == Effect::Read,
+    }
 }
 
 /// The names of the tools that were called, where none of them exists.

@@ -4,16 +4,19 @@
 //! [`Step`]. Carrying a step out is `driver`'s work. A provider failure is an ordinary
 //! [`Event`] here, so every path of recovery can be tested without a network.
 
-use crate::NotCompacted;
 use crate::recovery::{Limits, Remedy, Room, Spent, decide};
+use crate::stop_checks::only_promises;
 use crate::texts;
+use crate::{IntentCheck, NotCompacted};
 use hermes_conversation::{FinishReason, RecordError};
-use hermes_wire::{CallState, Fault, FaultClass, Reply};
+use hermes_wire::{ApiMode, CallState, Fault, FaultClass, Reply};
 
 /// Times that the same request is sent again because arguments of its reply could not be read.
 const MALFORMED_RETRIES: u32 = 3;
 /// Replies in a row with nothing but unknown tools that end a turn.
 const UNKNOWN_TOOLS: u32 = 3;
+/// Times in a turn that the model is asked to act on a promise.
+const MOST_PROMISES: u32 = 2;
 /// The exit reason of a turn that got no usable reply.
 const NO_RESPONSE: &str = "all_retries_exhausted_no_response";
 /// The exit reason of a reply that the output limit cut.
@@ -121,6 +124,16 @@ pub struct Turn {
     said_beside: Option<String>,
     /// Tools have run since the model was last asked what it makes of their results.
     has_results: bool,
+    /// Code files that were changed and not checked since, for a sentence.
+    unchecked: Option<String>,
+    nudges: u32,
+    /// An answer that a question for a check took the place of.
+    displaced: Option<String>,
+    /// Promises are not taken for an answer.
+    wants_deeds: bool,
+    promises: u32,
+    /// A tool was called in this turn.
+    has_called: bool,
     /// The budget is spent and a last answer was asked for; counts the asking.
     summaries: u32,
 }
@@ -140,6 +153,12 @@ impl Turn {
             earlier: String::new(),
             said_beside: None,
             has_results: false,
+            unchecked: None,
+            nudges: 0,
+            displaced: None,
+            wants_deeds: limits.stop_checks.intent == IntentCheck::All,
+            promises: 0,
+            has_called: false,
             summaries: 0,
         }
     }
@@ -148,6 +167,18 @@ impl Turn {
     pub fn with_fallbacks(mut self, count: u32) -> Self {
         self.spent.fallbacks_left = count;
         self
+    }
+
+    /// The same turn, with a model that is asked in this format.
+    pub fn asked_in(mut self, mode: ApiMode) -> Self {
+        let is_auto = self.limits.stop_checks.intent == IntentCheck::Auto;
+        self.wants_deeds |= is_auto && mode == ApiMode::CodexResponses;
+        self
+    }
+
+    /// Takes note of code files that were changed and not checked since.
+    pub fn changed(&mut self, unchecked: Option<String>) {
+        self.unchecked = unchecked;
     }
 
     /// How many requests were sent.
@@ -194,6 +225,9 @@ impl Turn {
 
     fn spend_iteration(&mut self) -> Step {
         if self.iterations >= self.limits.max_iterations {
+            if let Some(text) = self.displaced.take() {
+                return self.budget_spent(text, None);
+            }
             self.summaries = 1;
             return Step::Apply(Remedy::AskForSummary);
         }
@@ -285,10 +319,33 @@ impl Turn {
             (FinishReason::Length | FinishReason::Incomplete, false) => self.cut(reply),
             (FinishReason::Stop | FinishReason::ToolCalls, false) => {
                 reply.message.finish = Some(reply.finish);
-                let exit_reason = format!("text_response(finish_reason={})", reply.finish.as_str());
-                Step::Finish(Outcome::Answered { text: self.with_earlier(&reply), reply, exit_reason })
+                self.answered(reply)
             }
         }
+    }
+
+    /// An answer is accepted unless it only promises something, or code was changed and not checked.
+    fn answered(&mut self, reply: Box<Reply>) -> Step {
+        if self.wants_deeds
+            && !self.has_called
+            && self.promises < MOST_PROMISES
+            && only_promises(&reply.message.text)
+        {
+            self.promises += 1;
+            return self.apply(Remedy::AskToAct(reply));
+        }
+        let checks = self.limits.stop_checks;
+        if checks.verifies
+            && self.nudges < checks.nudges
+            && let Some(files) = self.unchecked.take()
+        {
+            self.nudges += 1;
+            self.displaced = Some(self.with_earlier(&reply));
+            self.earlier.clear();
+            return self.apply(Remedy::AskToVerify(reply, files));
+        }
+        let exit_reason = format!("text_response(finish_reason={})", reply.finish.as_str());
+        Step::Finish(Outcome::Answered { text: self.with_earlier(&reply), reply, exit_reason })
     }
 
     /// A reply that ended for want of room may hold half a call: none of its calls may run. It is asked for
@@ -332,7 +389,7 @@ impl Turn {
     }
 
     fn run_tools(&mut self, reply: Box<Reply>) -> Step {
-        self.has_results = true;
+        (self.has_results, self.has_called) = (true, true);
         self.said_beside = keeps_house(&reply).then(|| reply.message.text.trim().to_owned());
         Step::RunTools(reply)
     }
@@ -354,7 +411,7 @@ impl Turn {
     /// What was said beside the last calls counts as the answer, if those only kept house. Results are
     /// asked about once. Then the same is asked again, and then another model.
     fn empty(&mut self, mut reply: Box<Reply>) -> Step {
-        if let Some(text) = self.said_beside.take() {
+        if let Some(text) = self.said_beside.take().or_else(|| self.displaced.take()) {
             reply.message.text.clone_from(&text);
             let exit_reason = "fallback_prior_turn_content".to_owned();
             return Step::Finish(Outcome::Answered { text: self.with_earlier(&reply), reply, exit_reason });
@@ -392,13 +449,13 @@ impl Turn {
         if empty {
             reply.message.text = texts::NO_SUMMARY.to_owned();
         }
+        self.budget_spent(reply.message.text.clone(), Some(reply))
+    }
+
+    fn budget_spent(&self, text: String, reply: Option<Box<Reply>>) -> Step {
         let max = self.limits.max_iterations;
-        Step::Finish(Outcome::Partial {
-            text: reply.message.text.clone(),
-            reply: Some(reply),
-            exit_reason: format!("max_iterations_reached({max}/{max})"),
-            why: texts::budget_spent(max),
-        })
+        let exit_reason = format!("max_iterations_reached({max}/{max})");
+        Step::Finish(Outcome::Partial { text, reply, exit_reason, why: texts::budget_spent(max) })
     }
 
     /// The model answered that it will not; another one may.

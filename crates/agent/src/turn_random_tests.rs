@@ -112,7 +112,7 @@ impl Tally {
                     self.taken_back += 1;
                     assert!(self.raises > 0, "{seed}: nothing to take back");
                 }
-                Remedy::Resend(_) => {}
+                Remedy::Resend(_) | Remedy::AskToVerify(..) | Remedy::AskToAct(_) => {}
                 Remedy::AskAboutResults(_) => self.about_results += 1,
                 Remedy::AskToContinue(_) => {
                     self.continuations += 1;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::StopChecks;
 use hermes_conversation::{AssistantMessage, CallId, Quirk, ToolCall};
 use std::time::Duration;
 
@@ -430,4 +431,94 @@ fn what_was_said_beside_housekeeping_is_the_answer_if_nothing_follows() {
             other => panic!("{tool} {text:?}: {other:?}"),
         }
     }
+}
+
+fn asks_for_a_check(step: &Step) -> bool {
+    matches!(step, Step::Apply(Remedy::AskToVerify(_, files)) if files == "`a.rs`")
+}
+
+/// Runs tools that leave code unchecked, or not.
+fn edit(turn: &mut Turn, unchecked: bool) {
+    turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
+    turn.changed(unchecked.then(|| "`a.rs`".to_owned()));
+    turn.next(Event::ToolsDone);
+}
+
+#[test]
+fn an_answer_after_unchecked_changes_is_asked_for_again_once_for_each_set_of_changes() {
+    let mut turn = turn();
+    let answer = || Event::Replied(reply("Done.", FinishReason::Stop));
+    for _ in 0..3 {
+        edit(&mut turn, true);
+        assert!(asks_for_a_check(&turn.next(answer())));
+        assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
+    }
+    // Three times in a turn.
+    edit(&mut turn, true);
+    assert!(matches!(turn.next(answer()), Step::Finish(Outcome::Answered { .. })));
+
+    for (checks, unchecked) in [
+        (StopChecks::default(), false),
+        (StopChecks { verifies: false, ..StopChecks::default() }, true),
+        (StopChecks { nudges: 0, ..StopChecks::default() }, true),
+    ] {
+        let mut turn = Turn::new(Limits { stop_checks: checks, ..Limits::default() });
+        turn.next(Event::Started);
+        edit(&mut turn, unchecked);
+        assert!(matches!(turn.next(answer()), Step::Finish(Outcome::Answered { .. })), "{checks:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_gave_way_to_a_check_is_not_lost() {
+    // The model has nothing to add.
+    let mut turn = turn();
+    edit(&mut turn, true);
+    turn.next(Event::Replied(reply("Done.", FinishReason::Stop)));
+    turn.next(Event::Remedied);
+    let Step::Finish(Outcome::Answered { text, .. }) =
+        turn.next(Event::Replied(reply("", FinishReason::Stop)))
+    else {
+        panic!("end")
+    };
+    assert_eq!(text, "Done.");
+    // The budget ends first.
+    let mut turn = Turn::new(Limits { max_iterations: 2, ..Limits::default() });
+    turn.next(Event::Started);
+    edit(&mut turn, true);
+    turn.next(Event::Replied(reply("Done.", FinishReason::Stop)));
+    turn.next(Event::Remedied);
+    turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
+    let Step::Finish(Outcome::Partial { text, exit_reason, .. }) = turn.next(Event::ToolsDone) else {
+        panic!("end")
+    };
+    assert_eq!((text.as_str(), exit_reason.as_str()), ("Done.", "max_iterations_reached(2/2)"));
+}
+
+#[test]
+fn a_promise_is_answered_twice_before_it_counts() {
+    let promise = || Event::Replied(reply("I'll inspect the repository.", FinishReason::Stop));
+    for (intent, mode, nudges) in [
+        (IntentCheck::Auto, ApiMode::CodexResponses, 2),
+        (IntentCheck::Auto, ApiMode::ChatCompletions, 0),
+        (IntentCheck::All, ApiMode::AnthropicMessages, 2),
+        (IntentCheck::None, ApiMode::CodexResponses, 0),
+    ] {
+        let stop_checks = StopChecks { intent, ..StopChecks::default() };
+        let mut turn = Turn::new(Limits { stop_checks, ..Limits::default() }).asked_in(mode);
+        turn.next(Event::Started);
+        for _ in 0..nudges {
+            assert!(matches!(turn.next(promise()), Step::Apply(Remedy::AskToAct(_))), "{intent:?} {mode:?}");
+            turn.next(Event::Remedied);
+        }
+        assert!(
+            matches!(turn.next(promise()), Step::Finish(Outcome::Answered { .. })),
+            "{intent:?} {mode:?}"
+        );
+    }
+    // After a tool was used, it is an answer.
+    let mut turn = Turn::new(Limits::default()).asked_in(ApiMode::CodexResponses);
+    turn.next(Event::Started);
+    edit(&mut turn, false);
+    assert!(matches!(turn.next(promise()), Step::Finish(Outcome::Answered { .. })));
 }

@@ -617,3 +617,56 @@ async fn editing_and_running_the_same_tests_ten_times_unattended_finishes() {
         _ => true,
     }));
 }
+
+fn write(path: &str, content: &str) -> ModelStep {
+    reply(ReplyScript::call("write_file", json!({ "path": path, "content": content })))
+}
+
+#[tokio::test]
+async fn edits_that_failed_are_listed_below_the_answer_and_not_recorded() {
+    let patch = |path: &str| {
+        reply(ReplyScript::call(
+            "patch",
+            json!({ "path": path, "old_string": "no such text", "new_string": "x" }),
+        ))
+    };
+    for (is_wanted, steps) in [
+        (true, vec![write("a.txt", "1"), patch("a.txt"), patch("b.txt")]),
+        (true, vec![write("b.txt", "1"), patch("b.txt"), write("b.txt", "2")]),
+        (false, vec![patch("b.txt")]),
+    ] {
+        let fails = is_wanted && steps.len() == 3 && format!("{steps:?}").contains("a.txt");
+        let mut bench = Bench::new(steps.into_iter().chain([reply(ReplyScript::text("Both done."))]));
+        bench.session.limits.stop_checks.lists_failed_edits = is_wanted;
+        let (report, events) = bench.say("go").await;
+        let answer = report.final_response.unwrap();
+        let shown: String = events
+            .iter()
+            .filter_map(|event| match event {
+                TurnEvent::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(answer, shown, "programs and front ends get the same text");
+        assert_eq!(answer.contains("[File edits that failed in this turn:\n- `a.txt`: "), fails, "{answer}");
+        assert_eq!(answer == "Both done.", !fails, "{answer}");
+        assert_eq!(bench.transcript.messages().last().unwrap().text(), "Both done.");
+    }
+}
+
+#[tokio::test]
+async fn code_that_was_changed_is_checked_before_the_turn_ends() {
+    let mut bench = Bench::new([
+        write("a.py", "print(1)"),
+        reply(ReplyScript::text("Done.")),
+        reply(terminal("test -s a.py")),
+        reply(ReplyScript::text("Done, and it runs.")),
+    ]);
+    let (report, _) = bench.say("go").await;
+    assert_eq!((report.final_response.as_deref(), report.api_calls), (Some("Done, and it runs."), 4));
+    let asked = bench.model.bodies()[2]["messages"].as_array().unwrap().last().unwrap().to_string();
+    assert!(asked.contains("You changed `a.py` and ran nothing since"), "{asked}");
+    for pair in bench.model.requests().windows(2) {
+        assert!(pair[1].segments.starts_with(&pair[0].segments), "the prefix is kept");
+    }
+}

@@ -25,6 +25,7 @@ mod prompting;
 mod provider_keys;
 mod secret_names;
 mod skills;
+mod stop_checks;
 mod suggest;
 mod telemetry;
 #[cfg(test)]

@@ -248,6 +248,7 @@ impl Runtime {
             max_iterations: number("agent.max_turns", default.max_iterations)?,
             attempts: number("agent.api_max_retries", default.attempts)?.max(1),
             loops: self.config.loop_limits()?,
+            stop_checks: self.config.stop_checks()?,
             ..default
         })
     }

@@ -38,7 +38,8 @@ impl World {
         let messages = newest.messages();
         let results = messages.iter().filter(|message| message["role"] == "tool");
         // A call that fails again and again gets a warning below its result.
-        let result = |text: &str| serde_json::from_str(text.split("\n\n[Loop warning").next().unwrap()).unwrap();
+        let result =
+            |text: &str| serde_json::from_str(text.split("\n\n[Loop warning").next().unwrap()).unwrap();
         results.map(|message| result(message["content"].as_str().unwrap())).collect()
     }
 }

@@ -119,8 +119,11 @@ impl Key {
 
 use Env::{Switch, Value};
 
+/// The words of a switch that may also be `auto`.
+const AUTO_OR_SWITCH: &[&str] = &["auto", "true", "on", "yes", "1", "false", "no", "0", "off"];
+
 /// Every setting this version reads.
-pub static KEYS: [Key; 106] = [
+pub static KEYS: [Key; 110] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -168,6 +171,26 @@ pub static KEYS: [Key; 106] = [
     integer("agent.max_turns", 90, "model calls in one turn, before a last one without tools")
         .env(&[Value("HERMES_MAX_ITERATIONS")]),
     integer("agent.api_max_retries", 3, "tries for one model call"),
+    key(
+        "agent.verify_on_stop",
+        Kind::Choice(AUTO_OR_SWITCH),
+        Fallback::Text("auto"),
+        "ask the model to check code that it changed before it ends the turn: auto, true or false",
+    )
+    .env(&[Value("HERMES_VERIFY_ON_STOP")]),
+    integer("agent.max_verify_nudges", 3, "times in a turn that the model is asked to check its changes"),
+    key(
+        "agent.intent_ack_continuation",
+        Kind::Choice(AUTO_OR_SWITCH),
+        Fallback::Text("auto"),
+        "ask the model to act when it only promises to: auto (Responses format only), true or false",
+    ),
+    key(
+        "display.file_mutation_verifier",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "list file edits that failed below the answer",
+    ),
     key(
         "tool_loop_guardrails.warnings_enabled",
         Kind::Boolean,

@@ -2,6 +2,7 @@
 
 use super::engine_line::EngineLine;
 use crate::context_engine::{EngineSettings, ToolWire};
+use hermes_agent::StopChecks;
 use hermes_agent::loop_guard::LoopLimits;
 use hermes_context::{Past, Summary, SummaryFailure};
 use hermes_conversation::{
@@ -187,6 +188,8 @@ pub(crate) struct LimitsLine {
     pub(crate) backoff: Duration,
     #[serde(default)]
     pub(crate) loops: LoopLimits,
+    #[serde(default)]
+    pub(crate) stop_checks: StopChecks,
 }
 
 /// A request's body: as many bytes of the one before, and the rest.

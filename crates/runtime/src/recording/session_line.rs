@@ -80,6 +80,7 @@ impl LimitsLine {
             compactions: limits.compactions,
             backoff: limits.backoff,
             loops: limits.loops,
+            stop_checks: limits.stop_checks,
         }
     }
 
@@ -94,6 +95,7 @@ impl LimitsLine {
             compactions: self.compactions,
             backoff: self.backoff,
             loops: self.loops,
+            stop_checks: self.stop_checks,
         }
     }
 }
