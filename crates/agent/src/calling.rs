@@ -50,6 +50,9 @@ pub(crate) async fn call_model(
     if let CacheStep::Unexplained(part) = entry.step {
         watching::unexplained(part, entry, ports).await;
     }
+    if session.requests.keeps_all {
+        session.requests.keep(model.profile(), &encoded.body, None);
+    }
     let mut watch = Watch::begin(session, model.profile(), &encoded, entry);
     let mut heard = Heard { is_thinking: true, ..Heard::default() };
     ports.events.send(TurnEvent::Thinking { active: true }).await;
@@ -69,6 +72,9 @@ pub(crate) async fn call_model(
         Some(Err(failure)) => {
             let fault = classify_in(&failure, &situation);
             watch.failed(&fault, session, ports);
+            // Written again, so that the bytes are not held while a reply comes in.
+            let encoded = session.encoder(model.profile().mode).encode(&request);
+            session.requests.keep(model.profile(), &encoded.body, Some(&fault));
             retract(&heard, ports).await;
             Event::Failed(fault)
         }

@@ -4,7 +4,7 @@ use crate::detour::Detour;
 use crate::edits::FileEdits;
 use crate::loop_guard::LoopGuard;
 use crate::recovery::Limits;
-use crate::{CacheLedger, ContextState};
+use crate::{CacheLedger, ContextState, RequestLog};
 use hermes_context::Weights;
 use hermes_conversation::{
     Cost, History, Lease, Mail, OpenTurn, Quirks, SpentCall, Usage, UserMessage, joined,
@@ -81,6 +81,8 @@ pub struct Session {
     pub ledger: CacheLedger,
     /// Its size, and what compactions have come to.
     pub context: ContextState,
+    /// Requests of this turn, for a look at those that failed.
+    pub requests: RequestLog,
 }
 
 impl Session {
@@ -106,6 +108,7 @@ impl Session {
             asked: None,
             additions: Additions::default(),
             ledger: CacheLedger::default(),
+            requests: RequestLog::default(),
         }
     }
 
@@ -147,6 +150,7 @@ impl Session {
         self.unrecorded = None;
         self.guard = LoopGuard::default();
         self.edits = FileEdits::default();
+        self.requests.clear();
         self.room = None;
         self.failures = 0;
     }

@@ -103,3 +103,30 @@ async fn the_text_of_a_stopped_reply_is_kept_and_never_sent() {
     assert!(!provider.bodies().pop().unwrap().to_string().contains("word0"));
     assert!(!exported(home.path()).await[0]["messages"].to_string().contains("word0"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_request_is_dumped_without_secrets() {
+    let key = "sk-dumped-secret-0123456789";
+    let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+    home.write_config(&format!("{}agent: {{api_max_retries: 1}}\n", custom_model(&provider.base_url())));
+    home.write_env(&format!("MY_SERVICE_API_KEY={key}\n"));
+    let dumps = || -> Vec<Value> {
+        let files = std::fs::read_dir(home.path().join("sessions")).into_iter().flatten().flatten();
+        let dumps = files.filter(|file| file.file_name().to_string_lossy().starts_with("request_dump_"));
+        dumps.map(|file| serde_json::from_slice(&std::fs::read(file.path()).unwrap()).unwrap()).collect()
+    };
+    // Neither an answer nor a key that is refused says anything about the request.
+    provider.reply(ReplyScript::text("ok")).fault(Fault::status(401, "wrong key"));
+    run(home.path(), &["-z", "go"]).await;
+    run(home.path(), &["-z", "go"]).await;
+    assert!(dumps().is_empty(), "{:?}", dumps());
+    provider.fault(Fault::status(400, &format!("unknown field near {key}")));
+    let out = run(home.path(), &["-z", &format!("my key is {key}")]).await;
+    assert_eq!(code(&out), 1, "{}", stderr(&out));
+    let kept = dumps();
+    assert_eq!(kept.len(), 1);
+    assert_eq!((&kept[0]["reason"], &kept[0]["error"]["status_code"]), (&json!("format_error"), &json!(400)));
+    assert_eq!(kept[0]["request"]["body"]["model"], "m");
+    let text = kept[0].to_string();
+    assert!(!text.contains(key) && text.contains("[redacted"), "{text}");
+}

@@ -35,6 +35,7 @@ mod past;
 mod prompting;
 pub mod recording;
 mod references;
+mod request_dumps;
 mod retention;
 mod runtime;
 mod session_handle;

@@ -123,7 +123,7 @@ use Env::{Switch, Value};
 const AUTO_OR_SWITCH: &[&str] = &["auto", "true", "on", "yes", "1", "false", "no", "0", "off"];
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 110] = [
+pub static KEYS: [Key; 111] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -533,6 +533,7 @@ pub static KEYS: [Key; 110] = [
     variable(&[Value("OPENAI_BASE_URL")], "endpoint used instead of OpenAI's own"),
     variable(&[Value("OPENROUTER_BASE_URL")], "endpoint used instead of OpenRouter's own"),
     variable(&[Value("CUSTOM_BASE_URL")], "endpoint of the provider `custom`"),
+    variable(&[Value("HERMES_DUMP_REQUESTS")], "write every request to sessions/request_dump_*.json"),
 ];
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! One turn of a session: everything that is looked at before it, what it needs, and what is noted after it.
 
 use super::{SessionHandle, State};
-use crate::RuntimeError;
 use crate::recording::{Recorder, SessionFacts, session_line};
+use crate::{RuntimeError, request_dumps};
 use hermes_agent::{Input, Ports, TurnReport, run_turn};
 use hermes_conversation::{EventSink, TurnEvent};
 use std::sync::Arc;
@@ -47,6 +47,7 @@ impl SessionHandle<'_> {
         let store = self.runtime.store()?;
         let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
         let before = session.quirks;
+        session.requests.keeps_all = request_dumps::are_forced(&self.runtime.config);
         let span = tracing::info_span!("turn", session = self.id.as_str(), turn_id = tracing::field::Empty);
         // A turn that has begun and not ended was killed; the process says by what to look for it.
         let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
@@ -70,6 +71,10 @@ impl SessionHandle<'_> {
         // look at the record before the next turn.
         if session.quirks != before {
             self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
+        }
+        let requests = session.requests.take();
+        if session.requests.keeps_all || request_dumps::is_wanted(&report) {
+            request_dumps::write(self.runtime.home(), &self.id, &requests, &self.runtime.secrets);
         }
         self.keep_told_window(&report);
         if let Err(error) = self.remember_trouble().await {
