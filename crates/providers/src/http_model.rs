@@ -4,6 +4,7 @@ use crate::client::root_cause;
 use crate::credentials::{FixedKey, KeyChange, Keys};
 use crate::login::refusals::{Refused, foreign_client};
 use crate::receive::{self, Receiving};
+use crate::shared_limit::SharedLimit;
 use crate::tap::{self, Tap};
 use crate::{CallSize, Deadlines, Endpoint, HttpClients, Patience, transport};
 use futures::StreamExt;
@@ -41,6 +42,7 @@ pub struct HttpModel {
     /// the connection free.
     draining: Arc<tokio::sync::Mutex<()>>,
     tap: Option<Arc<dyn Tap>>,
+    shared_limit: Option<SharedLimit>,
 }
 
 impl HttpModel {
@@ -74,6 +76,7 @@ impl HttpModel {
             secrets: endpoint.key.as_ref().map_or(secrets.clone(), |key| secrets.with("key", key)),
             draining: Arc::default(),
             tap: None,
+            shared_limit: None,
         }
     }
 
@@ -115,6 +118,12 @@ impl HttpModel {
         self
     }
 
+    /// The same model, with a rate limit that it shares with other sessions.
+    pub fn with_shared_limit(mut self, limit: Option<SharedLimit>) -> Self {
+        self.shared_limit = limit;
+        self
+    }
+
     /// The same model, asked to think so hard; `None` leaves it to the endpoint.
     pub fn with_effort(mut self, effort: Option<Effort>) -> Self {
         self.profile.effort = effort;
@@ -149,6 +158,9 @@ impl HttpModel {
     }
 
     async fn send(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
+        if let Some(refusal) = self.shared_limit.as_ref().and_then(SharedLimit::refusal) {
+            return Err(refusal);
+        }
         drop(self.draining.lock().await);
         let deadlines = self.deadlines(&request);
         let client = self.clients.of(&self.url)?;
@@ -166,6 +178,9 @@ impl HttpModel {
             .map_err(|error| self.transport_failure(&error))?;
         if !response.status().is_success() {
             return Err(self.refusal(response, key, deadlines.gap).await);
+        }
+        if let Some(limit) = &self.shared_limit {
+            limit.answered();
         }
         let is_stream = request.stream && !is_json(response.headers());
         let status = response.status().as_u16();
@@ -198,6 +213,9 @@ impl HttpModel {
     ) -> Failure {
         let status = response.status().as_u16();
         let retry_after = retry_after(status, response.headers());
+        if let Some(limit) = &self.shared_limit {
+            limit.refused(status, response.headers());
+        }
         let location = response.headers().get("location").is_some();
         let is_challenge = response.headers().contains_key("cf-mitigated");
         let mut text = Vec::new();
@@ -247,10 +265,15 @@ fn is_json(headers: &HeaderMap) -> bool {
 pub(crate) fn retry_after(status: u16, headers: &HeaderMap) -> Option<Duration> {
     const WAITS: [&str; 2] = ["retry-after-ms", "retry-after"];
     const QUOTAS: [&str; 3] = ["x-ratelimit-reset-requests", "x-ratelimit-reset-tokens", "x-ratelimit-reset"];
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
+    let now = seconds_since_1970();
     let quotas = if status == 429 { &QUOTAS[..] } else { &[] };
     WAITS
         .iter()
         .chain(quotas)
         .find_map(|name| retry_after_header(name, headers.get(*name)?.to_str().ok()?, now))
+}
+
+/// The time of day.
+pub(crate) fn seconds_since_1970() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64())
 }

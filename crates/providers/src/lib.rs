@@ -22,6 +22,7 @@ mod outbox;
 mod probe;
 mod receive;
 mod resolve;
+mod shared_limit;
 mod tap;
 mod transport;
 
@@ -47,5 +48,6 @@ pub use resolve::{
     Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted,
     is_own_address, locate, own_address, resolve, resolve_with,
 };
+pub use shared_limit::SharedLimit;
 pub use tap::{CallTap, Tap, read_stream, read_whole};
 pub use transport::caching_note;

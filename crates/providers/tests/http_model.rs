@@ -5,7 +5,7 @@
 use futures::StreamExt;
 use hermes_conversation::{FinishReason, Message, RawJson, ToolDefinition};
 use hermes_guard::Secrets;
-use hermes_providers::{Deadlines, HttpClients, HttpModel, Wanted, resolve};
+use hermes_providers::{Deadlines, HttpClients, HttpModel, SharedLimit, Wanted, resolve};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, refused_base_url};
 use hermes_wire::{
     ApiMode, CallState, Failure, FaultClass, Model, ModelEvent, ModelRequest, Reply, RequestSettings,
@@ -209,4 +209,40 @@ async fn words_before_an_error_are_shown_even_if_both_arrive_together() {
     let (text, end) = ask(&model(&provider.base_url())).await;
     assert_eq!(text, "Half an");
     assert!(matches!(end, Err(Failure::Reported { .. })), "{end:?}");
+}
+
+#[tokio::test]
+async fn an_exhausted_account_is_left_alone_by_all_sessions_until_it_answers() {
+    let home = tempfile::tempdir().unwrap();
+    let provider = FakeProvider::start().await;
+    let limited = |seconds: &str| Fault::Status {
+        code: 429,
+        headers: vec![
+            ("x-ratelimit-remaining-requests-1h".into(), "0".into()),
+            ("x-ratelimit-reset-requests-1h".into(), seconds.into()),
+        ],
+        body: "slow down".into(),
+    };
+    let session = || model(&provider.base_url()).with_shared_limit(SharedLimit::of(home.path(), "nous"));
+    // A short wait is nobody else's business.
+    provider.fault(limited("20")).reply(ReplyScript::text("ok")).fault(limited("900"));
+    assert!(ask(&session()).await.1.is_err());
+    assert!(ask(&session()).await.1.is_ok());
+    assert!(ask(&session()).await.1.is_err());
+    assert_eq!(provider.requests().len(), 3);
+    let Failure::Http { status, retry_after, body } = ask(&session()).await.1.unwrap_err() else {
+        panic!("refused")
+    };
+    assert_eq!((status, provider.requests().len()), (429, 3), "nothing is sent");
+    assert!(retry_after.is_some_and(|wait| wait > Duration::from_secs(800)), "{retry_after:?}");
+    assert!(body.contains("nothing was sent"), "{body}");
+    // Its time is over.
+    std::fs::write(
+        home.path().join("rate_limits/nous.json"),
+        r#"{"reset_at":1,"recorded_at":0,"reset_seconds":1}"#,
+    )
+    .unwrap();
+    provider.reply(ReplyScript::text("ok"));
+    assert!(ask(&session()).await.1.is_ok());
+    assert!(!home.path().join("rate_limits/nous.json").exists(), "an answer clears it");
 }

@@ -9,7 +9,7 @@ use hermes_agent::FallbackRoute;
 use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
 use hermes_guard::Secrets;
 use hermes_providers::{
-    Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, Tap, Tariff, ollama_num_ctx,
+    Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff, ollama_num_ctx,
 };
 use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
 use std::sync::Arc;
@@ -94,6 +94,7 @@ impl Runtime {
             .with_window(facts.window.value)
             .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl)
+            .with_shared_limit(SharedLimit::of(self.launch.home.path(), endpoint.provider))
             .with_tap(tap);
         let asker = Asker {
             clients: self.clients.clone(),
