@@ -84,6 +84,7 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
             add(session, vec![Message::Assistant(reply.message), texts::about_results()], ports).await
         }
         Remedy::AskToVerify(reply, files) => {
+            ports.events.send(TurnEvent::Status(format!("asking the model to check {files}"))).await;
             add(session, vec![Message::Assistant(reply.message), texts::verify(&files)], ports).await
         }
         Remedy::AskToAct(reply) => {

@@ -27,7 +27,7 @@ pub struct FinishedCall<'a> {
     pub failed: bool,
     /// It was carried out, with whatever result.
     pub has_run: bool,
-    /// It cannot have changed anything, so it is no check either.
+    /// It cannot have changed anything, and does not count as a check.
     pub only_reads: bool,
 }
 

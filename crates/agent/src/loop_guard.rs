@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopLimits {
-    /// Whether the model gets a warning beside the result.
+    /// Warns the model beside the result.
     pub warnings_enabled: bool,
-    /// Whether a loop ends the turn.
+    /// Ends the turn over a loop.
     pub hard_stop_enabled: bool,
     pub warn_after: Repeats,
     pub hard_stop_after: Repeats,
@@ -155,7 +155,7 @@ fn canonical(arguments: &str) -> Value {
 /// Tools that read, but whose result is expected to change, or that are asked for an effect on the user.
 const NOT_IDEMPOTENT: [&str; 3] = ["clarify", "terminal", "todo"];
 
-/// Whether the same call should give the same result, where nothing else happened.
+/// Returns true for a call that should give the same result again, where nothing else happened.
 pub fn is_idempotent(tool: &str, changes_nothing: bool) -> bool {
     changes_nothing && !NOT_IDEMPOTENT.contains(&tool)
 }

@@ -27,7 +27,7 @@ pub struct Limits {
     pub backoff: Duration,
     /// Repeated tool calls that get a warning or end the turn.
     pub loops: LoopLimits,
-    /// What an answer has to pass.
+    /// Checks that an answer has to pass.
     pub stop_checks: StopChecks,
 }
 

@@ -10,7 +10,7 @@ pub struct LoggedRequest {
     pub model: String,
     pub mode: ApiMode,
     pub body: Vec<u8>,
-    /// How it failed, if it did.
+    /// The failure, if it was not answered.
     pub failure: Option<LoggedFailure>,
 }
 
@@ -25,7 +25,7 @@ pub struct LoggedFailure {
 /// The requests of the current turn that are kept.
 #[derive(Debug, Default)]
 pub struct RequestLog {
-    /// Whether those that were answered are kept, too.
+    /// Keeps those that were answered, too.
     pub keeps_all: bool,
     kept: Vec<LoggedRequest>,
 }

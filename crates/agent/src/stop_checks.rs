@@ -97,7 +97,7 @@ const WORKSPACE: [&str; 18] = [
     "test",
 ];
 
-/// Whether a text only promises to do something with the workspace: short, in the future tense, and with neither a
+/// Returns true for a text that only promises to do something with the workspace: short, in the future tense, and with neither a
 /// question nor code in it.
 pub(crate) fn only_promises(text: &str) -> bool {
     let text = text.trim().to_lowercase().replace("let me know", "");

@@ -662,8 +662,9 @@ async fn code_that_was_changed_is_checked_before_the_turn_ends() {
         reply(terminal("test -s a.py")),
         reply(ReplyScript::text("Done, and it runs.")),
     ]);
-    let (report, _) = bench.say("go").await;
+    let (report, events) = bench.say("go").await;
     assert_eq!((report.final_response.as_deref(), report.api_calls), (Some("Done, and it runs."), 4));
+    assert!(events.contains(&TurnEvent::Status("asking the model to check `a.py`".into())), "{events:?}");
     let asked = bench.model.bodies()[2]["messages"].as_array().unwrap().last().unwrap().to_string();
     assert!(asked.contains("You changed `a.py` and ran nothing since"), "{asked}");
     for pair in bench.model.requests().windows(2) {

@@ -224,7 +224,7 @@ async fn an_exhausted_account_is_left_alone_by_all_sessions_until_it_answers() {
         body: "slow down".into(),
     };
     let session = || model(&provider.base_url()).with_shared_limit(SharedLimit::of(home.path(), "nous"));
-    // A short wait is nobody else's business.
+    // A short wait is not shared.
     provider.fault(limited("20")).reply(ReplyScript::text("ok")).fault(limited("900"));
     assert!(ask(&session()).await.1.is_err());
     assert!(ask(&session()).await.1.is_ok());

@@ -13,13 +13,13 @@ use hermes_wire::FaultClass;
 use jiff::Zoned;
 use serde_json::{Value, json};
 
-/// Whether every request is kept.
+/// Returns true where every request is kept.
 pub(crate) fn are_forced(config: &Config) -> bool {
     let set = config.variable("HERMES_DUMP_REQUESTS").map(|value| value.trim().to_ascii_lowercase());
     set.is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false" | "no" | "off"))
 }
 
-/// Whether a turn that ended like this leaves a dump: those in which the request itself may be the reason.
+/// Returns true for a turn that leaves a dump: one that failed perhaps because of the request itself.
 pub(crate) fn is_wanted(report: &TurnReport) -> bool {
     use FaultClass::*;
     match report.fault {

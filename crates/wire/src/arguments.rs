@@ -117,7 +117,7 @@ impl<'a> Cleaner<'a> {
         Ok(())
     }
 
-    /// A bare key is quoted, and a constant of Python becomes the one of JSON. Other words stay as they are.
+    /// A bare key is quoted, and a constant of Python becomes the one of JSON. Anything else stays as it is.
     fn word(&mut self) {
         let is_part = |part: char| part.is_ascii_alphanumeric() || matches!(part, '_' | '$' | '-');
         let end = self.rest.find(|part: char| !is_part(part)).unwrap_or(self.rest.len());

@@ -119,7 +119,7 @@ impl Key {
 
 use Env::{Switch, Value};
 
-/// The words of a switch that may also be `auto`.
+/// The spellings of a switch that may also be `auto`.
 const AUTO_OR_SWITCH: &[&str] = &["auto", "true", "on", "yes", "1", "false", "no", "0", "off"];
 
 /// Every setting this version reads.

@@ -4,7 +4,8 @@ use super::{Config, ConfigError};
 use hermes_agent::loop_guard::{LoopLimits, Repeats};
 
 impl Config {
-    /// When repeated tool calls get a warning and when they end the turn. A number below 1 means the default.
+    /// The numbers of repeated tool calls before a warning and before the end of the turn. A number below 1 means
+    /// the default.
     pub fn loop_limits(&self) -> Result<LoopLimits, ConfigError> {
         let default = LoopLimits::default();
         Ok(LoopLimits {

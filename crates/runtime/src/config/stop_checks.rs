@@ -4,7 +4,7 @@ use super::{Config, ConfigError};
 use hermes_agent::{IntentCheck, StopChecks};
 
 impl Config {
-    /// Which checks an answer has to pass.
+    /// The checks that an answer has to pass.
     pub fn stop_checks(&self) -> Result<StopChecks, ConfigError> {
         let default = StopChecks::default();
         let nudges = self.integer("agent.max_verify_nudges")?;
