@@ -12,11 +12,16 @@ pub(crate) use additions::additions;
 use crate::standing::Standing;
 use crate::{Runtime, RuntimeError, model_facts};
 use hermes_conversation::SessionId;
-use hermes_guard::{Finding, Scope, neutralise};
+use hermes_guard::{Finding, Scope, neutralise, redact};
 use hermes_prompt::{Layers, Sourced, Without, project_file_limit, ready_file};
 use hermes_providers::Endpoint;
 use hermes_store::memory::Target;
+use hermes_tools::{OpenError, Opened, open_inside, open_regular, project_root};
+use std::io::Read;
 use std::path::Path;
+
+/// The most that is read of a file.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// What was found, and what a person should know about it.
 #[derive(Debug, Default)]
@@ -74,8 +79,8 @@ impl Gathered {
     fn read_soul(&mut self, runtime: &Runtime) {
         const MOST: usize = 20_000;
         let path = runtime.launch.home.path().join("SOUL.md");
-        let Some(text) = self.read(&path) else { return };
-        let text: String = text.trim().chars().take(MOST).collect();
+        let Some(text) = self.text_of("SOUL.md", open_regular(&path)) else { return };
+        let text: String = redact(&runtime.secrets, &text).trim().chars().take(MOST).collect();
         let safe = neutralise(&text, Scope::Context);
         self.note_findings("SOUL.md", &safe.findings);
         let identity = Sourced { text: safe.text, source: path.display().to_string() };
@@ -98,8 +103,12 @@ impl Gathered {
         let window = model_facts::known(&runtime.launch.home, endpoint).window.value;
         let limit = project_file_limit(configured, Some(window));
         let key = runtime.fence_key();
+        let places = runtime.places();
+        let root = project_root(cwd, places.user_home());
         for found in files {
-            let Some(text) = self.read(&found.path) else { continue };
+            let opened = open_inside(&root, &found.path, &places);
+            let Some(text) = self.text_of(&found.name, opened) else { continue };
+            let text = redact(&runtime.secrets, &text);
             if text.trim().is_empty() {
                 continue;
             }
@@ -140,23 +149,36 @@ impl Gathered {
         Ok(())
     }
 
-    /// The text of a file, if there is one that can be read.
-    fn read(&mut self, path: &Path) -> Option<String> {
-        match std::fs::read(path) {
-            Ok(bytes) => Some(match String::from_utf8(bytes) {
-                Ok(text) => text,
-                Err(other) => {
-                    self.notices
-                        .push(format!("{} is not UTF-8; its strange bytes are shown as �", path.display()));
-                    String::from_utf8_lossy(other.as_bytes()).into_owned()
-                }
-            }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+    /// The text of a file, if there is one that can be read; otherwise a notice says why not.
+    fn text_of(&mut self, name: &str, opened: Result<Opened, OpenError>) -> Option<String> {
+        let read = opened.and_then(|opened| {
+            let mut bytes = Vec::new();
+            let size = opened.file.metadata()?.len();
+            opened.file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+            Ok((bytes, size))
+        });
+        let (bytes, size) = match read {
+            Ok(read) => read,
+            Err(OpenError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => {
-                self.notices.push(format!("{} cannot be read and is left out: {error}", path.display()));
-                None
+                self.notices.push(format!("{name} is left out: {error}"));
+                return None;
             }
+        };
+        if size > MOST_BYTES {
+            self.notices.push(format!(
+                "{name} has {} MiB; only the first {} are read",
+                size >> 20,
+                MOST_BYTES >> 20
+            ));
         }
+        Some(match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(other) => {
+                self.notices.push(format!("{name} is not UTF-8; its strange bytes are shown as �"));
+                String::from_utf8_lossy(other.as_bytes()).into_owned()
+            }
+        })
     }
 
     fn note_findings(&mut self, name: &str, findings: &[Finding]) {

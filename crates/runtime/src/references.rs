@@ -10,7 +10,7 @@ use crate::{Runtime, RuntimeError, SessionHandle, model_facts};
 use hermes_conversation::{TokenCount, estimate_tokens};
 use hermes_guard::{FenceKey, delimit, redact};
 use parse::{Reference, parse};
-use places::{git, listing, readable};
+use places::{folder_of, git, listing, text_of};
 use std::path::Path;
 
 /// What is sent for what a person said.
@@ -52,9 +52,7 @@ async fn looked_up(runtime: &Runtime, cwd: &Path, reference: &Reference) -> Resu
             git(runtime, cwd, &["log", "-p", "--no-ext-diff", &format!("-{commits}")]).await
         }
         Reference::File { path, lines } => {
-            let path = readable(runtime, cwd, path)?;
-            let text = std::fs::read(&path).map_err(|error| error.to_string())?;
-            let text = String::from_utf8(text).map_err(|_| "this is not a text file".to_owned())?;
+            let text = text_of(runtime, cwd, path)?;
             let Some(lines) = lines else { return Ok(text) };
             let count = lines.end() - lines.start() + 1;
             let chosen: Vec<&str> = text.lines().skip(lines.start() - 1).take(count).collect();
@@ -63,7 +61,7 @@ async fn looked_up(runtime: &Runtime, cwd: &Path, reference: &Reference) -> Resu
                 false => Ok(chosen.join("\n")),
             }
         }
-        Reference::Folder { path } => listing(&readable(runtime, cwd, path)?, MOST_ENTRIES),
+        Reference::Folder { path } => listing(&folder_of(runtime, cwd, path)?, MOST_ENTRIES),
         Reference::Url { .. } => Err("pages are not built in yet; attach a file".to_owned()),
     }
 }

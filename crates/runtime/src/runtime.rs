@@ -22,8 +22,8 @@ use hermes_guard::{FenceKey, Secrets};
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_store::{AutoPrune, AutoPruned, SessionDb};
 use hermes_tools::{
-    ApprovalMode, AskUser, Deferral, Delegate, FenceKeys, PathLocks, Registry, ToolContext, ToolSettings,
-    ToolSetup,
+    ApprovalMode, AskUser, Deferral, Delegate, FenceKeys, PathLocks, Places, Registry, ToolContext,
+    ToolSettings, ToolSetup,
 };
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
@@ -145,6 +145,11 @@ impl Runtime {
 
     pub fn home(&self) -> &Home {
         &self.launch.home
+    }
+
+    /// The directories by which protected files are known.
+    pub(crate) fn places(&self) -> Places {
+        Places::new(self.launch.home.path(), self.launch.shell.get("HOME").map(Path::new))
     }
 
     pub fn tool_names(&self) -> Vec<&str> {

@@ -73,8 +73,7 @@ pub fn command_key(session: &str, intent: IntentId) -> Key {
 impl ToolContext {
     pub fn new(mut setup: ToolSetup) -> Self {
         setup.user_home = setup.user_home.or_else(user_home::from_system);
-        let places =
-            Places { home: paths::real(&setup.home), user_home: setup.user_home.as_deref().map(paths::real) };
+        let places = Places::new(&setup.home, setup.user_home.as_deref());
         Self {
             places,
             cwd: Mutex::new(setup.cwd.clone()),

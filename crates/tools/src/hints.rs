@@ -4,10 +4,12 @@
 //! and are mostly not needed; so they come at the end of the first result from there.
 
 use crate::ToolContext;
+use crate::opened::{open_inside, project_root};
 use hermes_conversation::{Message, ToolCall};
 use hermes_guard::{Scope, delimit, neutralise};
 use serde_json::Value;
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -73,7 +75,7 @@ pub(crate) fn for_call(call: &ToolCall, cwd: &Path, cx: &ToolContext) -> Option<
 
 fn told(folder: &Path, cx: &ToolContext) -> Option<String> {
     let path = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())?;
-    let text = std::fs::read_to_string(&path).ok()?;
+    let text = cx.clean(read(&path, cx)?);
     let kept: String = text.trim().chars().take(MOST_CHARS).collect();
     if kept.is_empty() {
         return None;
@@ -83,6 +85,27 @@ fn told(folder: &Path, cx: &ToolContext) -> Option<String> {
     let shown = path.display().to_string();
     let body = delimit(&cx.fence_key(), "project_file", &shown, &format!("{safe}{cut}"));
     Some(format!("\n\n{ORIGIN}{shown}]\n{body}"))
+}
+
+/// The beginning of a file of the project; a file that leads out of it or holds credentials is left alone.
+fn read(path: &Path, cx: &ToolContext) -> Option<String> {
+    // Four bytes hold any character, and a folded secret is longer than its mark.
+    const MOST_BYTES: u64 = MOST_CHARS as u64 * 8;
+    // A name that could pass for text of ours around it.
+    if path.to_str()?.contains(char::is_control) {
+        return None;
+    }
+    let root = project_root(&cx.hints()?.root, cx.places().user_home());
+    let opened = match open_inside(&root, path, cx.places()) {
+        Ok(opened) => opened,
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "instructions of a folder were left out");
+            return None;
+        }
+    };
+    let mut bytes = Vec::new();
+    opened.file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The paths in a call's arguments, seen from the session's folder.

@@ -4,6 +4,7 @@
 
 mod names;
 
+use crate::{paths, user_home};
 use names::{
     BLOCKING, DEVICES, KEY_PLACES, KEY_PLACES_READABLE, OWN_SECRETS, OWN_STORE, OWN_WRITABLE, PROCESS,
     RUN_BY_ITSELF, SYSTEM,
@@ -12,11 +13,24 @@ use std::path::{Component, Path, PathBuf};
 
 /// The directories that give a path its meaning.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
+pub struct Places {
     /// Hermes' own directory.
     pub(crate) home: PathBuf,
     /// The user's home directory.
     pub(crate) user_home: Option<PathBuf>,
+}
+
+impl Places {
+    /// The directories with links followed; a missing home of the user is looked up in the system's list.
+    pub fn new(home: &Path, user_home: Option<&Path>) -> Self {
+        let user_home = user_home.map(Path::to_owned).or_else(user_home::from_system);
+        Self { home: paths::real(home), user_home: user_home.as_deref().map(paths::real) }
+    }
+
+    /// The user's home directory.
+    pub fn user_home(&self) -> Option<&Path> {
+        self.user_home.as_deref()
+    }
 }
 
 /// Why `path` must not be read, if so.

@@ -2,65 +2,47 @@
 
 use crate::Runtime;
 use hermes_exec::child_env;
+use hermes_tools::{OpenError, open_inside};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
 
-/// Folders of a user's home that hold keys.
-const KEY_FOLDERS: [&str; 7] = [".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".config/gh"];
-/// Files of a user's home that hold keys or are run by shells.
-const KEY_FILES: [&str; 14] = [
-    ".netrc",
-    ".pgpass",
-    ".npmrc",
-    ".pypirc",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_history",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".zsh_history",
-    ".git-credentials",
-    ".config/fish/config.fish",
-];
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 const MOST_BYTES: u64 = 4 << 20;
+const OUTSIDE: &str = "it is outside of the session's folder";
 
-/// A path that may be attached: inside the folder of the session, and nothing that holds keys.
-pub(super) fn readable(runtime: &Runtime, cwd: &Path, written: &str) -> Result<PathBuf, String> {
-    let user_home = runtime.launch.shell.get("HOME").map(PathBuf::from);
-    let path = match (written.strip_prefix("~/"), &user_home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => cwd.join(written),
-    };
-    let real = path.canonicalize().map_err(|error| error.to_string())?;
-    let root = cwd.canonicalize().map_err(|error| error.to_string())?;
-    if !real.starts_with(&root) {
-        return Err("it is outside of the session's folder".to_owned());
+/// The text of a file inside the folder of the session that holds no keys.
+pub(super) fn text_of(runtime: &Runtime, cwd: &Path, written: &str) -> Result<String, String> {
+    let path = meant(runtime, cwd, written);
+    let opened = open_inside(cwd, &path, &runtime.places()).map_err(|error| match error {
+        OpenError::Outside(_) => OUTSIDE.to_owned(),
+        other => other.to_string(),
+    })?;
+    let mut bytes = Vec::new();
+    let read = opened.file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(format!("it has more than {} MiB", MOST_BYTES >> 20));
     }
-    if holds_keys(&real, user_home.as_deref(), runtime.launch.home.path()) {
-        return Err("it may hold keys".to_owned());
-    }
-    let size = real.metadata().map_err(|error| error.to_string())?.len();
-    if real.is_file() && size > MOST_BYTES {
-        return Err(format!("it has {} MiB, more than {}", size >> 20, MOST_BYTES >> 20));
-    }
-    Ok(real)
+    String::from_utf8(bytes).map_err(|_| "this is not a text file".to_owned())
 }
 
-fn holds_keys(path: &Path, user_home: Option<&Path>, hermes: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let of_user = user_home.map(real).and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned));
-    let is_users = of_user.is_some_and(|inside| {
-        KEY_FOLDERS.iter().any(|folder| inside.starts_with(folder))
-            || KEY_FILES.iter().any(|file| inside == Path::new(file))
-    });
-    let hermes = real(hermes);
-    is_users || [".env", "auth.json", "skills/.hub"].iter().any(|name| path.starts_with(hermes.join(name)))
+/// A folder inside the folder of the session.
+pub(super) fn folder_of(runtime: &Runtime, cwd: &Path, written: &str) -> Result<PathBuf, String> {
+    let real = meant(runtime, cwd, written).canonicalize().map_err(|error| error.to_string())?;
+    let root = cwd.canonicalize().map_err(|error| error.to_string())?;
+    if real.starts_with(&root) { Ok(real) } else { Err(OUTSIDE.to_owned()) }
+}
+
+fn meant(runtime: &Runtime, cwd: &Path, written: &str) -> PathBuf {
+    let user_home = runtime.launch.shell.get("HOME").map(Path::new);
+    match (written.strip_prefix("~/"), user_home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => cwd.join(written),
+    }
 }
 
 /// The files of a folder, deepest last, without what git keeps for itself.
@@ -113,25 +95,6 @@ pub(super) async fn git(runtime: &Runtime, cwd: &Path, args: &[&str]) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn places_of_keys_are_known() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().canonicalize().unwrap();
-        for (path, want) in [
-            (".ssh/id", true),
-            (".config/gh/hosts.yml", true),
-            (".bashrc", true),
-            (".hermes/.env", true),
-            (".hermes/skills/.hub/lock.json", true),
-            (".hermes/SOUL.md", false),
-            ("project/.env.example", false),
-            ("sshfs/x", false),
-        ] {
-            let found = holds_keys(&home.join(path), Some(&home), &home.join(".hermes"));
-            assert_eq!(found, want, "{path}");
-        }
-    }
 
     #[test]
     fn folders_are_listed_in_order_and_not_without_end() {

@@ -4,6 +4,7 @@ use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::page::{self, Found, Window};
 use super::regular;
 use crate::fuzzy::alike;
+use crate::protect::Places;
 use crate::reads::{Advice, Page, Version};
 use crate::text::head;
 use crate::{
@@ -83,8 +84,8 @@ impl Tool for ReadFile {
         }
         let window =
             Window { offset: wanted.offset, limit: wanted.limit, line_chars: cx.settings().max_line_length };
-        let place = path.clone();
-        let found = look(doing, stop, move |stop| read(&place, window, stop)).await?;
+        let (place, places) = (path.clone(), cx.places().clone());
+        let found = look(doing, stop, move |stop| read(&place, &places, window, stop)).await?;
         let Found::Text { lines, total_lines } = found else {
             return Err(ToolError::failed(format!(
                 "{} is a binary file and cannot be shown as text ({} bytes)",
@@ -99,8 +100,9 @@ impl Tool for ReadFile {
     }
 }
 
-fn read(path: &Path, window: Window, stop: &Stop) -> Result<Found, ToolError> {
-    page::read(regular::open(path)?, window, || stop.is_asked()).map_err(|error| match error.kind() {
+fn read(path: &Path, places: &Places, window: Window, stop: &Stop) -> Result<Found, ToolError> {
+    let file = regular::open_to_show(path, places)?;
+    page::read(file, window, || stop.is_asked()).map_err(|error| match error.kind() {
         std::io::ErrorKind::Interrupted => stop.error(&format!("reading {}", path.display())),
         _ => ToolError::io("read", path, &error),
     })

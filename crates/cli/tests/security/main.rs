@@ -1,0 +1,8 @@
+//! The program against a hostile project, server, model and archive.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+#[path = "../process/mod.rs"]
+mod process;
+mod project_files;
+mod scene;
