@@ -125,8 +125,17 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             second: &["GLM_API_KEY"],
         },
         Scene {
-            name: "an explicit custom endpoint gets the OpenAI key",
+            name: "an explicit custom endpoint gets no key of the environment",
             config: model(&format!("provider: custom, base_url: '{a}'")),
+            env: vec![],
+            lists: "custom",
+            stored: None,
+            first: &[],
+            second: &[],
+        },
+        Scene {
+            name: "a key written beside a custom endpoint is sent there",
+            config: model(&format!("provider: custom, base_url: '{a}', api_key: '${{OPENAI_API_KEY}}'")),
             env: vec![],
             lists: "custom",
             stored: None,

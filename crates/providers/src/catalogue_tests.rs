@@ -47,7 +47,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("tencent-tokenhub", "tokenhub.tencentmaas.com", "TOKENHUB_API_KEY", "chat_completions"),
     ("ollama-cloud", "ollama.com", "OLLAMA_API_KEY", "chat_completions"),
     ("lmstudio", "127.0.0.1", "LM_API_KEY", "chat_completions"),
-    ("custom", "", "OPENAI_API_KEY", "by address"),
+    ("custom", "", "", "by address"),
     ("moa", "local", "", "chat_completions"),
     ("ai-gateway", "ai-gateway.vercel.sh", "AI_GATEWAY_API_KEY", "chat_completions"),
 ];

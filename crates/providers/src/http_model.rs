@@ -227,6 +227,7 @@ impl HttpModel {
                 break;
             }
         }
+        let advice = self.endpoint.key_advice.as_deref().filter(|_| key.is_none());
         let sent = Secrets::new(key.map(|key| ("key", key)));
         let known = redact(&self.secrets, &String::from_utf8_lossy(&text)).into_owned();
         let mut body = redact(&sent, &known).into_owned();
@@ -236,6 +237,9 @@ impl HttpModel {
         let host = self.url.host_str().unwrap_or_default();
         if let Some(why) = foreign_client(&Refused { host, status, is_challenge, body: &body }) {
             body = why.to_owned();
+        }
+        if let Some(advice) = advice.filter(|_| matches!(status, 401 | 403)) {
+            body = format!("the server wants a key and none was sent: {advice}");
         }
         Failure::Http { status, retry_after, body }
     }

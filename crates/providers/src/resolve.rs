@@ -108,6 +108,7 @@ pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, Res
         key: place.key,
         key_source: place.key_source,
         account: place.account,
+        key_advice: place.key_advice,
         mode: chosen.mode,
         api_mode: chosen.mode.into(),
         reasons,
@@ -130,6 +131,7 @@ pub fn locate(wanted: &Wanted, around: Around<'_>) -> Result<Place, ResolveError
         key: found.key,
         key_source: found.source,
         account: found.account,
+        key_advice: found.advice,
         reasons,
     })
 }

@@ -36,6 +36,11 @@ fn entries() -> Vec<CustomProvider> {
         entry("openrouter", "https://mine.example/v1"),
         entry("local", "http://127.0.0.1:9000/v1"),
         entry("free", "https://free.example/v1"),
+        CustomProvider { key_env: Some("OPENAI_API_KEY".into()), ..entry("lent", "https://lent.example/v1") },
+        CustomProvider {
+            key_env: Some("OPENAI_API_KEY".into()),
+            ..entry("lent-router", "https://openrouter.ai/api/v1")
+        },
         entry("hidden-router", "https://openrouter.ai/api/v1"),
     ]
 }
@@ -178,17 +183,12 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
             "OPENAI_API_KEY OPENAI_BASE_URL=http://127.0.0.1:9/other",
             Ok(("custom", C, "http://127.0.0.1:9/v1", "key from OPENAI_API_KEY")),
         ),
-        (
-            "custom",
-            "https://h.example/v1",
-            ALL_KEYS,
-            Ok(("custom", C, "https://h.example/v1", "key from OPENAI_API_KEY")),
-        ),
+        ("custom", "https://h.example/v1", ALL_KEYS, Ok(("custom", C, "https://h.example/v1", "no key"))),
         (
             "ollama",
             "http://127.0.0.1:11434/v1",
             ALL_KEYS,
-            Ok(("custom", C, "http://127.0.0.1:11434/v1", "key from OPENAI_API_KEY")),
+            Ok(("custom", C, "http://127.0.0.1:11434/v1", "no key")),
         ),
         ("custom", OR, "OPENAI_API_KEY", Ok(("custom", C, OR, "no key"))),
         ("custom", OR, ALL_KEYS, Ok(("custom", C, OR, "key from OPENROUTER_API_KEY"))),
@@ -197,7 +197,19 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
             "custom",
             "",
             "CUSTOM_BASE_URL=https://h.example/v1 OPENAI_API_KEY",
-            Ok(("custom", C, "https://h.example/v1", "key from OPENAI_API_KEY")),
+            Ok(("custom", C, "https://h.example/v1", "no key")),
+        ),
+        (
+            "custom",
+            "https://api.openai.com.evil.example/v1",
+            ALL_KEYS,
+            Ok(("custom", C, "https://api.openai.com.evil.example/v1", "no key")),
+        ),
+        (
+            "custom",
+            "http://127.0.0.1:9/v1",
+            "OPENAI_API_KEY OPENAI_BASE_URL=http://127.0.0.1:9/other",
+            Ok(("custom", C, "http://127.0.0.1:9/v1", "key from OPENAI_API_KEY")),
         ),
         // the user's own resources
         (
@@ -364,15 +376,17 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
         ),
         ("router", "", ALL_KEYS, Ok(("custom:router", C, OR, "key from OPENROUTER_API_KEY"))),
         ("hidden-router", "", "OPENAI_API_KEY", Ok(("custom:hidden-router", C, OR, "no key"))),
-        ("free", "", ALL_KEYS, Ok(("custom:free", C, "https://free.example/v1", "key from OPENAI_API_KEY"))),
-        ("free", "", "OPENROUTER_API_KEY", Ok(("custom:free", C, "https://free.example/v1", "no key"))),
-        ("off", "", ALL_KEYS, Err("provider off is switched off")),
+        ("free", "", ALL_KEYS, Ok(("custom:free", C, "https://free.example/v1", "no key"))),
+        ("lent", "", ALL_KEYS, Ok(("custom:lent", C, "https://lent.example/v1", "key from OPENAI_API_KEY"))),
         (
-            "claude-like",
+            "lent-router",
             "",
             ALL_KEYS,
-            Ok(("custom:claude-like", A, "https://c.example/", "key from OPENAI_API_KEY")),
+            Err("OPENAI_API_KEY is a key of openai-api and is not sent to https://openrouter.ai"),
         ),
+        ("free", "", "OPENROUTER_API_KEY", Ok(("custom:free", C, "https://free.example/v1", "no key"))),
+        ("off", "", ALL_KEYS, Err("provider off is switched off")),
+        ("claude-like", "", ALL_KEYS, Ok(("custom:claude-like", A, "https://c.example/", "no key"))),
         ("openrouter", "", ALL_KEYS, Ok(("openrouter", C, OR, "key from OPENROUTER_API_KEY"))),
         ("custom:openrouter", "", "", Ok(("custom:openrouter", C, "https://mine.example/v1", "no key"))),
         ("local", "", "", Ok(("custom:local", C, "http://127.0.0.1:9000/v1", "no key"))),

@@ -66,10 +66,10 @@ fn the_endpoint_and_the_key_follow_the_settings() {
             want: Ok(("custom", local, Config)),
         },
         Case {
-            name: "a custom endpoint without its own key gets the OpenAI key",
+            name: "a custom endpoint without its own key gets none",
             wanted: wanted("custom", local, ""),
             env: &[("OPENAI_API_KEY", "k2")],
-            want: Ok(("custom", local, Variable("OPENAI_API_KEY"))),
+            want: Ok(("custom", local, None)),
         },
         Case {
             name: "a foreign address under a known provider gets no key of that provider",

@@ -216,11 +216,7 @@ mod tests {
                 "provider custom needs an address: `hermes config set model.base_url http://HOST:PORT/v1`",
             ),
             (format!("{{{far}}}"), "custom", "custom https://far.example/v1 key from model.api_key"),
-            (
-                format!("{{provider: openrouter, {near}}}"),
-                "local",
-                "custom http://127.0.0.1:5/v1 key from OPENAI_API_KEY",
-            ),
+            (format!("{{provider: openrouter, {near}}}"), "local", "custom http://127.0.0.1:5/v1 no key"),
             (
                 format!("{{provider: or, {far}}}"),
                 "openrouter",

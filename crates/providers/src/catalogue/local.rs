@@ -9,10 +9,9 @@ pub(super) static ROWS: &[Provider] = &[
         .key(&["LM_API_KEY"])
         .url_env("LM_BASE_URL")
         .auth(Auth::OptionalKey),
-    // An endpoint the user chose explicitly may have the OpenAI key, as its clients expect.
+    // No key of its own: only one that is written beside the endpoint is sent there.
     provider("custom", "Any server with the OpenAI format", "")
         .aliases(&["ollama", "local", "vllm", "llamacpp", "llama.cpp"])
-        .key(&["OPENAI_API_KEY"])
         .url_env("CUSTOM_BASE_URL")
         .auth(Auth::OptionalKey),
 ];

@@ -23,6 +23,8 @@ pub struct Endpoint {
     pub key_source: KeySource,
     /// Whose login the key is of, where requests have to say so.
     pub account: Option<String>,
+    /// The line to add if the server turns out to want a key.
+    pub key_advice: Option<String>,
     pub mode: ModeName,
     pub api_mode: ApiMode,
     pub context_length: Option<u64>,
@@ -55,6 +57,8 @@ pub struct Place {
     pub key_source: KeySource,
     /// Whose login the key is of, where requests have to say so.
     pub account: Option<String>,
+    /// The line to add if the server turns out to want a key.
+    pub key_advice: Option<String>,
     pub reasons: Vec<Reason>,
 }
 
@@ -149,6 +153,7 @@ impl Endpoint {
             key: self.key.clone(),
             key_source: self.key_source.clone(),
             account: self.account.clone(),
+            key_advice: self.key_advice.clone(),
             reasons: self.reasons.clone(),
         }
     }

@@ -1,8 +1,8 @@
 //! Which key belongs to an address.
 //!
 //! A key is bound to the exact origins of its provider: the built-in ones and, unless the provider
-//! is pinned, the one of its own URL variable. Nothing else gets it. The OpenAI key may also go to
-//! an endpoint that the user chose explicitly and gave no key of its own.
+//! is pinned, the one of its own URL variable. Nothing else gets it. Endpoints of the user's own get
+//! the key that is written beside them, and no other.
 
 use super::choice::{self, Chosen};
 use super::{Around, ResolveError, Wanted, vendor};
@@ -69,22 +69,27 @@ pub enum GivenKey {
     },
 }
 
+/// The variable that programs for servers in OpenAI's format usually read.
+const OPENAI_KEY: &str = "OPENAI_API_KEY";
+
 /// A key, or the absence of one, with the reason.
 pub(super) struct Found {
     pub(super) key: Option<SecretString>,
     pub(super) source: KeySource,
     pub(super) account: Option<String>,
     pub(super) why: String,
+    /// The line to add for a server that wants a key, where one is set that is not sent there.
+    pub(super) advice: Option<String>,
 }
 
 impl Found {
     pub(super) fn some(key: SecretString, source: KeySource) -> Self {
         let why = source.to_string();
-        Self { key: Some(key), source, account: None, why }
+        Self { key: Some(key), source, account: None, why, advice: None }
     }
 
     fn none(why: &str) -> Self {
-        Self { key: None, source: KeySource::None, account: None, why: why.to_owned() }
+        Self { key: None, source: KeySource::None, account: None, why: why.to_owned(), advice: None }
     }
 }
 
@@ -158,9 +163,22 @@ fn of_own_server(
     match of_provider(provider, around).filter(|_| may_have_key) {
         Some(found) => Ok(found),
         None if provider.needs_key() => Err(no_key(provider)),
-        None if may_have_key => Ok(Found::none("none is set, and none may be needed")),
-        None => Ok(Found::none("a bare address gets no key that was not given for it")),
+        None => Ok(withheld(url, around)),
     }
+}
+
+/// No key, with the line that would send the OpenAI key if one is set.
+fn withheld(url: &Url, around: Around<'_>) -> Found {
+    if usable(around, OPENAI_KEY).is_none() {
+        return Found::none("none is written beside the address, and none may be needed");
+    }
+    let place = origin(url);
+    let advice = format!(
+        "{OPENAI_KEY} is sent to OpenAI only, not to {place}; if that server is meant to get it, add \
+         `api_key: ${{{OPENAI_KEY}}}` beside its base_url in config.yaml"
+    );
+    let why = format!("none is written beside the address ({OPENAI_KEY} is sent to OpenAI only)");
+    Found { advice: Some(advice), ..Found::none(&why) }
 }
 
 /// The address that a new key of a provider belongs to, as things stand.
@@ -214,10 +232,11 @@ fn refuse_foreign(by: &str, variable: &str, url: &Url, around: Around<'_>) -> Re
     let holders: Vec<_> = providers().filter(|provider| provider.key_env.contains(&variable)).collect();
     let Some(holder) = holders.first() else { return Ok(()) };
     let owner = owner_with_variables(url, around);
-    // A provider without an address of its own holds its variable for any address of the user's.
+    // A provider without an address of its own holds its variable for any address of the user's. The
+    // OpenAI key may be named for one, because servers in that format are often set up with it.
     let may = |provider: &&Provider| match owner {
         Some(owner) => owner.key_env.contains(&variable),
-        None => provider.has_no_address() || owns(provider, url, around),
+        None => variable == OPENAI_KEY || provider.has_no_address() || owns(provider, url, around),
     };
     if holders.iter().any(may) {
         return Ok(());
