@@ -73,7 +73,7 @@ impl Quiet {
         let guard = Self;
         tcsetattr(stdin(), OptionalActions::Now, &quiet).ok()?;
         MARKED.store(true, Ordering::Relaxed);
-        term::print(MARK_PASTES);
+        term::control(MARK_PASTES);
         Some(guard)
     }
 }
@@ -87,7 +87,7 @@ impl Drop for Quiet {
 /// Gives the terminal back on the way out of the program, which may not wait for its threads.
 pub(crate) fn restore() {
     if MARKED.swap(false, Ordering::Relaxed) {
-        term::print(LEAVE_PASTES);
+        term::control(LEAVE_PASTES);
     }
     echo_again();
 }

@@ -50,6 +50,7 @@ mod wrap;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use exit::{Exit, Failure};
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -111,7 +112,12 @@ fn print_version() -> ExitCode {
 
 fn explain_usage(error: &clap::Error) -> ExitCode {
     // Help that was asked for goes to standard output and is no failure; a closed pipe is none either.
-    let _ = error.print();
+    let plain = error.render().to_string();
+    match (term::escaped(&plain, false), error.use_stderr()) {
+        (Cow::Borrowed(_), _) => _ = error.print(),
+        (Cow::Owned(escaped), true) => term::complain(escaped.trim_end()),
+        (Cow::Owned(escaped), false) => _ = term::print(&escaped),
+    }
     match error.use_stderr() {
         true => Exit::Usage.into(),
         false => Exit::Answered.into(),

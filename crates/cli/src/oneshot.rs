@@ -174,13 +174,15 @@ fn conclude(
     Ok(exit::of_turn(&report))
 }
 
-/// The answer alone: as it is for programs, harmless for a terminal.
+/// The answer alone. Control characters are escaped, also for programs; those that want every byte
+/// have `--json`.
 pub(crate) fn print_answer(report: &TurnReport) {
     let Some(text) = &report.final_response else { return };
     let text = text.strip_suffix('\n').unwrap_or(text);
     match std::io::stdout().is_terminal() {
         true => term::print_line(&term::printable(text)),
-        false => term::print_line(text),
+        // Nothing in an answer is a style of ours, and line ends stay as they are.
+        false => term::print_line(&term::escaped(text, false)),
     };
 }
 

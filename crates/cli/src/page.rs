@@ -156,13 +156,15 @@ impl Page {
     fn flush(&mut self, typed: Option<&Shown>) -> bool {
         let width = term::columns(&std::io::stdout());
         let mut out = self.foot.erase(width);
-        out.push_str(&self.waiting);
-        self.foot.printed(&std::mem::take(&mut self.waiting), width);
+        let waiting = std::mem::take(&mut self.waiting);
+        let waiting = term::escaped(&waiting, self.screen.style().is_coloured());
+        out.push_str(&waiting);
+        self.foot.printed(&waiting, width);
         out.push_str(&self.foot.draw(&self.rows(typed, width)));
         if out.is_empty() {
             return false;
         }
-        self.open = self.open && term::print(&out);
+        self.open = self.open && term::control(&out);
         true
     }
 

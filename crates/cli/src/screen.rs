@@ -330,3 +330,7 @@ mod tests {
         assert_eq!(screen.event(&TurnEvent::Reasoning("hm".into())), "");
     }
 }
+
+#[cfg(test)]
+#[path = "screen_hostile_tests.rs"]
+mod hostile_tests;

@@ -1,9 +1,14 @@
-//! What is safe to print: text from models and tools without its control characters.
+//! The writers of standard output and standard error.
+//!
+//! Everything that is printed goes through [`print`], [`print_line`], [`complain`] or [`complain_inline`],
+//! which escape control characters, whatever the text is made of. Only [`control`] writes bytes as they
+//! are: for the program's own cursor movements.
 
 use rustix::termios::tcgetwinsize;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Text with every control character but newline and tab made visible, so that nothing a
@@ -70,7 +75,17 @@ pub(crate) struct Style {
 
 impl Style {
     pub(crate) const PLAIN: Self = Self { dim: "", bold: "", red: "", off: "" };
-    const COLOUR: Self = Self { dim: "\x1b[2m", bold: "\x1b[1m", red: "\x1b[31m", off: "\x1b[0m" };
+    pub(crate) const COLOUR: Self = Self { dim: "\x1b[2m", bold: "\x1b[1m", red: "\x1b[31m", off: "\x1b[0m" };
+
+    /// Whether there is any styling.
+    pub(crate) fn is_coloured(self) -> bool {
+        !self.off.is_empty()
+    }
+
+    /// The sequences themselves.
+    pub(crate) fn all(self) -> [&'static str; 4] {
+        [self.dim, self.bold, self.red, self.off]
+    }
 
     pub(crate) fn for_stream(stream: &impl IsTerminal) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -87,8 +102,48 @@ pub(crate) fn columns(stream: &(impl IsTerminal + AsFd)) -> usize {
 /// Set when standard output could not be written for another reason than a closed pipe.
 static OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
 
+/// Text for a stream: control characters are escaped, except line ends, tabs and, on a terminal, the
+/// program's own styles.
+///
+/// The escapes are those of JSON, so that a line of JSON keeps its meaning.
+pub(crate) fn escaped(text: &str, is_styled: bool) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let own = |rest: &str| Style::COLOUR.all().into_iter().find(|style| is_styled && rest.starts_with(style));
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let length = own(rest).map_or(character.len_utf8(), str::len);
+        let is_kept = !is_unsafe(character) || length > character.len_utf8() || rest.starts_with("\r\n");
+        match is_kept {
+            true => out.push_str(&rest[..length]),
+            false => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(out)
+}
+
+fn stdout_is_styled() -> bool {
+    static STYLED: OnceLock<bool> = OnceLock::new();
+    *STYLED.get_or_init(|| std::io::stdout().is_terminal())
+}
+
+fn stderr_is_styled() -> bool {
+    static STYLED: OnceLock<bool> = OnceLock::new();
+    *STYLED.get_or_init(|| std::io::stderr().is_terminal())
+}
+
 /// Writes to standard output; `false` means that nobody reads any more.
 pub(crate) fn print(text: &str) -> bool {
+    let is_styled = text.contains('\x1b') && stdout_is_styled();
+    control(&escaped(text, is_styled))
+}
+
+/// Writes the program's own control sequences to standard output. Text from outside must have gone
+/// through [`escaped`].
+pub(crate) fn control(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => true,
@@ -104,13 +159,26 @@ fn note_lost(error: &std::io::Error) {
     OUTPUT_LOST.fetch_or(!is_closed, Ordering::Relaxed);
 }
 
-/// Standard output for data that comes piece by piece and is meant for a program.
-#[derive(Debug)]
-pub(crate) struct Pieces;
+/// Standard output for data that comes piece by piece, escaped like everything else.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    /// The beginning of a character whose rest has not come yet.
+    begun: Vec<u8>,
+}
 
 impl Write for Pieces {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        std::io::stdout().lock().write(bytes).inspect_err(note_lost)
+        self.begun.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.begun) {
+            Ok(text) => text.len(),
+            // Cut off at the end, not malformed.
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => self.begun.len(),
+        };
+        let text: Vec<u8> = self.begun.drain(..whole).collect();
+        let text = String::from_utf8_lossy(&text);
+        std::io::stdout().lock().write_all(escaped(&text, false).as_bytes()).inspect_err(note_lost)?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -127,11 +195,17 @@ pub(crate) fn output_was_lost() -> bool {
 
 /// Writes a line to standard error. A closed one is nobody's business.
 pub(crate) fn complain(line: &str) {
+    let line = for_stderr(line);
     let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+fn for_stderr(text: &str) -> Cow<'_, str> {
+    escaped(text, text.contains('\x1b') && stderr_is_styled())
 }
 
 /// Writes a question to standard error and stays in its line.
 pub(crate) fn complain_inline(question: &str) {
+    let question = for_stderr(question);
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(question.as_bytes()).and_then(|()| out.flush());
 }
@@ -180,6 +254,26 @@ mod tests {
         ] {
             assert_eq!(printable(given), want, "{given:?}");
         }
+    }
+
+    #[test]
+    fn the_writers_escape_everything_but_line_ends_and_own_styles() {
+        let red = format!("{}x{}", Style::COLOUR.red, Style::COLOUR.off);
+        for (given, is_styled, want) in [
+            ("a\n\tb\r\n", false, "a\n\tb\r\n"),
+            ("a\rb", false, "a\\u000db"),
+            ("\x1b]0;title\x07", true, "\\u001b]0;title\\u0007"),
+            (&red, true, &red),
+            (&red, false, "\\u001b[31mx\\u001b[0m"),
+            ("\x1b[8mhidden", true, "\\u001b[8mhidden"),
+            ("\u{9b}2J\u{7f}", true, "\\u009b2J\\u007f"),
+            ("\u{202e}txt", false, "\\u202etxt"),
+        ] {
+            assert_eq!(escaped(given, is_styled), want, "{given:?}");
+        }
+        let line = serde_json::json!({ "name": "\u{9b}2J\u{7f}\u{202e}" });
+        let read: serde_json::Value = serde_json::from_str(&escaped(&line.to_string(), false)).unwrap();
+        assert_eq!(read, line, "JSON keeps its meaning");
     }
 
     #[test]

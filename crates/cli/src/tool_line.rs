@@ -26,7 +26,7 @@ pub(crate) fn describe(name: &str, arguments: &str) -> (&'static str, String, St
         "context_search" => ("🗂", "recall".to_owned(), text("query")),
         "context_expand" => ("🗂", "reread".to_owned(), reread(&arguments)),
         "context_outline" => ("🗂", "outline".to_owned(), String::new()),
-        other => ("⚡", other.chars().take(9).collect(), String::new()),
+        other => ("⚡", one_line(&other.chars().take(9).collect::<String>(), 60), String::new()),
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) async fn print(
     filter: ExportFilter,
     format: ExportFormat,
 ) -> Result<Exit, Failure> {
-    match store.export(filter, format, BufWriter::new(term::Pieces)).await {
+    match store.export(filter, format, BufWriter::new(term::Pieces::default())).await {
         Ok(_) | Err(ExportError::Write(_)) => Ok(Exit::Answered),
         Err(ExportError::Store(error)) => Err(error.into()),
     }

@@ -39,13 +39,13 @@ impl Fullscreen {
         *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some((before, thread::current().id()));
         let screen = Self(());
         tcsetattr(stdin(), OptionalActions::Now, &raw)?;
-        term::print(ENTER);
+        term::control(ENTER);
         Ok(screen)
     }
 
     /// `false` when nobody sees it any more.
     pub(super) fn write(&self, text: &str) -> bool {
-        term::print(text)
+        term::control(text)
     }
 
     pub(super) fn size(&self) -> Size {
@@ -65,7 +65,7 @@ impl Drop for Fullscreen {
 fn restore() {
     let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((before, _)) = before {
-        term::print(LEAVE);
+        term::control(LEAVE);
         // A terminal that is gone needs nothing any more.
         let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
     }

@@ -1,0 +1,141 @@
+//! Every string of every event, filled with control characters: none reaches a stream.
+
+use super::*;
+use crate::{json_events, term};
+use hermes_conversation::{
+    CallId, CompactionReport, Kept, MailId, SessionId, SummaryBy, TokenCount, Trigger, Usage,
+};
+
+/// A title change, a screen wipe, a style of ours, C1 controls, DEL, a carriage return, an override of direction.
+const HOSTILE: &str =
+    "a\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m\u{9b}8m\u{9d}\u{90}\x7f\x08\x00\rfake\u{202e}txt\u{2066}z";
+
+fn compacted(by: SummaryBy, text: &str) -> TurnEvent {
+    TurnEvent::Compacted(Box::new(CompactionReport {
+        engine: text.to_owned(),
+        trigger: Trigger::Loop,
+        by,
+        messages_before: 9,
+        messages_after: 3,
+        tokens_before: TokenCount::Measured(9),
+        tokens_after: TokenCount::Estimated(3),
+        seconds: 1.0,
+        cost_usd: None,
+        kept: Kept::default(),
+    }))
+}
+
+fn helper_news(text: &str) -> Vec<HelperNews> {
+    let text = || text.to_owned();
+    vec![
+        HelperNews::Started { goal: text() },
+        HelperNews::ToolStarted { name: text(), arguments: text() },
+        HelperNews::ToolFinished { name: text(), failed: true, millis: 1 },
+        HelperNews::Status(text()),
+        HelperNews::Ended { status: text(), millis: 1 },
+    ]
+}
+
+/// One event of every kind with `text` in every field, and known tools with `text` in every argument.
+fn events(text: &str) -> Vec<TurnEvent> {
+    let (id, owned) = (CallId::new(text), || text.to_owned());
+    let mut all = vec![
+        TurnEvent::Accepted,
+        TurnEvent::Text(owned()),
+        TurnEvent::Reasoning(owned()),
+        TurnEvent::Retracted,
+        TurnEvent::Thinking { active: true },
+        TurnEvent::ToolPreparing { name: owned() },
+        TurnEvent::ApprovalAsked { id: id.clone(), what: owned(), cwd: owned() },
+        TurnEvent::ClarifyAsked { id: id.clone(), question: owned(), choices: vec![owned()] },
+        TurnEvent::HookAsked { key: owned(), event: owned(), command: owned(), is_changed: true },
+        TurnEvent::StepFinished { usage: Some(Usage::default()) },
+        TurnEvent::MailAccepted { id: MailId(1), mode: MailMode::Steer, text: owned() },
+        TurnEvent::MailDelivered { id: MailId(1), mode: MailMode::Steer, text: owned() },
+        TurnEvent::MailDelivered { id: MailId(1), mode: MailMode::Queue, text: owned() },
+        TurnEvent::Status(owned()),
+        compacted(SummaryBy::Model(owned()), text),
+        compacted(SummaryBy::Fallback { why: owned() }, text),
+    ];
+    for news in helper_news(text) {
+        let session = SessionId::new(text);
+        all.push(TurnEvent::Helper { call: id.clone(), session, task: 0, news });
+    }
+    let keys =
+        ["command", "path", "pattern", "goal", "question", "category", "name", "action", "query", "target"];
+    let arguments: serde_json::Map<_, _> = keys.iter().map(|key| (key.to_string(), text.into())).collect();
+    let arguments = serde_json::Value::from(arguments).to_string();
+    let result = serde_json::json!({ "user_response": text, "error": text }).to_string();
+    let known =
+        ["terminal", "read_file", "clarify", "memory", "skill_manage", "tool_search", "delegate_task"];
+    for name in known.into_iter().chain([text]) {
+        let (name, id) = (name.to_owned(), id.clone());
+        let started =
+            TurnEvent::ToolStarted { id: id.clone(), name: name.clone(), arguments: arguments.clone() };
+        all.push(started);
+        all.push(TurnEvent::ToolFinished { id, name, result: result.clone(), failed: true, millis: 1 });
+    }
+    all
+}
+
+/// A new kind of event does not compile here until [`events`] has one of it.
+fn is_covered(event: &TurnEvent) {
+    match event {
+        TurnEvent::Accepted
+        | TurnEvent::Text(_)
+        | TurnEvent::Reasoning(_)
+        | TurnEvent::Retracted
+        | TurnEvent::Thinking { .. }
+        | TurnEvent::ToolPreparing { .. }
+        | TurnEvent::ToolStarted { .. }
+        | TurnEvent::ToolFinished { .. }
+        | TurnEvent::ApprovalAsked { .. }
+        | TurnEvent::ClarifyAsked { .. }
+        | TurnEvent::HookAsked { .. }
+        | TurnEvent::StepFinished { .. }
+        | TurnEvent::Helper { .. }
+        | TurnEvent::MailAccepted { .. }
+        | TurnEvent::MailDelivered { .. }
+        | TurnEvent::Compacted(_)
+        | TurnEvent::Status(_) => {}
+    }
+}
+
+fn shown(event: &TurnEvent, style: Style) -> String {
+    let mut screen = Screen::new(style, true).with_questions(Arc::default()).in_conversation();
+    let mut out = screen.event(event);
+    out.push_str(&screen.end());
+    term::escaped(&out, style.is_coloured()).into_owned()
+}
+
+fn is_hostile(character: char) -> bool {
+    character.is_control() && character != '\n' && character != '\t'
+        || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[test]
+fn no_string_of_an_event_brings_control_characters_to_the_screen() {
+    for (event, harmless) in events(HOSTILE).iter().zip(events("harmless")) {
+        is_covered(event);
+        let plain = shown(event, Style::PLAIN);
+        assert!(!plain.contains(is_hostile), "{event:?}: {plain:?}");
+        // On a terminal only the styles that the same event has anyway.
+        let (coloured, usual) = (shown(event, Style::COLOUR), shown(&harmless, Style::COLOUR));
+        let styles = |text: &str| text.matches('\x1b').count();
+        let extra = coloured.lines().count().saturating_sub(usual.lines().count()) * 2;
+        assert!(styles(&coloured) <= styles(&usual) + extra, "{event:?}: {coloured:?}");
+        let without = Style::COLOUR.all().iter().fold(coloured, |text, style| text.replace(style, ""));
+        assert!(!without.contains(is_hostile), "{event:?}: {without:?}");
+    }
+}
+
+#[test]
+fn json_lines_hold_no_control_characters_and_keep_every_string() {
+    for event in events(HOSTILE) {
+        let value = json_events::event(&event);
+        let line = term::escaped(&value.to_string(), false).into_owned();
+        assert!(!line.contains(is_hostile) && !line.contains(['\n', '\t']), "{line:?}");
+        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(read, value);
+    }
+}
