@@ -9,10 +9,12 @@ mod fence;
 mod pairs;
 mod redact;
 mod scan;
+mod seal;
 mod secrets;
 mod shapes;
 
 pub use fence::{FenceKey, defuse_tag, delimit, fence};
 pub use redact::{placeholders, redact};
 pub use scan::{Finding, Neutralised, Scope, neutralise, scan};
+pub use seal::{seal, unseal};
 pub use secrets::Secrets;

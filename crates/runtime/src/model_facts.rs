@@ -1,8 +1,10 @@
 //! What endpoints have said about their models, kept under `cache/models` of the home.
 
 use crate::clock::now;
+use crate::fence_key;
 use crate::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use crate::learned_windows::learned;
+use hermes_guard::{seal, unseal};
 use hermes_providers::{
     Asker, Endpoint, Fact, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices, Stated, facts,
     list_models, models_file,
@@ -11,6 +13,7 @@ use std::path::PathBuf;
 
 /// Prices are asked for again after a day, where somebody counts on them.
 const FRESH: f64 = 24.0 * 3600.0;
+const PURPOSE: &str = "models";
 
 /// What is known about the model of an endpoint without asking anybody.
 pub fn known(home: &Home, endpoint: &Endpoint) -> ModelFacts {
@@ -33,9 +36,10 @@ pub fn list_prices(provider: &str, model: &str) -> Option<Prices> {
 /// asking again.
 pub fn keep(home: &Home, origin: &str, models: &[ListedModel]) {
     let path = file(home, origin);
-    let bytes = KeptModels::of(origin.to_owned(), now(), models).to_bytes();
+    let kept = KeptModels::of(origin.to_owned(), now(), models).to_bytes();
     let dirs = [home.cache_dir(), home.cache_dir().join("models")];
     if home.path().is_dir() && dirs.iter().all(|dir| ensure_private_dir(dir).is_ok()) {
+        let bytes = seal(&fence_key::of(home), PURPOSE, &kept);
         let _ = write_atomically(&path, &bytes, PRIVATE_FILE);
     }
 }
@@ -61,7 +65,9 @@ fn remembered(home: &Home, endpoint: &Endpoint) -> Option<Heard> {
 }
 
 fn kept(home: &Home, origin: &str) -> Option<KeptModels> {
-    KeptModels::read(&std::fs::read(file(home, origin)).ok()?, origin)
+    let bytes = std::fs::read(file(home, origin)).ok()?;
+    // Commands of the model can write there; another's numbers would move windows and budgets.
+    KeptModels::read(unseal(&fence_key::of(home), PURPOSE, &bytes)?, origin)
 }
 
 fn file(home: &Home, origin: &str) -> PathBuf {

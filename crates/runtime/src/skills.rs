@@ -9,8 +9,8 @@ pub use fetch::{FetchError, install, update};
 
 use crate::config::{Config, ConfigError};
 use crate::home::Home;
-use crate::{Runtime, RuntimeError};
-use hermes_guard::{Scope, scan};
+use crate::{Runtime, RuntimeError, fence_key};
+use hermes_guard::{FenceKey, Scope, scan};
 use hermes_store::skills::{
     Bundle, IndexQuery, Invocation, SkillEdit, SkillError, SkillIndex, SkillShelf, bundles, invocation, slug,
 };
@@ -20,7 +20,11 @@ use std::sync::Arc;
 
 /// Everything there is for a home and its settings.
 pub fn shelf(home: &Home, config: &Config) -> Result<SkillShelf, ConfigError> {
-    Ok(SkillShelf::open(home.path(), &config.external_skill_dirs()?))
+    shelf_with(home, config, &|| fence_key::of(home))
+}
+
+fn shelf_with(home: &Home, config: &Config, key: &dyn Fn() -> FenceKey) -> Result<SkillShelf, ConfigError> {
+    Ok(SkillShelf::open_cached(home.path(), &config.external_skill_dirs()?, key))
 }
 
 /// The question for the index of a session on `platform` (`cli`, or the name of a chat platform) with
@@ -56,7 +60,11 @@ impl Runtime {
             return Ok(SkillIndex::default());
         }
         let query = index_query(&self.config, &self.launch.source, &registry)?;
-        Ok(shelf(&self.launch.home, &self.config)?.index(&query))
+        Ok(self.skill_shelf()?.index(&query))
+    }
+
+    fn skill_shelf(&self) -> Result<SkillShelf, ConfigError> {
+        shelf_with(&self.launch.home, &self.config, &|| self.fence_key())
     }
 
     pub(crate) fn skills(&self) -> Arc<dyn Skills> {
@@ -70,7 +78,7 @@ impl Runtime {
         name: &str,
         words: &str,
     ) -> Option<Result<String, SkillError>> {
-        let shelf = shelf(self.home(), self.config()).ok()?;
+        let shelf = self.skill_shelf().ok()?;
         let values = self.config().skill_values();
         let call = Invocation {
             session,
@@ -95,7 +103,7 @@ struct HomeSkills(Runtime);
 
 impl HomeSkills {
     fn shelf(&self) -> Result<SkillShelf, String> {
-        shelf(self.0.home(), self.0.config()).map_err(|error| error.to_string())
+        self.0.skill_shelf().map_err(|error| error.to_string())
     }
 }
 

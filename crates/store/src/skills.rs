@@ -39,6 +39,7 @@ pub use verdict::{Concern, Judged, Trust, Verdict};
 
 use cache::Snapshot;
 use find::{Folder, Look};
+use hermes_guard::FenceKey;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -108,9 +109,19 @@ impl SkillShelf {
     /// Looks at the skills of a home and of other folders. Of two with the same name, the home's
     /// counts before others', and any before the one that comes with Hermes.
     pub fn open(home: &Path, external_dirs: &[PathBuf]) -> Self {
+        Self::look(home, external_dirs, None)
+    }
+
+    /// As [`open`](Self::open), with a cache of what the last look saw. The key of the home tells it from
+    /// one that another program wrote; it is asked for when there is a cache.
+    pub fn open_cached(home: &Path, external_dirs: &[PathBuf], key: &dyn Fn() -> FenceKey) -> Self {
+        Self::look(home, external_dirs, Some(key))
+    }
+
+    fn look(home: &Path, external_dirs: &[PathBuf], key: Option<&dyn Fn() -> FenceKey>) -> Self {
         let mut roots = vec![(skills_dir(home), Origin::Home)];
         roots.extend(external_dirs.iter().map(|dir| (dir.clone(), Origin::External)));
-        let mut kept = Snapshot::load(home);
+        let mut kept = key.map(|key| Snapshot::load(home, key)).unwrap_or_default();
         let now = cache::now();
         let mut look = Look::new(kept.taken, now);
         let mut shelf = Self { home: home.to_owned(), ..Self::default() };
@@ -127,8 +138,8 @@ impl SkillShelf {
             shelf.add_bundled(&mut taken);
         }
         let has_some = seen.values().any(|folder| !folder.below.is_empty());
-        if look.has_news && has_some || !kept.roots.is_empty() {
-            Snapshot::new(now, seen).save(home);
+        if let Some(key) = key.filter(|_| look.has_news && has_some || !kept.roots.is_empty()) {
+            Snapshot::new(now, seen).save(home, &key());
         }
         shelf.skills.sort_by(|a, b| (&a.category, a.name()).cmp(&(&b.category, b.name())));
         shelf.broken.sort_by(|a, b| a.path.cmp(&b.path));

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod caches;
 mod control_bytes;
 mod own_keys;
 #[path = "../process/mod.rs"]

@@ -1,9 +1,11 @@
 //! What the last look at the skills saw, in `cache/skills.json` of the home.
 //!
 //! It only saves work: one that is missing, damaged, of another version or not writable costs a
-//! longer start and nothing else.
+//! longer start and nothing else. What it says reaches prompts unscanned, and commands of the model can
+//! write it; so it carries a checksum with a key of the home, and another one is not believed.
 
 use super::find::Folder;
+use hermes_guard::{FenceKey, seal, unseal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const VERSION: u32 = 2;
+const PURPOSE: &str = "skills";
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,26 +31,27 @@ impl Snapshot {
         Self { version: VERSION, taken, roots }
     }
 
-    pub(super) fn load(home: &Path) -> Self {
+    pub(super) fn load(home: &Path, key: &dyn Fn() -> FenceKey) -> Self {
         let path = file(home);
         let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= MAX_BYTES);
         let bytes = if is_small { std::fs::read(&path).ok() } else { None };
-        let kept: Option<Self> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let read = |bytes: Vec<u8>| serde_json::from_slice(unseal(&key(), PURPOSE, &bytes)?).ok();
+        let kept: Option<Self> = bytes.and_then(read);
         kept.filter(|kept| kept.version == VERSION).unwrap_or_default()
     }
 
     /// Keeps it for the next start, if that is possible.
-    pub(super) fn save(&self, home: &Path) {
-        if let Err(error) = self.write(&file(home)) {
+    pub(super) fn save(&self, home: &Path, key: &FenceKey) {
+        if let Err(error) = self.write(&file(home), key) {
             tracing::debug!(%error, "the skills cache could not be written");
         }
     }
 
-    fn write(&self, path: &Path) -> std::io::Result<()> {
+    fn write(&self, path: &Path, key: &FenceKey) -> std::io::Result<()> {
         let dir = path.parent().unwrap_or(Path::new("."));
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let mut temporary = tempfile::Builder::new().prefix(".skills-").tempfile_in(dir)?;
-        let bytes = serde_json::to_vec(self)?;
+        let bytes = seal(key, PURPOSE, &serde_json::to_vec(self)?);
         temporary.write_all(&bytes)?;
         // Without a sync: what a crash damages is ignored.
         temporary.persist(path).map(drop).map_err(|error| error.error)

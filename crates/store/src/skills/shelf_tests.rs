@@ -1,4 +1,5 @@
 use super::*;
+use hermes_guard::{seal, unseal};
 use std::fs;
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -121,18 +122,28 @@ fn the_cache_is_believed_only_where_nothing_changed() {
         settle(&root.join(name));
     }
     settle(&root);
-    SkillShelf::open(home.path(), &[]);
+    let key = FenceKey::new([7; 32]);
+    let open = || SkillShelf::open_cached(home.path(), &[], &|| key.clone());
+    open();
     let cache = home.path().join("cache/skills.json");
-    let kept = fs::read_to_string(&cache).unwrap();
+    let kept = fs::read(&cache).unwrap();
+    let kept = String::from_utf8(unseal(&key, "skills", &kept).unwrap().to_vec()).unwrap();
+    let changed = kept.replace("\"description\":\"old\"", "\"description\":\"kept\"");
+    // One that another program wrote is not believed, and replaced.
+    for forged in [changed.clone().into_bytes(), seal(&FenceKey::new([8; 32]), "skills", changed.as_bytes())]
+    {
+        fs::write(&cache, forged).unwrap();
+        assert_eq!(open().find("a").unwrap().front.description, "old");
+    }
     // What the cache says is what is used: the files are not read again.
-    fs::write(&cache, kept.replace("\"description\":\"old\"", "\"description\":\"kept\"")).unwrap();
-    let about = |name: &str| SkillShelf::open(home.path(), &[]).find(name).unwrap().front.description.clone();
+    fs::write(&cache, seal(&key, "skills", changed.as_bytes())).unwrap();
+    let about = |name: &str| open().find(name).unwrap().front.description.clone();
     assert_eq!((about("a"), about("b")), ("kept".to_owned(), "kept".to_owned()));
     // A changed file, a new folder and a removed one are seen.
     write(home.path(), "skills/a/SKILL.md", &skill("a", "new and longer"));
     write(home.path(), "skills/c/SKILL.md", &skill("c", "another"));
     fs::remove_dir_all(root.join("b")).unwrap();
-    let shelf = SkillShelf::open(home.path(), &[]);
+    let shelf = open();
     assert_eq!(names(&shelf), [("general", "a"), ("general", "c")]);
     assert_eq!(shelf.find("a").unwrap().front.description, "new and longer");
     // The same size at the same time as the look is read again.
@@ -141,7 +152,7 @@ fn the_cache_is_believed_only_where_nothing_changed() {
     // Damage costs nothing but time.
     for damaged in ["", "{", "{\"version\":99,\"taken\":0,\"roots\":{}}", "[]"] {
         fs::write(&cache, damaged).unwrap();
-        assert_eq!(SkillShelf::open(home.path(), &[]).skills().len(), 2, "{damaged}");
+        assert_eq!(open().skills().len(), 2, "{damaged}");
     }
 }
 

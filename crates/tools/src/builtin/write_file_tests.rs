@@ -43,7 +43,7 @@ async fn broken_content_and_protected_places_are_not_written() {
 }
 
 #[tokio::test]
-async fn nothing_below_the_home_is_written_but_the_cache() {
+async fn nothing_below_the_home_is_written_but_working_files() {
     let bench = Bench::new();
     let home = bench.root().join("home");
     std::fs::write(home.join("state.db-wal"), "log").unwrap();
@@ -55,6 +55,9 @@ async fn nothing_below_the_home_is_written_but_the_cache() {
         "../home/state.db-shm",
         "../home/notes.md",
         "../home/cache/../config.yaml",
+        "../home/cache/skills.json",
+        "../home/cache/models/x.json",
+        "../home/cache/terminal/../skills.json",
         "alias/state.db-wal",
         "wal",
         &format!("/proc/self/root{}", home.join("state.db-wal").display()),
@@ -68,7 +71,8 @@ async fn nothing_below_the_home_is_written_but_the_cache() {
         }
     }
     assert_eq!(std::fs::read_to_string(home.join("state.db-wal")).unwrap(), "log");
-    let cached = bench.call("write_file", json!({"path": "../home/cache/a.txt", "content": "x"})).await;
+    let cached =
+        bench.call("write_file", json!({"path": "../home/cache/terminal/a.txt", "content": "x"})).await;
     assert_eq!(cached["bytes_written"], 1, "{cached}");
 }
 

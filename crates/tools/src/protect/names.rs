@@ -14,8 +14,9 @@ pub(super) const OWN_SECRETS: [&str; 8] = [
 ];
 /// How the session database, its logs and its copies begin.
 pub(super) const OWN_STORE: &str = "state.db";
-/// What of Hermes' directory may be written: spill and scratch files live there.
-pub(super) const OWN_WRITABLE: [&str; 1] = ["cache"];
+/// What of Hermes' directory may be written: spill and scratch files live there. The caches beside it are
+/// believed and stay out of reach.
+pub(super) const OWN_WRITABLE: [&str; 1] = ["cache/terminal"];
 
 /// Below a person's home: holds keys.
 pub(super) const KEY_PLACES: [&str; 13] = [
