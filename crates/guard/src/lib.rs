@@ -6,6 +6,7 @@
 
 mod encoding;
 mod fence;
+mod labelled;
 mod pairs;
 mod redact;
 mod scan;

@@ -4,6 +4,7 @@
 //! scan stays linear. Matchers are plain byte tests instead of regular expressions: there is
 //! nothing to compile at start-up, and text without credentials costs one table look-up per byte.
 
+use crate::labelled::{self, Label};
 use crate::pairs::PairSet;
 
 /// A stretch of text to take out: byte positions in the scanned text.
@@ -22,6 +23,14 @@ enum Shape {
     Pem(&'static str),
     /// A URL authority; a password before the `@` is taken out.
     Authority(&'static str),
+    /// A word that announces a secret; the value after it is taken out, the word stays.
+    Label(&'static str, Label),
+    /// An argument `name:password`; the password is taken out.
+    BasicAuth(&'static str),
+    /// A JSON web token, whole.
+    WebToken(&'static str),
+    /// A bot's token, by its middle.
+    BotToken(&'static str),
 }
 
 /// How much of a key is looked at to tell it from a long name.
@@ -31,8 +40,20 @@ const fn key(prefix: &'static str, least: usize) -> Shape {
     Shape::Key { prefix, least }
 }
 
-/// `sk-` also covers `sk-ant-`, `sk-or-` and `sk-proj-`.
-const SHAPES: [Shape; 29] = [
+const fn password(word: &'static str) -> Shape {
+    Shape::Label(word, Label::Password)
+}
+
+const fn secret(word: &'static str) -> Shape {
+    Shape::Label(word, Label::Key)
+}
+
+const fn parameter(word: &'static str) -> Shape {
+    Shape::Label(word, Label::Parameter)
+}
+
+/// `sk-` also covers `sk-ant-`, `sk-or-` and `sk-proj-`. Of two that begin alike, the longer one is first.
+const SHAPES: &[Shape] = &[
     key("sk-", 20),
     key("ghp_", 20),
     key("gho_", 20),
@@ -55,9 +76,72 @@ const SHAPES: [Shape; 29] = [
     key("npm_", 30),
     key("r8_", 30),
     key("tvly-", 16),
+    key("xapp-", 16),
+    key("xoxe-", 16),
+    key("dop_v1_", 20),
+    key("dckr_pat_", 16),
+    key("syt_", 16),
+    key("SG.", 16),
+    key("pypi-", 30),
+    key("sk_live_", 16),
+    key("sk_test_", 16),
+    key("rk_live_", 16),
+    key("whsec_", 16),
+    key("shpat_", 16),
+    key("hvs.", 20),
+    key("ya29.", 20),
+    key("lin_api_", 20),
+    key("fal_", 24),
+    key("exa_", 24),
+    key("AGE-SECRET-KEY-1", 40),
+    Shape::WebToken("eyJ"),
+    Shape::BotToken(":AA"),
+    password("password"),
+    password("Password"),
+    password("PASSWORD"),
+    password("passwd"),
+    password("Passwd"),
+    password("PASSWD"),
+    password("passphrase"),
+    password("Passphrase"),
+    password("PASSPHRASE"),
+    secret("secret_key"),
+    secret("secretKey"),
+    secret("SECRET_KEY"),
+    secret("secret"),
+    secret("Secret"),
+    secret("SECRET"),
+    secret("token"),
+    secret("Token"),
+    secret("TOKEN"),
+    secret("api_key"),
+    secret("apikey"),
+    secret("api-key"),
+    secret("apiKey"),
+    secret("ApiKey"),
+    secret("API_KEY"),
+    secret("APIKEY"),
+    secret("access_key"),
+    secret("accessKey"),
+    secret("ACCESS_KEY"),
+    secret("private_key"),
+    secret("privateKey"),
+    secret("PRIVATE_KEY"),
+    parameter("?code="),
+    parameter("&code="),
+    parameter("code_verifier="),
+    parameter("device_code="),
+    parameter("?key="),
+    parameter("&key="),
+    parameter("&sig="),
+    Shape::BasicAuth("-u "),
+    Shape::BasicAuth("--user"),
+    Shape::BasicAuth("--proxy-user"),
     Shape::Header("Bearer "),
     Shape::Header("bearer "),
     Shape::Header("BEARER "),
+    Shape::Header("Authorization: Bot "),
+    Shape::Header("Authorization: Token "),
     Shape::Header("Authorization: Basic "),
     Shape::Header("authorization: basic "),
     Shape::Pem("-----BEGIN "),
@@ -80,10 +164,12 @@ const fn starts() -> PairSet {
 /// The first credential at or after `from`.
 pub(crate) fn find(text: &str, mut from: usize) -> Option<Hit> {
     let bytes = text.as_bytes();
+    let begun = from;
     while let Some(at) = STARTS.next_hit(bytes, from) {
         let shape = SHAPES.iter().find(|shape| bytes[at..].starts_with(shape.prefix().as_bytes()));
         if let Some(hit) = shape.and_then(|shape| shape.matches(bytes, at)) {
-            return Some(hit);
+            // A shape that is known by its middle begins before it, but not in what is done already.
+            return Some(Hit { start: hit.start.max(begun), ..hit });
         }
         from = at + 1;
     }
@@ -96,7 +182,11 @@ impl Shape {
             Shape::Key { prefix, .. }
             | Shape::Header(prefix)
             | Shape::Pem(prefix)
-            | Shape::Authority(prefix) => prefix,
+            | Shape::Authority(prefix)
+            | Shape::Label(prefix, _)
+            | Shape::BasicAuth(prefix)
+            | Shape::WebToken(prefix)
+            | Shape::BotToken(prefix) => prefix,
         }
     }
 
@@ -119,9 +209,47 @@ impl Shape {
                 (likely && is_word_start(bytes, at)).then_some(Hit { start, end })
             }
             Shape::Pem(_) => private_key_block(bytes, at, after),
-            Shape::Authority(_) => password(bytes, after),
+            Shape::Authority(_) => authority_password(bytes, after),
+            Shape::Label(_, label) => range(labelled::value(bytes, at, after, *label)),
+            Shape::BasicAuth(_) => range(labelled::basic_auth(bytes, at, after)),
+            Shape::WebToken(_) => web_token(bytes, at),
+            Shape::BotToken(_) => bot_token(bytes, at),
         }
     }
+}
+
+fn range(found: Option<(usize, usize)>) -> Option<Hit> {
+    found.map(|(start, end)| Hit { start, end })
+}
+
+/// A number, a colon and a secret: the token of a Telegram bot.
+fn bot_token(bytes: &[u8], colon: usize) -> Option<Hit> {
+    const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
+    const SECRET: usize = 35;
+    let before = &bytes[colon.saturating_sub(*NUMBER.end())..colon];
+    let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let length = run(&bytes[colon + 1..bytes.len().min(colon + 2 + SECRET)], is_key_byte);
+    let (start, end) = (colon - digits, colon + 1 + length);
+    (NUMBER.contains(&digits) && length == SECRET).then_some(Hit { start, end })
+}
+
+/// Two or three parts in base64; the first begins with an object.
+fn web_token(bytes: &[u8], start: usize) -> Option<Hit> {
+    const LONGEST_HEAD: usize = 1024;
+    if !is_word_start(bytes, start) {
+        return None;
+    }
+    let head = run(&bytes[start..bytes.len().min(start + LONGEST_HEAD)], is_key_byte);
+    let dot = start + head;
+    if head < 15 || !bytes[dot..].starts_with(b".eyJ") {
+        return None;
+    }
+    let claims = dot + 1 + run(&bytes[dot + 1..], is_key_byte);
+    let end = match bytes.get(claims) {
+        Some(b'.') => claims + 1 + run(&bytes[claims + 1..], is_key_byte),
+        _ => claims,
+    };
+    Some(Hit { start, end })
 }
 
 /// A block without an end (cut off output) is taken out to the end of its base64 lines.
@@ -145,7 +273,7 @@ fn private_key_block(bytes: &[u8], start: usize, after: usize) -> Option<Hit> {
     Some(Hit { start, end })
 }
 
-fn password(bytes: &[u8], after: usize) -> Option<Hit> {
+fn authority_password(bytes: &[u8], after: usize) -> Option<Hit> {
     let authority =
         &bytes[after..after + run(&bytes[after..], |byte| byte > b' ' && !b"/\"'<>`\\".contains(&byte))];
     let host = authority.iter().rposition(|byte| *byte == b'@')?;
