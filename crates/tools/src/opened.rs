@@ -35,19 +35,19 @@ pub enum OpenError {
 
 /// Opens a regular file, wherever it is.
 pub fn open_regular(path: &Path) -> Result<Opened, OpenError> {
-    open_if(path, |_| Ok(()))
+    open_if(path, |_, _| Ok(()))
 }
 
 /// Opens a regular file that tools may read.
 pub fn open_readable(path: &Path, places: &Places) -> Result<Opened, OpenError> {
-    open_if(path, |real| readable(real, places))
+    open_if(path, |real, file| readable(real, file, places))
 }
 
 /// Opens a regular file inside `root` that tools may read.
 pub fn open_inside(root: &Path, path: &Path, places: &Places) -> Result<Opened, OpenError> {
     let root = root.canonicalize()?;
-    open_if(path, |real| match real.starts_with(&root) {
-        true => readable(real, places),
+    open_if(path, |real, file| match real.starts_with(&root) {
+        true => readable(real, file, places),
         false => Err(OpenError::Outside(real.to_owned())),
     })
 }
@@ -76,18 +76,29 @@ pub(crate) fn check_regular(metadata: &Metadata) -> Result<(), OpenError> {
     }))
 }
 
-fn readable(real: &Path, places: &Places) -> Result<(), OpenError> {
-    protect::unreadable(real, places).map_or(Ok(()), |why| Err(OpenError::Protected(why)))
+fn readable(real: &Path, file: &Metadata, places: &Places) -> Result<(), OpenError> {
+    match protect::unreadable(real, places) {
+        Some(why) => Err(OpenError::Protected(why)),
+        None if protect::is_hidden_file(file, places) => {
+            let why = format!("{} is another name of a file that holds credentials", real.display());
+            Err(OpenError::Protected(why))
+        }
+        None => Ok(()),
+    }
 }
 
-fn open_if(path: &Path, allowed: impl Fn(&Path) -> Result<(), OpenError>) -> Result<Opened, OpenError> {
+fn open_if(
+    path: &Path,
+    allowed: impl Fn(&Path, &Metadata) -> Result<(), OpenError>,
+) -> Result<Opened, OpenError> {
     let io = |error: rustix::io::Errno| OpenError::Io(error.into());
     let handle = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(io)?;
     let link = PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd()));
     let handle = File::from(handle);
-    check_regular(&handle.metadata()?)?;
+    let metadata = handle.metadata()?;
+    check_regular(&metadata)?;
     let real = std::fs::read_link(&link)?;
-    allowed(&real)?;
+    allowed(&real, &metadata)?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(&link, flags, Mode::empty()).map_err(io)?);
     Ok(Opened { file, real })

@@ -6,10 +6,12 @@ mod names;
 
 use crate::{paths, user_home};
 use names::{
-    BLOCKING, DEVICES, KEY_PLACES, KEY_PLACES_READABLE, OWN_SECRETS, OWN_STORE, OWN_WRITABLE, PROCESS,
-    RUN_BY_ITSELF, SYSTEM,
+    BLOCKING, CREDENTIALS, DEVICES, OTHERS_SETTINGS, OWN_SECRETS, OWN_STORE, OWN_TEMPORARY, OWN_WRITABLE,
+    PROCESS, Place, READABLE, RUN_BY_ITSELF, SYSTEM,
 };
-use std::path::{Component, Path, PathBuf};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The directories that give a path its meaning.
 #[derive(Debug, Clone, Default)]
@@ -39,10 +41,11 @@ pub(crate) fn unreadable(path: &Path, places: &Places) -> Option<String> {
     if starts_with_any(path, &DEVICES) || starts_with_any(path, &BLOCKING) || is_process_file(path) {
         return Some(format!("{shown} is a device or process file and cannot be read as text"));
     }
-    if is_own_store(path, places) {
+    let hermes = HermesFile::of(path, places);
+    if hermes.as_ref().is_some_and(|file| file.begins_with(&OWN_STORE)) {
         return Some(format!("{shown} is Hermes' own session store and is not shown"));
     }
-    if holds_credentials(path, places) {
+    if hermes.is_some_and(|file| file.holds_credentials()) || is_unreadable_credential(path, places) {
         return Some(format!(
             "{shown} holds credentials and is not shown; ask the user if you need something from it"
         ));
@@ -56,10 +59,10 @@ pub(crate) fn unwritable(path: &Path, places: &Places) -> Option<String> {
     if starts_with_any(path, &SYSTEM) {
         return Some(format!("{shown} belongs to the system and is not written"));
     }
-    if is_own(path, places) {
+    if HermesFile::of(path, places).is_some_and(|file| !file.is_working_file()) {
         return Some(format!("{shown} belongs to Hermes itself; only the user changes it"));
     }
-    if is_below_a_home(path, places, &KEY_PLACES) {
+    if is_credential(path, places) {
         return Some(format!("{shown} is a place for keys or services and is not written"));
     }
     if is_below_a_home(path, places, &RUN_BY_ITSELF) || is_git_program_setting(path) {
@@ -71,49 +74,111 @@ pub(crate) fn unwritable(path: &Path, places: &Places) -> Option<String> {
     None
 }
 
-fn holds_credentials(path: &Path, places: &Places) -> bool {
-    let key_file = is_below_a_home(path, places, &KEY_PLACES)
-        && !is_below_a_home(path, places, &KEY_PLACES_READABLE)
-        && path.extension().is_none_or(|extension| extension != "pub");
-    is_environment_file(path) || is_below(path, &places.home, &OWN_SECRETS) || key_file
-}
-
-/// All of Hermes' directory is its own, because one stray file there can undo it: a log of the
-/// session database that does not belong to it destroys every session.
-fn is_own(path: &Path, places: &Places) -> bool {
-    !places.home.as_os_str().is_empty()
-        && path.starts_with(&places.home)
-        && !is_below(path, &places.home, &OWN_WRITABLE)
-}
-
-/// The session database, its logs and its copies.
-fn is_own_store(path: &Path, places: &Places) -> bool {
-    let first = path.strip_prefix(&places.home).ok().and_then(|rest| rest.components().next());
-    let Some(Component::Normal(name)) = first else {
+/// Whether `path` has the device and inode of a file of Hermes that is not shown: a hard link or a mount has
+/// another path.
+pub(crate) fn is_hidden_file(metadata: &Metadata, places: &Places) -> bool {
+    if places.home.as_os_str().is_empty() {
         return false;
+    }
+    let named = [".env", "auth.json", "fence.key", "state.db"].map(|name| places.home.join(name));
+    let of_user = |home: &PathBuf| {
+        let files = CREDENTIALS.iter().filter_map(|place| match place {
+            Place::Home(name) | Place::Anywhere(name) => Some(home.join(name)),
+            Place::At(_) => None,
+        });
+        files.collect::<Vec<_>>()
     };
-    !places.home.as_os_str().is_empty() && name.to_str().is_some_and(|name| name.starts_with(OWN_STORE))
+    // A file with one name can only be mounted, which users do not do by accident.
+    let linked = (metadata.nlink() > 1).then(|| places.user_home.as_ref().map(of_user)).flatten();
+    let same = |path: &PathBuf| {
+        path.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (metadata.dev(), metadata.ino()))
+    };
+    named.iter().chain(linked.iter().flatten()).any(same)
+}
+
+/// Files of credentials that may not be read: public keys and lists of hosts may.
+fn is_unreadable_credential(path: &Path, places: &Places) -> bool {
+    let is_public = path.extension().is_some_and(|extension| extension == "pub");
+    let is_plain = is_below_a_home(path, places, &READABLE);
+    is_environment_file(path) || is_credential(path, places) && !is_public && !is_plain
+}
+
+/// Whether the table of credentials has a path.
+fn is_credential(path: &Path, places: &Places) -> bool {
+    CREDENTIALS.iter().any(|place| match place {
+        Place::Home(name) => is_below_a_home(path, places, &[name]),
+        Place::Anywhere(name) => path.ancestors().take(2).any(|part| part.ends_with(name)),
+        Place::At(root) => path.starts_with(root),
+    })
+}
+
+/// A file in a home of Hermes: this one, that of another profile, or the usual one of a user.
+struct HermesFile<'a> {
+    /// Seen from that home.
+    inside: &'a Path,
+    is_own: bool,
+}
+
+impl<'a> HermesFile<'a> {
+    fn of(path: &'a Path, places: &Places) -> Option<Self> {
+        let own = &places.home;
+        let is_profile = own.parent().is_some_and(|parent| parent.ends_with("profiles"));
+        let root = if is_profile { own.ancestors().nth(2) } else { Some(own.as_path()) };
+        let root = root.filter(|root| !root.as_os_str().is_empty());
+        let inside =
+            root.and_then(|root| path.strip_prefix(root).ok()).or_else(|| usual_home(path, places))?;
+        // Profiles are homes inside the first one.
+        let mut parts = inside.components();
+        let inside = match (parts.next().is_some_and(|part| part.as_os_str() == "profiles"), parts.next()) {
+            (true, Some(_)) => parts.as_path(),
+            _ => inside,
+        };
+        let is_own = !own.as_os_str().is_empty() && path.strip_prefix(own).is_ok_and(|rest| rest == inside);
+        Some(Self { inside, is_own })
+    }
+
+    /// Whether the first part of its path begins with one of these.
+    fn begins_with(&self, names: &[&str]) -> bool {
+        let first = self.inside.components().next().and_then(|part| part.as_os_str().to_str());
+        first.is_some_and(|first| names.iter().any(|name| first.starts_with(name)))
+    }
+
+    fn holds_credentials(&self) -> bool {
+        self.begins_with(&OWN_SECRETS)
+            || self.begins_with(&OWN_TEMPORARY)
+            || self.inside.extension().is_some_and(|extension| extension == "tmp")
+            || !self.is_own && self.begins_with(&OTHERS_SETTINGS)
+    }
+
+    /// All of the directory is Hermes' own, because one stray file there can undo it: a log of the
+    /// session database that does not belong to it destroys every session.
+    fn is_working_file(&self) -> bool {
+        self.is_own && OWN_WRITABLE.iter().any(|name| self.inside.starts_with(name))
+    }
+}
+
+/// A path inside the usual home of Hermes of some user.
+fn usual_home<'a>(path: &'a Path, places: &Places) -> Option<&'a Path> {
+    let inside = user_homes(path, places).find_map(|rest| rest.strip_prefix(".hermes").ok());
+    inside.filter(|inside| !inside.as_os_str().is_empty())
 }
 
 /// Below the user's home, or below what is somebody's home by its place: the user may have
 /// another home than the environment says, and other people's keys are keys too.
 fn is_below_a_home(path: &Path, places: &Places, names: &[&str]) -> bool {
-    places.user_home.as_deref().is_some_and(|home| is_below(path, home, names))
-        || is_below(path, Path::new("/root"), names)
-        || ["/home", "/Users"].iter().any(|homes| {
-            let rest = path.strip_prefix(homes).map(|rest| rest.components()).ok();
-            rest.is_some_and(|mut rest| {
-                rest.next();
-                names.iter().any(|name| rest.as_path().starts_with(name))
-            })
-        })
+    user_homes(path, places).any(|rest| names.iter().any(|name| rest.starts_with(name)))
 }
 
-fn is_below(path: &Path, root: &Path, names: &[&str]) -> bool {
-    if root.as_os_str().is_empty() {
-        return false;
-    }
-    path.strip_prefix(root).is_ok_and(|rest| names.iter().any(|name| rest.starts_with(name)))
+/// The path as seen from each home that it is in.
+fn user_homes<'a>(path: &'a Path, places: &Places) -> impl Iterator<Item = &'a Path> {
+    let own = places.user_home.as_deref().and_then(|home| path.strip_prefix(home).ok());
+    let root = path.strip_prefix("/root").ok();
+    let others = ["/home", "/Users"].into_iter().filter_map(move |homes| {
+        let mut rest = path.strip_prefix(homes).ok()?.components();
+        rest.next()?;
+        Some(rest.as_path())
+    });
+    own.into_iter().chain(root).chain(others)
 }
 
 fn starts_with_any(path: &Path, roots: &[&str]) -> bool {

@@ -39,6 +39,54 @@ fn protected_files_are_known() {
         ("/home/other/.ssh/id_ed25519", false, false),
         ("/root/.ssh/id_ed25519", false, false),
         ("/home/me/.netrc", false, false),
+        ("/home/me/.hermes/.hermes-a1B2.tmp", false, false),
+        ("/home/me/.hermes/.auth_x.tmp", false, false),
+        ("/home/me/.hermes/.env.bak", false, false),
+        ("/home/me/.hermes/auth.json.1699.tmp", false, false),
+        ("/home/me/.hermes/cache/models/.hermes-x.tmp", false, false),
+        ("/home/me/.hermes/sessions/a.json", false, false),
+        ("/home/me/.hermes/commands/a/out", false, false),
+        ("/home/me/.hermes/profiles/work/state.db", false, false),
+        ("/home/me/.hermes/profiles/work/config.yaml", false, false),
+        ("/home/me/.hermes/profiles/work/.env", false, false),
+        ("/home/me/.hermes/profiles/work/skills/a/SKILL.md", true, false),
+        ("/home/me/.hermes/profiles/work/cache/terminal/x", true, false),
+        ("/home/other/.hermes/state.db", false, false),
+        ("/home/other/.hermes/config.yaml", false, false),
+        ("/root/.hermes/auth.json", false, false),
+        ("/home/me/.claude/.credentials.json", false, false),
+        ("/home/me/.claude/CLAUDE.md", true, true),
+        ("/home/me/.codex/auth.json", false, false),
+        ("/home/me/.codex/config.toml", true, true),
+        ("/home/me/.gemini/oauth_creds.json", false, false),
+        ("/home/me/.vault-token", false, false),
+        ("/srv/app/.vault-token", false, false),
+        ("/home/me/.cargo/credentials.toml", false, false),
+        ("/home/me/.cargo/credentials", false, false),
+        ("/home/me/code/.cargo/credentials.toml", false, false),
+        ("/home/me/.cargo/config.toml", true, true),
+        ("/home/me/code/credentials.toml", true, true),
+        ("/home/me/code/deploy/id_ed25519", false, false),
+        ("/home/me/code/deploy/id_ed25519.pub", true, true),
+        ("/home/me/code/.npmrc", true, true),
+        ("/home/me/.npmrc", false, false),
+        ("/home/me/.bash_history", false, false),
+        ("/home/me/.mozilla/firefox/x/logins.json", false, false),
+        ("/home/me/.password-store/bank.gpg", false, false),
+        ("/home/me/.kaggle/kaggle.json", false, false),
+        ("/home/me/.config/git/credentials", false, false),
+        ("/home/me/.config/git/ignore", true, false),
+        ("/etc/shadow", false, false),
+        ("/etc/shadow-", false, false),
+        ("/etc/gshadow", false, false),
+        ("/etc/sudoers.d/me", false, false),
+        ("/etc/ssl/private/a.key", false, false),
+        ("/etc/ssl/certs/a.pem", true, false),
+        ("/etc/ssh/ssh_host_rsa_key", false, false),
+        ("/etc/ssh/ssh_host_rsa_key.pub", true, false),
+        ("/etc/passwd", true, false),
+        ("/run/secrets/db", false, false),
+        ("/var/run/secrets/kubernetes.io/serviceaccount/token", false, false),
         ("/home/me/.config/gh/hosts.yml", false, false),
         ("/etc/hosts", true, false),
         ("/etcetera", true, true),
@@ -98,6 +146,48 @@ fn files_that_others_run_are_not_written() {
     }
     assert!(unwritable(Path::new("/srv/me/.bashrc"), &elsewhere).is_some());
     assert!(unwritable(Path::new("/srv/me/.bashrc"), &unknown).is_none());
+}
+
+/// Seen from a profile, the first home and other profiles are those of others.
+#[test]
+fn other_profiles_are_not_read() {
+    let places = Places { home: "/srv/h/profiles/one".into(), user_home: Some("/home/me".into()) };
+    for (path, readable) in [
+        ("/srv/h/profiles/one/config.yaml", true),
+        ("/srv/h/profiles/one/state.db", false),
+        ("/srv/h/profiles/one/cache/terminal/x", true),
+        ("/srv/h/profiles/two/config.yaml", false),
+        ("/srv/h/profiles/two/state.db-wal", false),
+        ("/srv/h/config.yaml", false),
+        ("/srv/h/state.db", false),
+        ("/srv/h/.env", false),
+        ("/home/me/.hermes/state.db", false),
+        ("/home/me/.hermes/hermes-agent/README.md", true),
+        ("/srv/other/state.db", true),
+    ] {
+        assert_eq!(unreadable(Path::new(path), &places).is_none(), readable, "{path}");
+    }
+    assert!(unwritable(Path::new("/srv/h/profiles/one/cache/terminal/x"), &places).is_none());
+    assert!(unwritable(Path::new("/srv/h/profiles/two/cache/terminal/x"), &places).is_some());
+}
+
+/// A hard link or a mount has another path and the same file behind it.
+#[test]
+fn hidden_files_are_known_by_their_inode() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for folder in ["home", "user/.ssh", "work"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    let places = Places { home: root.join("home"), user_home: Some(root.join("user")) };
+    for (file, link) in [("home/.env", "work/a"), ("user/.netrc", "work/b"), ("work/plain", "work/c")] {
+        std::fs::write(root.join(file), "x").unwrap();
+        std::fs::hard_link(root.join(file), root.join(link)).unwrap();
+        let is_hidden = is_hidden_file(&root.join(link).metadata().unwrap(), &places);
+        assert_eq!(is_hidden, file != "work/plain", "{file}");
+        let opened = crate::opened::open_readable(&root.join(link), &places);
+        assert_eq!(opened.is_err(), is_hidden, "{file}");
+    }
 }
 
 #[test]
