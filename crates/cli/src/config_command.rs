@@ -2,7 +2,7 @@
 
 use crate::args::{Common, ConfigCommand};
 use crate::exit::{Exit, Failure};
-use crate::{launch, term};
+use crate::{environment, launch, term};
 use hermes_runtime::RuntimeError;
 use hermes_runtime::config::{self, Config, ConfigError, Explanation, SetReport};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub(crate) fn run(command: ConfigCommand, common: &Common) -> Result<Exit, Failu
 
 /// The settings in force. Unlike opening a session, looking at them creates nothing.
 pub(crate) fn read(common: &Common) -> Result<Config, Failure> {
-    let shell = config::shell_variables(std::env::vars_os());
+    let shell = config::shell_variables(environment::variables());
     Config::load(&launch::home()?, launch::flags(common), shell).map_err(failure)
 }
 

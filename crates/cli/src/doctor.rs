@@ -5,7 +5,7 @@ mod sizes;
 use crate::args::Common;
 use crate::exit::{Exit, Failure, with_causes};
 use crate::model_command::show;
-use crate::{launch, term};
+use crate::{environment, launch, term};
 use hermes_runtime::config::{self, Config};
 use hermes_runtime::{
     Home, Launch, Runtime, credential_warnings, fallbacks, model_choice, shown_url, telemetry_problem,
@@ -26,7 +26,8 @@ struct Finding {
 pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
     let home = launch::home()?;
     let mut findings = vec![home_finding(&home)];
-    let settings = Config::load(&home, launch::flags(common), config::shell_variables(std::env::vars_os()));
+    let settings =
+        Config::load(&home, launch::flags(common), config::shell_variables(environment::variables()));
     match &settings {
         Ok(settings) => findings.extend(settings_findings(settings)),
         Err(error) => findings.push(bad("settings", with_causes(error))),
@@ -162,7 +163,7 @@ fn in_scratch_home(common: &Common) -> Result<Runtime, Failure> {
         supervisor: None,
         home: Home::at(scratch.path()),
         flags: launch::flags(common),
-        shell: config::shell_variables(std::env::vars_os()),
+        shell: config::shell_variables(environment::variables()),
         cwd: scratch.path().to_owned(),
         source: "cli".to_owned(),
     };

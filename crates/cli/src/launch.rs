@@ -4,7 +4,7 @@ use crate::args::{ChatArgs, Common};
 use crate::exit::{Exit, Failure};
 use crate::json_events::About;
 use crate::prompt_text::{self, Prompt};
-use crate::{chat, oneshot, signals, term, welcome};
+use crate::{chat, environment, oneshot, signals, term, welcome};
 use hermes_conversation::SessionId;
 use hermes_runtime::config::shell_variables;
 use hermes_runtime::{
@@ -26,7 +26,7 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
     // A folder that was deleted under us is no reason not to list sessions.
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let source = common.source.clone().unwrap_or_else(|| "cli".to_owned());
-    let shell = shell_variables(std::env::vars_os());
+    let shell = shell_variables(environment::variables());
     let opened =
         Runtime::open(Launch { home, flags: flags(common), shell, cwd, source, supervisor: supervisor() });
     let runtime = opened.map_err(|error| blame_flags(error, common))?;

@@ -16,6 +16,7 @@ mod demo;
 mod doctor;
 mod draft;
 mod editor;
+mod environment;
 mod exit;
 mod foot;
 mod history;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
     if is_version_question() {
         return print_version();
     }
+    environment::hide_secrets();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error),

@@ -13,6 +13,7 @@ mod decode;
 mod direct;
 mod environment;
 mod group;
+pub mod handover;
 mod live;
 mod local;
 mod script;

@@ -44,4 +44,5 @@ pub use file::ConfigFile;
 pub use hooks::{HookEntries, HookEntry, Matcher};
 pub use keys::{Env, Fallback, KEYS, Key, Kind, Order};
 pub use layers::{Config, Layers, Source, UnusedKey, shell_variables};
+pub use secret_names::is_hidden_variable;
 pub use telemetry::OtlpSettings;

@@ -4,6 +4,7 @@
 
 mod caches;
 mod control_bytes;
+mod environment;
 mod own_keys;
 #[path = "../process/mod.rs"]
 mod process;

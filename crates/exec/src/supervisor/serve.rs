@@ -6,6 +6,7 @@ use super::launch::{self, Orders, Stage};
 use super::place::{Folder, Place};
 use super::sweep::sweep;
 use super::table::Table;
+use crate::handover;
 use rustix::process::{getpid, set_child_subreaper};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -29,6 +30,7 @@ const CARE: Duration = Duration::from_secs(30);
 /// whoever started it reads on standard output whether it came up. Call it first thing in `main`,
 /// from the main thread and before anything was opened.
 pub fn supervise() -> Result<(), SuperviseError> {
+    handover::close_to_others();
     let orders = launch::read_orders(std::io::stdin())?;
     match orders.stage {
         Stage::Detach => launch::detach(orders),
