@@ -314,6 +314,17 @@ pub(crate) enum SessionsCommand {
     /// 50,000 messages and 25 MiB at once; 10,000 messages and 5 MiB per session. Files of long
     /// tool results are taken from FILE.files/, if it is there.
     Import { file: String },
+    /// Show what an imported session brought along, and use it from now on
+    ///
+    /// The system prompt, tool settings, folder and waiting messages of an import are not used when it is
+    /// resumed: it gets a fresh prompt here. Run this before the first resume to keep them.
+    Trust {
+        /// Id, start of an id, title, or `latest`
+        session: String,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
     /// Delete old sessions for good
     ///
     /// A session goes when nothing was said in it for that long, whether it has ended or not.

@@ -4,6 +4,7 @@ use crate::args::{ChatArgs, Common};
 use crate::exit::{Exit, Failure};
 use crate::json_events::About;
 use crate::prompt_text::{self, Prompt};
+use crate::sessions_command::trust;
 use crate::{chat, environment, oneshot, signals, term, welcome};
 use hermes_conversation::SessionId;
 use hermes_runtime::config::shell_variables;
@@ -110,6 +111,9 @@ pub(crate) async fn session<'a>(
         (None, Some(_)) => newest(runtime, common).await?,
         (None, None) => return Ok(runtime.start(ask)?),
     };
+    if ask.is_present() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        trust::ask_before_resume(runtime.store()?, &which).await?;
+    }
     resume(runtime, &which, ask, restores_cwd).await
 }
 

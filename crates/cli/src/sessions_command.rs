@@ -12,6 +12,7 @@ mod progress;
 mod prune;
 mod search;
 mod stats;
+pub(crate) mod trust;
 mod upkeep;
 mod verify;
 
@@ -76,6 +77,7 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         SessionsCommand::Search(wanted) => search::run(store, wanted, common).await,
         SessionsCommand::Stats => stats::run(store, common).await,
         SessionsCommand::Import { file } => import::run(store, &file, common).await,
+        SessionsCommand::Trust { session, yes } => trust::run(store, &session, yes, common).await,
         SessionsCommand::Prune { older_than, dry_run, yes } => {
             prune::run(store, prune::Wanted { older_than, dry_run, yes }, common).await
         }

@@ -25,7 +25,7 @@ use hermes_store::{LastSent, NewSession, Trouble, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 pub(crate) use opening::starting_folder;
-use opening::{changed_notice, folder_of, recovery_notice};
+use opening::{changed_notice, folder_of, recovery_notice, unused_notice};
 use speaking_to::{keep_outline, retarget};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -162,11 +162,16 @@ impl<'a> SessionHandle<'a> {
         let acquired = store.acquire_existing(id.clone(), this_process()).await?;
         let recovery = aftermath::recover(runtime, &acquired, how).await?;
         let stored = store.load(&id).await?;
-        let (cwd, notice) = folder_of(runtime, &stored, how.restores_cwd)?;
+        // What an import brought along is data until the user agrees to it.
+        let is_own = !stored.is_imported;
+        let (cwd, notice) = folder_of(runtime, &stored, how.restores_cwd && is_own)?;
+        let brought = if is_own { None } else { store.imported_parts(&id).await? };
+        let unused = unused_notice(brought.as_ref(), &id);
         let standing = Standing::of_a_person(runtime)?;
         let history = History::restore(stored.messages);
         let same_model = stored.model.as_deref() == Some(endpoint.model.as_str());
-        let system = stored.system_prompt.filter(|_| same_model);
+        let system = stored.system_prompt.filter(|_| same_model && is_own);
+        let quirks = if is_own { stored.quirks } else { Quirks::default() };
         let (system, found) = match system {
             Some(system) => (system, None),
             None => {
@@ -174,8 +179,7 @@ impl<'a> SessionHandle<'a> {
                 (retarget(runtime, &acquired.lease, &endpoint, &found.layers).await?, Some(found))
             }
         };
-        let mut session =
-            Session::new(acquired.lease, system.into(), history, stored.quirks, standing.limits);
+        let mut session = Session::new(acquired.lease, system.into(), history, quirks, standing.limits);
         session.additions = standing.additions.clone();
         for sent in store.last_sent(&id).await? {
             let LastSent { provider, model, has_tools, mark } = sent;
@@ -183,6 +187,10 @@ impl<'a> SessionHandle<'a> {
         }
         if found.is_some() {
             session.ledger.declare(CacheBreak::ModelSwitch);
+        }
+        if !is_own {
+            store.set_cwd(&session.lease, cwd.display().to_string()).await?;
+            store.settle_import(&session.lease).await?;
         }
         let state = State::Live(Box::new(session));
         let mut handle = Self::assemble(runtime, id, standing, endpoint, cwd, ask, state)?;
@@ -192,6 +200,7 @@ impl<'a> SessionHandle<'a> {
         handle.title = stored.title;
         handle.usage = stored.usage;
         handle.notices.extend(notice);
+        handle.notices.extend(unused);
         if let Some(found) = found {
             handle.notices.extend(found.notices);
             handle.layers = Some(found.layers);

@@ -75,7 +75,7 @@ pub use create::NewSession;
 pub use export::{ExportError, ExportFilter, ExportFormat};
 pub use health::{Health, check};
 pub use history::{Include, MessageState, StoredMessage};
-pub use import::{ImportError, ImportProblem, Imported, MAX_IMPORT};
+pub use import::{ImportError, ImportProblem, Imported, ImportedParts, MAX_IMPORT};
 pub use index::{Drained, Optimized};
 pub use insights::{
     CostSummary, Count, Insights, InsightsFilter, LONGEST_PAUSE, MessageCounts, Quarter, SessionUse, Share,

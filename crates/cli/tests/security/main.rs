@@ -5,6 +5,7 @@
 mod caches;
 mod control_bytes;
 mod environment;
+mod imports;
 mod own_keys;
 #[path = "../process/mod.rs"]
 mod process;

@@ -1,8 +1,8 @@
 //! Where a session stands when it is opened, and what a person should know about that.
 
 use crate::{Runtime, RuntimeError};
-use hermes_conversation::MessageId;
-use hermes_store::{Recovery, StoredSession};
+use hermes_conversation::{MessageId, SessionId};
+use hermes_store::{ImportedParts, Recovery, StoredSession};
 use std::path::PathBuf;
 
 /// Said and not refused: one changed byte is no reason to take the whole conversation away.
@@ -30,6 +30,25 @@ pub(super) fn recovery_notice(recovery: &Recovery) -> Option<String> {
         (0, many) => format!("{cut_off} while {many} tools were running; their results were found"),
         (1, _) => format!("{cut_off} while a tool was running; its outcome is unknown"),
         (many, _) => format!("{cut_off} while {many} tools were running; their outcome is unknown"),
+    })
+}
+
+/// What an import brought along and a resume does not use.
+pub(super) fn unused_notice(parts: Option<&ImportedParts>, id: &SessionId) -> Option<String> {
+    let parts = parts?;
+    let count = |many: usize, what: &str| format!("{many} {what}{}", if many == 1 { "" } else { "s" });
+    let all = [
+        parts.system_prompt.as_ref().map(|_| "system prompt".to_owned()),
+        parts.settings.as_ref().map(|_| "tool settings".to_owned()),
+        parts.cwd.as_ref().map(|_| "folder".to_owned()),
+        (!parts.mail.is_empty()).then(|| count(parts.mail.len(), "waiting message")),
+    ];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "this session was imported; not used without consent: its {} (`hermes sessions trust {id}` shows them)",
+            all.join(", ")
+        )
     })
 }
 

@@ -182,7 +182,7 @@ fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlit
         // What was delivered is in the messages.
         (
             "hx_waiting_mail",
-            "SELECT mode, text, created_at FROM hx_mailbox WHERE session = ?1 AND state = 'waiting' ORDER BY id",
+            "SELECT mode, text, created_at FROM hx_mailbox WHERE session = ?1 AND state IN ('waiting', 'held') ORDER BY id",
         ),
         (
             "hx_nodes",

@@ -5,9 +5,12 @@
 //! whole or not at all, and after the one it comes from. Here a file is understood; the rows are
 //! `write`'s work.
 
+mod consent;
 mod epochs;
 mod row;
 mod write;
+
+pub use consent::ImportedParts;
 
 use super::SessionDb;
 use super::decode::lenient;

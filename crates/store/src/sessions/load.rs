@@ -24,6 +24,8 @@ pub struct StoredSession {
     pub quirks: Quirks,
     pub usage: Usage,
     pub api_calls: u64,
+    /// It came from a file, and what it brought along was not agreed to.
+    pub is_imported: bool,
     /// The active messages in order, as they were written; not yet repaired.
     pub messages: Vec<Message>,
     /// Those of them that are not as they were written: the disk, or somebody, changed them.
@@ -48,7 +50,7 @@ fn session(db: &Connection, id: &SessionId) -> rusqlite::Result<Option<StoredSes
     db.prepare_cached(
         "SELECT s.id, s.title, s.source, s.model, s.billing_provider, s.billing_base_url, s.system_prompt,
                 s.cwd, s.parent_session_id, s.started_at, x.quirks, s.input_tokens, s.output_tokens,
-                s.cache_read_tokens, s.cache_write_tokens, s.reasoning_tokens, s.api_call_count
+                s.cache_read_tokens, s.cache_write_tokens, s.reasoning_tokens, s.api_call_count, x.imported
          FROM sessions AS s LEFT JOIN hx_session_ext AS x ON x.session = s.id WHERE s.id = ?1",
     )?
     .query_row([id.as_str()], from_row)
@@ -76,6 +78,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
             reasoning: count(row, 15)?,
         },
         api_calls: count(row, 16)?,
+        is_imported: row.get::<_, Option<i64>>(17)? == Some(1),
         messages: Vec::new(),
         changed: Vec::new(),
     })

@@ -71,11 +71,13 @@ CREATE TABLE IF NOT EXISTS hx_message_ext (
 CREATE UNIQUE INDEX IF NOT EXISTS hx_message_ext_seq ON hx_message_ext(session, seq);
 CREATE INDEX IF NOT EXISTS hx_message_ext_copy ON hx_message_ext(copy_of) WHERE copy_of IS NOT NULL;
 
--- `ineffective` counts compactions in a row that did not help.
+-- `ineffective` counts compactions in a row that did not help; `imported` is 1 until the user agreed to what
+-- an imported session brought along.
 CREATE TABLE IF NOT EXISTS hx_session_ext (
   session TEXT PRIMARY KEY,
   quirks TEXT,
-  ineffective INTEGER NOT NULL DEFAULT 0
+  ineffective INTEGER NOT NULL DEFAULT 0,
+  imported INTEGER NOT NULL DEFAULT 0
 );
 
 -- Which session mentions which kept file.

@@ -37,7 +37,8 @@ pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
                 COALESCE(SUM(substr(name, 1, 3) = 'hx_'), 0),
                 COALESCE(SUM((name = 'hx_message_ext' AND instr(sql, 'sum INTEGER') > 0
                                   AND instr(sql, 'made INTEGER') > 0 AND instr(sql, 'copy_of INTEGER') > 0)
-                          OR (name = 'hx_session_ext' AND instr(sql, 'ineffective INTEGER') > 0)), 0)
+                          OR (name = 'hx_session_ext' AND instr(sql, 'ineffective INTEGER') > 0
+                                  AND instr(sql, 'imported INTEGER') > 0)), 0)
          FROM sqlite_master",
         [],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
@@ -98,11 +99,12 @@ pub(crate) fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 /// Columns that the tables of earlier builds do not have.
-const ADDED: [(&str, &str, &str); 4] = [
+const ADDED: [(&str, &str, &str); 5] = [
     ("hx_message_ext", "sum", "INTEGER"),
     ("hx_message_ext", "made", "INTEGER NOT NULL DEFAULT 0"),
     ("hx_message_ext", "copy_of", "INTEGER"),
     ("hx_session_ext", "ineffective", "INTEGER NOT NULL DEFAULT 0"),
+    ("hx_session_ext", "imported", "INTEGER NOT NULL DEFAULT 0"),
 ];
 
 /// Brings tables that are there up to date; one that is not there will have all columns at once.

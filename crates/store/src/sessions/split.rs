@@ -62,7 +62,10 @@ const TAKEN_OVER: [(&str, &str); 7] = [
          SELECT ?2, number, text, at FROM hx_pins WHERE session = ?1",
         "keep the pinned texts",
     ),
-    ("UPDATE hx_mailbox SET session = ?2 WHERE session = ?1 AND state = 'waiting'", "hand over what waits"),
+    (
+        "UPDATE hx_mailbox SET session = ?2 WHERE session = ?1 AND state IN ('waiting', 'held')",
+        "hand over what waits",
+    ),
     (
         "UPDATE hx_intents SET session = ?2
          WHERE turn IN (SELECT id FROM hx_turns WHERE session = ?1 AND state = 'open')",

@@ -68,7 +68,9 @@ async fn a_home_made_from_an_export_gives_the_same_export_and_messages() {
         assert_eq!(other.export(ExportFilter::default(), format).await, text);
         for id in ["root", "a-child"] {
             let id = SessionId::new(id);
-            assert_eq!(other.db.load(&id).await.unwrap(), desk.db.load(&id).await.unwrap(), "{id}");
+            let mut brought = other.db.load(&id).await.unwrap();
+            assert!(std::mem::take(&mut brought.is_imported), "{id}");
+            assert_eq!(brought, desk.db.load(&id).await.unwrap(), "{id}");
         }
         assert_eq!(verify(&other.path).findings, []);
         other.db.drain(Duration::from_secs(10)).await.unwrap();

@@ -63,7 +63,7 @@ async fn a_round_trip_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_waits_to_be_said_waits_on_after_an_import() {
+async fn mail_of_an_import_is_held_until_the_user_agrees() {
     let desk = filled().await;
     let id = SessionId::new("parent");
     assert!(desk.exported().await.iter().all(|session| session.get("hx_waiting_mail").is_none()));
@@ -80,6 +80,12 @@ async fn what_waits_to_be_said_waits_on_after_an_import() {
     assert_eq!((&mail[0]["mode"], &mail[0]["text"]), (&json!("queue"), &json!("and then?")));
     let other = Desk::new();
     other.db.import(&lines(&before)).await.unwrap();
+    assert_eq!(json!(other.exported().await), json!(before));
+    assert_eq!(other.db.waiting(&id).await.unwrap(), []);
+    let parts = other.db.imported_parts(&id).await.unwrap().unwrap();
+    assert_eq!(parts.mail, ["and then?", "not that \0 way"]);
+    other.db.trust_import(&id).await.unwrap();
+    assert_eq!(other.db.imported_parts(&id).await.unwrap(), None);
     assert_eq!(json!(other.exported().await), json!(before));
     let waiting = other.db.waiting(&id).await.unwrap();
     let said: Vec<_> = waiting.iter().map(|mail| (mail.mode, mail.text.as_str())).collect();
@@ -102,7 +108,9 @@ async fn a_file_cannot_say_that_mail_was_delivered_and_mail_without_words_is_nam
     assert!(other.exported().await.is_empty());
     let sly = json!({"mode": "queue", "text": "hi", "created_at": 2.0, "state": "delivered", "session": "x", "id": 7});
     other.db.import(&lines(&[one(sly)])).await.unwrap();
-    assert_eq!(other.db.waiting(&SessionId::new("s")).await.unwrap()[0].text, "hi");
+    let id = SessionId::new("s");
+    assert_eq!(other.db.waiting(&id).await.unwrap(), []);
+    assert_eq!(other.db.imported_parts(&id).await.unwrap().unwrap().mail, ["hi"]);
 }
 
 #[tokio::test]

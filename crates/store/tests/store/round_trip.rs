@@ -95,6 +95,7 @@ async fn a_session_comes_back_with_its_costs_and_quirks() {
         quirks,
         usage: Usage { input: 11, output: 4, cache_read: 6, cache_write: 8, reasoning: 10 },
         api_calls: 2,
+        is_imported: false,
         messages: vec![Message::user("q"), Message::assistant("a")],
         changed: Vec::new(),
     };

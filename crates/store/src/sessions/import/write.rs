@@ -4,9 +4,9 @@
 //! A turn that was open when it was exported is open again, so that taking the session up closes
 //! it as after a crash.
 
-use super::epochs;
 use super::row::{Own, Table, row_for};
 use super::{Ids, Session};
+use super::{consent, epochs};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::titles::{numbered, titles_like};
@@ -56,6 +56,7 @@ pub(super) fn session(db: &Connection, session: &Session, before: &Ids) -> Resul
     ids.extend(insert_messages(db, session, &turns).doing("import a message")?);
     epochs::insert(db, session, &ids).doing("import a compaction")?;
     insert_mail(db, session).doing("import a message that waits")?;
+    consent::mark(db, &session.id).doing("mark an imported session")?;
     count_messages(db, session).doing("count the messages")?;
     Ok(Some(ids))
 }
@@ -144,7 +145,8 @@ fn insert_turns(db: &Connection, session: &Session) -> rusqlite::Result<Turns> {
     Ok(turns)
 }
 
-/// What waited when the session was exported waits again; nothing else about it is taken from the file.
+/// What waited when the session was exported is held until the user agrees to it; nothing else about it is
+/// taken from the file.
 fn insert_mail(db: &Connection, session: &Session) -> rusqlite::Result<()> {
     for mail in objects(&session.columns, "hx_waiting_mail") {
         let mut row = row_for(db, Table::Mailbox, mail)?;
@@ -152,6 +154,7 @@ fn insert_mail(db: &Connection, session: &Session) -> rusqlite::Result<()> {
             row.unset(column);
         }
         row.set("session", Stored::Text(session.id.clone()));
+        row.set("state", Stored::Text("held".to_owned()));
         row.insert(db)?;
     }
     Ok(())
