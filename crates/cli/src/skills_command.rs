@@ -87,6 +87,9 @@ pub(crate) enum SkillsCommand {
         /// Let caution pass, and replace what was changed here
         #[arg(long)]
         force: bool,
+        /// Fetch from this machine or a private network
+        #[arg(long)]
+        allow_private: bool,
     },
 }
 
@@ -102,7 +105,9 @@ pub(crate) async fn run(command: SkillsCommand, common: &Common) -> Result<Exit,
         SkillsCommand::Enable { name, platform } => switch::run(&place, &name, platform.as_deref(), true),
         SkillsCommand::Disable { name, platform } => switch::run(&place, &name, platform.as_deref(), false),
         SkillsCommand::Check { name } => install::check(&place, name.as_deref()),
-        SkillsCommand::Update { name, force } => install::update(&place, name.as_deref(), force).await,
+        SkillsCommand::Update { name, force, allow_private } => {
+            install::update(&place, name.as_deref(), force, allow_private).await
+        }
     }
 }
 

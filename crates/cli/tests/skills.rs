@@ -106,7 +106,8 @@ async fn skills_come_from_folders_archives_addresses_and_repositories() {
         (format!("{address}/tool.tar.gz"), "url"),
         (format!("git+file://{}", dir.path().display()), "git"),
     ] {
-        let done = json_of(home.path(), &["skills", "install", &from, "--category", "dev"]).await;
+        let args = ["skills", "install", &from, "--category", "dev", "--allow-private"];
+        let done = json_of(home.path(), &args).await;
         assert_eq!(
             (&done["name"], &done["files"], &done["scan"]["verdict"]),
             (&json!("tool"), &json!(2), &json!("safe"))
@@ -143,15 +144,26 @@ async fn what_may_not_come_in_changes_nothing() {
     std::os::unix::fs::symlink("/etc/passwd", link_folder.join("scripts/p")).unwrap();
     shell(linked.path(), &["tar", "-cf", "linked.tar", "inner"]);
     let outside = serve(vec![redirect("http://192.0.2.1/x.zip")]);
+    let here = serve(vec![ok(b"never sent")]);
+    let port = here.rsplit(':').next().unwrap();
     let hooked = format!("git+ext::sh -c touch% {}", home.path().join("pwned").display());
     for (from, want) in [
         (folder.display().to_string(), "dangerous"),
         (link_folder.display().to_string(), "a link"),
         (linked.path().join("linked.tar").display().to_string(), "a link"),
-        (format!("{outside}/x.zip"), "use https"),
+        (format!("{outside}/x.zip"), "--allow-private"),
+        (format!("{here}/x.zip"), "--allow-private"),
+        (format!("http://localhost:{port}/x.zip"), "--allow-private"),
+        (format!("http://2130706433:{port}/x.zip"), "--allow-private"),
+        ("https://169.254.169.254/latest/meta-data".to_owned(), "--allow-private"),
+        ("https://[::ffff:10.0.0.1]/x.zip".to_owned(), "--allow-private"),
+        ("https://100.100.100.200/x.zip".to_owned(), "--allow-private"),
+        ("git+https://localhost/x".to_owned(), "--allow-private"),
+        ("git+https://10.0.0.1/x".to_owned(), "--allow-private"),
+        ("git+ssh://git@192.168.0.1/x".to_owned(), "--allow-private"),
         ("http://192.0.2.1/x.zip".to_owned(), "use https"),
         (hooked, "no address"),
-        ("git+http://192.0.2.1/x".to_owned(), "not allowed"),
+        ("git+http://192.0.2.1/x".to_owned(), "--allow-private"),
         ("git+--upload-pack=x".to_owned(), "no address"),
         ("https://me:word@example.com/x.zip".to_owned(), "password"),
         ("/nowhere/at/all".to_owned(), "could not read"),
@@ -159,6 +171,12 @@ async fn what_may_not_come_in_changes_nothing() {
         let out = run(home.path(), &["skills", "install", &from, "--force"]).await;
         assert!(code(&out) != 0 && stderr(&out).contains(want), "{from}: {}", stderr(&out));
     }
+    // With consent the address is asked, and its redirect is not followed without encryption.
+    let from = format!("{outside}/x.zip");
+    let out = run(home.path(), &["skills", "install", &from, "--allow-private"]).await;
+    assert!(code(&out) != 0 && stderr(&out).contains("use https"), "{}", stderr(&out));
+    let out = run(home.path(), &["skills", "install", "git+http://192.0.2.1/x", "--allow-private"]).await;
+    assert!(code(&out) != 0 && stderr(&out).contains("not allowed"), "{}", stderr(&out));
     drop(hostile);
     let left: Vec<_> =
         fs::read_dir(home.path().join("skills")).unwrap().flatten().map(|e| e.file_name()).collect();

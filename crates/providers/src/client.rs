@@ -4,6 +4,7 @@
 //! than a whole request), and one for https. Both follow no redirects and ask for no
 //! compression; their proxy comes from settings, never from the environment.
 
+use crate::public_address::PublicResolver;
 use crate::{Deadlines, Patience};
 use hermes_wire::Failure;
 use reqwest::{Client, Proxy, redirect};
@@ -18,6 +19,8 @@ pub struct HttpSettings {
     /// Hosts that are reached directly, separated by commas; loopback always is.
     pub no_proxy: Option<String>,
     pub patience: Patience,
+    /// Names lead to public addresses only. A proxy resolves names itself.
+    pub public_only: bool,
 }
 
 /// One kept-alive client per scheme.
@@ -37,6 +40,11 @@ pub fn install_tls() {
 impl HttpClients {
     pub fn new(settings: HttpSettings) -> Self {
         Self { settings, ..Self::default() }
+    }
+
+    /// Clients with the same settings that connect to public addresses only.
+    pub(crate) fn public_only(&self) -> Self {
+        Self::new(HttpSettings { public_only: true, ..self.settings.clone() })
     }
 
     /// What the user wants calls to take at most.
@@ -74,6 +82,8 @@ impl HttpClients {
             let direct =
                 format!("localhost,127.0.0.1,::1,{}", self.settings.no_proxy.as_deref().unwrap_or_default());
             builder = builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_string(&direct)));
+        } else if self.settings.public_only {
+            builder = builder.dns_resolver(Arc::new(PublicResolver));
         }
         builder.build().map_err(|error| unusable("the HTTP client", &error))
     }

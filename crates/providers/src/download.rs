@@ -2,6 +2,7 @@
 
 use crate::Asker;
 use crate::address::origin;
+use crate::public_address::{Reach, private_literal};
 use hermes_wire::Failure;
 use url::Url;
 
@@ -9,14 +10,21 @@ use url::Url;
 const MOST_REDIRECTS: usize = 5;
 
 /// Reads all of it. No credential is sent. An https address never leads to one without, and only this
-/// machine is asked without encryption.
-pub async fn download(asker: &Asker, url: Url, most: usize) -> Result<Vec<u8>, Failure> {
+/// machine is asked without encryption. Addresses are checked when they are connected to.
+pub async fn download(asker: &Asker, url: Url, most: usize, reach: Reach) -> Result<Vec<u8>, Failure> {
     let mut url = url;
+    let clients = match reach {
+        Reach::Public => asker.clients.public_only(),
+        Reach::Private => asker.clients.clone(),
+    };
     for _ in 0..=MOST_REDIRECTS {
         if url.scheme() != "https" && !crate::is_loopback(&url) {
             return Err(refused(&url, "it is not asked without encryption; use https".to_owned()));
         }
-        let request = asker.clients.of(&url)?.get(url.clone());
+        if let Some(why) = private_literal(&url).filter(|_| reach == Reach::Public) {
+            return Err(refused(&url, why));
+        }
+        let request = clients.of(&url)?.get(url.clone());
         let answer = asker.any_answer(request, origin(&url), most).await?;
         if answer.status.is_success() {
             return Ok(answer.bytes);

@@ -20,6 +20,7 @@ mod mode;
 mod models_list;
 mod outbox;
 mod probe;
+mod public_address;
 mod receive;
 mod resolve;
 mod shared_limit;
@@ -44,6 +45,7 @@ pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
 pub use models_list::{ListedModel, list_models};
 pub use outbox::{Outbox, OutboxError};
 pub use probe::{Basis, ProbedServer, ServerKind, Window, ollama_num_ctx, probe};
+pub use public_address::{Reach, is_public, public_addresses, repository_host};
 pub use resolve::{
     Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted,
     is_own_address, locate, own_address, resolve, resolve_with,

@@ -58,8 +58,8 @@ pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
     Asker, CustomProvider, Endpoint, Fact, KeySource, ListedModel, LocalServer, ModeName, ModelFacts, Place,
-    Prices, ProbedServer, Provider, Reason, ResolveError, find_local_servers, find_provider, install_tls,
-    is_loopback, list_models, parse_base_url, probe, providers, shown_url,
+    Prices, ProbedServer, Provider, Reach, Reason, ResolveError, find_local_servers, find_provider,
+    install_tls, is_loopback, list_models, parse_base_url, probe, providers, shown_url,
 };
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
 pub use home::Home;

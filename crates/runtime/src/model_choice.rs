@@ -70,6 +70,7 @@ pub(crate) fn http_clients(config: &Config) -> Result<HttpClients, RuntimeError>
         proxy: config.text("network.proxy")?,
         no_proxy: config.text("network.no_proxy")?,
         patience: patience(config)?,
+        public_only: false,
     }))
 }
 

@@ -4,6 +4,7 @@ use super::{Place, failure, fetch_failure};
 use crate::exit::{Exit, Failure};
 use crate::term::{self, printable};
 use clap::Args;
+use hermes_runtime::Reach;
 use hermes_runtime::skills;
 use hermes_store::skills::{Concern, InstallOptions, Installed, LockFile, SkillSource, State};
 use serde_json::{Value, json};
@@ -21,6 +22,9 @@ pub(crate) struct InstallArgs {
     /// Install it although the scan says caution
     #[arg(long)]
     force: bool,
+    /// Fetch from this machine or a private network
+    #[arg(long)]
+    allow_private: bool,
 }
 
 pub(super) async fn run(place: &Place, args: &InstallArgs) -> Result<Exit, Failure> {
@@ -33,7 +37,9 @@ pub(super) async fn run(place: &Place, args: &InstallArgs) -> Result<Exit, Failu
         replaces: false,
         now: skills::now(),
     };
-    let done = skills::install(&place.home, &place.config, &source, &options).await.map_err(fetch_failure)?;
+    let done = skills::install(&place.home, &place.config, &source, &options, reach(args.allow_private))
+        .await
+        .map_err(fetch_failure)?;
     for concern in &done.judged.concerns {
         term::complain(&printable(&format!("hermes: {}", told(concern))));
     }
@@ -42,6 +48,10 @@ pub(super) async fn run(place: &Place, args: &InstallArgs) -> Result<Exit, Failu
     let words = format!("{} {already}: {} ({files} files, scan: {verdict}).", done.name, done.dir.display());
     place.answer(&words, &as_json(&done));
     Ok(Exit::Answered)
+}
+
+fn reach(allows_private: bool) -> Reach {
+    if allows_private { Reach::Private } else { Reach::Public }
 }
 
 pub(super) fn check(place: &Place, name: Option<&str>) -> Result<Exit, Failure> {
@@ -66,7 +76,12 @@ pub(super) fn check(place: &Place, name: Option<&str>) -> Result<Exit, Failure> 
     Ok(if is_wrong { Exit::FailedTurn } else { Exit::Answered })
 }
 
-pub(super) async fn update(place: &Place, name: Option<&str>, force: bool) -> Result<Exit, Failure> {
+pub(super) async fn update(
+    place: &Place,
+    name: Option<&str>,
+    force: bool,
+    allow_private: bool,
+) -> Result<Exit, Failure> {
     hermes_runtime::install_tls();
     let names: Vec<String> = match name {
         Some(name) => vec![name.to_owned()],
@@ -75,7 +90,7 @@ pub(super) async fn update(place: &Place, name: Option<&str>, force: bool) -> Re
     let (mut results, mut has_failed) = (Vec::new(), false);
     for name in names {
         // One that cannot be fetched does not keep the others.
-        match skills::update(&place.home, &place.config, &name, force).await {
+        match skills::update(&place.home, &place.config, &name, force, reach(allow_private)).await {
             Ok(done) => {
                 let words = if done.is_same { "is up to date" } else { "updated" };
                 results.push(as_json(&done));

@@ -6,10 +6,11 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::model_choice::asker;
 use hermes_exec::{Direct, Ended, child_env, run_direct};
-use hermes_providers::{download, shown_url};
+use hermes_providers::{Reach, download, is_public, public_addresses, repository_host, shown_url};
 use hermes_store::skills::{
     Brought, InstallOptions, Installed, LockFile, MAX_PACKED, Quarantine, SkillError, SkillSource,
 };
+use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -58,6 +59,7 @@ pub async fn install(
     config: &Config,
     source: &SkillSource,
     options: &InstallOptions,
+    reach: Reach,
 ) -> Result<Installed, FetchError> {
     home.ensure().map_err(RuntimeError::from)?;
     let quarantine = Quarantine::open(home.path())?;
@@ -65,12 +67,12 @@ pub async fn install(
         SkillSource::Folder(_) | SkillSource::Archive(_) => Brought::Here(source.clone()),
         SkillSource::Url(url) => {
             let path = quarantine.path().join("download");
-            fetch_file(config, url, &path).await?;
+            fetch_file(config, url, &path, reach).await?;
             Brought::Fetched { source: source.clone(), path }
         }
         SkillSource::Git(url) => {
             let path = quarantine.path().join("clone");
-            clone(config, url, quarantine.path(), &path).await?;
+            clone(config, url, quarantine.path(), &path, reach).await?;
             Brought::Fetched { source: source.clone(), path }
         }
     };
@@ -86,29 +88,42 @@ pub async fn install(
 }
 
 /// Fetches a skill again from where it came from.
-pub async fn update(home: &Home, config: &Config, name: &str, force: bool) -> Result<Installed, FetchError> {
+pub async fn update(
+    home: &Home,
+    config: &Config,
+    name: &str,
+    force: bool,
+    reach: Reach,
+) -> Result<Installed, FetchError> {
     let lock = LockFile::load(home.path())?;
     let known = lock.installed.get(name).ok_or_else(|| FetchError::NotInstalled(name.to_owned()))?;
     let source = SkillSource::parse(&known.identifier)?;
     let path = known.others.get("path").and_then(serde_json::Value::as_str).map(str::to_owned);
     let options = InstallOptions { path, category: None, force, replaces: true, now: super::now() };
-    install(home, config, &source, &options).await
+    install(home, config, &source, &options, reach).await
 }
 
-async fn fetch_file(config: &Config, text: &str, path: &Path) -> Result<(), FetchError> {
+async fn fetch_file(config: &Config, text: &str, path: &Path, reach: Reach) -> Result<(), FetchError> {
     let url = text.parse().map_err(|_| FetchError::Address(text.to_owned()))?;
     let from = shown_url(&url);
     let asker = asker(config, DOWNLOAD_LIMIT)?;
     let why = |why: String| FetchError::Fetch { from: from.clone(), why };
-    let bytes = download(&asker, url, MAX_PACKED).await.map_err(|failure| why(failure.to_string()))?;
+    let bytes = download(&asker, url, MAX_PACKED, reach).await.map_err(|failure| why(failure.to_string()))?;
     tokio::fs::write(path, bytes).await.map_err(|error| why(error.to_string()))
 }
 
-async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path) -> Result<(), FetchError> {
+async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path, reach: Reach) -> Result<(), FetchError> {
     if url.starts_with('-') || url.contains("::") || url.chars().any(char::is_control) {
         return Err(FetchError::Address(url.to_owned()));
     }
-    let mut argv: Vec<String> = GIT.iter().map(|word| (*word).to_owned()).collect();
+    let why = |why: String| FetchError::Fetch { from: without_password(url), why };
+    let pinned = match reach {
+        Reach::Public => pinned(config, url).await.map_err(why)?,
+        Reach::Private => Vec::new(),
+    };
+    let mut argv: Vec<String> = GIT[..1].iter().map(|word| (*word).to_owned()).collect();
+    argv.extend(pinned);
+    argv.extend(GIT[1..].iter().map(|word| (*word).to_owned()));
     argv.extend(["--".to_owned(), url.to_owned(), into.to_string_lossy().into_owned()]);
     let shell = config.layers().shell.iter().map(|(name, value)| (name.clone(), value.clone()));
     let mut env = child_env(shell, &["SSH_AUTH_SOCK".to_owned()]);
@@ -126,7 +141,6 @@ async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path) -> Result<()
     );
     let program =
         Direct { argv, cwd: cwd.to_owned(), env, input: Vec::new(), timeout: CLONE_LIMIT, most_output: 4096 };
-    let why = |why: String| FetchError::Fetch { from: without_password(url), why };
     let output = run_direct(program).await.map_err(|error| {
         let cause = std::error::Error::source(&error).map_or(String::new(), |cause| format!(" ({cause})"));
         why(format!("git could not be started: {error}{cause}"))
@@ -139,6 +153,42 @@ async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path) -> Result<()
         }
         _ => Err(why(format!("it took longer than {} s", CLONE_LIMIT.as_secs()))),
     }
+}
+
+/// Options that keep git at addresses that were checked. It resolves names itself, so it is given the
+/// address; and it follows no redirects, which could lead anywhere.
+async fn pinned(config: &Config, url: &str) -> Result<Vec<String>, String> {
+    let Some((host, port, is_web)) = repository_host(url) else { return Ok(Vec::new()) };
+    let has_proxy = config.text("network.proxy").ok().flatten().is_some_and(|proxy| !proxy.is_empty());
+    let found = match host.parse::<IpAddr>() {
+        Ok(address) if is_public(address) => return Ok(no_redirects()),
+        Ok(address) => {
+            return Err(format!("{address} is a private address; use --allow-private if you mean it"));
+        }
+        // A proxy resolves names, and ssh may know a name that nobody else does.
+        Err(_) if has_proxy => return Ok(no_redirects()),
+        Err(_) => public_addresses(&host, port).await,
+    };
+    match (found, is_web) {
+        (Ok(addresses), true) => {
+            let addresses: Vec<String> = addresses
+                .iter()
+                .map(|address| match address.ip() {
+                    IpAddr::V4(address) => address.to_string(),
+                    IpAddr::V6(address) => format!("[{address}]"),
+                })
+                .collect();
+            let pin = format!("http.curloptResolve={host}:{port}:{}", addresses.join(","));
+            Ok(no_redirects().into_iter().chain(["-c".to_owned(), pin]).collect())
+        }
+        (Ok(_), false) => Ok(Vec::new()),
+        (Err(error), false) if error.kind() != std::io::ErrorKind::Other => Ok(Vec::new()),
+        (Err(error), _) => Err(error.to_string()),
+    }
+}
+
+fn no_redirects() -> Vec<String> {
+    vec!["-c".to_owned(), "http.followRedirects=false".to_owned()]
 }
 
 /// The address without a name and password that stand before the host.
