@@ -70,6 +70,9 @@ mod tests {
         assert_eq!(coerce("toolsets", "web, file").unwrap(), json!(["web", "file"]));
         assert_eq!(coerce("approvals.mode", "off").unwrap(), json!("off"));
         let error = coerce("agent.max_turns", "lots").unwrap_err().to_string();
-        assert_eq!(error, "`agent.max_turns` must be a whole number, but the command line has `lots`");
+        assert_eq!(
+            error,
+            "`agent.max_turns` must be a whole number, 0 or more, but the command line has `lots`"
+        );
     }
 }

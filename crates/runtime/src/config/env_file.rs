@@ -4,15 +4,13 @@
 //! bad line has a number, costs no other line, and an edit knows what to replace.
 
 use std::fmt;
-use std::fs;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::error::ConfigError;
 use super::expand::is_name;
+use super::file::read_settings;
 use super::secret_names::is_secret_variable;
-use crate::home::HomeError;
 
 /// A quoted value may go over this many lines: enough for any private key.
 const LONGEST_VALUE: usize = 128;
@@ -53,14 +51,7 @@ impl fmt::Display for EnvNotice {
 
 impl EnvFile {
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        match fs::read(path) {
-            Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => Ok(Self::parse(path, text)),
-                Err(_) => Err(ConfigError::NotText { path: path.to_owned() }),
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::parse(path, String::new())),
-            Err(error) => Err(HomeError::io("read", path)(error).into()),
-        }
+        Ok(Self::parse(path, read_settings(path)?.unwrap_or_default()))
     }
 
     /// Like [`EnvFile::load`], for text that is already here.

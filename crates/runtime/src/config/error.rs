@@ -44,6 +44,10 @@ pub enum ConfigError {
     NotText { path: PathBuf },
     #[error("`{key}` must be {wanted}, but {origin} has {found}")]
     WrongType { origin: Origin, key: String, found: String, wanted: String },
+    #[error("`{key}` at {origin} uses ${{{variable}}}, which is not set: `hermes config set {variable} ...`")]
+    UnsetVariable { origin: Origin, key: String, variable: String },
+    #[error("{} has {} MiB; settings have at most {} MiB", path.display(), size >> 20, most >> 20)]
+    TooLarge { path: PathBuf, size: u64, most: u64 },
     #[error("`{key}` is not a key: use names joined by dots, such as `agent.max_turns`")]
     BadKey { key: String },
     #[error("`{name}` is not a variable name: use letters, digits and underscores")]

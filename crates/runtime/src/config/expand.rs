@@ -31,6 +31,15 @@ pub(crate) fn expand<'a>(text: &'a str, lookup: &dyn Fn(&str) -> Option<String>)
     Cow::Owned(out)
 }
 
+/// The first `${NAME}` in a text for which `lookup` knows no value.
+pub(crate) fn unset<'a>(text: &'a str, lookup: &dyn Fn(&str) -> Option<String>) -> Option<&'a str> {
+    let names = text.match_indices("${").filter_map(|(at, _)| {
+        let (name, _) = text[at + 2..].split_once('}')?;
+        Some(name).filter(|name| is_name(name))
+    });
+    { names }.find(|name| lookup(name).is_none())
+}
+
 /// Whether `name` can name an environment variable.
 pub(crate) fn is_name(name: &str) -> bool {
     let mut chars = name.chars();

@@ -2,13 +2,35 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use super::error::ConfigError;
 use crate::home::HomeError;
+
+/// The largest file of settings that is read: what people write is a thousandth of it.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// The text of a file of settings; nothing where there is none.
+pub(crate) fn read_settings(path: &Path) -> Result<Option<String>, ConfigError> {
+    let failed = |error| ConfigError::from(HomeError::io("read", path)(error));
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let size = file.metadata().map_err(failed)?.len();
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(MOST_BYTES)).unwrap_or_default());
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let size = size.max(bytes.len() as u64);
+        return Err(ConfigError::TooLarge { path: path.to_owned(), size, most: MOST_BYTES });
+    }
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| ConfigError::NotText { path: path.to_owned() })
+}
 
 /// A loaded `config.yaml`. A missing file is an empty one.
 #[derive(Clone, Default)]
@@ -21,13 +43,7 @@ pub struct ConfigFile {
 impl ConfigFile {
     /// Reads the file; on malformed YAML the error names the place and the file stays as it is.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let text = match fs::read(path) {
-            Ok(bytes) => {
-                String::from_utf8(bytes).map_err(|_| ConfigError::NotText { path: path.to_owned() })?
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(HomeError::io("read", path)(error).into()),
-        };
+        let text = read_settings(path)?.unwrap_or_default();
         Self::parse(path, text)
     }
 

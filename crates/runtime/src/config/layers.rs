@@ -297,6 +297,10 @@ impl Config {
         let Some(value) = self.0.file.get(key.name) else {
             return Ok(None);
         };
+        if let Some(variable) = Setting::unset_variable(value, &self.lookup()) {
+            let (origin, key) = (self.file_origin(key.name), key.name.to_owned());
+            return Err(ConfigError::UnsetVariable { origin, key, variable });
+        }
         match Setting::of_tree(key.kind, value, &self.lookup()) {
             Some(setting) => {
                 let origin = Origin::File { path: self.0.file.path().to_owned(), line: None };

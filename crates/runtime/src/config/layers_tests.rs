@@ -72,10 +72,14 @@ fn getters_give_the_type_they_are_named_after() {
         &[("model", "flag/model")],
         "HOST=example.org\n",
         &[("OPENAI_BASE_URL", "http://x")],
-        "toolsets: [web, file]\ndisplay: {show_reasoning: no}\nmodel:\n  base_url: https://${HOST}/${NOPE}\nfoo: {n: 7, list: [a]}\n",
+        "toolsets: [web, file]\ndisplay: {show_reasoning: no}\nmodel:\n  base_url: https://${HOST}/v1\n  api_key: ${NOPE}\nfoo: {n: 7, list: [a]}\n",
     );
     assert_eq!(config.text("model.default").unwrap().as_deref(), Some("flag/model"));
-    assert_eq!(config.text("model.base_url").unwrap().as_deref(), Some("https://example.org/${NOPE}"));
+    assert_eq!(config.text("model.base_url").unwrap().as_deref(), Some("https://example.org/v1"));
+    assert_eq!(
+        config.text("model.api_key").unwrap_err().to_string(),
+        "`model.api_key` at /h/config.yaml line 5 uses ${NOPE}, which is not set: `hermes config set NOPE ...`"
+    );
     assert_eq!(config.list("toolsets").unwrap(), ["web", "file"]);
     assert!(!config.boolean("display.show_reasoning").unwrap());
     assert_eq!(config.integer("model.max_tokens").unwrap(), None);
@@ -94,13 +98,13 @@ fn a_wrong_type_names_key_place_and_wish() {
             "",
             "a: 1\nagent:\n  max_turns: many\n",
             "agent.max_turns",
-            "`agent.max_turns` must be a whole number, but /h/config.yaml line 3 has `many`",
+            "`agent.max_turns` must be a whole number, 0 or more, but /h/config.yaml line 3 has `many`",
         ),
         (
             "TERMINAL_TIMEOUT=soon",
             "",
             "terminal.timeout",
-            "`terminal.timeout` must be a whole number, but TERMINAL_TIMEOUT in .env has `soon`",
+            "`terminal.timeout` must be a whole number, 0 or more, but TERMINAL_TIMEOUT in .env has `soon`",
         ),
         (
             "",

@@ -3,7 +3,7 @@
 use hermes_conversation::Money;
 use serde_json::Value;
 
-use super::expand::expand;
+use super::expand::{expand, unset};
 use super::keys::{Fallback, Kind};
 
 /// A value of the type its key asks for.
@@ -27,6 +27,15 @@ impl Setting {
             Fallback::Integer(number) => Some(Self::Integer(number)),
             Fallback::Boolean(on) => Some(Self::Boolean(on)),
             Fallback::List(items) => Some(Self::List(items.iter().map(|item| item.to_string()).collect())),
+        }
+    }
+
+    /// The first variable in a value of the file that is not set.
+    pub(crate) fn unset_variable(value: &Value, lookup: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        match value {
+            Value::String(text) => unset(text, lookup).map(str::to_owned),
+            Value::Array(items) => items.iter().find_map(|item| Self::unset_variable(item, lookup)),
+            _ => None,
         }
     }
 
@@ -126,7 +135,7 @@ fn share(text: &str) -> Option<f64> {
 pub(crate) fn wanted(kind: Kind) -> String {
     match kind {
         Kind::Text => "text".into(),
-        Kind::Integer => "a whole number".into(),
+        Kind::Integer => "a whole number, 0 or more".into(),
         Kind::Dollars => "a number of dollars such as 2.50".into(),
         Kind::Share => "a number from 0 to 1 such as 0.5".into(),
         Kind::Boolean => "true or false".into(),
@@ -156,10 +165,11 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
 }
 
 /// Whole numbers, also as Python writes them (`180.0`, `50_000`).
+/// Every number of the settings counts something, so none is negative.
 fn integer(text: &str) -> Option<i64> {
     let plain = text.replace('_', "");
     let whole = plain.strip_suffix(".0").unwrap_or(&plain);
-    whole.parse().ok()
+    whole.parse().ok().filter(|number| *number >= 0)
 }
 
 fn list(text: &str) -> Option<Vec<String>> {
