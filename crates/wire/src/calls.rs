@@ -6,7 +6,7 @@ use hermes_conversation::{CallId, RawJson, ToolCall};
 
 /// Calls in one reply. No model makes so many; looking each up among more would cost a hostile server
 /// little and us a lot.
-const MOST: usize = 1_024;
+pub(crate) const MOST_CALLS: usize = 1_024;
 
 /// The calls of one reply, in the order in which they began.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Assembler {
                 place
             }
             // The rest runs into the last one, which is never run.
-            _ if self.slots.len() >= MOST => {
+            _ if self.slots.len() >= MOST_CALLS => {
                 let last = self.slots.len() - 1;
                 self.slots[last].is_cut = true;
                 return &mut self.slots[last];

@@ -9,6 +9,7 @@ mod list;
 mod responses;
 mod responses_decode;
 
+use crate::calls::MOST_CALLS;
 use crate::{ApiMode, CallState, Failure, ModelEvent, ModelRequest, Reply, RequestSettings};
 use anthropic_decode::AnthropicDecoder;
 use chat_decode::ChatDecoder;
@@ -80,6 +81,8 @@ pub enum DecodeError {
     Reported { body: String },
     #[error("the stream ended before the reply did")]
     Unfinished,
+    #[error("the reply has too many tool calls ({} or more)", MOST_CALLS)]
+    TooManyCalls,
 }
 
 impl From<DecodeError> for Failure {
@@ -175,16 +178,24 @@ impl Decoder {
         if skipped > 0 {
             reply.calls.fill(CallState::Malformed);
         }
-        Ok(reply)
+        within_limit(reply)
     }
 
     /// The reply of a request that was not streamed.
     pub fn plain(mode: ApiMode, body: &str) -> Result<Reply, DecodeError> {
-        match mode {
+        within_limit(match mode {
             ApiMode::ChatCompletions => chat_decode::plain(body),
             ApiMode::AnthropicMessages => anthropic_decode::plain(body),
             ApiMode::CodexResponses => responses_decode::plain(body),
-        }
+        }?)
+    }
+}
+
+/// A reply with more calls than are kept is refused as that, not taken for one that was cut.
+fn within_limit(reply: Reply) -> Result<Reply, DecodeError> {
+    match reply.message.calls.len() >= MOST_CALLS {
+        true => Err(DecodeError::TooManyCalls),
+        false => Ok(reply),
     }
 }
 
