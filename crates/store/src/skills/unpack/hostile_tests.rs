@@ -101,6 +101,21 @@ fn honest_archives_of_every_kind_are_the_same_parcel() {
 }
 
 #[test]
+fn names_with_a_nul_are_refused() {
+    let (good, skill) = ((b'0', "SKILL.md", SKILL.as_bytes()), SKILL.as_bytes());
+    let long = "scripts/a\0b\0";
+    let pax = "21 path=scripts/a\0b.x\n";
+    for (what, archive) in [
+        ("tar", tar(&[good, (b'0', "scripts/a.sh\0.txt", b"x")])),
+        ("long name", tar(&[good, (b'L', "n", long.as_bytes()), (b'0', "x", b"x")])),
+        ("pax", tar(&[good, (b'x', "n", pax.as_bytes()), (b'0', "x", b"x")])),
+        ("zip", zip(&[("SKILL.md", 0o100_644, skill), ("scripts/a.sh\0.txt", 0o100_644, b"x")])),
+    ] {
+        assert!(unpack(&archive).is_err(), "{what}");
+    }
+}
+
+#[test]
 fn long_names_are_read_and_checked() {
     let long = format!("a/{}/SKILL.md", "n".repeat(120));
     let record = format!("path={long}\n");

@@ -112,8 +112,12 @@ fn pax_path(mut records: &str) -> Result<Option<String>, ParcelError> {
     Ok(path)
 }
 
+/// A name up to its NUL. One that goes on behind it would be another name to another reader.
 fn text(field: &[u8]) -> Result<&str, ParcelError> {
     let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+    if field[end..].iter().any(|byte| *byte != 0) {
+        return Err(ParcelError::Damaged("a name in the tar file has a NUL in it"));
+    }
     std::str::from_utf8(&field[..end]).map_err(|_| ParcelError::Damaged("a name in the tar file is no UTF-8"))
 }
 
