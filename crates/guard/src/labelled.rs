@@ -15,7 +15,7 @@ pub(crate) enum Label {
 }
 
 /// Longer values are judged by their beginning and taken out whole.
-const SAMPLE: usize = 200;
+const SAMPLE: usize = 64;
 
 /// The value of a label that ends at `after`, as a range.
 pub(crate) fn value(bytes: &[u8], start: usize, after: usize, label: Label) -> Option<(usize, usize)> {

@@ -4,6 +4,7 @@
 //! text from outside as data before it enters a prompt. All are plain functions over values;
 //! finding the secrets and keeping the fence key is the caller's work.
 
+mod abandoned;
 mod encoding;
 mod fence;
 mod labelled;
@@ -14,6 +15,7 @@ mod seal;
 mod secrets;
 mod shapes;
 
+pub use abandoned::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, sweep_abandoned};
 pub use fence::{FenceKey, defuse_tag, delimit, fence};
 pub use redact::{placeholders, redact};
 pub use scan::{Finding, Neutralised, Scope, neutralise, scan};

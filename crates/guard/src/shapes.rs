@@ -235,7 +235,7 @@ fn bot_token(bytes: &[u8], colon: usize) -> Option<Hit> {
 
 /// Two or three parts in base64; the first begins with an object.
 fn web_token(bytes: &[u8], start: usize) -> Option<Hit> {
-    const LONGEST_HEAD: usize = 1024;
+    const LONGEST_HEAD: usize = 256;
     if !is_word_start(bytes, start) {
         return None;
     }

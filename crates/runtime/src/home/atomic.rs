@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::HomeError;
+use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, sweep_abandoned};
 
 /// Same as the kernel's own limit for one look-up.
 const MOST_LINKS: usize = 40;
@@ -19,9 +20,10 @@ pub fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Home
         Some(dir) if !dir.as_os_str().is_empty() => dir,
         _ => Path::new("."),
     };
+    sweep_abandoned(dir);
     let mut file = tempfile::Builder::new()
-        .prefix(".hermes-")
-        .suffix(".tmp")
+        .prefix(TEMPORARY_PREFIX)
+        .suffix(TEMPORARY_SUFFIX)
         .permissions(Permissions::from_mode(0o600))
         .tempfile_in(dir)
         .map_err(HomeError::io("create a file in", dir))?;

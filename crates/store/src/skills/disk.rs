@@ -5,6 +5,7 @@
 
 use super::parcel::PackedFile;
 use super::{SkillError, skills_dir};
+use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, sweep_abandoned};
 use rustix::fs::{FlockOperation, RenameFlags};
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::Write;
@@ -83,8 +84,10 @@ impl Workshop {
 pub(super) fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), SkillError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     make_dir(dir)?;
+    sweep_abandoned(dir);
     let write = || -> std::io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(".hermes-").suffix(".tmp").tempfile_in(dir)?;
+        let mut builder = tempfile::Builder::new();
+        let mut file = builder.prefix(TEMPORARY_PREFIX).suffix(TEMPORARY_SUFFIX).tempfile_in(dir)?;
         file.write_all(bytes)?;
         file.as_file().set_permissions(Permissions::from_mode(mode))?;
         file.as_file().sync_all()?;
