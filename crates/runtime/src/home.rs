@@ -22,6 +22,8 @@ const PRIVATE_DIR: u32 = 0o700;
 pub enum HomeError {
     #[error("no home directory: set HERMES_HOME or HOME")]
     NoHome,
+    #[error("HERMES_HOME is `{path}`, which a shell would have replaced; write the path itself")]
+    Unexpanded { path: String },
     #[error("{} is not a directory; move it away or set HERMES_HOME", path.display())]
     NotADirectory { path: PathBuf },
     #[error("could not {doing} {}", path.display())]
@@ -68,11 +70,17 @@ impl Home {
         let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let user = set("HOME").map(PathBuf::from);
         let path = match (set("HERMES_HOME"), user) {
-            (Some(chosen), user) => match (chosen.strip_prefix('~'), user) {
-                (Some(""), Some(user)) => user,
-                (Some(rest), Some(user)) if rest.starts_with('/') => user.join(&rest[1..]),
-                _ => PathBuf::from(chosen),
-            },
+            (Some(chosen), user) => {
+                let (first, rest) = chosen.split_once('/').unwrap_or((&chosen, ""));
+                match (first, user) {
+                    ("~" | "$HOME" | "${HOME}", Some(user)) => user.join(rest),
+                    // A shell would have replaced it; a folder of that name is not what was meant.
+                    (first, _) if first.starts_with(['~', '$']) => {
+                        return Err(HomeError::Unexpanded { path: chosen });
+                    }
+                    _ => PathBuf::from(chosen),
+                }
+            }
             (None, Some(user)) => user.join(".hermes"),
             (None, None) => return Err(HomeError::NoHome),
         };

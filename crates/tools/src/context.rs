@@ -219,6 +219,11 @@ impl ToolContext {
         paths::resolve(path, cwd, self.setup.user_home.as_deref())
     }
 
+    /// Why `path` is not taken as it is written, if so.
+    pub(crate) fn unexpanded(&self, path: &Path) -> Option<String> {
+        paths::unexpanded(path, self.setup.user_home.as_deref())
+    }
+
     /// `text` without the secrets Hermes knows of.
     pub(crate) fn clean(&self, text: String) -> String {
         match redact(&self.setup.secrets, &text) {

@@ -1,5 +1,6 @@
 //! Where a path leads, and who may write there now.
 
+use crate::user_home;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,10 +18,28 @@ pub(crate) fn overlap(a: &Path, b: &Path) -> bool {
 }
 
 fn expanded(path: &Path, user_home: Option<&Path>) -> PathBuf {
-    match (path.strip_prefix("~"), user_home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path.to_owned(),
-    }
+    let mut parts = path.components();
+    let Some(Component::Normal(first)) = parts.next() else { return path.to_owned() };
+    let home = match first.to_str() {
+        Some("~" | "$HOME" | "${HOME}") => user_home.map(Path::to_owned),
+        Some(name) => name.strip_prefix('~').and_then(user_home::of),
+        None => None,
+    };
+    home.map_or_else(|| path.to_owned(), |home| home.join(parts.as_path()))
+}
+
+/// Why a path as it is written would make a folder that nobody meant, if so: the name of a variable or of
+/// a user's home that a shell would have replaced.
+pub(crate) fn unexpanded(path: &Path, user_home: Option<&Path>) -> Option<String> {
+    let path = expanded(path, user_home);
+    let mut parts = path.components();
+    let first = parts.next()?.as_os_str().to_str()?.to_owned();
+    parts.next()?;
+    let is_name = |name: &str| name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_');
+    let is_user = first == "~" || first.strip_prefix('~').is_some_and(is_name);
+    let is_variable = first.strip_prefix('$').is_some_and(|rest| is_name(rest.trim_start_matches('{')));
+    (is_user || is_variable)
+        .then(|| format!("`{first}` in {} is not replaced here; write the path itself", path.display()))
 }
 
 fn normalised(path: &Path) -> PathBuf {
@@ -83,12 +102,35 @@ mod tests {
             ("/x//y/.", "/x/y"),
             ("~", "/nohome/me"),
             ("~/a", "/nohome/me/a"),
-            ("~other/a", "/nowhere/cwd/~other/a"),
+            ("~root/a", "/root/a"),
+            ("$HOME/a", "/nohome/me/a"),
+            ("${HOME}/a", "/nohome/me/a"),
+            ("a/$HOME", "/nowhere/cwd/a/$HOME"),
             ("../../../../a", "/a"),
         ] {
             let resolved = resolve(Path::new(path), Path::new("/nowhere/cwd"), Some(home));
             assert_eq!(resolved, Path::new(want), "{path}");
         }
+    }
+
+    #[test]
+    fn names_that_a_shell_replaces_are_not_made_as_folders() {
+        let home = Path::new("/nohome/me");
+        for (path, is_refused) in [
+            ("~nosuchuser/a", true),
+            ("$PROJECT/a", true),
+            ("${PROJECT}/a", true),
+            ("~/a", false),
+            ("$HOME/a", false),
+            ("~root/a", false),
+            ("~$lock.docx", false),
+            ("~backup", false),
+            ("$5/a", false),
+            ("a/$HOME/b", false),
+        ] {
+            assert_eq!(unexpanded(Path::new(path), Some(home)).is_some(), is_refused, "{path}");
+        }
+        assert!(unexpanded(Path::new("~/a"), None).is_some());
     }
 
     #[test]

@@ -8,6 +8,19 @@ pub(crate) fn from_system() -> Option<PathBuf> {
     in_list(&std::fs::read_to_string("/etc/passwd").ok()?, user_in(&status)?)
 }
 
+/// The home that the system's list of users has for a name.
+pub(crate) fn of(name: &str) -> Option<PathBuf> {
+    let is_name =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    if !is_name {
+        return None;
+    }
+    let list = std::fs::read_to_string("/etc/passwd").ok()?;
+    let fields =
+        list.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
+    fields.get(5).map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
 /// The real user id. Not the owner of `/proc/self`: a process that forbids core dumps belongs
 /// to root there.
 fn user_in(status: &str) -> Option<u32> {

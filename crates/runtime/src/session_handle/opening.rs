@@ -57,7 +57,14 @@ pub(crate) fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError
     let configured = runtime.config().text("terminal.cwd")?.unwrap_or_else(|| ".".to_owned());
     Ok(match configured.as_str() {
         "" | "." => runtime.launch.cwd.clone(),
-        other => runtime.launch.cwd.join(other),
+        other => {
+            let home = runtime.launch.shell.get("HOME").map(PathBuf::from);
+            match (["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| other.strip_prefix(start)), home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                (None, Some(home)) if matches!(other, "~" | "$HOME" | "${HOME}") => home,
+                _ => runtime.launch.cwd.join(other),
+            }
+        }
     })
 }
 

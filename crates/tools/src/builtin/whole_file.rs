@@ -168,6 +168,9 @@ fn note_written(path: &Path, cx: &ToolContext) {
 
 /// The place to write to, if writing there is allowed.
 pub(super) fn target(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBuf, String> {
+    if let Some(why) = cx.unexpanded(path) {
+        return Err(why);
+    }
     let path = cx.resolve(path, cwd);
     match protect::unwritable(&path, cx.places()) {
         Some(why) => Err(why),
