@@ -33,7 +33,7 @@ fn parse(text: &str) -> Vec<String> {
 
 /// Adds one entry. Failing to remember is not worth an error message.
 pub(crate) fn append(path: &Path, entry: &str) {
-    let now = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S%.6f").to_string();
+    let now = hermes_runtime::clock::zoned().strftime("%Y-%m-%d %H:%M:%S%.6f").to_string();
     let lines: String = entry.lines().map(|line| format!("+{line}\n")).collect();
     let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     if let Ok(mut file) = file {

@@ -12,7 +12,6 @@ use files::Tail;
 use hermes_runtime::Runtime;
 use hermes_runtime::log::LogLevel;
 use hermes_store::StoreError;
-use jiff::Zoned;
 use jiff::tz::TimeZone;
 use select::{Filter, Picked, Picker};
 use std::collections::VecDeque;
@@ -92,7 +91,7 @@ async fn filter(args: &LogsArgs, runtime: &Runtime) -> Result<Filter, Failure> {
     };
     let since = match &args.since {
         None => None,
-        Some(text) => Some(when::moment(text, &Zoned::now()).map_err(Failure::usage)?),
+        Some(text) => Some(when::moment(text, &hermes_runtime::clock::zoned()).map_err(Failure::usage)?),
     };
     let session = match &args.session {
         None => None,

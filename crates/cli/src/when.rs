@@ -19,7 +19,7 @@ pub(crate) fn moment(text: &str, now: &Zoned) -> Result<f64, String> {
 
 /// This moment, in seconds since 1970.
 pub(crate) fn now() -> f64 {
-    Timestamp::now().as_microsecond() as f64 / 1e6
+    hermes_runtime::clock::timestamp().as_microsecond() as f64 / 1e6
 }
 
 fn ago(text: &str, now: &Zoned) -> Option<Timestamp> {

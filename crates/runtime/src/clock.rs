@@ -1,6 +1,17 @@
 //! The clock of this machine.
 
+use jiff::{Timestamp, Zoned};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// This moment. A clock beyond the year 9999 stands at its end.
+pub fn timestamp() -> Timestamp {
+    Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX)
+}
+
+/// This moment, in the time zone of this machine.
+pub fn zoned() -> Zoned {
+    timestamp().to_zoned(jiff::tz::TimeZone::system())
+}
 
 /// Seconds since 1970.
 pub(crate) fn now() -> f64 {

@@ -7,7 +7,7 @@ mod aftermath;
 pub mod auth;
 mod auxiliary;
 pub mod busy;
-mod clock;
+pub mod clock;
 pub mod commands;
 pub mod config;
 mod context_engine;

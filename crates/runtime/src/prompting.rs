@@ -56,7 +56,7 @@ pub(crate) fn gather(
             platform_hint: config.platform_hint(&platform)?,
             platform,
             system_message: standing.instructions.clone(),
-            date: jiff::Zoned::now().strftime("%A, %B %d, %Y").to_string(),
+            date: crate::clock::zoned().strftime("%A, %B %d, %Y").to_string(),
             session: config.boolean("agent.pass_session_id")?.then(|| session.to_string()),
             model: endpoint.model.clone(),
             provider: endpoint.label(),

@@ -443,6 +443,6 @@ impl<'a> SessionHandle<'a> {
 
 /// `YYYYMMDD_HHMMSS_<6 hex>`, local time.
 pub(crate) fn new_id() -> SessionId {
-    let now = jiff::Zoned::now().strftime("%Y%m%d_%H%M%S").to_string();
+    let now = crate::clock::zoned().strftime("%Y%m%d_%H%M%S").to_string();
     SessionId::new(format!("{now}_{:06x}", rand::random::<u32>() & 0x00ff_ffff))
 }

@@ -49,7 +49,7 @@ fn environments() -> Vec<String> {
 
 /// The moment, as records have it.
 pub fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    crate::clock::timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 impl Runtime {

@@ -25,7 +25,7 @@ pub(super) struct Activity {
 
 impl Stretch {
     pub(super) fn ending_now(days: u32) -> Result<Self, jiff::Error> {
-        Self::ending(&Zoned::now(), days)
+        Self::ending(&hermes_runtime::clock::zoned(), days)
     }
 
     pub(super) fn ending(now: &Zoned, days: u32) -> Result<Self, jiff::Error> {
@@ -97,7 +97,7 @@ mod tests {
             let got = (stretch.first, stretch.days(), stretch.since.to_string());
             assert_eq!(got, (first, days as usize, since.to_owned()), "{zone}, {days} days");
         }
-        assert!(Stretch::ending(&Zoned::now(), u32::MAX).is_err());
+        assert!(Stretch::ending(&hermes_runtime::clock::zoned(), u32::MAX).is_err());
     }
 
     #[test]

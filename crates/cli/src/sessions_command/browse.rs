@@ -51,7 +51,7 @@ pub(super) fn require_terminal() -> Result<(), Failure> {
 pub(super) async fn choose(store: &SessionDb, limit: usize, common: &Common) -> Result<Chosen, Failure> {
     require_terminal()?;
     let filter = ListFilter { source: common.source.clone(), limit, ..ListFilter::default() };
-    let now = jiff::Timestamp::now().as_second() as f64;
+    let now = hermes_runtime::clock::timestamp().as_second() as f64;
     let entries: Vec<Entry> =
         store.list(filter).await?.into_iter().map(|summary| entry(summary, now)).collect();
     if entries.is_empty() {

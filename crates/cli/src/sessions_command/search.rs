@@ -14,7 +14,7 @@ pub(super) async fn run(store: &SessionDb, args: SearchArgs, common: &Common) ->
         Some(which) => Some(store.resolve(which).await?),
         None => None,
     };
-    let now = jiff::Zoned::now();
+    let now = hermes_runtime::clock::zoned();
     let time = |text: &Option<String>| {
         text.as_deref().map(|text| moment(text, &now)).transpose().map_err(Failure::usage)
     };

@@ -43,7 +43,7 @@ impl ShellHooks {
         let path = allowlist_file(&self.home);
         let _lock = self.home.lock().map_err(|error| error.to_string())?;
         let list = Allowlist::load(&path)?;
-        let list = list.with(entry.event.as_str(), &entry.command, Timestamp::now(), changed);
+        let list = list.with(entry.event.as_str(), &entry.command, crate::clock::timestamp(), changed);
         write_atomically(&path, list.to_text().as_bytes(), PRIVATE_FILE).map_err(|error| error.to_string())
     }
 }

@@ -10,7 +10,6 @@ use super::line::{self, LogLevel};
 use super::open_spans::{Span, Spans};
 use crate::telemetry::Outlet;
 use hermes_guard::Secrets;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +46,7 @@ struct Output {
 impl Output {
     /// Time zones are asked once a second.
     fn now(&mut self) -> u32 {
-        let now = Timestamp::now();
+        let now = crate::clock::timestamp();
         if now.as_second() != self.second.0 || self.second.1.is_empty() {
             self.second = (now.as_second(), line::clock(&now.to_zoned(TimeZone::system())));
         }

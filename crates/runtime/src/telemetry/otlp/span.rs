@@ -108,7 +108,7 @@ impl Traced {
             trace: rand::random::<u128>().max(1),
             id: rand::random::<u64>().max(1),
             parent: None,
-            begun: Timestamp::now(),
+            begun: crate::clock::timestamp(),
             clock: Instant::now(),
             attributes: gathered.attributes,
             error: None,
