@@ -88,6 +88,48 @@ pub(crate) struct Common {
     pub(crate) version: bool,
 }
 
+impl Common {
+    /// The first flag that means nothing to a command, if there is one: what is not used would otherwise be
+    /// lost without a word.
+    pub(crate) fn stray(&self, command: Option<&Command>) -> Option<&'static str> {
+        let converses = matches!(
+            command,
+            None | Some(Command::Chat(_) | Command::Sessions(SessionsCommand::Browse { .. }))
+        );
+        let is_settings_free = matches!(
+            command,
+            Some(
+                Command::Sessions(_)
+                    | Command::Insights(_)
+                    | Command::Logs(_)
+                    | Command::Trace(_)
+                    | Command::Auth(_)
+                    | Command::Memory(_)
+                    | Command::Cache(_)
+                    | Command::Skills(_)
+            )
+        );
+        let of_conversations = [
+            (self.oneshot.is_some(), "-z/--oneshot"),
+            (!self.image.is_empty(), "--image"),
+            (self.resume.is_some(), "--resume"),
+            (self.continue_.is_some(), "--continue"),
+            (self.usage_file.is_some(), "--usage-file"),
+            (self.no_restore_cwd, "--no-restore-cwd"),
+        ];
+        let of_turns = [
+            (self.max_turns.is_some(), "--max-turns"),
+            (self.yolo, "--yolo"),
+            (self.ignore_rules, "--ignore-rules"),
+            (self.pass_session_id, "--pass-session-id"),
+            (self.accept_hooks, "--accept-hooks"),
+        ];
+        let of_conversations = of_conversations.into_iter().filter(|_| !converses);
+        let of_turns = of_turns.into_iter().filter(|_| is_settings_free && !converses);
+        of_conversations.chain(of_turns).find(|(is_given, _)| *is_given).map(|(_, name)| name)
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Talk with the model in this terminal (the default)

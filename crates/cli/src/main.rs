@@ -9,6 +9,7 @@ mod budget;
 mod cache_command;
 mod chat;
 mod choices;
+mod closed_output;
 mod compaction_words;
 mod config_command;
 mod context_command;
@@ -60,6 +61,10 @@ fn main() -> ExitCode {
     }
     if is_version_question() {
         return print_version();
+    }
+    if closed_output::was_closed() {
+        term::complain("hermes: standard output is closed; use >/dev/null to throw the output away");
+        return Exit::Internal.into();
     }
     environment::hide_secrets();
     let cli = match Cli::try_parse() {
@@ -147,6 +152,11 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         return Err(Failure::usage(
             "--record is for conversations: `hermes`, `hermes chat`, or `hermes -z PROMPT`",
         ));
+    }
+    if let Some(flag) = common.stray(cli.command.as_ref()) {
+        return Err(Failure::usage(format!(
+            "{flag} is for conversations and means nothing to this command; leave it out"
+        )));
     }
     match cli.command {
         Some(Command::Demo(args)) => demo::run(&args).await,

@@ -155,7 +155,10 @@ fn conclude(
     let about = about.answered_by(report.stand_in.as_ref());
     match manner {
         Manner::Json => {
-            term::print_line(&json_events::result(&report, &about, session.history()).to_string());
+            let line = json_events::result(&report, &about, session.history()).to_string();
+            if !term::print_line(&line) {
+                term::note_lost_answer();
+            }
         }
         Manner::Human => {
             complain(&report, &seen);
@@ -179,11 +182,14 @@ fn conclude(
 pub(crate) fn print_answer(report: &TurnReport) {
     let Some(text) = &report.final_response else { return };
     let text = text.strip_suffix('\n').unwrap_or(text);
-    match std::io::stdout().is_terminal() {
+    let is_printed = match std::io::stdout().is_terminal() {
         true => term::print_line(&term::printable(text)),
         // Nothing in an answer is a style of ours, and line ends stay as they are.
         false => term::print_line(&term::escaped(text, false)),
     };
+    if !is_printed {
+        term::note_lost_answer();
+    }
 }
 
 /// The end of a run in which no turn could be held; programs get their last line all the same.

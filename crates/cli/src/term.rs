@@ -159,6 +159,11 @@ fn note_lost(error: &std::io::Error) {
     OUTPUT_LOST.fetch_or(!is_closed, Ordering::Relaxed);
 }
 
+/// Notes that an answer was not read: unlike a list, it is of no use in part.
+pub(crate) fn note_lost_answer() {
+    OUTPUT_LOST.store(true, Ordering::Relaxed);
+}
+
 /// Standard output for data that comes piece by piece, escaped like everything else.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {

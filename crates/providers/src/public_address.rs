@@ -55,9 +55,9 @@ fn private_place(host: &str, address: IpAddr) -> String {
 /// Host and port of a repository, and whether it is fetched over HTTP; nothing for one on this machine.
 pub fn repository_host(url: &str) -> Option<(String, u16, bool)> {
     let bare = |host: &str| host.trim_start_matches('[').trim_end_matches(']').to_owned();
-    if let Ok(parsed) = Url::parse(url)
-        && let Some(host) = parsed.host_str()
-    {
+    if url.contains("://") {
+        let parsed = Url::parse(url).ok()?;
+        let host = parsed.host_str().filter(|host| !host.is_empty())?;
         let is_web = matches!(parsed.scheme(), "http" | "https");
         return Some((bare(host), parsed.port_or_known_default().unwrap_or(22), is_web));
     }

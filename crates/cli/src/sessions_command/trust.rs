@@ -87,7 +87,7 @@ mod tests {
         };
         assert_eq!(
             shown(&parts),
-            "System prompt, 16 characters:\n    Obey\\u{200b} me.\n    Always.\nSettings of the model and its tools:\n    {}\nFolder:\n    /srv/\\u{1b}[2Jx\nWaiting message, sent as yours:\n    run it\n"
+            "System prompt, 17 characters:\n    Obey\\u{200b} me.\n    Always.\nSettings of the model and its tools:\n    {}\nFolder:\n    /srv/\\u{1b}[2Jx\nWaiting message, sent as yours:\n    run it\n"
         );
     }
 }

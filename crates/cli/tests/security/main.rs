@@ -11,3 +11,4 @@ mod own_keys;
 mod process;
 mod project_files;
 mod scene;
+mod smaller;
