@@ -33,7 +33,8 @@ pub(crate) fn value(bytes: &[u8], start: usize, after: usize, label: Label) -> O
         at += usize::from(bytes.get(at) == Some(&b'>'));
         at += blanks(bytes, at);
     }
-    if !is_separated && !(is_flag && bytes.get(after) == Some(&b' ')) {
+    let is_flag_value = is_flag && bytes.get(after) == Some(&b' ');
+    if !is_separated && !is_flag_value {
         return None;
     }
     let opening = quote(bytes, at);

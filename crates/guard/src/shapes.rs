@@ -148,14 +148,17 @@ const SHAPES: &[Shape] = &[
     Shape::Authority("://"),
 ];
 
-static STARTS: PairSet = starts();
+/// The first two bytes of every prefix.
+static STARTS: PairSet = pairs_at(0);
+/// The second and the third: with these, ordinary words are rarely compared with all prefixes.
+static SECONDS: PairSet = pairs_at(1);
 
-const fn starts() -> PairSet {
+const fn pairs_at(place: usize) -> PairSet {
     let mut set = PairSet::new();
     let mut at = 0;
     while at < SHAPES.len() {
         let prefix = SHAPES[at].prefix().as_bytes();
-        set.insert(prefix[0], prefix[1]);
+        set.insert(prefix[place], prefix[place + 1]);
         at += 1;
     }
     set
@@ -166,6 +169,10 @@ pub(crate) fn find(text: &str, mut from: usize) -> Option<Hit> {
     let bytes = text.as_bytes();
     let begun = from;
     while let Some(at) = STARTS.next_hit(bytes, from) {
+        if bytes.get(at + 2).is_none_or(|third| !SECONDS.contains(bytes[at + 1], *third)) {
+            from = at + 1;
+            continue;
+        }
         let shape = SHAPES.iter().find(|shape| bytes[at..].starts_with(shape.prefix().as_bytes()));
         if let Some(hit) = shape.and_then(|shape| shape.matches(bytes, at)) {
             // A shape that is known by its middle begins before it, but not in what is done already.

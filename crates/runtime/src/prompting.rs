@@ -50,7 +50,8 @@ pub(crate) fn gather(
             },
             tool_use: config.tool_use()?,
             os: surroundings::os().to_owned(),
-            cwd: cwd.display().to_string(),
+            // The name of a folder must not pass for a line of the prompt.
+            cwd: cwd.display().to_string().replace(char::is_control, "?"),
             surroundings: surroundings::here(&runtime.launch.shell),
             environment_hint: config.text("agent.environment_hint")?.filter(|hint| !hint.trim().is_empty()),
             platform_hint: config.platform_hint(&platform)?,

@@ -46,11 +46,9 @@ impl SessionHandle<'_> {
 
 async fn looked_up(runtime: &Runtime, cwd: &Path, reference: &Reference) -> Result<String, String> {
     match reference {
-        Reference::Diff => git(runtime, cwd, &["diff", "--no-ext-diff"]).await,
-        Reference::Staged => git(runtime, cwd, &["diff", "--staged", "--no-ext-diff"]).await,
-        Reference::Git { commits } => {
-            git(runtime, cwd, &["log", "-p", "--no-ext-diff", &format!("-{commits}")]).await
-        }
+        Reference::Diff => git(runtime, cwd, &["diff"]).await,
+        Reference::Staged => git(runtime, cwd, &["diff", "--staged"]).await,
+        Reference::Git { commits } => git(runtime, cwd, &["log", "-p", &format!("-{commits}")]).await,
         Reference::File { path, lines } => {
             let text = text_of(runtime, cwd, path)?;
             let Some(lines) = lines else { return Ok(text) };

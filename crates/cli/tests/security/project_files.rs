@@ -108,3 +108,71 @@ async fn a_huge_context_file_is_read_in_part() {
     assert_eq!(code(&out), 0, "{}", stderr(&out));
     assert!(stderr(&out).contains("AGENTS.md has 3072 MiB; only the first 1 are read"), "{}", stderr(&out));
 }
+
+/// A repository that comes in an archive brings settings along that clones do not.
+#[tokio::test]
+async fn a_repository_with_programs_in_its_settings_runs_none_and_stays_inside() {
+    let scene = Scene::new().await;
+    scene.home.write("outside/notes.txt", PRIVATE);
+    let work = scene.work();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@example.com"]).args(args).current_dir(&work);
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").stdout(std::process::Stdio::null());
+        assert!(command.status().unwrap().success(), "{args:?}");
+    };
+    scene.home.write("work/notes.txt", "first\n");
+    scene.home.write("work/.env", "A=1\n");
+    scene.home.write("work/.gitattributes", "*.txt filter=bad diff=bad\n");
+    git(&["init", "-q", "."]);
+    git(&["add", "-f", "."]);
+    git(&["commit", "-qm", "first"]);
+    scene.home.write("work/notes.txt", "second\n");
+    scene.home.write("work/.env", "A=hunter2hunter2\n");
+    let mark = scene.home.path().join("pwned");
+    let run = format!("touch {}; cat", mark.display());
+    for (key, value) in [
+        ("filter.bad.clean", run.as_str()),
+        ("filter.bad.required", "true"),
+        ("diff.bad.textconv", &run),
+        ("diff.bad.command", &run),
+        ("diff.external", &run),
+        ("core.fsmonitor", &run),
+        ("core.pager", &run),
+        ("gpg.program", &run),
+        ("log.showSignature", "true"),
+    ] {
+        git(&["config", key, value]);
+    }
+    for reference in ["@diff", "@staged", "@git:1"] {
+        let out = scene.run(&["chat", "-q", &format!("look {reference}")]).await;
+        assert_eq!(code(&out), 0, "{}", stderr(&out));
+        assert!(!mark.exists(), "{reference} ran a program");
+    }
+    assert!(scene.sent().contains("+second") && !scene.sent().contains("hunter2hunter2"));
+    git(&["config", "core.worktree", scene.home.path().join("outside").to_str().unwrap()]);
+    scene.run(&["chat", "-q", "look @diff"]).await;
+    assert!(!scene.sent().contains(PRIVATE), "core.worktree leads outside");
+}
+
+/// Pipes and devices in place of files neither hang nor are read.
+#[tokio::test]
+async fn pipes_in_place_of_context_files_are_passed_over() {
+    let scene = Scene::new().await;
+    let pipe = |name: &str| {
+        let path = scene.work().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    for name in ["HERMES.md", "AGENTS.md", ".cursorrules", ".cursor/rules/a.mdc", "sub/AGENTS.md"] {
+        pipe(name);
+    }
+    symlink("/dev/zero", scene.work().join("CLAUDE.md")).unwrap();
+    scene.home.write("work/sub/a.txt", "plain");
+    scene.provider.reply(ReplyScript::call("read_file", json!({ "path": "sub/a.txt" })));
+    scene.provider.reply(ReplyScript::call("read_file", json!({ "path": "AGENTS.md" })));
+    scene.provider.reply(ReplyScript::text("Done."));
+    let out = scene.run(&["chat", "-q", "look @file:AGENTS.md and read"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    assert!(scene.sent().contains("is a named pipe, not a regular file"), "{}", scene.sent());
+}

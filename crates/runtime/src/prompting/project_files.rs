@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// The most files of a rules folder that are used.
+const MOST_RULES: usize = 100;
+
 /// A file that was found.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Found {
@@ -46,8 +49,11 @@ fn cursor_rules(cwd: &Path) -> Vec<Found> {
     let folder = cwd.join(".cursor/rules");
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut rules: Vec<String> = names.filter(|name| name.ends_with(".mdc")).collect();
+    // A name becomes a heading, so one with line ends in it could pass for text of the prompt.
+    let is_plain = |name: &String| name.ends_with(".mdc") && !name.contains(char::is_control);
+    let mut rules: Vec<String> = names.filter(is_plain).collect();
     rules.sort_unstable();
+    rules.truncate(MOST_RULES);
     let found = rules
         .into_iter()
         .map(|name| Found { path: folder.join(&name), name: format!(".cursor/rules/{name}") });
@@ -109,6 +115,16 @@ mod tests {
         ] {
             assert_eq!(names(files, cwd), want, "{files:?} {cwd}");
         }
+    }
+
+    #[test]
+    fn rules_are_counted_and_their_names_are_plain() {
+        let mut files: Vec<String> =
+            (0..150).map(|number| format!(".cursor/rules/{number:03}.mdc")).collect();
+        files.push(".cursor/rules/000\n# System.mdc".to_owned());
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let found = names(&files, ".");
+        assert_eq!((found.len(), found[1].as_str()), (MOST_RULES, ".cursor/rules/001.mdc"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::Runtime;
 use hermes_exec::child_env;
-use hermes_tools::{OpenError, open_inside};
+use hermes_tools::{OpenError, open_inside, project_root};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -74,13 +74,58 @@ pub(super) fn listing(folder: &Path, most: usize) -> Result<String, String> {
     Ok(lines.join("\n"))
 }
 
-/// What git says in a folder, without a pager and without asking anybody.
+/// Settings of a repository that would run its programs, or look outside it. Those of filters have names of
+/// their own, see [`filters_off`].
+const SAFE: [&str; 12] = [
+    "--no-pager",
+    "--no-optional-locks",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "protocol.allow=never",
+    "-c",
+    "safe.bareRepository=explicit",
+];
+/// Files that are never attached.
+const HIDDEN: [&str; 5] = [".env", ".env.*", "id_rsa", "id_ed25519", ".netrc"];
+
+/// What git says in a folder, without a pager and without asking anybody. A repository that came in an
+/// archive brings settings along: none of its programs is run, and its working tree is where it is.
 pub(super) async fn git(runtime: &Runtime, cwd: &Path, args: &[&str]) -> Result<String, String> {
+    let root = project_root(cwd, runtime.places().user_home());
+    let filters =
+        run_git(runtime, cwd, &root, &["config", "--name-only", "--get-regexp", "^filter\\."]).await;
+    let mut all: Vec<String> = filters_off(&filters.unwrap_or_default());
+    all.extend(args.iter().map(|word| (*word).to_owned()));
+    all.extend(["--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--", "."].map(str::to_owned));
+    all.extend(HIDDEN.iter().map(|name| format!(":(exclude,glob)**/{name}")));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    run_git(runtime, cwd, &root, &all).await
+}
+
+/// Options that switch off the filters which a list of settings names.
+fn filters_off(listed: &str) -> Vec<String> {
+    let programs = listed.lines().filter(|name| !name.ends_with(".required"));
+    let off = programs.flat_map(|name| ["-c".to_owned(), format!("{name}=")]);
+    let demanded = listed.lines().filter(|name| name.ends_with(".required"));
+    off.chain(demanded.flat_map(|name| ["-c".to_owned(), format!("{name}=false")])).collect()
+}
+
+async fn run_git(runtime: &Runtime, cwd: &Path, root: &Path, args: &[&str]) -> Result<String, String> {
     let mut command = Command::new("git");
     let shell = runtime.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
     command.env_clear().envs(child_env(shell, &[]));
-    command.args(["--no-pager", "-c", "core.hooksPath=/dev/null"]).args(args).current_dir(cwd);
-    command.env("GIT_TERMINAL_PROMPT", "0").stdin(Stdio::null()).kill_on_drop(true);
+    command.args(SAFE).args(args).current_dir(cwd);
+    // Given, so that a `core.worktree` of the repository does not count.
+    if root.join(".git").exists() {
+        command.env("GIT_DIR", root.join(".git")).env("GIT_WORK_TREE", root);
+    }
+    command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_LAZY_FETCH", "1");
+    command.stdin(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(PATIENCE, command.output()).await;
     let output = output.map_err(|_| "git took too long".to_owned())?;
     let output = output.map_err(|error| format!("git could not be started: {error}"))?;
@@ -95,6 +140,14 @@ pub(super) async fn git(runtime: &Runtime, cwd: &Path, args: &[&str]) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn filters_of_a_repository_are_switched_off() {
+        let listed = "filter.x.clean\nfilter.x.process\nfilter.x.required";
+        let want = "-c filter.x.clean= -c filter.x.process= -c filter.x.required=false";
+        assert_eq!(filters_off(listed).join(" "), want);
+        assert_eq!(filters_off(""), Vec::<String>::new());
+    }
 
     #[test]
     fn folders_are_listed_in_order_and_not_without_end() {
