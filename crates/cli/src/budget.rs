@@ -17,7 +17,7 @@ pub(crate) async fn run(args: &BudgetArgs, common: &Common) -> Result<Exit, Fail
     };
     // Looking where nothing was ever stored creates no database.
     let found = match runtime.home().state_db().exists() {
-        true => runtime.store()?.spending(session.as_ref().map(|id| id.as_str())).await,
+        true => launch::store(&runtime)?.spending(session.as_ref().map(|id| id.as_str())).await,
         false => Ok(Spending::default()),
     };
     runtime.leave().await;

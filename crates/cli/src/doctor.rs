@@ -5,12 +5,13 @@ mod sizes;
 use crate::args::Common;
 use crate::exit::{Exit, Failure, with_causes};
 use crate::model_command::show;
+use crate::sessions_command::counted;
 use crate::{environment, launch, term};
 use hermes_runtime::config::{self, Config};
 use hermes_runtime::{
     Home, Launch, Runtime, credential_warnings, fallbacks, model_choice, shown_url, telemetry_problem,
 };
-use hermes_store::Health;
+use hermes_store::{Health, IndexHealth};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
         Ok(settings) => findings.extend(settings_findings(settings)),
         Err(error) => findings.push(bad("settings", with_causes(error))),
     }
-    findings.push(store_finding(&home).await);
+    findings.extend(store_findings(&home).await);
     findings.extend(sizes::findings(&home).await);
     if settings.is_ok() {
         findings.extend(model_findings(common).await);
@@ -81,14 +82,15 @@ fn settings_findings(settings: &Config) -> Vec<Finding> {
     findings
 }
 
-async fn store_finding(home: &Home) -> Finding {
+async fn store_findings(home: &Home) -> Vec<Finding> {
     let path = home.state_db();
     let checked = path.clone();
     let health = tokio::task::spawn_blocking(move || hermes_store::check(&checked)).await;
     let Ok(health) = health else {
-        return bad("store", format!("{} could not be examined", path.display()));
+        return vec![bad("store", format!("{} could not be examined", path.display()))];
     };
-    match health {
+    let index = index_finding(health.index);
+    let store = match health {
         health if !health.exists => good("store", format!("{} does not exist yet", path.display())),
         health if health.is_sound() => good("store", sound_store(&health)),
         health => bad(
@@ -101,22 +103,39 @@ async fn store_finding(home: &Home) -> Finding {
                 health.problems.join("; ")
             ),
         ),
+    };
+    std::iter::once(store).chain(index).collect()
+}
+
+/// An index can always be made anew from the messages, so it never puts the store itself in doubt.
+fn index_finding(index: IndexHealth) -> Option<Finding> {
+    match index {
+        IndexHealth::Sound => None,
+        IndexHealth::Unaligned => Some(good(
+            "index",
+            "SQLite versions read it differently; it is brought in line when the store is opened next",
+        )),
+        IndexHealth::Damaged => Some(bad(
+            "index",
+            "the search index does not match the messages; run `hermes sessions reindex` (no message is affected)",
+        )),
     }
 }
 
 fn sound_store(health: &Health) -> String {
     let number = |value: Option<u64>| value.unwrap_or(0);
     let kib = |bytes: u64| bytes.div_ceil(1024);
+    let upgrade = if health.needs_upgrade() { " (upgraded when the store is opened next)" } else { "" };
     format!(
-        "{}: schema {}, {} sessions, {} messages, {} KiB + {} KiB log, {} waiting to be indexed, {} open turns",
+        "{}: schema {}{upgrade}, {}, {}, {} KiB + {} KiB log, {} waiting to be indexed, {}",
         health.path.display(),
         health.schema_version.unwrap_or(0),
-        number(health.sessions),
-        number(health.messages),
+        counted(number(health.sessions), "session"),
+        counted(number(health.messages), "message"),
         kib(health.bytes),
         kib(health.log_bytes),
         number(health.outbox),
-        number(health.open_turns)
+        counted(number(health.open_turns), "open turn")
     )
 }
 

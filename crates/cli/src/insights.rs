@@ -19,7 +19,7 @@ pub(crate) async fn run(args: &InsightsArgs, common: &Common) -> Result<Exit, Fa
         .map_err(|error| Failure::usage(format!("--days {} cannot be counted back: {error}", args.days)))?;
     // Looking where nothing was ever stored creates no database.
     let found = match runtime.home().state_db().exists() {
-        true => runtime.store()?.insights(filter(&stretch, common)).await,
+        true => launch::store(&runtime)?.insights(filter(&stretch, common)).await,
         false => Ok(Insights::default()),
     };
     runtime.leave().await;

@@ -12,6 +12,7 @@ use hermes_runtime::{
     Home, Launch, Program, ResolveError, Resuming, Runtime, RuntimeError, SessionHandle, credential_warnings,
     telemetry_problem,
 };
+use hermes_store::SessionDb;
 use hermes_tools::AskUser;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -123,7 +124,7 @@ pub(crate) async fn stored(runtime: &Runtime, which: &str) -> Result<SessionId, 
     if !runtime.home().state_db().exists() {
         return Err(Failure::usage("there is no session to look at yet; start one with `hermes`"));
     }
-    let store = runtime.store()?;
+    let store = store(runtime)?;
     let named = store.resolve(which).await?;
     Ok(store.resolve_resume(&named).await?)
 }
@@ -139,6 +140,15 @@ pub(crate) async fn resume<'a>(
     let _signals = signals::watch(stop.clone());
     let tell = |what: &str| term::complain(&format!("hermes: {what}"));
     Ok(runtime.resume(which, ask, Resuming { restores_cwd, stop: &stop, tell: &tell }).await?)
+}
+
+/// The store of a command that has no session to show notices in.
+pub(crate) fn store(runtime: &Runtime) -> Result<&SessionDb, Failure> {
+    let store = runtime.store()?;
+    if let Some(notice) = runtime.store_notice() {
+        term::complain(&format!("hermes: {}", term::printable(&notice)));
+    }
+    Ok(store)
 }
 
 async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {

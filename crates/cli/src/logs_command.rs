@@ -105,7 +105,7 @@ async fn session(which: &str, runtime: &Runtime) -> Result<String, Failure> {
     if !runtime.home().state_db().exists() {
         return Ok(which.to_owned());
     }
-    match runtime.store()?.resolve(which).await {
+    match launch::store(runtime)?.resolve(which).await {
         Ok(id) => Ok(id.to_string()),
         Err(StoreError::UnknownSession { .. }) if which != "latest" => Ok(which.to_owned()),
         Err(error) => Err(error.into()),

@@ -40,7 +40,7 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         // Opening the store could already change what is to be examined.
         return verify::run(file, common).await;
     }
-    let store = runtime.store()?;
+    let store = launch::store(&runtime)?;
     if let (SessionsCommand::Browse { limit }, false) = (&command, common.json) {
         let chosen = browse::choose(store, *limit, common).await;
         runtime.leave().await;

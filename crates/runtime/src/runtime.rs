@@ -20,7 +20,7 @@ use hermes_exec::supervisor::{
 use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::{FenceKey, Secrets};
 use hermes_providers::{Endpoint, HttpClients};
-use hermes_store::{AutoPrune, AutoPruned, SessionDb};
+use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_tools::{
     ApprovalMode, AskUser, Deferral, Delegate, FenceKeys, PathLocks, Places, Registry, ToolContext,
     ToolSettings, ToolSetup,
@@ -182,7 +182,14 @@ impl Runtime {
         }
         let store = SessionDb::open(&self.launch.home.state_db(), Arc::new(clock::now))?
             .with_files(self.launch.home.results_dir());
-        Ok(self.store.get_or_init(|| store))
+        let store = self.store.get_or_init(|| store);
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).extend(self.store_notice());
+        Ok(store)
+    }
+
+    /// The change to the store that opening it brought about, if there was one.
+    pub fn store_notice(&self) -> Option<String> {
+        self.store.get()?.reindexed().map(reindexed_notice)
     }
 
     /// Deletes old sessions if the settings want that and it is time to. Off, it costs nothing: not
@@ -358,6 +365,18 @@ fn supervised(
 }
 
 /// Said once: the commands run, but a crash of Hermes would take them along.
+fn reindexed_notice(reindexed: Reindexed) -> String {
+    let why = "SQLite versions read its text with NUL bytes differently";
+    match reindexed {
+        Reindexed::Messages(1) => format!("search index brought in line for 1 message: {why}"),
+        Reindexed::Messages(count) => format!("search index brought in line for {count} messages: {why}"),
+        Reindexed::Everything => format!(
+            "search index being rebuilt: {why}, and it had entries of deleted messages \
+             (`hermes sessions reindex` finishes it at once)"
+        ),
+    }
+}
+
 fn unsupervised(error: &SuperviseError, notices: &Mutex<Vec<String>>) {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     tracing::warn!(%error, cause, "commands run without the supervisor");

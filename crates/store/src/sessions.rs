@@ -73,10 +73,10 @@ pub use backup::{BackupError, Existing};
 pub use cache_ledger::{LastSent, LedgerEntry};
 pub use create::NewSession;
 pub use export::{ExportError, ExportFilter, ExportFormat};
-pub use health::{Health, check};
+pub use health::{Health, IndexHealth, check};
 pub use history::{Include, MessageState, StoredMessage};
 pub use import::{ImportError, ImportProblem, Imported, ImportedParts, MAX_IMPORT};
-pub use index::{Drained, Optimized};
+pub use index::{Drained, Optimized, Reindexed};
 pub use insights::{
     CostSummary, Count, Insights, InsightsFilter, LONGEST_PAUSE, MessageCounts, Quarter, SessionUse, Share,
 };
@@ -129,6 +129,7 @@ struct Shared {
     observed: spans::Pending,
     /// Who may have mail.
     hints: Arc<mailbox::Hints>,
+    reindexed: Option<Reindexed>,
 }
 
 impl SessionDb {
@@ -137,7 +138,7 @@ impl SessionDb {
     /// A file of an older version is upgraded, after a backup beside it. One that is no session
     /// database, or of a newer version, is refused unchanged.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, StoreError> {
-        let db = connect::writer(path)?;
+        let (db, reindexed) = connect::open_writer(path)?;
         let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;
         let (readers, pairs) = (Readers::new(path.to_owned()), PairIndex::beside(path));
         let shared = Arc::new(Shared {
@@ -147,6 +148,7 @@ impl SessionDb {
             pairs,
             observed: spans::Pending::default(),
             hints: Arc::default(),
+            reindexed,
         });
         Ok(Self { shared, is_alive: owner::is_alive, files: None })
     }
@@ -155,6 +157,11 @@ impl SessionDb {
     pub fn with_liveness(mut self, is_alive: Liveness) -> Self {
         self.is_alive = is_alive;
         self
+    }
+
+    /// The part of the search index that was made anew when the file was opened.
+    pub fn reindexed(&self) -> Option<Reindexed> {
+        self.shared.reindexed
     }
 
     /// What was committed through this handle and its clones.

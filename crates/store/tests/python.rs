@@ -22,10 +22,15 @@ use std::time::{Duration, SystemTime};
 const PEER: &str = include_str!("python/peer.py");
 const CURRENT: &str = "HERMES_PYTHON";
 
+#[path = "python/sqlite_versions.rs"]
+mod sqlite_versions;
+
 /// One Python release, working on one file.
 struct Peer<'a> {
     python: PathBuf,
     path: &'a Path,
+    /// The folder of another SQLite than the interpreter's own.
+    sqlite: Option<PathBuf>,
 }
 
 impl Peer<'_> {
@@ -37,6 +42,7 @@ impl Peer<'_> {
             .args(arguments)
             .env("HERMES_HOME", home)
             .env("PYTHONIOENCODING", "utf-8")
+            .env("PEER_SQLITE", self.sqlite.clone().unwrap_or_default())
             .current_dir(home)
             .output()
             .unwrap_or_else(|error| panic!("{}: {error}", self.python.display()));
@@ -88,7 +94,7 @@ fn a_new_file_is_made_of_the_same_things_in_both() {
     let dir = tempfile::tempdir().unwrap();
     let (ours, theirs) = (dir.path().join("ours.db"), dir.path().join("theirs.db"));
     drop(open(&ours));
-    Peer { python, path: &theirs }.ask("make", &[]);
+    Peer { python, path: &theirs, sqlite: None }.ask("make", &[]);
     assert_eq!(things(&ours), things(&theirs));
 }
 
@@ -112,8 +118,8 @@ async fn back_and_forth(maker: &str, version: i64) {
     let (Some(maker), Some(current)) = (python(maker), python(CURRENT)) else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
-    let maker = Peer { python: maker, path: &path };
-    let current = Peer { python: current, path: &path };
+    let maker = Peer { python: maker, path: &path, sqlite: None };
+    let current = Peer { python: current, path: &path, sqlite: None };
     let can = maker.ask("make", &[]);
     assert_eq!(check(&path).schema_version, Some(version));
 
@@ -329,7 +335,7 @@ async fn python_sees_what_was_changed_here() {
     let Some(python) = python(CURRENT) else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
-    let peer = Peer { python, path: &path };
+    let peer = Peer { python, path: &path, sqlite: None };
     let db = open(&path);
     let lease = begin_one(&db).await;
     for (question, answer) in [("plant the zinnia", "planted"), ("dig up the yarrow", "dug")] {
@@ -405,7 +411,7 @@ async fn both_compact_the_same_session() {
     let Some(python) = python(CURRENT) else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
-    let peer = Peer { python, path: &path };
+    let peer = Peer { python, path: &path, sqlite: None };
     peer.ask("make", &[]);
     let db = open(&path);
     go_on(&db).await;
@@ -463,7 +469,7 @@ async fn what_python_changed_is_seen_here() {
     let Some(python) = python(CURRENT) else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
-    let peer = Peer { python, path: &path };
+    let peer = Peer { python, path: &path, sqlite: None };
     peer.ask("make", &[]);
     let db = open(&path);
     let states = async |id: &str| -> Vec<(String, MessageState)> {
@@ -507,8 +513,8 @@ async fn exports_are_exchanged() {
     let file = path("sessions.jsonl");
     let file = file.to_str().unwrap();
     let (theirs, ours, back) = (path("theirs.db"), path("ours.db"), path("back.db"));
-    Peer { python: python.clone(), path: &theirs }.ask("make", &[]);
-    Peer { python: python.clone(), path: &theirs }.ask("export", &[file]);
+    Peer { python: python.clone(), path: &theirs, sqlite: None }.ask("make", &[]);
+    Peer { python: python.clone(), path: &theirs, sqlite: None }.ask("export", &[file]);
     let db = open(&ours);
     let imported = db.import(&std::fs::read_to_string(file).unwrap()).await.unwrap();
     assert_eq!((imported.sessions.len(), imported.problems), (5, vec![]));
@@ -525,7 +531,7 @@ async fn exports_are_exchanged() {
 
     let out = std::fs::File::create(file).unwrap();
     db.export(ExportFilter::default(), ExportFormat::Jsonl, out).await.unwrap();
-    let peer = Peer { python, path: &back };
+    let peer = Peer { python, path: &back, sqlite: None };
     let taken = peer.ask("import", &[file]);
     assert_eq!((&taken["ok"], &taken["imported"], &taken["detached"]), (&json!(true), &json!(6), &json!(0)));
     let seen = peer.ask("see", &["rs-1"]);

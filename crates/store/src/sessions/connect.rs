@@ -4,6 +4,7 @@
 //! would drop SQLite's locks. A new file is therefore made without opening it.
 
 use super::begin::{begin, locked, real_path};
+use super::index::Reindexed;
 use super::patience::{WRITE_PATIENCE, insist, is_locked};
 use super::queue::Queue;
 use super::{migrate, schema};
@@ -26,6 +27,11 @@ const STATEMENTS_KEPT: usize = 64;
 
 /// The connection that writes, on a file that is known to have our tables.
 pub(crate) fn writer(path: &Path) -> Result<Connection, StoreError> {
+    open_writer(path).map(|(db, _)| db)
+}
+
+/// The same, with the part of the search index that had to be made anew for it.
+pub(crate) fn open_writer(path: &Path) -> Result<(Connection, Option<Reindexed>), StoreError> {
     if rusqlite::version_number() < OLDEST_LIBRARY {
         return Err(StoreError::LibraryTooOld { found: rusqlite::version() });
     }
@@ -34,13 +40,12 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, StoreError> {
     let found = insist(WRITE_PATIENCE, || schema::inspect(&db)).map_err(|error| refused(&db, path, error))?;
     schema::accept(&found, path)?;
     prepare_writer(&db).map_err(|error| refused(&db, path, error))?;
-    if schema::is_old(&found) {
+    let is_old = schema::is_old(&found);
+    if is_old {
         migrate::upgrade(&db, path)?;
     }
-    if !schema::is_complete(&found) {
-        make_tables(&db, path)?;
-    }
-    Ok(db)
+    let reindexed = if is_old || !schema::is_complete(&found) { make_tables(&db, path)? } else { None };
+    Ok((db, reindexed))
 }
 
 /// A connection that only reads.
@@ -80,10 +85,13 @@ pub(crate) fn prepare_writer(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))
 }
 
-fn make_tables(db: &Connection, path: &Path) -> Result<(), StoreError> {
+fn make_tables(db: &Connection, path: &Path) -> Result<Option<Reindexed>, StoreError> {
     let _turn = begin(db, &mut Queue::to_write(&real_path(db, path)), path, WRITE_PATIENCE)?;
     match schema::complete(db, path) {
-        Ok(()) => insist(WRITE_PATIENCE, || db.execute_batch("COMMIT")).doing("create the tables"),
+        Ok(reindexed) => {
+            insist(WRITE_PATIENCE, || db.execute_batch("COMMIT")).doing("create the tables")?;
+            Ok(reindexed)
+        }
         Err(error) => {
             // The error that matters is the first one; an open transaction ends with `db`.
             let _ = db.execute_batch("ROLLBACK");

@@ -24,11 +24,28 @@ pub struct Health {
     pub open_turns: Option<u64>,
     /// What is wrong; empty for a sound database.
     pub problems: Vec<String>,
+    pub index: IndexHealth,
+}
+
+/// The state of the search index, which can always be made anew from the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IndexHealth {
+    #[default]
+    Sound,
+    /// SQLite versions read it differently; it is brought in line when the file is opened next.
+    Unaligned,
+    /// It does not match the messages.
+    Damaged,
 }
 
 impl Health {
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// Whether the file has an older schema, which opening it upgrades.
+    pub fn needs_upgrade(&self) -> bool {
+        self.schema_version.is_some_and(|version| version < schema::VERSION)
     }
 }
 
@@ -57,15 +74,21 @@ pub fn check(path: &Path) -> Health {
 fn examine(db: &Connection, health: &mut Health) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(1))?;
     health.journal_mode = Some(db.pragma_query_value(None, "journal_mode", |row| row.get(0))?);
+    let mut is_aligned = true;
     match schema::inspect(db)? {
         Found::Nothing => {}
         Found::Foreign => health.problems.push("not a session database".to_owned()),
-        Found::Schema { version, .. } => {
+        Found::Schema { version, has_sessions, aligned, .. } => {
             health.schema_version = Some(version);
-            if version != schema::VERSION {
-                let wanted = schema::VERSION;
-                health.problems.push(format!("schema {version}, expected {wanted}"));
+            if !has_sessions {
+                health.problems.push("not a session database".to_owned());
             }
+            // An older one is upgraded when the file is opened next.
+            if version > schema::VERSION {
+                let newest = schema::VERSION;
+                health.problems.push(format!("schema {version}; this version understands up to {newest}"));
+            }
+            is_aligned = aligned;
         }
     }
     let counted = |sql| db.query_row(sql, [], |row| count(row, 0)).ok();
@@ -76,9 +99,19 @@ fn examine(db: &Connection, health: &mut Health) -> rusqlite::Result<()> {
     let mut quick_check = db.prepare("PRAGMA quick_check(20)")?;
     let findings = quick_check.query_map([], |row| row.get::<_, String>(0))?;
     for finding in findings {
-        health.problems.extend(Some(finding?).filter(|finding| finding != "ok"));
+        match finding?.as_str() {
+            "ok" => {}
+            finding if is_of_index(finding) && is_aligned => health.index = IndexHealth::Damaged,
+            finding if is_of_index(finding) => health.index = IndexHealth::Unaligned,
+            finding => health.problems.push(finding.to_owned()),
+        }
     }
     Ok(())
+}
+
+/// Whether a finding of SQLite's own check is about the search index and not about the file.
+pub(super) fn is_of_index(finding: &str) -> bool {
+    finding.contains("FTS5 table main.messages_fts") || finding.contains("fts5:")
 }
 
 fn size(path: &Path) -> u64 {

@@ -4,16 +4,20 @@
 //! in small pieces, when someone searches or when the program leaves; never during a turn. When
 //! the index cannot be written the notes stay, and messages are kept all the same.
 
+mod align;
 mod optimize;
 mod rebuild;
 
+pub use align::Reindexed;
+pub(crate) use align::align;
 pub use optimize::Optimized;
 
 use super::SessionDb;
+use super::pairs::readable::{self, Readable};
 use super::writer::Level;
 use crate::StoreError;
 use crate::error::Doing;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::time::{Duration, Instant};
 
 /// Notes per transaction, so that a message never waits long behind the index.
@@ -121,15 +125,39 @@ fn oldest_notes(db: &Connection) -> rusqlite::Result<Vec<Note>> {
 fn reindex(db: &Connection, note: &Note) -> rusqlite::Result<()> {
     for table in ["messages_fts", "messages_fts_trigram"] {
         db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([note.message])?;
-        if note.put {
-            db.prepare_cached(&format!(
-                "INSERT INTO {table} (rowid, content)
-                 SELECT id, COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')
-                 FROM messages WHERE id = ?1"
-            ))?
+    }
+    if note.put {
+        db.prepare_cached(&format!("INSERT INTO messages_fts (rowid, content) {STORED}"))?
             .execute([note.message])?;
-        }
+        put_trigrams(db, note.message)?;
     }
     db.prepare_cached("DELETE FROM hx_outbox WHERE id = ?1")?.execute(params![note.id])?;
+    Ok(())
+}
+
+/// The text of message `?1` as the triggers of the shared schema put it together.
+const STORED: &str =
+    "SELECT id, COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '') AS text
+     FROM messages WHERE id = ?1";
+
+/// Text with a NUL byte has other trigrams in other versions of SQLite, so its readable form is entered
+/// instead.
+fn put_trigrams(db: &Connection, message: i64) -> rusqlite::Result<()> {
+    let entered = db
+        .prepare_cached(&format!(
+            "INSERT INTO messages_fts_trigram (rowid, content) SELECT id, text FROM ({STORED}) WHERE instr(text, char(0)) = 0"
+        ))?
+        .execute([message])?;
+    if entered == 1 {
+        return Ok(());
+    }
+    let readable = db
+        .prepare_cached(&format!("SELECT {} FROM messages AS m WHERE id = ?1", readable::COLUMNS))?
+        .query_row([message], |row| Readable::from_row(row, 0))
+        .optional()?;
+    if let Some(readable) = readable {
+        db.prepare_cached("INSERT INTO messages_fts_trigram (rowid, content) VALUES (?1, ?2)")?
+            .execute(params![message, readable.text.replace('\0', " ")])?;
+    }
     Ok(())
 }

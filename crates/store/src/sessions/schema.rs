@@ -3,6 +3,7 @@
 //! The shared schema is made in one piece; a file with an older one is `migrate`'s work. Our own
 //! tables are only ever added.
 
+use super::index::{self, Reindexed};
 use super::numbers::stored;
 use crate::StoreError;
 use crate::error::Doing;
@@ -15,6 +16,7 @@ pub(crate) const VERSION: i64 = 22;
 pub(crate) const TABLES: &str = include_str!("schema.sql");
 pub(crate) const INDEXES: &str = include_str!("schema_indexes.sql");
 pub(crate) const FULL_TEXT: &str = include_str!("schema_full_text.sql");
+pub(crate) const TRIGRAM_TRIGGERS: &str = include_str!("schema_trigram_triggers.sql");
 const OWN: &str = include_str!("own_tables.sql");
 
 /// What a file turned out to hold.
@@ -24,24 +26,26 @@ pub(crate) enum Found {
     Nothing,
     /// Tables, but not ours.
     Foreign,
-    /// A numbered schema: ours when it has sessions, and `complete` when all our own tables are
-    /// there too.
-    Schema { version: i64, has_sessions: bool, complete: bool },
+    /// A numbered schema: ours when it has sessions, `complete` when all our own tables are there too,
+    /// and `aligned` when its triggers keep NUL bytes out of the trigram table.
+    Schema { version: i64, has_sessions: bool, complete: bool, aligned: bool },
 }
 
 /// Looks without writing. Cheap: two small reads.
 pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
-    let (all, marked, core, own, grown): (i64, i64, i64, i64, i64) = db.query_row(
+    let (all, marked, core, own, grown, aligned): (i64, i64, i64, i64, i64, i64) = db.query_row(
         "SELECT COUNT(*), COALESCE(SUM(name = 'schema_version'), 0),
                 COALESCE(SUM(type = 'table' AND name IN ('sessions', 'messages')), 0),
                 COALESCE(SUM(substr(name, 1, 3) = 'hx_'), 0),
                 COALESCE(SUM((name = 'hx_message_ext' AND instr(sql, 'sum INTEGER') > 0
                                   AND instr(sql, 'made INTEGER') > 0 AND instr(sql, 'copy_of INTEGER') > 0)
                           OR (name = 'hx_session_ext' AND instr(sql, 'ineffective INTEGER') > 0
-                                  AND instr(sql, 'imported INTEGER') > 0)), 0)
+                                  AND instr(sql, 'imported INTEGER') > 0)), 0),
+                COALESCE(SUM(type = 'trigger' AND instr(sql, 'AS BLOB') > 0
+                             AND name IN ('messages_fts_trigram_insert', 'messages_fts_trigram_update')), 0)
          FROM sqlite_master",
         [],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)),
     )?;
     if all == 0 {
         return Ok(Found::Nothing);
@@ -51,8 +55,9 @@ pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
     }
     let version =
         db.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [], |row| row.get(0))?;
-    let complete = own >= stored(OWN.matches("IF NOT EXISTS").count()) && grown == 2;
-    Ok(Found::Schema { version, has_sessions: core == 2, complete })
+    let aligned = aligned == 2;
+    let complete = own >= stored(OWN.matches("IF NOT EXISTS").count()) && grown == 2 && aligned;
+    Ok(Found::Schema { version, has_sessions: core == 2, complete, aligned })
 }
 
 /// Refuses what this build cannot use.
@@ -84,18 +89,22 @@ pub(crate) fn is_complete(found: &Found) -> bool {
 
 /// Makes what is missing. Runs inside a write transaction and looks again there, because another
 /// process may have been quicker.
-pub(crate) fn complete(db: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(crate) fn complete(db: &Connection, path: &Path) -> Result<Option<Reindexed>, StoreError> {
     let found = inspect(db).doing("read the schema")?;
     accept(&found, path)?;
     if found == Found::Nothing {
-        for script in [TABLES, INDEXES, FULL_TEXT] {
+        for script in [TABLES, INDEXES, FULL_TEXT, TRIGRAM_TRIGGERS] {
             db.execute_batch(script).doing("create the schema")?;
         }
         db.execute("INSERT INTO schema_version VALUES (?1)", [VERSION]).doing("create the schema")?;
     }
     // First, because an index may be on one of them.
     add_columns(db).doing("create the tables")?;
-    db.execute_batch(OWN).doing("create the tables")
+    db.execute_batch(OWN).doing("create the tables")?;
+    match found {
+        Found::Schema { aligned: false, .. } => index::align(db),
+        _ => Ok(None),
+    }
 }
 
 /// Columns that the tables of earlier builds do not have.

@@ -4,6 +4,7 @@
 //! a value. What the other program may rightly do (rows without our notes, notes without a row) is
 //! no finding.
 
+use super::health::is_of_index;
 use super::numbers::count;
 use super::schema::{self, Found};
 use super::{decode, sums};
@@ -89,13 +90,15 @@ type Examination = fn(&Connection, &mut Verification) -> rusqlite::Result<()>;
 fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     db.busy_timeout(Duration::from_secs(5))?;
     db.execute_batch("BEGIN")?;
-    if !is_ours(db, seen)? {
-        return Ok(());
-    }
+    let Some(state) = state(db, seen)? else { return Ok(()) };
     let counted = |sql| db.query_row(sql, [], |row| count(row, 0)).unwrap_or_default();
     seen.sessions = counted("SELECT COUNT(*) FROM sessions");
     seen.messages = counted("SELECT COUNT(*) FROM messages");
     seen.outbox = counted("SELECT COUNT(*) FROM hx_outbox");
+    let integrity: Examination = if state.is_aligned { integrity } else { integrity_of_file };
+    if !state.has_notes {
+        return integrity(db, seen);
+    }
     let examinations: [(Check, Examination); 8] = [
         (Check::Integrity, integrity),
         (Check::Messages, messages),
@@ -115,27 +118,66 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn is_ours(db: &Connection, seen: &mut Verification) -> rusqlite::Result<bool> {
+/// How much of a file can be examined.
+struct State {
+    /// The tables of our own are there. Those of a file that only the Python program used are made, and an
+    /// older schema is upgraded, when the file is opened next.
+    has_notes: bool,
+    /// All versions of SQLite read the search index alike. Otherwise it is brought in line at that time.
+    is_aligned: bool,
+}
+
+fn state(db: &Connection, seen: &mut Verification) -> rusqlite::Result<Option<State>> {
     let text = match schema::inspect(db)? {
         Found::Nothing => "the file is empty".to_owned(),
         Found::Foreign => "not a session database".to_owned(),
-        Found::Schema { version, .. } if version != schema::VERSION => {
-            format!("schema {version}, expected {}", schema::VERSION)
+        Found::Schema { version, .. } if version > schema::VERSION => {
+            format!("schema {version}; this version understands up to {}", schema::VERSION)
         }
-        Found::Schema { complete: false, .. } => {
-            "tables of ours are missing; any `hermes` command that opens the store makes them".to_owned()
+        Found::Schema { version, aligned, .. } => {
+            let has_notes = version == schema::VERSION && has_any_note(db)?;
+            if has_notes && !has_all_notes(db) {
+                "tables of ours are missing; any `hermes` command that opens the store makes them".to_owned()
+            } else {
+                return Ok(Some(State { has_notes, is_aligned: aligned }));
+            }
         }
-        Found::Schema { .. } => return Ok(true),
     };
     seen.add(Check::Integrity, None, text);
-    Ok(false)
+    Ok(None)
+}
+
+fn has_any_note(db: &Connection) -> rusqlite::Result<bool> {
+    db.prepare("SELECT 1 FROM sqlite_master WHERE substr(name, 1, 3) = 'hx_'")?.exists([])
+}
+
+/// Whether the tables that are examined here are all there.
+fn has_all_notes(db: &Connection) -> bool {
+    let tables = "hx_outbox, hx_turns, hx_intents, hx_nodes, hx_compactions";
+    db.prepare(&format!("SELECT copy_of FROM hx_message_ext, {tables}")).is_ok()
 }
 
 fn integrity(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    check_integrity(db, seen, |seen| {
+        let text = "the search index does not match the messages; `hermes sessions reindex` rebuilds it";
+        seen.add(Check::Index, None, text.to_owned());
+    })
+}
+
+fn integrity_of_file(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
+    check_integrity(db, seen, |_| ())
+}
+
+fn check_integrity(
+    db: &Connection,
+    seen: &mut Verification,
+    of_index: impl Fn(&mut Verification),
+) -> rusqlite::Result<()> {
     let mut check = db.prepare("PRAGMA integrity_check(100)")?;
     for finding in check.query_map([], |row| row.get::<_, String>(0))? {
         match finding?.as_str() {
             "ok" => {}
+            finding if is_of_index(finding) => of_index(seen),
             finding => seen.add(Check::Integrity, None, finding.to_owned()),
         }
     }

@@ -1,8 +1,19 @@
-"""The other program's side of the tests: writes and reads a database through its own release."""
+"""The other program's side of the tests: writes and reads a database through its own release.
+
+`PEER_SQLITE` names a folder with a `pysqlite3` that takes the place of the interpreter's own SQLite.
+"""
 
 import json
+import os
 import sys
+import time
 from pathlib import Path
+
+if os.environ.get("PEER_SQLITE"):
+    sys.path.insert(0, os.environ["PEER_SQLITE"])
+    import pysqlite3
+
+    sys.modules["sqlite3"] = pysqlite3
 
 import hermes_state
 
@@ -90,10 +101,50 @@ def take(db, file):
     return db.import_sessions([json.loads(line) for line in lines])
 
 
+def picture(db, session, text):
+    """A new session with an image, text around a NUL byte, and a call."""
+    db.create_session(session, "cli", model="m")
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA"}}
+    db.append_message(session, "user", [{"type": "text", "text": text}, image])
+    db.append_message(session, "assistant", "", tool_calls=[CALL])
+    db.append_message(session, "tool", f"before {text}\x00behind {text}", tool_name="terminal", tool_call_id="c1")
+    db.append_message(session, "assistant", f"about {text}")
+    return db._conn.execute("SELECT sqlite_version()").fetchone()[0]
+
+
+def touch(db, session):
+    """Fires the update triggers."""
+    db._conn.execute("UPDATE messages SET observed = 1 WHERE session_id = ?", (session,))
+    db._conn.commit()
+    return True
+
+
+def delete(db, session):
+    return db.delete_session(session)
+
+
+def prune(db, *sessions):
+    long_ago = time.time() - 400 * 86400
+    for session in sessions:
+        db.end_session(session, "done")
+        db._conn.execute("UPDATE sessions SET started_at = ? WHERE id = ?", (long_ago, session))
+    db._conn.commit()
+    return db.prune_sessions(older_than_days=200)
+
+
+def integrity(db, *queries):
+    """What SQLite says of the file and of both indexes, and the number of hits of some searches."""
+    for table in ("messages_fts", "messages_fts_trigram"):
+        db._conn.execute(f"INSERT INTO {table}({table}) VALUES ('integrity-check')")
+    said = [row[0] for row in db._conn.execute("PRAGMA integrity_check")]
+    return {"file": said, "found": [len(db.search_messages(query)) for query in queries]}
+
+
 if __name__ == "__main__":
     command, path, *rest = sys.argv[1:]
     database = hermes_state.SessionDB(db_path=Path(path))
-    commands = {"make": make, "read": read, "say": say, "see": see, "compact": compact, "export": export, "import": take}
+    commands = {"make": make, "read": read, "say": say, "see": see, "compact": compact, "export": export, "import": take,
+                "picture": picture, "touch": touch, "delete": delete, "prune": prune, "integrity": integrity}
     answer = commands[command](database, *rest)
     database.close()
     print(json.dumps(answer, default=str))

@@ -55,7 +55,7 @@ impl SessionDb {
     }
 }
 
-fn start_anew(db: &Connection) -> Result<u64, StoreError> {
+pub(super) fn start_anew(db: &Connection) -> Result<u64, StoreError> {
     let model = Connection::open_in_memory().doing("prepare the index tables")?;
     schema::complete(&model, Path::new(":memory:"))?;
     for table in virtual_tables(&model).doing("read the index tables")? {

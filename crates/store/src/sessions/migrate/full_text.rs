@@ -1,4 +1,6 @@
 //! The two full-text tables. Before version 11 there was one, which kept no text of its own.
+//!
+//! The triggers that fill the trigram table are made by `index::align`, which runs on every file without them.
 
 use super::steps::Old;
 use crate::sessions::numbers::stored;
@@ -8,7 +10,7 @@ use rusqlite::{Connection, Result};
 const TABLES: [&str; 2] = ["messages_fts", "messages_fts_trigram"];
 const EVENTS: [&str; 3] = ["insert", "delete", "update"];
 
-/// Makes the triggers anew, and the tables too unless both can be relied on.
+/// Makes the other triggers anew, and the tables too unless both can be relied on.
 pub(super) fn renew(old: &Old<'_>) -> Result<()> {
     let rely = old.version >= 11 && is_whole(old.db)?;
     for table in TABLES {
@@ -38,12 +40,12 @@ fn is_whole(db: &Connection) -> Result<bool> {
 }
 
 fn fill(db: &Connection) -> Result<()> {
-    for table in TABLES {
-        db.execute_batch(&format!(
-            "INSERT INTO {table} (rowid, content)
-             SELECT id, COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')
-             FROM messages"
-        ))?;
-    }
-    Ok(())
+    let text = "COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')";
+    db.execute_batch(&format!(
+        "INSERT INTO messages_fts (rowid, content) SELECT id, {text} FROM messages;
+         INSERT INTO messages_fts_trigram (rowid, content)
+         SELECT id, CASE instr(text, char(0)) WHEN 0 THEN text
+             ELSE CAST(substr(CAST(text AS BLOB), 1, instr(CAST(text AS BLOB), x'00') - 1) AS TEXT) END
+         FROM (SELECT id, {text} AS text FROM messages);"
+    ))
 }

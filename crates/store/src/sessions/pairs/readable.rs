@@ -25,7 +25,7 @@ impl Readable {
         let parts = content.strip_prefix(PARTS_MARK).map(decode::readable_text);
         // JSON as the Python program writes it spells letters outside ASCII as escapes.
         let calls = tool_calls.as_deref().filter(|calls| calls.contains("\\u")).map(calls);
-        let is_hidden = parts.is_some() || calls.is_some();
+        let is_hidden = parts.is_some() || calls.is_some() || content.contains('\0');
         let mut text = parts.unwrap_or(content);
         for more in [tool_name, calls.or(tool_calls)].into_iter().flatten() {
             text.push(' ');
