@@ -9,7 +9,8 @@ use crate::sessions_command::counted;
 use crate::{environment, launch, term};
 use hermes_runtime::config::{self, Config};
 use hermes_runtime::{
-    Home, Launch, Runtime, credential_warnings, fallbacks, model_choice, shown_url, telemetry_problem,
+    Home, Launch, Runtime, WantedModes, credential_warnings, fallbacks, model_choice, modes_notice,
+    shown_url, telemetry_problem,
 };
 use hermes_store::{Health, IndexHealth};
 use serde_json::{Value, json};
@@ -55,11 +56,13 @@ fn home_finding(home: &Home) -> Finding {
     if !home.path().exists() {
         return good("home", format!("{path} does not exist yet; it is made when first needed"));
     }
-    match home.ensure() {
-        Ok(loose) if loose.is_empty() => good("home", path.to_string()),
-        Ok(loose) => bad("home", loose.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
-        Err(error) => bad("home", with_causes(&error)),
+    if let Err(error) = home.ensure() {
+        return bad("home", with_causes(&error));
     }
+    let shell = config::shell_variables(std::env::vars_os());
+    let loose = home.tighten(WantedModes::read(|name| shell.get(name).map(String::as_str)));
+    let text = modes_notice(&loose).map_or_else(|| path.to_string(), |notice| format!("{path}; {notice}"));
+    if loose.iter().any(|one| one.left.is_some()) { bad("home", text) } else { good("home", text) }
 }
 
 fn settings_findings(settings: &Config) -> Vec<Finding> {

@@ -32,6 +32,9 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
     let opened =
         Runtime::open(Launch { home, flags: flags(common), shell, cwd, source, supervisor: supervisor() });
     let runtime = opened.map_err(|error| blame_flags(error, common))?;
+    if let Some(notice) = runtime.home_notice() {
+        term::complain(&format!("hermes: {}", term::printable(notice)));
+    }
     runtime.start_logging(Box::new(not_logged))?;
     Ok(runtime)
 }

@@ -1,17 +1,18 @@
 //! The directory everything of one Hermes lives in, and how files in it are written.
 //!
 //! [`Home`] only knows names and modes. What is inside the files is the business of whoever owns
-//! them. Loose modes are reported, not repaired: the person may have had a reason.
+//! them.
 
 mod atomic;
+mod modes;
 
-use std::fmt;
 use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 pub use atomic::write_atomically;
+pub use modes::{LooseMode, WantedModes, modes_notice};
 
 /// Mode of files that may hold secrets.
 pub const PRIVATE_FILE: u32 = 0o600;
@@ -38,21 +39,6 @@ pub enum HomeError {
 impl HomeError {
     pub(crate) fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| Self::Io { doing, path: path.to_owned(), source }
-    }
-}
-
-/// A file or directory that others may read or change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LooseMode {
-    pub path: PathBuf,
-    pub mode: u32,
-    pub wanted: u32,
-}
-
-impl fmt::Display for LooseMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        write!(f, "{path} is open to others (mode {:03o}); run `chmod {:03o} {path}`", self.mode, self.wanted)
     }
 }
 
@@ -88,13 +74,9 @@ impl Home {
         Ok(Self(path))
     }
 
-    /// Creates the directory when it is missing and reports what is open to others.
-    pub fn ensure(&self) -> Result<Vec<LooseMode>, HomeError> {
-        ensure_private_dir(&self.0)?;
-        let files = [self.config_file(), self.env_file(), self.auth_file(), self.state_db()];
-        let mut loose: Vec<LooseMode> = loose_mode(&self.0, PRIVATE_DIR).into_iter().collect();
-        loose.extend(files.iter().filter_map(|path| loose_mode(path, PRIVATE_FILE)));
-        Ok(loose)
+    /// Creates the directory when it is missing.
+    pub fn ensure(&self) -> Result<(), HomeError> {
+        ensure_private_dir(&self.0)
     }
 
     /// Holds off other processes that change files of this home, until the answer is dropped.
@@ -196,11 +178,6 @@ pub fn ensure_private_dir(path: &Path) -> Result<(), HomeError> {
         Err(_) if path.exists() && !path.is_dir() => Err(HomeError::NotADirectory { path: path.to_owned() }),
         Err(error) => Err(HomeError::io("create", path)(error)),
     }
-}
-
-fn loose_mode(path: &Path, wanted: u32) -> Option<LooseMode> {
-    let mode = path.metadata().ok()?.permissions().mode() & 0o777;
-    (mode & 0o077 != 0).then(|| LooseMode { path: path.to_owned(), mode, wanted })
 }
 
 #[cfg(test)]

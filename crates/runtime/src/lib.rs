@@ -62,7 +62,7 @@ pub use hermes_providers::{
     install_tls, is_loopback, list_models, parse_base_url, probe, providers, shown_url,
 };
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
-pub use home::Home;
+pub use home::{Home, WantedModes, modes_notice};
 pub use hooks::{HookList, ListedHook, hooks, revoke_hook};
 pub use images::{Image, ImageError, message_with_images};
 pub use inspection::{LayerView, PromptTier, PromptView, ToolView};

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::context_engine::{Choice, are_wanted, choose};
 use crate::earlier::SessionEarlier;
-use crate::home::Home;
+use crate::home::{Home, WantedModes, modes_notice};
 use crate::hooks::ShellHooks;
 use crate::memory::{self, SessionMemory};
 use crate::meter::{Budget, StoredMeter};
@@ -92,6 +92,7 @@ pub struct Shared {
     pub(crate) hooks: Option<Arc<ShellHooks>>,
     /// What a person should know, until a front end takes it.
     notices: Arc<Mutex<Vec<String>>>,
+    home_notice: Option<String>,
     recorder: OnceLock<Arc<Recorder>>,
     fence_key: OnceLock<FenceKey>,
     /// Sends traces, where somebody collects them.
@@ -102,6 +103,7 @@ impl Runtime {
     /// Reads the settings of a home. Nothing is connected and no database is opened yet.
     pub fn open(mut launch: Launch) -> Result<Self, RuntimeError> {
         launch.home.ensure()?;
+        let loose = launch.home.tighten(WantedModes::read(|name| launch.shell.get(name).map(String::as_str)));
         let config = Config::load(&launch.home, launch.flags.clone(), launch.shell.clone())?;
         let enabled = config.list("toolsets")?;
         let disabled = config.list("agent.disabled_toolsets")?;
@@ -124,6 +126,7 @@ impl Runtime {
             supervised,
             hooks,
             notices,
+            home_notice: modes_notice(&loose),
             secrets: Arc::new(secrets(&config)),
             clients,
             registry: Arc::new(registry),
@@ -185,6 +188,11 @@ impl Runtime {
         let store = self.store.get_or_init(|| store);
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).extend(self.store_notice());
         Ok(store)
+    }
+
+    /// The change to the modes of the home that opening it brought about, if there was one.
+    pub fn home_notice(&self) -> Option<&str> {
+        self.home_notice.as_deref()
     }
 
     /// The change to the store that opening it brought about, if there was one.

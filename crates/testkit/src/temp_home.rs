@@ -1,6 +1,7 @@
 //! A Hermes home that is gone after the test.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -10,7 +11,8 @@ pub struct TempHome(TempDir);
 
 impl TempHome {
     pub fn new() -> Self {
-        Self(tempfile::Builder::new().prefix("hermes-home-").tempdir().unwrap())
+        let private = fs::Permissions::from_mode(0o700);
+        Self(tempfile::Builder::new().prefix("hermes-home-").permissions(private).tempdir().unwrap())
     }
 
     pub fn path(&self) -> &Path {
@@ -32,6 +34,8 @@ impl TempHome {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
+        // As Hermes itself writes it: a home that is open to others gets a notice.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         path
     }
 
