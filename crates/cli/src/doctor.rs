@@ -19,6 +19,8 @@ use std::time::Duration;
 /// One line of the report.
 struct Finding {
     ok: bool,
+    /// Nothing is broken, but the user should know.
+    is_warning: bool,
     subject: &'static str,
     text: String,
     /// The same in numbers, for programs.
@@ -44,7 +46,11 @@ pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
 }
 
 fn good(subject: &'static str, text: impl Into<String>) -> Finding {
-    Finding { ok: true, subject, text: text.into(), details: None }
+    Finding { ok: true, is_warning: false, subject, text: text.into(), details: None }
+}
+
+fn warning(subject: &'static str, text: impl Into<String>) -> Finding {
+    Finding { is_warning: true, ..good(subject, text) }
 }
 
 fn bad(subject: &'static str, text: impl Into<String>) -> Finding {
@@ -76,12 +82,12 @@ fn settings_findings(settings: &Config) -> Vec<Finding> {
     }
     findings.extend(credential_warnings(settings).into_iter().map(|warning| bad("settings", warning)));
     findings.extend(telemetry_problem(settings).map(|why| bad("settings", why)));
+    findings.extend(settings.unkept_promises().into_iter().map(|promise| bad("settings", promise.text)));
     if findings.is_empty() {
         findings.push(good("settings", settings.layers().file.path().display().to_string()));
     }
-    for unused in settings.unused_keys() {
-        findings.push(good("settings", format!("`{}` is kept but not used by this version", unused.key)));
-    }
+    let unused = config::unused_by_section(&settings.unused_keys());
+    findings.extend(unused.into_iter().map(|text| warning("settings", text)));
     findings
 }
 
@@ -198,14 +204,21 @@ fn print(findings: &[Finding], common: &Common) {
         term::print_line(&json!(rows).to_string());
         return;
     }
-    for Finding { ok, subject, text, .. } in findings {
-        let mark = if *ok { "✓" } else { "✗" };
+    for Finding { ok, is_warning, subject, text, .. } in findings {
+        let mark = match (ok, is_warning) {
+            (true, false) => "✓",
+            (true, true) => "⚠",
+            (false, _) => "✗",
+        };
         term::print_line(&format!("{mark} {subject:<9} {}", term::printable(text)));
     }
 }
 
 fn finding_json(finding: &Finding) -> Value {
     let mut row = json!({ "ok": finding.ok, "subject": finding.subject, "text": finding.text });
+    if finding.is_warning {
+        row["warning"] = json!(true);
+    }
     if let Some(details) = &finding.details {
         row["details"] = details.clone();
     }

@@ -56,6 +56,7 @@ impl From<RuntimeError> for Failure {
             | RuntimeError::Toolsets(_)
             | RuntimeError::Helpers(_)
             | RuntimeError::Hooks(_)
+            | RuntimeError::UnkeptPromise { .. }
             | RuntimeError::Prefill { .. } => Exit::Config,
             RuntimeError::NoAnswer(_) => Exit::FailedTurn,
             RuntimeError::Home(_) => Exit::Permission,

@@ -7,7 +7,7 @@ use crate::prompt_text::{self, Prompt};
 use crate::sessions_command::trust;
 use crate::{chat, environment, oneshot, signals, term, welcome};
 use hermes_conversation::SessionId;
-use hermes_runtime::config::shell_variables;
+use hermes_runtime::config::{Config, Refused, shell_variables, unused_summary};
 use hermes_runtime::{
     Home, Launch, Program, ResolveError, Resuming, Runtime, RuntimeError, SessionHandle, credential_warnings,
     telemetry_problem,
@@ -169,6 +169,7 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
         Err(Obstacle::NoModel(home)) => return Err(no_model(&home, &common).await),
         Err(Obstacle::Failure(failure)) => return Err(oneshot::give_up(&common, &About::nothing(), failure)),
     };
+    announce_settings(runtime.config());
     if let Some(problem) = telemetry_problem(runtime.config()) {
         term::complain(&format!("hermes: no traces are sent: {}", term::printable(&problem)));
     }
@@ -186,6 +187,16 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
     runtime.tidy_files().await;
     runtime.leave().await;
     exit
+}
+
+/// Names the settings that do less than they say.
+fn announce_settings(config: &Config) {
+    let mut refused = config.unkept_promises();
+    // The run ends with these.
+    refused.retain(|promise| promise.refused != Refused::Run);
+    for line in refused.into_iter().map(|promise| promise.text).chain(unused_summary(&config.unused_keys())) {
+        term::complain(&format!("hermes: {}", term::printable(&line)));
+    }
 }
 
 /// Old sessions go before the conversation begins: giving space back keeps all others waiting.

@@ -21,6 +21,7 @@ mod keys;
 mod layers;
 mod login_overrides;
 mod loop_limits;
+mod promises;
 mod prompting;
 mod provider_keys;
 mod secret_names;
@@ -30,6 +31,7 @@ mod suggest;
 mod telemetry;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unused;
 mod value;
 mod yaml_text;
 
@@ -43,6 +45,8 @@ pub use fallback_providers::{FallbackEntries, FallbackEntry};
 pub use file::ConfigFile;
 pub use hooks::{HookEntries, HookEntry, Matcher};
 pub use keys::{Env, Fallback, KEYS, Key, Kind, Order};
-pub use layers::{Config, Layers, Source, UnusedKey, shell_variables};
+pub use layers::{Config, Layers, Source, shell_variables};
+pub use promises::{Refused, UnkeptPromise};
 pub use secret_names::is_hidden_variable;
 pub use telemetry::OtlpSettings;
+pub use unused::{UnusedKey, unused_by_section, unused_summary};

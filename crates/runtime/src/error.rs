@@ -27,6 +27,9 @@ pub enum RuntimeError {
     /// The list of approved hooks cannot be used.
     #[error("{0}")]
     Hooks(String),
+    /// A setting promises safety that this version cannot give.
+    #[error("{text}")]
+    UnkeptPromise { text: String },
     /// The messages that are to be sent before every conversation cannot be used.
     #[error("prefill_messages_file {path}: {why}", path = path.display())]
     Prefill { path: PathBuf, why: String },

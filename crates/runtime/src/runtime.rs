@@ -1,6 +1,6 @@
 //! A working Hermes: one home, its settings, its store, its tools.
 
-use crate::config::Config;
+use crate::config::{Config, Refused, UnkeptPromise};
 use crate::context_engine::{Choice, are_wanted, choose};
 use crate::earlier::SessionEarlier;
 use crate::home::{Home, WantedModes, modes_notice};
@@ -22,8 +22,8 @@ use hermes_guard::{FenceKey, Secrets};
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_tools::{
-    ApprovalMode, AskUser, Deferral, Delegate, FenceKeys, PathLocks, Places, Registry, ToolContext,
-    ToolSettings, ToolSetup,
+    ApprovalMode, AskUser, COMMAND_TOOLS, Deferral, Delegate, FenceKeys, MACHINE_TOOLS, PathLocks, Places,
+    Registry, ToolContext, ToolSettings, ToolSetup, Withheld,
 };
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
@@ -347,6 +347,7 @@ impl Runtime {
             files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
             approvals: ApprovalMode::from_config(&mode),
             folder_hints: !self.config.boolean("agent.ignore_rules")?,
+            withheld: withheld(&self.config),
             clarify_timeout: seconds("agent.clarify_timeout")?.unwrap_or(default.clarify_timeout),
             ..default
         })
@@ -373,6 +374,20 @@ fn supervised(
 }
 
 /// Said once: the commands run, but a crash of Hermes would take them along.
+/// The tools that settings which are not honoured keep from running.
+fn withheld(config: &Config) -> Vec<Withheld> {
+    let withheld = |promise: UnkeptPromise| {
+        let tools = match promise.refused {
+            Refused::Commands => COMMAND_TOOLS,
+            Refused::CommandsAndFiles => MACHINE_TOOLS,
+            // The run does not begin.
+            Refused::Run => return None,
+        };
+        Some(Withheld { tools, why: promise.text })
+    };
+    config.unkept_promises().into_iter().filter_map(withheld).collect()
+}
+
 fn reindexed_notice(reindexed: Reindexed) -> String {
     let why = "SQLite versions read its text with NUL bytes differently";
     match reindexed {

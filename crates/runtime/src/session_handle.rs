@@ -10,6 +10,7 @@ mod turns;
 pub use context::ContextMeter;
 pub use status::SessionStatus;
 
+use crate::config::Refused;
 use crate::context_engine::{Choice, External, ToolWire, choose};
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::memory::{Review, review_notice};
@@ -219,6 +220,11 @@ impl<'a> SessionHandle<'a> {
         ask: Arc<dyn AskUser>,
         state: State,
     ) -> Result<Self, RuntimeError> {
+        if let Some(promise) =
+            runtime.config.unkept_promises().into_iter().find(|one| one.refused == Refused::Run)
+        {
+            return Err(RuntimeError::UnkeptPromise { text: promise.text });
+        }
         let (route, mut notices) = runtime.route(&endpoint, standing.tap(runtime))?;
         if standing.works_for.is_none() {
             notices.extend(runtime.take_notices());

@@ -60,7 +60,7 @@ pub use prepared::{Finished, Prepared, RunScope, Verdict};
 pub use protect::Places;
 pub use registry::{Registry, Toolbox};
 pub use segments::segments;
-pub use settings::ToolSettings;
+pub use settings::{COMMAND_TOOLS, MACHINE_TOOLS, ToolSettings, Withheld};
 pub use skills::{ChangedSkill, ListedSkill, SkillChange, Skills, ViewedSkill};
 pub use tool::{AnyTool, Body, Bound, CallScope, Concurrency, Origin, Refusal, Tool, ToolError, ToolOutput};
 pub use toolset::{Toolset, ToolsetError};

@@ -228,6 +228,9 @@ impl Registry {
         let Some(tool) = self.tools.get(name).or_else(|| self.waiting.get(name)) else {
             unreachable!("a repaired name is a known name");
         };
+        if let Some(why) = cx.settings().withheld(name) {
+            return Prepared::refuse(call, format!("{name} was not run: {why}."), "denied");
+        }
         match bind(tool, &call, cx) {
             Ok(bound) => Prepared::bound(call, bound, cx).untrusted_if(tool.is_untrusted()),
             Err(Refusal::Invalid(why)) => {

@@ -1,8 +1,11 @@
 use super::*;
 use crate::testing::Bench;
 use crate::tool::Typed;
-use crate::{ApprovalMode, CallScope, Tool, ToolError, ToolOutput, ToolSettings, Toolset, Verdict};
-use hermes_conversation::{Effect, RawJson};
+use crate::{
+    ApprovalMode, CallScope, MACHINE_TOOLS, Tool, ToolError, ToolOutput, ToolSettings, Toolset, Verdict,
+    Withheld,
+};
+use hermes_conversation::{CallId, Effect, RawJson};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -209,4 +212,20 @@ fn commands_are_asked_about_unless_that_is_off() {
         ("ls", "terminal", bench.cx.cwd())
     );
     assert_eq!(bench.prepare("read_file", r#"{"path":"x"}"#).verdict, Verdict::Run);
+}
+
+/// Also with approvals off, and also through the catalogue or under a misspelt name.
+#[tokio::test]
+async fn withheld_tools_are_refused_with_the_reason() {
+    let withheld =
+        vec![Withheld { tools: MACHINE_TOOLS, why: "`terminal.backend: docker` is set".to_owned() }];
+    let bench =
+        Bench::with(ToolSettings { approvals: ApprovalMode::Off, withheld, ..ToolSettings::default() });
+    for (tool, refused) in [("terminal", true), ("Terminal", true), ("write_file", true), ("todo", false)] {
+        let call = ToolCall::new(CallId::new("c"), tool, r#"{"command":"ls","path":"a","content":"b"}"#);
+        let prepared = Registry::builtin().prepare(&call, &bench.cx);
+        let is_refused = matches!(&prepared.verdict, Verdict::Refuse { text, decision: "denied" }
+            if text.contains("was not run: `terminal.backend: docker` is set."));
+        assert_eq!(is_refused, refused, "{tool}");
+    }
 }

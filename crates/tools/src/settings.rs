@@ -27,6 +27,28 @@ pub struct ToolSettings {
     pub clarify_timeout: u64,
     /// Results tell of instructions in the folders they are from.
     pub folder_hints: bool,
+    /// Tools that a setting keeps from running, whatever the approvals are.
+    #[serde(skip)]
+    pub withheld: Vec<Withheld>,
+}
+
+/// Tools that do not run, and the reason for the model and the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withheld {
+    pub tools: &'static [&'static str],
+    pub why: String,
+}
+
+/// The tools that run commands.
+pub const COMMAND_TOOLS: &[&str] = &["terminal"];
+/// The tools that run commands or touch files.
+pub const MACHINE_TOOLS: &[&str] = &["terminal", "read_file", "write_file", "patch", "search_files"];
+
+impl ToolSettings {
+    /// The reason why a tool does not run, if there is one.
+    pub(crate) fn withheld(&self, tool: &str) -> Option<&str> {
+        self.withheld.iter().find(|one| one.tools.contains(&tool)).map(|one| one.why.as_str())
+    }
 }
 
 impl Default for ToolSettings {
@@ -42,6 +64,7 @@ impl Default for ToolSettings {
             approvals: ApprovalMode::Manual,
             clarify_timeout: 3600,
             folder_hints: false,
+            withheld: Vec::new(),
         }
     }
 }

@@ -9,9 +9,9 @@ use super::explain::HIDDEN;
 use super::file::ConfigFile;
 use super::keys::Key;
 use super::layers::Config;
-use super::layers::UnusedKey;
 use super::secret_names::{as_variable, is_secret_key, is_secret_variable};
 use super::suggest::suggestion;
+use super::unused::UnusedKey;
 use super::yaml_text::yaml_text;
 use crate::home::{Home, PRIVATE_FILE, write_atomically};
 
@@ -149,8 +149,12 @@ fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError>
         && !Config::is_login_key(key)
         && !Config::is_otlp_header(key)
         && !Config::is_skill_key(key);
-    let unused =
-        is_unused.then(|| UnusedKey { key: key.to_owned(), line: None, suggestion: suggestion(key) });
+    let unused = is_unused.then(|| UnusedKey {
+        key: key.to_owned(),
+        line: None,
+        is_known: false,
+        suggestion: suggestion(key),
+    });
     let notices = unused.iter().map(ToString::to_string).collect();
     Ok(SetReport {
         target: Target::ConfigFile,

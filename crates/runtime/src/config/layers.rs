@@ -21,7 +21,6 @@ use super::expand::expand;
 use super::file::ConfigFile;
 use super::keys::{Env, Key, Order};
 use super::secret_names::{is_secret_key, is_secret_variable};
-use super::suggest::suggestion;
 use super::telemetry::holds_headers;
 use super::value::{Setting, boolean, found, wanted};
 use super::{KEYS, Kind};
@@ -77,21 +76,6 @@ pub struct Layers {
 
 /// The settings in force.
 pub struct Config(Layers);
-
-/// A key in `config.yaml` that this version does not read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnusedKey {
-    pub key: String,
-    pub line: Option<usize>,
-    pub suggestion: Option<&'static str>,
-}
-
-impl fmt::Display for UnusedKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not used by this version", self.key)?;
-        self.suggestion.map_or(Ok(()), |name| write!(f, "; did you mean `{name}`?"))
-    }
-}
 
 /// A value and where it was found.
 pub(crate) struct Resolved {
@@ -181,27 +165,6 @@ impl Config {
         let of_tasks = AuxTask::ALL.iter().filter_map(|task| self.auxiliary(*task).err());
         let of_logins = providers().find_map(|provider| self.login_overrides(provider.id).err());
         of_keys.chain(self.named_providers().err()).chain(of_tasks).chain(of_logins).collect()
-    }
-
-    /// Keys of `config.yaml` that this version does not read.
-    pub fn unused_keys(&self) -> Vec<UnusedKey> {
-        let file = &self.0.file;
-        let of_entry = |key: &str| {
-            key == "custom_providers"
-                || ["providers.", "credential_pool_strategies."].iter().any(|start| key.starts_with(start))
-                || Self::is_fallback_key(key)
-                || Self::is_hook_key(key)
-                || Self::is_auxiliary_key(key)
-                || Self::is_login_key(key)
-                || Self::is_otlp_header(key)
-                || Self::is_prompt_key(key)
-                || Self::is_skill_key(key)
-        };
-        let unused = |key: &String| Key::find(key).is_none() && !key.starts_with('_') && !of_entry(key);
-        let keys = file.leaves().into_iter().map(|(key, _)| key).filter(unused);
-        let keys = keys.chain(self.unused_entry_fields()).chain(self.unused_fallback_fields());
-        let keys = keys.chain(self.unused_auxiliary_fields());
-        keys.map(|key| UnusedKey { line: file.line_of(&key), suggestion: suggestion(&key), key }).collect()
     }
 
     /// Every value that must never be shown: from `.env`, the shell, `config.yaml` and `auth.json`.

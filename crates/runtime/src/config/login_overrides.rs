@@ -96,10 +96,7 @@ auth:
         for other in ["copilot", "anthropic"] {
             assert_eq!(config.login_overrides(other).unwrap(), LoginOverrides::default(), "{other}");
         }
-        assert_eq!(
-            config.unused_keys().into_iter().map(|unused| unused.key).collect::<Vec<_>>(),
-            ["auth.copilot"]
-        );
+        assert!(config.unused_keys().is_empty(), "an empty section says nothing");
     }
 
     #[test]
