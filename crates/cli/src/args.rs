@@ -369,12 +369,14 @@ pub(crate) enum SessionsCommand {
     },
     /// Delete old sessions for good
     ///
-    /// A session goes when nothing was said in it for that long, whether it has ended or not.
-    /// Sessions in use stay. With --source TAG, only those stored under that tag.
+    /// An ended session goes when its last message is that old. Sessions in use stay. With --source TAG, only those stored under that tag.
     Prune {
         /// Age in days
         #[arg(long, value_name = "DAYS", default_value_t = 90)]
         older_than: u32,
+        /// Also delete sessions that have not ended, such as those of killed processes
+        #[arg(long)]
+        all: bool,
         /// Only list what would go
         #[arg(long)]
         dry_run: bool,

@@ -78,8 +78,8 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         SessionsCommand::Stats => stats::run(store, common).await,
         SessionsCommand::Import { file } => import::run(store, &file, common).await,
         SessionsCommand::Trust { session, yes } => trust::run(store, &session, yes, common).await,
-        SessionsCommand::Prune { older_than, dry_run, yes } => {
-            prune::run(store, prune::Wanted { older_than, dry_run, yes }, common).await
+        SessionsCommand::Prune { older_than, all, dry_run, yes } => {
+            prune::run(store, prune::Wanted { older_than, dry_run, yes, all }, common).await
         }
         SessionsCommand::Reindex => upkeep::reindex(store, common).await,
         SessionsCommand::Optimize => upkeep::optimize(store, common).await,

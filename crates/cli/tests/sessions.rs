@@ -4,11 +4,14 @@
 
 mod process;
 
+use hermes_conversation::SessionId;
+use hermes_store::{NewSession, SessionDb};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use process::{code, custom_model, json_lines, run, stderr, stdout};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Output;
+use std::sync::Arc;
 
 /// A home with two sessions, one of which used a tool.
 async fn filled() -> TempHome {
@@ -123,6 +126,40 @@ async fn pruning_shows_asks_and_deletes() {
     let done = sessions(home, &[&cron[..], &["--yes"]].concat()).await;
     assert!(stdout(&done).ends_with("Deleted 1 session\n"), "{}", stdout(&done));
     assert_eq!(json_of(home, &["stats"]).await["total"]["sessions"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pruning_leaves_sessions_that_have_not_ended() {
+    let home = filled().await;
+    let db = SessionDb::open(&home.path().join("state.db"), Arc::new(|| 1_000.0)).unwrap();
+    let left = NewSession {
+        id: SessionId::new("left-open"),
+        source: "cli".into(),
+        model: "m".into(),
+        provider: "p".into(),
+        base_url: String::new(),
+        system_prompt: String::new(),
+        cwd: None,
+        parent: None,
+        works_for: None,
+        model_config: serde_json::Map::new(),
+    };
+    db.ensure(left).await.unwrap();
+    let prune = ["prune", "--older-than", "1000", "--dry-run"];
+    let count = |found: Value| found["prunable"].as_array().unwrap().len();
+    assert_eq!(count(json_of(home.path(), &prune).await), 0);
+    assert_eq!(count(json_of(home.path(), &[&prune[..], &["--all"]].concat()).await), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn main_sessions_keep_the_settings_they_were_made_with() {
+    let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+    home.write_config(&format!("{}agent:\n  max_turns: 12\n", custom_model(&provider.base_url())));
+    provider.reply(ReplyScript::text("Hello."));
+    assert_eq!(code(&run(home.path(), &["-z", "hi"]).await), 0);
+    let stored = process::exported(home.path()).await[0]["model_config"].as_str().unwrap().to_owned();
+    let want = json!({ "max_iterations": 12, "reasoning_config": null, "max_tokens": null });
+    assert_eq!(serde_json::from_str::<Value>(&stored).unwrap(), want);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ mod turns;
 pub use context::ContextMeter;
 pub use status::SessionStatus;
 
-use crate::config::Refused;
+use crate::config::{Config, Refused};
 use crate::context_engine::{Choice, External, ToolWire, choose};
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::memory::{Review, review_notice};
@@ -27,6 +27,7 @@ use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 pub(crate) use opening::starting_folder;
 use opening::{changed_notice, folder_of, recovery_notice, unused_notice};
+use serde_json::{Map, Value, json};
 use speaking_to::{keep_outline, retarget};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -435,6 +436,7 @@ impl<'a> SessionHandle<'a> {
             cwd: Some(cwd.display().to_string()),
             parent: self.standing.works_for.as_ref().map(|(session, _)| session.clone()),
             works_for: self.standing.works_for.as_ref().map(|(_, call)| call.clone()),
+            model_config: model_config(&self.runtime.config, self.standing.limits.max_iterations)?,
         };
         let store = self.runtime.store()?;
         let acquired = store.acquire(new, this_process()).await?;
@@ -445,6 +447,22 @@ impl<'a> SessionHandle<'a> {
         self.state = State::Live(Box::new(session));
         Ok(())
     }
+}
+
+/// The settings that the Python release keeps with a session, in its form.
+fn model_config(config: &Config, max_iterations: u32) -> Result<Map<String, Value>, RuntimeError> {
+    let effort = config.text("agent.reasoning_effort")?;
+    let reasoning = match effort.as_deref().map(str::trim).unwrap_or_default() {
+        "" => Value::Null,
+        "none" | "off" | "false" => json!({ "enabled": false }),
+        effort => json!({ "enabled": true, "effort": effort }),
+    };
+    let values = [
+        ("max_iterations", json!(max_iterations)),
+        ("reasoning_config", reasoning),
+        ("max_tokens", json!(config.integer("model.max_tokens")?)),
+    ];
+    Ok(values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// `YYYYMMDD_HHMMSS_<6 hex>`, local time.

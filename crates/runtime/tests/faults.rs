@@ -40,6 +40,7 @@ impl World {
             cwd: None,
             parent: None,
             works_for: None,
+            model_config: serde_json::Map::new(),
         };
         let lease = store.acquire(new, this_process()).await.unwrap().lease;
         let limits = Limits { backoff: Duration::from_millis(2), ..Limits::default() };

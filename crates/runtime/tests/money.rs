@@ -191,6 +191,7 @@ async fn run(
         cwd: None,
         parent: None,
         works_for: None,
+        model_config: serde_json::Map::new(),
     };
     let lease = world.store.acquire(new, this_process()).await.unwrap().lease;
     let turn_limits = Limits { backoff: Duration::from_millis(1), ..Limits::default() };

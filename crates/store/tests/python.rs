@@ -259,6 +259,7 @@ fn new_session() -> NewSession {
         cwd: None,
         parent: None,
         works_for: None,
+        model_config: serde_json::Map::new(),
     }
 }
 

@@ -13,17 +13,18 @@ pub(super) struct Wanted {
     pub(super) older_than: u32,
     pub(super) dry_run: bool,
     pub(super) yes: bool,
+    pub(super) all: bool,
 }
 
 pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> Result<Exit, Failure> {
     let filter = PruneFilter {
         older_than_days: wanted.older_than,
         source: common.source.clone(),
-        ..PruneFilter::default()
+        ended_only: !wanted.all,
     };
     let found = store.prunable(filter.clone()).await?;
     if !common.json {
-        list(&found, wanted.older_than);
+        list(&found, &wanted);
     }
     if wanted.dry_run || found.is_empty() {
         report_json(&found, &[], common);
@@ -66,9 +67,10 @@ fn session_json(session: &Prunable) -> Value {
         "message_count": session.message_count, "preview": session.preview })
 }
 
-fn list(found: &[Prunable], days: u32) {
+fn list(found: &[Prunable], wanted: &Wanted) {
     if found.is_empty() {
-        term::print_line(&format!("No session is older than {}.", counted(days.into(), "day")));
+        let kind = if wanted.all { "session" } else { "ended session" };
+        term::print_line(&format!("No {kind} is older than {}.", counted(wanted.older_than.into(), "day")));
     }
     for session in found {
         let name = session.title.as_deref().unwrap_or(&session.preview);

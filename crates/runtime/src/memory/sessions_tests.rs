@@ -20,6 +20,7 @@ async fn talked(db: &SessionDb, id: &str, parent: Option<&str>, question: &str, 
         cwd: None,
         parent: parent.map(SessionId::new),
         works_for: None,
+        model_config: serde_json::Map::new(),
     };
     let acquired = db.acquire(new, this_process()).await.unwrap();
     let (first, rest) = (UserMessage::text(question), vec![Message::assistant(answer)]);

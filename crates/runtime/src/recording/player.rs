@@ -174,6 +174,7 @@ impl<'a> Player<'a> {
             cwd: Some(line.cwd.clone()),
             parent: None,
             works_for: None,
+            model_config: serde_json::Map::new(),
         };
         let store = self.around.store();
         let lease = store.acquire(new, this_process()).await.map_err(of_store)?.lease;

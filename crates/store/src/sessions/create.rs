@@ -6,6 +6,7 @@ use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{CallId, SessionId};
 use rusqlite::{Connection, params};
+use serde_json::{Map, Value, json};
 
 /// A session that may not exist yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,8 @@ pub struct NewSession {
     pub parent: Option<SessionId>,
     /// The call of the parent that it works for, if it is a helper.
     pub works_for: Option<CallId>,
+    /// The settings that it was made with, under the names that the Python release gives them.
+    pub model_config: Map<String, Value>,
 }
 
 impl SessionDb {
@@ -44,6 +47,7 @@ pub(crate) fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::R
              model = COALESCE(model, excluded.model),
              system_prompt = COALESCE(system_prompt, excluded.system_prompt),
              parent_session_id = COALESCE(parent_session_id, excluded.parent_session_id),
+             model_config = COALESCE(model_config, excluded.model_config),
              cwd = COALESCE(cwd, excluded.cwd),
              billing_provider = COALESCE(billing_provider, excluded.billing_provider),
              billing_base_url = COALESCE(billing_base_url, excluded.billing_base_url)",
@@ -58,13 +62,17 @@ pub(crate) fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::R
         new.cwd,
         new.provider,
         new.base_url,
-        helper_marks(new),
+        model_config(new),
     ])
 }
 
-/// How a helper is told from other sessions that have a parent; the first mark is shared with the Python
-/// release.
-fn helper_marks(new: &NewSession) -> Option<String> {
-    let (parent, call) = (new.parent.as_ref()?, new.works_for.as_ref()?);
-    Some(serde_json::json!({ "_delegate_from": parent, "_delegate_call": call }).to_string())
+/// The settings, and the marks by which a helper is told from other sessions that have a parent; the first mark
+/// is shared with the Python release.
+fn model_config(new: &NewSession) -> Option<String> {
+    let mut config = new.model_config.clone();
+    if let (Some(parent), Some(call)) = (&new.parent, &new.works_for) {
+        config.insert("_delegate_from".to_owned(), json!(parent));
+        config.insert("_delegate_call".to_owned(), json!(call));
+    }
+    (!config.is_empty()).then(|| Value::Object(config).to_string())
 }

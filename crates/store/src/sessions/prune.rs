@@ -1,8 +1,8 @@
 //! Finds sessions that nobody needs any more, and removes them.
 //!
-//! A session goes by its last sign of life, whether it has ended or not. The Python release goes by
-//! the start and takes only ended ones; but a session that is left ends, also one that was resumed
-//! every day since it was started, and one whose process died never ends.
+//! Only ended sessions are touched, as in the Python release, unless all are asked for: one whose process died
+//! never ends. Age counts from the last message and not, as there, from the start alone, so that a session that
+//! was resumed every day stays.
 
 use super::listing::preview;
 use super::numbers::count;
@@ -26,7 +26,7 @@ pub struct PruneFilter {
 
 impl Default for PruneFilter {
     fn default() -> Self {
-        Self { older_than_days: 90, source: None, ended_only: false }
+        Self { older_than_days: 90, source: None, ended_only: true }
     }
 }
 

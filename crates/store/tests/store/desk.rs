@@ -34,6 +34,7 @@ pub(crate) fn session(id: &str) -> NewSession {
         cwd: Some("/tmp".into()),
         parent: None,
         works_for: None,
+        model_config: serde_json::Map::new(),
     }
 }
 

@@ -211,7 +211,8 @@ async fn only_old_sessions_that_nobody_uses_are_pruned() {
         .unwrap();
     let db = SessionDb::open(&desk.path, Arc::new(move || 10.0 * day)).unwrap().with_liveness(|_| true);
     db.acquire_existing(SessionId::new("used"), owner(7)).await.unwrap();
-    let filter = PruneFilter { older_than_days: 5, ..PruneFilter::default() };
+    let ended = PruneFilter { older_than_days: 5, ..PruneFilter::default() };
+    let filter = PruneFilter { ended_only: false, ..ended.clone() };
     let ids = |found: Vec<hermes_store::Prunable>| {
         found.into_iter().map(|old| old.id.as_str().to_owned()).collect::<Vec<_>>()
     };
@@ -219,7 +220,6 @@ async fn only_old_sessions_that_nobody_uses_are_pruned() {
     assert_eq!(found, ["ended", "a", "b"]);
     let cron = PruneFilter { source: Some("cron".into()), ..filter.clone() };
     assert_eq!(ids(db.prunable(cron).await.unwrap()), ["b"]);
-    let ended = PruneFilter { ended_only: true, ..filter.clone() };
     assert_eq!(ids(db.prunable(ended).await.unwrap()), ["ended"]);
     let chosen = ["ended", "a", "active", "resumed", "used"].map(SessionId::new);
     let gone = db.prune(filter, &chosen).await.unwrap();

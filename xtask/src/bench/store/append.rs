@@ -39,6 +39,7 @@ async fn begun(store: &SessionDb, id: &str) -> Result<(Lease, OpenTurn)> {
         cwd: None,
         parent: None,
         works_for: None,
+        model_config: serde_json::Map::new(),
     };
     let lease = store.acquire(new, this_process()).await?.lease;
     let opening = Opening::from(UserMessage { content: Content::text("begin"), api_content: None });

@@ -79,6 +79,7 @@ fn session(id: SessionId) -> NewSession {
         cwd: Some("/tmp".into()),
         parent: None,
         works_for: None,
+        model_config: serde_json::Map::new(),
     }
 }
 
