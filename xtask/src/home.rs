@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -25,7 +26,9 @@ impl Home {
         let config = format!(
             "model:\n  provider: custom\n  base_url: {base_url}\n  default: scripted\n  context_length: 1000000\napprovals:\n  mode: \"off\"\n"
         );
-        Ok(fs::write(self.hermes().join("config.yaml"), config)?)
+        let file = self.hermes().join("config.yaml");
+        fs::write(&file, config)?;
+        Ok(fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?)
     }
 
     /// A second home with the same files.
@@ -72,7 +75,8 @@ impl Home {
         let folder = tempfile::Builder::new().prefix("hermes-xtask-").tempdir();
         let folder = folder.context("no temporary folder could be made")?;
         for part in PARTS {
-            fs::create_dir(folder.path().join(part))?;
+            // As Hermes makes them: a home that is open to others gets a notice.
+            fs::DirBuilder::new().mode(0o700).create(folder.path().join(part))?;
         }
         Ok(Self(folder))
     }

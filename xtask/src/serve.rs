@@ -47,7 +47,7 @@ impl Scenario {
         match self {
             Self::Calls(count) if results < count => {
                 // Not the same every time: who repeats itself is told so.
-                ReplyScript::call("terminal", json!({"command": format!("true {results}")}))
+                ReplyScript::call("terminal", json!({"command": format!("echo {results}")}))
             }
             Self::Sleeps if results == 0 => (0..8).fold(ReplyScript::default(), |reply, _| {
                 reply.and_call("terminal", json!({"command": "sleep 0.2"}))

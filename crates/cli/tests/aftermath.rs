@@ -4,6 +4,11 @@
 
 mod process;
 
+use hermes_conversation::{
+    AssistantMessage, CallId, Content, Effect, Intent, IntentState, Opening, Owner, SessionId, ToolCall,
+    Transcript, UserMessage,
+};
+use hermes_store::{NewSession, SessionDb};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use process::{
     code, custom_model, eventually, finished, hermes, is_running, kill_supervisor, stderr, stdout,
@@ -11,6 +16,7 @@ use process::{
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 /// A session that was killed while its first call ran.
 struct Killed {
@@ -135,4 +141,58 @@ async fn without_its_supervisor_the_outcome_is_unknown() {
     assert_eq!((stdout(&out).as_str(), code(&out)), ("I see.\n", 0), "{}", stderr(&out));
     assert!(killed.results()[0]["error"].as_str().unwrap().contains("may or may not"));
     assert!(!is_running(&nap), "a process of the killed turn is left");
+}
+
+/// A power cut takes the record of a command with it, so that a missing one does not tell that nothing ran.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_without_a_record_is_unknown_after_a_restart_of_the_machine() {
+    for (boot, want) in [("an-earlier-boot".to_owned(), "may or may not"), (this_boot(), "was not run")] {
+        let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+        home.write_config(&custom_model(&provider.base_url()));
+        started_by(&home, Owner { pid: 4_000_000, started: 1, boot }).await;
+        provider.reply(ReplyScript::text("I see."));
+        let args = ["--yolo", "--resume", "cut-off", "-z", "what happened?"];
+        let out = finished(hermes(home.path(), home.path(), &args)).await;
+        assert_eq!(code(&out), 0, "{}", stderr(&out));
+        let told = provider.requests().pop().unwrap().json["messages"].to_string();
+        assert!(told.contains(want), "{want}: {told}");
+    }
+}
+
+fn this_boot() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned()
+}
+
+/// A session whose process went away just after it had started a command.
+async fn started_by(home: &TempHome, owner: Owner) {
+    let db = SessionDb::open(&home.path().join("state.db"), Arc::new(|| 1_000.0)).unwrap();
+    let session = NewSession {
+        id: SessionId::new("cut-off"),
+        source: "cli".into(),
+        model: "m".into(),
+        provider: "custom".into(),
+        base_url: String::new(),
+        system_prompt: "be kind".into(),
+        cwd: None,
+        parent: None,
+        works_for: None,
+        model_config: serde_json::Map::new(),
+    };
+    let lease = db.acquire(session, owner).await.unwrap().lease;
+    let turn = db
+        .open_turn(&lease, Opening::from(UserMessage { content: Content::text("go"), api_content: None }))
+        .await
+        .unwrap();
+    let arguments = r#"{"command":"touch x"}"#;
+    let call = ToolCall::new(CallId::new("c"), "terminal", arguments);
+    let reply = AssistantMessage { calls: vec![call], ..AssistantMessage::default() };
+    let intent = Intent {
+        call_id: CallId::new("c"),
+        tool: "terminal".into(),
+        arguments: arguments.into(),
+        effect: Effect::Any,
+        state: IntentState::Started,
+        decision: "allowed",
+    };
+    db.plan(&lease, &turn, &reply, None, &[intent]).await.unwrap();
 }

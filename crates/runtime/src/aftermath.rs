@@ -9,7 +9,7 @@ use crate::{Resuming, Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, crash_texts};
 use hermes_conversation::{Disposition, Effect, FileChange, IntentState, SessionId, Settled, ToolMessage};
 use hermes_exec::supervisor::{Attached, Finished, Key, Outcome, Stop, SuperviseError, Supervised};
-use hermes_exec::{Group, reap};
+use hermes_exec::{Group, reap, this_boot};
 use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts, this_process};
 use hermes_tools::{ToolContext, collected, command_key, kept_output, recollected};
 use std::path::{Path, PathBuf};
@@ -130,8 +130,10 @@ impl Search<'_> {
             Ok(Outcome::Finished(finished)) => Some(self.finished(orphan, finished)),
             Ok(Outcome::NeverStarted) => Some(not_run(orphan)),
             Ok(Outcome::Running(_) | Outcome::Unknown { .. }) => looked(orphan),
-            // Nothing of a command runs before its group is on record.
-            Ok(Outcome::NoRecord) if orphan.process.is_none() => Some(not_run(orphan)),
+            // Nothing of a command runs before its group is on record; but records do not outlive the machine.
+            Ok(Outcome::NoRecord) if orphan.process.is_none() && orphan.boot == this_boot() => {
+                Some(not_run(orphan))
+            }
             Ok(Outcome::NoRecord) | Err(_) => {
                 end_group(orphan).await;
                 looked(orphan)

@@ -1,15 +1,19 @@
 //! The file of a command in the spool: that it was prepared, how it ended, what it said.
 //!
 //! `KEY.cmd` has a line of JSON at its start, another in its second block, and the output after
-//! that: one file, because making files is what costs most. The first line is on disk before the
-//! command's gate can be opened, so no file means that nothing ran. The second is on disk before
+//! that: one file, because making files is what costs most. The first line is written before the
+//! command's gate can be opened, so no file means that nothing ran. The second is written before
 //! anybody is told, and after the output it speaks of. A file without a second line belongs to a
 //! command that runs, or to a supervisor that was killed. Output never comes near the lines, so it
 //! cannot forge one.
+//!
+//! The kernel keeps what was written when processes die, so nothing waits for the disk while the owner of the
+//! command lives: it records the result itself. Only the end of a command whose owner is gone is synced. After
+//! a restart of the machine, a file that is missing or not synced tells nothing.
 
 use super::error::SuperviseError;
 use super::spec::Key;
-use crate::Group;
+use crate::{Group, this_boot};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
@@ -45,6 +49,9 @@ pub struct End {
     pub total: u64,
     /// More about `how`, for people.
     pub reason: Option<String>,
+    /// The record does not outlive the machine, because the owner was there to take the result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsynced: bool,
 }
 
 /// Why a command ended.
@@ -69,7 +76,16 @@ impl End {
     /// For a command of which nothing more is known.
     pub(crate) fn unknown(head: u64, reason: impl Into<String>) -> Self {
         let reason = Some(reason.into());
-        Self { how: How::Unknown, exit_code: -1, cwd: None, head, tail: 0, total: head, reason }
+        Self {
+            how: How::Unknown,
+            exit_code: -1,
+            cwd: None,
+            head,
+            tail: 0,
+            total: head,
+            reason,
+            unsynced: false,
+        }
     }
 }
 
@@ -83,17 +99,15 @@ pub(crate) struct Recorded {
 /// Where the file of a command is.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandFile {
-    dir: PathBuf,
     pub(crate) path: PathBuf,
 }
 
 impl CommandFile {
     pub(crate) fn of(dir: &Path, key: &Key) -> Self {
-        Self { dir: dir.to_owned(), path: dir.join(format!("{}.cmd", key.as_str())) }
+        Self { path: dir.join(format!("{}.cmd", key.as_str())) }
     }
 
-    /// Makes the file with its first line. Waits for the disk. It appears whole or not at all; two
-    /// supervisors, which could replace each other's, there never are.
+    /// Makes the file with its first line. It appears whole or not at all; two supervisors, which could replace each other's, there never are.
     pub(crate) fn create(&self, prepared: &Prepared) -> Result<File, SuperviseError> {
         let failed = || SuperviseError::io("write the record of a command");
         if self.path.exists() {
@@ -102,10 +116,22 @@ impl CommandFile {
         let growing = self.path.with_extension("new");
         let made = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&growing);
         let file = made.map_err(failed())?;
-        file.write_all_at(&line(prepared)?, 0).and_then(|()| file.sync_data()).map_err(failed())?;
+        file.write_all_at(&line(prepared)?, 0).map_err(failed())?;
         std::fs::rename(&growing, &self.path).map_err(failed())?;
-        File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(failed())?;
         Ok(file)
+    }
+
+    /// How the command ended, from its file; `None` where there is none.
+    pub(crate) fn ended(&self) -> Result<Option<(String, End)>, SuperviseError> {
+        Ok(self.read()?.map(|recorded| {
+            let is_earlier = recorded.prepared.group.boot != this_boot();
+            let end = match recorded.end {
+                None => End::unknown(0, "its record has no end"),
+                Some(end) if end.unsynced && is_earlier => End::unknown(0, "the machine was restarted"),
+                Some(end) => end,
+            };
+            (recorded.prepared.digest, end)
+        }))
     }
 
     /// What the file says; `None` where there is none.
@@ -141,14 +167,16 @@ impl CommandFile {
     }
 }
 
-/// Writes the second line. Waits for the disk. One that was cut short is written over.
+/// Writes the second line, and waits for the disk where it has to outlive the machine. One that was cut short is
+/// written over.
 pub(crate) fn write_end(file: &File, end: &End) -> Result<(), SuperviseError> {
     let text = match line(end) {
         Ok(text) => text,
         // The directory is the one part that can be long, and the one that can be spared.
         Err(_) => line(&End { cwd: None, ..end.clone() })?,
     };
-    let written = file.write_all_at(&text, BLOCK as u64).and_then(|()| file.sync_data());
+    let synced = || if end.unsynced { Ok(()) } else { file.sync_data() };
+    let written = file.write_all_at(&text, BLOCK as u64).and_then(|()| synced());
     written.map_err(SuperviseError::io("write the end of a command"))
 }
 

@@ -71,3 +71,18 @@ fn what_cannot_be_read_is_named_and_stays() {
         assert_eq!(std::fs::read_to_string(&file.path).unwrap(), text);
     }
 }
+
+/// What was not synced is not believed after a restart of the machine.
+#[test]
+fn an_unsynced_end_counts_only_in_its_own_boot() {
+    for (boot, unsynced, is_believed) in
+        [("b", true, false), ("b", false, true), (this_boot(), true, true), (this_boot(), false, true)]
+    {
+        let (_dir, file) = case();
+        let group = Group { boot: boot.into(), ..prepared().group };
+        let open = file.create(&Prepared { group, ..prepared() }).unwrap();
+        write_end(&open, &End { how: How::Exited, unsynced, ..End::unknown(3, "told") }).unwrap();
+        let (digest, end) = file.ended().unwrap().unwrap();
+        assert_eq!((digest.as_str(), end.how == How::Exited), ("d", is_believed), "{boot} {unsynced}");
+    }
+}

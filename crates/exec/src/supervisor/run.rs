@@ -283,11 +283,12 @@ impl Running {
         let cwd = self.cwd_file.and_then(CwdFile::read).filter(|path| path.to_str().is_some());
         let exit_code = exit_code(how, self.status);
         let spool = self.spool;
+        // An owner that lives records the result itself, and nothing of it outlives the machine without that.
+        let unsynced = self.lifetime != Lifetime::Detached && self.limits.orphaned.is_none();
         let written = blocking(move || {
-            let (done, file) = spool.finish();
-            let reason = None;
-            let end =
-                End { how, exit_code, cwd, head: done.head, tail: done.tail, total: done.total, reason };
+            let (done, file) = spool.finish(!unsynced);
+            let (head, tail, total, reason) = (done.head, done.tail, done.total, None);
+            let end = End { how, exit_code, cwd, head, tail, total, reason, unsynced };
             let recorded = write_end(&file, &end);
             (end, recorded)
         })

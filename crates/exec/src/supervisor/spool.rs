@@ -69,15 +69,17 @@ impl Spool {
         self.tail.drain(..surplus);
     }
 
-    /// Adds the end to the file and waits for the disk; the file is returned for its record.
-    pub(crate) fn finish(mut self) -> (Spooled, File) {
+    /// Adds the end to the file, and waits for the disk if it has to outlive the machine; the file is returned
+    /// for its record.
+    pub(crate) fn finish(mut self, is_synced: bool) -> (Spooled, File) {
         self.trim();
         let mut tail = self.tail.len() as u64;
         if let Err(error) = self.file.write_all_at(&self.tail, OUTPUT + self.head) {
             tracing::warn!(%error, "the end of a command's output could not be spooled");
             tail = 0;
         }
-        if self.total > 0
+        if is_synced
+            && self.total > 0
             && let Err(error) = self.file.sync_data()
         {
             tracing::warn!(%error, "the output of a command may not survive a power cut");
@@ -110,7 +112,7 @@ mod tests {
             for piece in &pieces {
                 spool.feed(piece.as_bytes());
             }
-            let (done, file) = spool.finish();
+            let (done, file) = spool.finish(true);
             assert_eq!(done, want, "{pieces:?}");
             assert_eq!(read_at(&file, 0, 100).unwrap(), text.as_bytes());
         }

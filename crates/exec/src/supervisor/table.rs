@@ -130,13 +130,12 @@ impl Table {
     /// A command that is over, from the spool.
     fn recorded(&self, key: &Key) -> Result<Option<(String, Follow)>, SuperviseError> {
         let file = self.file(key);
-        let Some(recorded) = file.read()? else {
+        let Some((digest, end)) = file.ended()? else {
             return Ok(None);
         };
-        let end = recorded.end.unwrap_or_else(|| End::unknown(0, "its record has no end"));
         let phase = Phase::Finished(Arc::new(end));
         let (_, progress) = watch::channel(Progress { phase, head: 0 });
-        Ok(Some((recorded.prepared.digest, Follow { file, progress })))
+        Ok(Some((digest, Follow { file, progress })))
     }
 
     fn begin(

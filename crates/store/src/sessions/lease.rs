@@ -45,6 +45,8 @@ pub struct OrphanIntent {
     pub process: Option<ProcessMark>,
     /// The change to a file that it was about to make.
     pub change: Option<FileChange>,
+    /// The boot of the machine in which its turn began.
+    pub boot: String,
 }
 
 impl SessionDb {
@@ -233,7 +235,7 @@ pub(super) fn move_to(db: &Connection, session: &SessionId, cwd: &str) -> Result
 fn orphans(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<OrphanIntent>> {
     db.prepare_cached(
         "SELECT i.id, i.call_id, i.tool, i.state, i.process_group, i.process_started, i.process_boot,
-                i.arguments, i.effect, i.change
+                i.arguments, i.effect, i.change, t.owner
          FROM hx_turns AS t JOIN hx_intents AS i ON i.turn = t.id
          WHERE t.session = ?1 AND t.state = 'open' AND i.ended_at IS NULL ORDER BY i.id",
     )?
@@ -260,6 +262,7 @@ fn orphan(row: &Row<'_>) -> rusqlite::Result<OrphanIntent> {
         process,
         // One that cannot be read is as good as none: the outcome is unknown.
         change: change.and_then(|text| serde_json::from_str(&text).ok()),
+        boot: row.get::<_, String>(10)?.splitn(3, ':').nth(2).unwrap_or_default().to_owned(),
     })
 }
 

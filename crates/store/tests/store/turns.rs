@@ -151,6 +151,7 @@ async fn a_process_is_known_to_the_next_owner() {
             tool: "terminal".into(),
             state: IntentState::Started,
             process: Some(mark),
+            boot: "b".into(),
         }]
     );
 }
