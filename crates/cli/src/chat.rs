@@ -9,6 +9,7 @@ use crate::ask::TerminalAsk;
 use crate::editor::{Editor, Remember, Typed};
 use crate::exit::{Exit, Failure};
 use crate::keyboard::Keyboard;
+use crate::sessions_command::counted;
 use crate::status_line::status_line;
 use crate::term::{self, Style};
 use crate::{json_events, launch, listening, signals};
@@ -121,9 +122,9 @@ impl<'a> Chat<'a> {
         let title =
             self.session.title().map(|title| format!(" “{}”", term::printable(title))).unwrap_or_default();
         term::print_line(&format!(
-            "{dim}  Continuing {}{title}, {} messages{off}",
+            "{dim}  Continuing {}{title}, {}{off}",
             self.session.id(),
-            history.len()
+            counted(history.len() as u64, "message")
         ));
         let last: Vec<_> = history.messages().iter().rev().filter(spoken).take(4).collect();
         for message in last.into_iter().rev() {

@@ -81,7 +81,8 @@ async fn show(runtime: &Runtime, args: &SessionArgs, as_json: bool) -> Result<()
 fn node_line(node: &Node, width: usize, style: Style) -> String {
     let Style { bold, dim, off, .. } = style;
     let indent = "  ".repeat(usize::try_from(node.level).unwrap_or(0));
-    let stands = format!("{} messages, {} to {}", node.messages, node.first, node.last);
+    let plural = if node.messages == 1 { "" } else { "s" };
+    let stands = format!("{} message{plural}, {} to {}", node.messages, node.first, node.last);
     let room = width.saturating_sub(indent.len() + stands.len() + 12).max(20);
     let words: Vec<&str> =
         node.text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();

@@ -20,7 +20,7 @@ use crate::args::{ChatArgs, Common, FilesCommand, SessionsCommand, SessionsForma
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, one_line, printable};
 use crate::{launch, tool_line};
-use hermes_conversation::{Message, SessionId};
+use hermes_conversation::{Content, Message, SessionId, shown_result};
 use hermes_store::{
     Archived, ExportFilter, ExportFormat, Include, ListFilter, SessionDb, SessionSummary, StoredSession,
 };
@@ -182,8 +182,9 @@ async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, F
     print_session(&stored, &stopped.into_iter().filter_map(|(id, text)| Some((place(id)?, text))).collect());
     if !stored.changed.is_empty() {
         let count = counted(stored.changed.len() as u64, "message");
+        let verb = if stored.changed.len() == 1 { "differs" } else { "differ" };
         term::complain(&format!(
-            "hermes: {count} differ from what was written; see `hermes sessions verify`"
+            "hermes: {count} {verb} from what was written; see `hermes sessions verify`"
         ));
     }
     Ok(Exit::Answered)
@@ -215,7 +216,7 @@ fn print_session(stored: &StoredSession, stopped: &BTreeMap<usize, String>) {
 fn message_text(message: &Message, style: Style) -> String {
     let Style { dim, bold, off, .. } = style;
     match message {
-        Message::User(user) => format!("\n{bold}you:{off} {}\n", printable(user.content.as_text())),
+        Message::User(user) => format!("\n{bold}you:{off} {}\n", printable(&user.content.shown())),
         Message::Assistant(assistant) => {
             let mut text = String::new();
             if !assistant.text.is_empty() {
@@ -228,7 +229,11 @@ fn message_text(message: &Message, style: Style) -> String {
             text
         }
         Message::Tool(result) => {
-            format!("{dim}  ┊   → {}{off}\n", one_line(result.content.as_text(), 100))
+            let shown = match &result.content {
+                Content::Text(text) => shown_result(text),
+                parts @ Content::Parts(_) => parts.shown(),
+            };
+            format!("{dim}  ┊   → {}{off}\n", one_line(&shown, 100))
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn describe(name: &str, arguments: &str) -> (&'static str, String, St
 
 fn delegated(arguments: &Value) -> String {
     match arguments["tasks"].as_array() {
-        Some(tasks) => format!("{} tasks", tasks.len()),
+        Some(tasks) => format!("{} task{}", tasks.len(), if tasks.len() == 1 { "" } else { "s" }),
         None => arguments["goal"].as_str().unwrap_or_default().to_owned(),
     }
 }

@@ -378,3 +378,42 @@ async fn a_compressed_conversation_is_listed_once_and_resumed_where_it_went_on()
     assert_eq!(asked[1..], ["so far", "yes", "Go on"]);
     assert_eq!(json_of(home, &["show", "first"]).await["end_reason"], "compression");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tool_calls_are_shown_readably() {
+    let home = filled().await;
+    let found = stdout(&sessions(home.path(), &["search", "walrus"]).await);
+    assert!(!found.contains('{') && !found.contains("function"), "{found}");
+    assert!(found.contains("assistant  terminal: echo >>>walrus<<<"), "{found}");
+    assert!(found.contains("tool terminal  >>>walrus<<<"), "{found}");
+    let hits = json_of(home.path(), &["search", "walrus", "--role", "assistant"]).await;
+    let tools: Vec<_> = hits["hits"].as_array().unwrap().iter().map(|hit| hit["tool_name"].clone()).collect();
+    assert!(tools.contains(&json!("terminal")), "{hits}");
+    let id = hits["hits"][0]["session_id"].as_str().unwrap().to_owned();
+    let all = json_of(home.path(), &["list"]).await;
+    let first = all.as_array().unwrap().iter().find(|row| row["tool_call_count"] == 1).unwrap_or(&all[0]);
+    let shown = stdout(&sessions(home.path(), &["show", first["id"].as_str().unwrap_or(&id)]).await);
+    assert!(shown.contains("→ walrus") && !shown.contains("exit_code"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn images_are_shown_by_size_and_kind() {
+    let home = filled().await;
+    let png = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA";
+    let session = json!({ "id": "with-image", "source": "cli", "model": "m", "started_at": 1000.0, "messages": [
+        { "role": "user", "timestamp": 1000.0, "content": [
+            { "type": "text", "text": "a photo of a lighthouse" },
+            { "type": "image_url", "image_url": { "url": png } } ] },
+        { "role": "assistant", "content": "Nice.", "timestamp": 1001.0 } ] });
+    let file = home.path().join("image.jsonl");
+    std::fs::write(&file, format!("{session}\n")).unwrap();
+    let imported = sessions(home.path(), &["import", file.to_str().unwrap()]).await;
+    assert_eq!(code(&imported), 0, "{}{}", stdout(&imported), stderr(&imported));
+    let shown = stdout(&sessions(home.path(), &["show", "with-image"]).await);
+    assert!(shown.contains("[image 640x480 png]") && !shown.contains("base64"), "{shown}");
+    let found = stdout(&sessions(home.path(), &["search", "lighthouse"]).await);
+    assert!(
+        found.contains("a photo of a >>>lighthouse<<<") && found.contains("[image 640x480 png]"),
+        "{found}"
+    );
+}

@@ -9,6 +9,7 @@ mod compaction;
 mod event;
 mod history;
 mod ids;
+mod image_size;
 mod json;
 mod lease;
 mod mail;
@@ -20,6 +21,7 @@ mod ports;
 mod quirks;
 mod raw_json;
 mod repair;
+mod shown;
 mod tokens;
 mod transcript;
 
@@ -43,6 +45,7 @@ pub use ports::{HookCall, HookEvent, HookPoint, HookVerdict, Hooks, NoHooks, Too
 pub use quirks::{Quirk, Quirks};
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};
+pub use shown::{shown_call, shown_parts, shown_result};
 pub use tokens::{TokenCount, Usage, estimate_tokens};
 pub use transcript::{
     Closing, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError,

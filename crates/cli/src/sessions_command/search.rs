@@ -54,6 +54,14 @@ fn hit_json(hit: &SearchHit) -> Value {
         "source": hit.source, "model": hit.model, "session_started": hit.session_started, "context": context })
 }
 
+/// The role, and the tool that a result is from. Calls name their tools in their text.
+fn speaker(hit: &SearchHit) -> String {
+    match &hit.tool_name {
+        Some(tool) if hit.role == "tool" => format!("tool {}", one_line(tool, 40)),
+        _ => printable(&hit.role).into_owned(),
+    }
+}
+
 fn print(report: &SearchReport, query: &str) {
     if report.loosened && !report.hits.is_empty() {
         term::complain("Nothing is exactly so; these differ in punctuation:");
@@ -63,7 +71,7 @@ fn print(report: &SearchReport, query: &str) {
             "{}  {}  {:<9}  {}",
             printable(hit.session.as_str()),
             local_time(hit.timestamp),
-            hit.role,
+            speaker(hit),
             one_line(&hit.snippet, 90)
         );
         if !term::print_line(&line) {

@@ -5,6 +5,7 @@ mod context;
 mod filter;
 mod plan;
 mod run;
+mod shown;
 mod snippet;
 
 pub use context::ContextMessage;
@@ -177,6 +178,8 @@ fn without_pairs(db: &Connection, search: &Search<'_>) -> Found {
 const HIT_COLUMNS: &str =
     "m.session_id, m.id, m.role, m.timestamp, m.tool_name, s.title, s.source, s.model, s.started_at";
 const HIT_WIDTH: usize = 9;
+/// The place of the role among them.
+const ROLE: usize = 2;
 
 fn hit(row: &Row<'_>, snippet: String) -> rusqlite::Result<SearchHit> {
     Ok(SearchHit {

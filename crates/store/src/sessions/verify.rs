@@ -344,7 +344,10 @@ fn index_table(db: &Connection, table: &str, seen: &mut Verification) -> rusqlit
     ))?;
     let mut rows = missing.query([])?;
     while let Some(row) = rows.next()? {
-        let text = format!("{} messages are not in {table}", row.get::<_, i64>(1)?);
+        let text = match row.get::<_, i64>(1)? {
+            1 => format!("1 message is not in {table}"),
+            count => format!("{count} messages are not in {table}"),
+        };
         seen.add(Check::Index, row.get(0)?, text);
     }
     let extra: i64 = db.query_row(
@@ -356,7 +359,8 @@ fn index_table(db: &Connection, table: &str, seen: &mut Verification) -> rusqlit
         |row| row.get(0),
     )?;
     if extra > 0 {
-        seen.add(Check::Index, None, format!("{table} has {extra} entries for messages that do not exist"));
+        let entries = if extra == 1 { "entry" } else { "entries" };
+        seen.add(Check::Index, None, format!("{table} has {extra} {entries} for messages that do not exist"));
     }
     Ok(())
 }

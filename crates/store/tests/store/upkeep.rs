@@ -248,7 +248,10 @@ async fn searches_are_sorted_filtered_and_given_context() {
         found[place].context.iter().map(|near| (near.role.as_str(), near.text.as_str())).collect::<Vec<_>>()
     };
     assert_eq!(context(0), [("user", "the quick brown fox"), ("assistant", "jumped over")]);
-    assert_eq!(context(1), [("assistant", ""), ("tool", "a fox too"), ("assistant", "done, said the fox")]);
+    assert_eq!(
+        context(1),
+        [("assistant", "terminal: ls"), ("tool", "a fox too"), ("assistant", "done, said the fox")]
+    );
     assert_eq!(context(3), [("user", "中文搜索"), ("assistant", "a late fox")]);
     // Without an index, too.
     desk.raw().execute_batch("DROP TABLE messages_fts").unwrap();

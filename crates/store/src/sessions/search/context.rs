@@ -1,8 +1,8 @@
 //! The messages around a hit, for all hits in one statement.
 
 use super::SearchHit;
+use super::shown::Shown;
 use crate::sessions::decode;
-use crate::sessions::encode::PARTS_MARK;
 use crate::sessions::originals::is_original;
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub struct ContextMessage {
 /// ordered by.
 fn around() -> String {
     format!(
-        "SELECT h.value, m.role, m.content
+        "SELECT h.value, m.role, m.content, m.tool_name, m.tool_calls
          FROM json_each(?1) AS h JOIN messages AS hit ON hit.id = h.value JOIN messages AS m ON m.id IN (
              (SELECT p.id FROM messages AS p WHERE p.session_id = hit.session_id
                  AND (p.timestamp, p.id) < (hit.timestamp, hit.id) AND (p.active = 1 OR p.compacted = 1) AND {}
@@ -43,16 +43,15 @@ pub(super) fn add(db: &Connection, hits: &mut [SearchHit]) -> rusqlite::Result<(
     let mut rows = find.query([format!("[{}]", ids.join(","))])?;
     while let Some(row) = rows.next()? {
         let role = decode::text(row, 1)?.unwrap_or_default();
-        let text = beginning(&decode::text(row, 2)?.unwrap_or_default());
+        let text = match Shown::from_row(row, &role, 2)? {
+            Some(shown) => shown.text,
+            None => decode::text(row, 2)?.unwrap_or_default(),
+        };
+        let text = text.chars().take(LONGEST).collect();
         found.entry(row.get(0)?).or_default().push(ContextMessage { role, text });
     }
     for hit in hits {
         hit.context = found.remove(&hit.message.0).unwrap_or_default();
     }
     Ok(())
-}
-
-fn beginning(content: &str) -> String {
-    let words = content.strip_prefix(PARTS_MARK).map(decode::readable_text);
-    words.as_deref().unwrap_or(content).chars().take(LONGEST).collect()
 }

@@ -3,14 +3,15 @@
 use super::compare::Comparison;
 use super::filter::Scope;
 use super::plan::{Lead, Plan, Table};
-use super::{HIT_COLUMNS, HIT_WIDTH, SearchHit, Sort, hit, snippet};
+use super::shown::Shown;
+use super::{HIT_COLUMNS, HIT_WIDTH, ROLE, SearchHit, Sort, hit, snippet};
 use crate::sessions::decode;
 use crate::sessions::numbers::stored;
-use crate::sessions::pairs::readable::{self, Readable};
+use crate::sessions::pairs::readable::{self, READABLE_WIDTH, Readable};
 use crate::sessions::pairs::{Known, grams};
 use crate::sessions::query::Group;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 use std::collections::HashSet;
 
 pub(super) struct Search<'a> {
@@ -58,16 +59,20 @@ impl Search<'_> {
         let table = lead.table.name();
         // Joined in this order, so that only the best hits are looked at any further.
         let sql = format!(
-            "SELECT {HIT_COLUMNS}, snippet({table}, 0, '>>>', '<<<', '...', 40)
+            "SELECT {HIT_COLUMNS}, {}, snippet({table}, 0, '>>>', '<<<', '...', 40)
              FROM {table} CROSS JOIN messages AS m ON m.id = {table}.rowid JOIN sessions AS s ON s.id = m.session_id
              WHERE {found} AND {condition}{} ORDER BY {} LIMIT {}",
+            readable::COLUMNS,
             rows.condition(),
             self.scope.filter.order("rank"),
             stored(self.scope.filter.needed())
         );
+        let comparison = Comparison::new(self.groups);
         db.prepare_cached(&sql)?
             .query_map(params_from_iter(values), |row| {
-                hit(row, decode::text(row, HIT_WIDTH)?.unwrap_or_default())
+                shown_hit(row, &comparison, || {
+                    Ok(decode::text(row, HIT_WIDTH + READABLE_WIDTH)?.unwrap_or_default())
+                })
             })?
             .collect()
     }
@@ -100,8 +105,10 @@ impl Search<'_> {
         let comparison = Comparison::new(self.groups);
         db.prepare_cached(&sql)?
             .query_map(params_from_iter(values), |row| {
-                let said = Readable::from_row(row, HIT_WIDTH)?;
-                hit(row, snippet::snippet(&said.text, comparison.wanted()))
+                shown_hit(row, &comparison, || {
+                    let said = Readable::from_row(row, HIT_WIDTH)?;
+                    Ok(snippet::snippet(&said.text, comparison.wanted()))
+                })
             })?
             .collect()
     }
@@ -146,7 +153,8 @@ impl Search<'_> {
         while let Some(row) = rows.next()? {
             let said = Readable::from_row(row, HIT_WIDTH)?;
             if (said.is_hidden || !only_hidden) && comparison.fits(&said.text) {
-                hits.push(hit(row, snippet::snippet(&said.text, comparison.wanted()))?);
+                let snippet = || Ok(snippet::snippet(&said.text, comparison.wanted()));
+                hits.push(shown_hit(row, &comparison, snippet)?);
                 if hits.len() >= self.scope.filter.needed() {
                     break;
                 }
@@ -165,6 +173,22 @@ impl Search<'_> {
             Sort::Oldest => hits.sort_by(by_time),
         }
         hits.into_iter().skip(self.scope.filter.offset).take(self.scope.filter.limit).collect()
+    }
+}
+
+/// A hit with a snippet for reading; `stored` gives that of a message which is stored as it is read.
+fn shown_hit(
+    row: &Row<'_>,
+    comparison: &Comparison,
+    stored: impl FnOnce() -> rusqlite::Result<String>,
+) -> rusqlite::Result<SearchHit> {
+    let role = decode::text(row, ROLE)?.unwrap_or_default();
+    match Shown::from_row(row, &role, HIT_WIDTH)? {
+        None => hit(row, stored()?),
+        Some(shown) => {
+            let found = hit(row, snippet::snippet(&shown.text, comparison.wanted()))?;
+            Ok(SearchHit { tool_name: found.tool_name.clone().or(shown.tools), ..found })
+        }
     }
 }
 
