@@ -237,6 +237,7 @@ fn written(model: &dyn Model, request: &AuxRequest) -> ModelRequest {
             effort: profile.effort,
             cache: None,
             session: request.session.as_ref().map(|session| session.as_str().into()),
+            extra: profile.extra.clone(),
         },
     }
 }

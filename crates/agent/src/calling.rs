@@ -82,6 +82,7 @@ pub(crate) async fn call_model(
             watch.replied(&reply, session, ports);
             ports.events.send(TurnEvent::StepFinished { usage: reply.usage }).await;
             reply.message.issuer = Some(model.profile().issuer.clone());
+            model.profile().keep_echo(&mut reply.message);
             session.count(spent_call(model.as_ref(), &reply));
             if let Some(usage) = reply.usage.filter(|_| asking == Asking::WithTools) {
                 measured(session, ports, messages, &usage);

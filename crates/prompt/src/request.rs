@@ -45,12 +45,13 @@ pub fn build_request(
         messages: plain::messages(additions.messages(history), quirks),
         settings: RequestSettings {
             stream: !quirks.no_streaming,
-            max_tokens: profile.max_tokens,
+            max_tokens: profile.output_cap(),
             dialect: profile.dialect,
             issuer: (!quirks.no_reasoning_replay).then(|| profile.issuer.clone()),
             effort: profile.effort,
             cache: profile.cache,
             session: Some(session.as_str().into()),
+            extra: profile.extra.clone(),
         },
     }
 }

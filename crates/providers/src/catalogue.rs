@@ -3,6 +3,7 @@
 //! The rows are in files by theme; this file says what a row is and finds one. A row that cannot
 //! be used yet says what it lacks.
 
+pub(crate) mod chat_quirks;
 mod local;
 mod login_flows;
 mod logins;
@@ -10,7 +11,9 @@ mod routers;
 pub(crate) mod vendor_quirks;
 mod vendors;
 
+use crate::chat_reasoning::ReasoningRule;
 use crate::mode::{self, ModeName};
+pub use chat_quirks::ChatQuirks;
 pub(crate) use login_flows::login_row;
 use url::Url;
 
@@ -38,6 +41,8 @@ pub struct Provider {
     /// A small model for side tasks.
     pub aux_model: Option<&'static str>,
     pub models: Models,
+    /// What its chat completions demand.
+    pub chat: ChatQuirks,
     /// What keeps this build from serving it.
     pub lacks: Option<&'static str>,
 }
@@ -115,6 +120,7 @@ const fn provider(id: &'static str, name: &'static str, base_url: &'static str) 
         routes: false,
         aux_model: None,
         models: Models::All,
+        chat: ChatQuirks::COMMON,
         lacks: None,
     }
 }
@@ -150,6 +156,18 @@ impl Provider {
 
     const fn lacks(self, what: &'static str) -> Self {
         Self { lacks: Some(what), ..self }
+    }
+
+    const fn reasoning(self, reasoning: ReasoningRule) -> Self {
+        Self { chat: ChatQuirks { reasoning, ..self.chat }, ..self }
+    }
+
+    const fn echoes_reasoning(self) -> Self {
+        Self { chat: ChatQuirks { echoes_reasoning: true, ..self.chat }, ..self }
+    }
+
+    const fn output_cap(self, tokens: u64) -> Self {
+        Self { chat: ChatQuirks { output_cap: Some(tokens), ..self.chat }, ..self }
     }
 
     const fn routes(self) -> Self {

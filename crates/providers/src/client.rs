@@ -5,9 +5,9 @@
 //! compression; their proxy comes from settings, never from the environment.
 
 use crate::public_address::PublicResolver;
-use crate::{Deadlines, Patience};
+use crate::{Deadlines, Patience, TlsOptions};
 use hermes_wire::Failure;
-use reqwest::{Client, Proxy, redirect};
+use reqwest::{Certificate, Client, Proxy, redirect};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use url::Url;
@@ -27,6 +27,7 @@ pub struct HttpSettings {
 #[derive(Debug, Clone, Default)]
 pub struct HttpClients {
     settings: HttpSettings,
+    tls: TlsOptions,
     plain: Arc<OnceLock<Client>>,
     secure: Arc<OnceLock<Client>>,
 }
@@ -45,6 +46,14 @@ impl HttpClients {
     /// Clients with the same settings that connect to public addresses only.
     pub(crate) fn public_only(&self) -> Self {
         Self::new(HttpSettings { public_only: true, ..self.settings.clone() })
+    }
+
+    /// The clients for an endpoint with these certificates: these ones, unless it has its own.
+    pub fn with_tls(&self, tls: &TlsOptions) -> Self {
+        match *tls == self.tls {
+            true => self.clone(),
+            false => Self { tls: tls.clone(), secure: Arc::default(), ..self.clone() },
+        }
     }
 
     /// What the user wants calls to take at most.
@@ -76,6 +85,8 @@ impl HttpClients {
             .user_agent(concat!("hermes/", env!("CARGO_PKG_VERSION")));
         if !secure {
             builder = builder.tls_certs_only([]);
+        } else {
+            builder = trusting(builder, &self.tls)?;
         }
         if let Some(proxy) = self.settings.proxy.as_deref().filter(|proxy| !proxy.is_empty()) {
             let proxy = Proxy::all(proxy).map_err(|error| unusable("network.proxy", &error))?;
@@ -87,6 +98,25 @@ impl HttpClients {
         }
         builder.build().map_err(|error| unusable("the HTTP client", &error))
     }
+}
+
+/// Adds the roots that the user trusts for one endpoint, or leaves certificates unchecked there.
+fn trusting(builder: reqwest::ClientBuilder, tls: &TlsOptions) -> Result<reqwest::ClientBuilder, Failure> {
+    let mut builder = builder;
+    if let Some(path) = &tls.ca_cert {
+        let origin = || format!("ssl_ca_cert {}", path.display());
+        let unreadable = |cause: String| Failure::Unreachable { origin: origin(), cause };
+        let pem = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+        let roots = Certificate::from_pem_bundle(&pem).map_err(|error| unreadable(root_cause(&error)))?;
+        if roots.is_empty() {
+            return Err(unreadable("the file holds no certificate in PEM format".to_owned()));
+        }
+        builder = builder.tls_certs_merge(roots);
+    }
+    Ok(match tls.verify {
+        true => builder,
+        false => builder.tls_danger_accept_invalid_certs(true),
+    })
 }
 
 fn unusable(what: &str, error: &reqwest::Error) -> Failure {

@@ -2,6 +2,7 @@
 
 use crate::facts::Prices;
 use crate::mode::ModeName;
+use crate::request_extras::RequestExtras;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ pub struct CustomProvider {
     pub max_tokens: Option<u64>,
     pub prices: Option<Prices>,
     pub models: BTreeMap<String, CustomModel>,
+    /// Additions to every request.
+    pub extras: RequestExtras,
     pub is_disabled: bool,
 }
 

@@ -26,10 +26,32 @@ pub struct Asker {
     pub limit: Duration,
 }
 
+/// The header in which most servers take a key.
+pub(crate) fn bearer(key: Option<&SecretString>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key
+        && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
+    {
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    headers
+}
+
 impl Asker {
     /// The key must belong to the origin of `url`; redirects are not followed.
     pub(crate) async fn get(&self, url: Url, key: Option<&SecretString>) -> Result<Value, Failure> {
-        self.ask(url, key, None).await
+        self.ask(url, bearer(key), key, None).await
+    }
+
+    /// The same with headers that carry the key, as the caller spells it.
+    pub(crate) async fn get_with(
+        &self,
+        url: Url,
+        headers: HeaderMap,
+        key: Option<&SecretString>,
+    ) -> Result<Value, Failure> {
+        self.ask(url, headers, key, None).await
     }
 
     pub(crate) async fn post(
@@ -38,28 +60,23 @@ impl Asker {
         key: Option<&SecretString>,
         body: &Value,
     ) -> Result<Value, Failure> {
-        self.ask(url, key, Some(body)).await
+        self.ask(url, bearer(key), key, Some(body)).await
     }
 
     async fn ask(
         &self,
         url: Url,
+        headers: HeaderMap,
         key: Option<&SecretString>,
         body: Option<&Value>,
     ) -> Result<Value, Failure> {
         let client = self.clients.of(&url)?;
         let place = origin(&url);
-        let mut request = match body {
+        let request = match body {
             None => client.get(url),
             Some(body) => client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string()),
         };
-        if let Some(key) = key
-            && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
-        {
-            value.set_sensitive(true);
-            request = request.header(AUTHORIZATION, value);
-        }
-        let answer = self.whole_answer(request, place, MAX_ANSWER).await?;
+        let answer = self.whole_answer(request.headers(headers), place, MAX_ANSWER).await?;
         if !answer.status.is_success() {
             // A key that no setting holds may be echoed as well as any other.
             let secrets = key.map_or(self.secrets.clone(), |key| self.secrets.with("key", key));

@@ -4,6 +4,7 @@ use crate::client::root_cause;
 use crate::credentials::{FixedKey, KeyChange, Keys};
 use crate::login::refusals::{Refused, foreign_client};
 use crate::receive::{self, Receiving};
+use crate::request_extras::{self, Thinking};
 use crate::shared_limit::SharedLimit;
 use crate::tap::{self, Tap};
 use crate::{CallSize, Deadlines, Endpoint, HttpClients, Patience, transport};
@@ -11,7 +12,7 @@ use futures::StreamExt;
 use hermes_conversation::{BoxFuture, Issuer};
 use hermes_guard::{Secrets, redact};
 use hermes_wire::{
-    ApiMode, CacheTtl, Decoder, Effort, EncodedRequest, Failure, Fault, Model, ModelEvents, ModelProfile,
+    ApiMode, CacheTtl, Decoder, EncodedRequest, Failure, Fault, Model, ModelEvents, ModelProfile,
     TimeoutPhase, retry_after_header,
 };
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -23,6 +24,10 @@ use url::Url;
 
 /// The largest error text that is read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// A default output cap takes at most this part of the window: servers count prompt and cap together, and
+/// history is compacted at three quarters.
+const USUAL_SHARE: u64 = 4;
 
 /// Sends requests to one endpoint and reads the replies.
 pub struct HttpModel {
@@ -55,11 +60,14 @@ impl HttpModel {
             base_url: endpoint.base_url.to_string(),
             dialect: transport::dialect(endpoint),
             max_tokens: endpoint.max_tokens,
+            usual_cap: request_extras::usual_cap(endpoint),
             context_length: endpoint.context_length,
             ollama_num_ctx: endpoint.ollama_num_ctx,
             effort: None,
             cache: transport::cache(endpoint, CacheTtl::FiveMinutes),
+            extra: request_extras::extra_fields(endpoint, Thinking::Task(None)),
         };
+        let clients = endpoint.extras().map_or(clients.clone(), |extras| clients.with_tls(&extras.tls));
         let mut bare = endpoint.clone();
         let key = bare.key.take();
         Self {
@@ -124,15 +132,17 @@ impl HttpModel {
         self
     }
 
-    /// The same model, asked to think so hard; `None` leaves it to the endpoint.
-    pub fn with_effort(mut self, effort: Option<Effort>) -> Self {
-        self.profile.effort = effort;
+    /// The same model, asked to think so hard.
+    pub fn with_thinking(mut self, thinking: Thinking) -> Self {
+        self.profile.effort = thinking.effort();
+        self.profile.extra = request_extras::extra_fields(&self.endpoint, thinking);
         self
     }
 
     /// The same model, with the window it is known to have.
     pub fn with_window(mut self, tokens: u64) -> Self {
         self.profile.context_length = Some(tokens);
+        self.profile.usual_cap = self.profile.usual_cap.map(|cap| cap.min(tokens / USUAL_SHARE).max(1));
         self
     }
 
@@ -154,6 +164,7 @@ impl HttpModel {
                 }
             }
         }
+        request_extras::extra_headers(&self.endpoint, session, &mut headers);
         headers
     }
 

@@ -5,6 +5,7 @@
 
 mod address;
 mod catalogue;
+mod chat_reasoning;
 mod client;
 pub mod credentials;
 mod custom;
@@ -22,13 +23,15 @@ mod outbox;
 mod probe;
 mod public_address;
 mod receive;
+mod request_extras;
 mod resolve;
 mod shared_limit;
 mod tap;
 mod transport;
 
 pub use address::{is_loopback, parse_base_url, shown as shown_url};
-pub use catalogue::{Auth, ModeRule, Models, Provider, find as find_provider, providers};
+pub use catalogue::{Auth, ChatQuirks, ModeRule, Models, Provider, find as find_provider, providers};
+pub use chat_reasoning::{ReasoningRule, reasoning_fields};
 pub use client::{HttpClients, HttpSettings, install_tls};
 pub use custom::{CustomModel, CustomProvider};
 pub use deadlines::{CallSize, Deadlines, Patience};
@@ -46,6 +49,7 @@ pub use models_list::{ListedModel, list_models};
 pub use outbox::{Outbox, OutboxError};
 pub use probe::{Basis, ProbedServer, ServerKind, Window, ollama_num_ctx, probe};
 pub use public_address::{Reach, is_public, public_addresses, repository_host};
+pub use request_extras::{ExtraHeaders, RequestExtras, RouterSettings, Thinking, TlsOptions};
 pub use resolve::{
     Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted,
     is_own_address, locate, own_address, resolve, resolve_with,

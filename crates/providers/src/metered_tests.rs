@@ -58,10 +58,12 @@ fn profile(provider: &str) -> ModelProfile {
         base_url: "http://localhost/v1".into(),
         dialect: Dialect::default(),
         max_tokens: None,
+        usual_cap: None,
         context_length: None,
         ollama_num_ctx: None,
         effort: None,
         cache: None,
+        extra: hermes_wire::ExtraFields::default(),
     }
 }
 

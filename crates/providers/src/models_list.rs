@@ -4,9 +4,11 @@ use crate::Place;
 use crate::address::below;
 use crate::catalogue::{Auth, Models};
 use crate::facts::Stated;
-use crate::fetch::Asker;
+use crate::fetch::{Asker, bearer};
 use crate::login::{CopilotTokens, EXCHANGE_URL, TokenSource};
+use crate::transport;
 use hermes_wire::Failure;
+use reqwest::header::HeaderMap;
 use secrecy::SecretString;
 use serde_json::Value;
 use url::Url;
@@ -25,9 +27,28 @@ pub async fn list_models(place: &Place, asker: &Asker) -> Result<Vec<ListedModel
         (Auth::TokenExchange, Some(token)) => Some(exchanged(place, token, asker).await?),
         (_, key) => key.clone(),
     };
-    let answer = asker.get(below(&place.base_url, "models"), key.as_ref()).await?;
+    let (url, headers) = question(place, key.as_ref());
+    let asker = match &place.entry {
+        Some(entry) => Asker { clients: asker.clients.with_tls(&entry.extras.tls), ..asker.clone() },
+        None => asker.clone(),
+    };
+    let answer = asker.get_with(url, headers, key.as_ref()).await?;
     read(&answer, place.provider.models)
         .ok_or_else(|| Failure::Garbled { cause: "the answer is not a list of models".to_owned() })
+}
+
+/// The address of the list and the headers that it is asked with.
+fn question(place: &Place, key: Option<&SecretString>) -> (Url, HeaderMap) {
+    let base = &place.base_url;
+    if place.provider.id == "anthropic" {
+        let path = if base.path().trim_end_matches('/').ends_with("/v1") { "models" } else { "v1/models" };
+        return (below(base, path), transport::anthropic_headers(base, key));
+    }
+    let mut headers = bearer(key);
+    if let Some(entry) = &place.entry {
+        entry.extras.headers.apply(&mut headers);
+    }
+    (below(base, "models"), headers)
 }
 
 /// What the token of another service buys; the token itself is not for this place.

@@ -48,7 +48,9 @@ impl Outbox {
             true => base,
             false => below(&base, path),
         };
-        Ok(Self { asker, url, headers: header_map(headers)? })
+        let mut headers = header_map(headers)?;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(Self { asker, url, headers })
     }
 
     /// Scheme, host and port, for messages.
@@ -70,7 +72,8 @@ impl Outbox {
     }
 }
 
-fn header_map(headers: &[(String, SecretString)]) -> Result<HeaderMap, OutboxError> {
+/// Checks headers that the user wrote. None of them may describe the body or the connection.
+pub(crate) fn header_map(headers: &[(String, SecretString)]) -> Result<HeaderMap, OutboxError> {
     /// Ours to say: they describe the body and the connection.
     const OURS: [&str; 5] = ["content-type", "content-length", "host", "connection", "transfer-encoding"];
     let mut map = HeaderMap::new();
@@ -85,7 +88,6 @@ fn header_map(headers: &[(String, SecretString)]) -> Result<HeaderMap, OutboxErr
         value.set_sensitive(true);
         map.insert(header, value);
     }
-    map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(map)
 }
 

@@ -15,6 +15,7 @@ use crate::custom::CustomProvider;
 use crate::facts::Prices;
 use crate::login::VendorState;
 use crate::mode::{self, ModeName};
+use crate::request_extras::RouterSettings;
 use choice::Chosen;
 use endpoint::chosen_mode;
 pub use endpoint::{Endpoint, Place, Reason};
@@ -42,6 +43,7 @@ pub struct Wanted {
     pub max_tokens: Option<u64>,
     /// `model.pricing`: of the model beside it.
     pub prices: Option<Prices>,
+    pub router: RouterSettings,
     /// Endpoints with a name, from `custom_providers` and `providers`.
     pub custom: Vec<CustomProvider>,
     /// Built-in providers that are switched off.
@@ -103,6 +105,7 @@ pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, Res
         prices: wanted.prices.or_else(|| entry?.prices(&model)),
         entry: place.entry.as_ref().map(|entry| entry.name.clone()),
         stated: place.entry,
+        router: wanted.router.clone(),
         base_url: place.base_url,
         model,
         key: place.key,

@@ -1,8 +1,9 @@
 //! Where a request of each format goes, and what stands above it.
 
 use crate::address::below;
+use crate::catalogue::{chat_quirks, known};
 use crate::{Endpoint, KeySource};
-use hermes_wire::{AnthropicDialect, ApiMode, CacheTtl, Dialect, ResponsesDialect};
+use hermes_wire::{AnthropicDialect, ApiMode, CacheTtl, ChatDialect, Dialect, ResponsesDialect};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
@@ -31,7 +32,12 @@ pub(crate) fn url(endpoint: &Endpoint) -> Url {
 /// How the endpoint spells what endpoints spell differently.
 pub(crate) fn dialect(endpoint: &Endpoint) -> Dialect {
     let host = host(endpoint);
+    let quirks = &known(endpoint.provider).chat;
     Dialect {
+        chat: ChatDialect {
+            echoes_reasoning: chat_quirks::echoes_reasoning(quirks, host, &endpoint.model),
+            names_session: quirks.names_session,
+        },
         anthropic: AnthropicDialect::of(host, endpoint.provider, &endpoint.model),
         responses: ResponsesDialect::of(host, endpoint.base_url.path(), endpoint.provider, &endpoint.model),
         ..Dialect::of(host, &endpoint.model)
@@ -116,8 +122,25 @@ pub(crate) fn headers(endpoint: &Endpoint, key: Option<&SecretString>) -> Header
             HeaderValue::from_static(concat!("hermes/", env!("CARGO_PKG_VERSION"))),
         );
     }
-    if endpoint.provider == "openrouter" {
-        headers.insert("x-title", HeaderValue::from_static("Hermes"));
+    headers
+}
+
+/// The headers of a question to Anthropic about its models.
+pub(crate) fn anthropic_headers(base: &Url, key: Option<&SecretString>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert("anthropic-version", ANTHROPIC_VERSION);
+    let key = key.map(|key| key.expose_secret().to_owned()).unwrap_or_default();
+    let is_login = base.host_str() == Some(ANTHROPIC_HOST) && is_login_token(&key);
+    if is_login {
+        headers.insert("anthropic-beta", HeaderValue::from_static(OAUTH_BETA));
+    }
+    let (name, value) = match is_login {
+        true => (AUTHORIZATION, format!("Bearer {key}")),
+        false => (HeaderName::from_static("x-api-key"), key),
+    };
+    if let Ok(mut value) = HeaderValue::from_str(&value) {
+        value.set_sensitive(true);
+        headers.insert(name, value);
     }
     headers
 }

@@ -24,6 +24,7 @@ mod loop_limits;
 mod promises;
 mod prompting;
 mod provider_keys;
+mod request_extras;
 mod secret_names;
 mod skills;
 mod stop_checks;

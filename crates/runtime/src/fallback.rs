@@ -44,7 +44,13 @@ pub(crate) fn resolve_entry(
 pub(crate) fn common(config: &Config) -> Result<Wanted, RuntimeError> {
     let named = config.named_providers()?;
     let max_tokens = config.integer("model.max_tokens")?.and_then(|number| u64::try_from(number).ok());
-    Ok(Wanted { custom: named.entries, disabled: named.disabled, max_tokens, ..Wanted::default() })
+    Ok(Wanted {
+        custom: named.entries,
+        disabled: named.disabled,
+        max_tokens,
+        router: config.router_settings()?,
+        ..Wanted::default()
+    })
 }
 
 fn wanted(entry: &FallbackEntry, common: &Wanted) -> Wanted {

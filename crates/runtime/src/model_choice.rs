@@ -127,6 +127,7 @@ fn read(
         ollama_num_ctx: number("model.ollama_num_ctx")?.filter(|_| keeps_address && !is_other_model),
         max_tokens: number("model.max_tokens")?,
         prices: prices(config)?.filter(|_| keeps_address && !is_other_model),
+        router: config.router_settings()?,
         custom: named.entries,
         disabled: named.disabled,
         said_by: SaidBy {

@@ -9,7 +9,8 @@ use hermes_agent::FallbackRoute;
 use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
 use hermes_guard::Secrets;
 use hermes_providers::{
-    Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff, ollama_num_ctx,
+    Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff, Thinking,
+    ollama_num_ctx,
 };
 use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
 use std::sync::Arc;
@@ -67,7 +68,7 @@ impl Runtime {
         task: AuxTask,
         effort: Option<Effort>,
     ) -> Result<Arc<dyn Model>, RuntimeError> {
-        let metered = self.metered(endpoint, effort, CacheTtl::FiveMinutes, None)?;
+        let metered = self.metered(endpoint, Thinking::Task(effort), CacheTtl::FiveMinutes, None)?;
         Ok(Arc::new(metered.for_task(task.as_str())))
     }
 
@@ -77,20 +78,21 @@ impl Runtime {
             Some("1h") => CacheTtl::OneHour,
             _ => CacheTtl::FiveMinutes,
         };
-        Ok(Arc::new(self.metered(endpoint, effort.as_deref().and_then(Effort::parse), ttl, tap)?))
+        let thinking = Thinking::Conversation(effort.as_deref().and_then(Effort::parse));
+        Ok(Arc::new(self.metered(endpoint, thinking, ttl, tap)?))
     }
 
     /// The model at an endpoint, behind the meter of this home.
     fn metered(
         &self,
         endpoint: &Endpoint,
-        effort: Option<Effort>,
+        thinking: Thinking,
         ttl: CacheTtl,
         tap: Option<Arc<dyn Tap>>,
     ) -> Result<Metered, RuntimeError> {
         let facts = &model_facts::known(&self.launch.home, endpoint);
         let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
-            .with_effort(effort)
+            .with_thinking(thinking)
             .with_window(facts.window.value)
             .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl)

@@ -5,6 +5,7 @@
 //! a name, which is the `code` of the error body.
 
 mod anthropic;
+mod echo;
 mod messages;
 mod request;
 mod responses;
@@ -22,7 +23,8 @@ pub fn check(body: &Value) -> Result<(), Rejection> {
     tools::check(body)?;
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     messages::check(messages)?;
-    sequence::check(messages)
+    sequence::check(messages)?;
+    echo::check(body["model"].as_str().unwrap_or_default(), messages)
 }
 
 /// A refused request.
@@ -109,6 +111,9 @@ rules! {
     UnknownCallId "unknown_call_id" "the tool message answers a call that was not made",
     AnsweredTwice "answered_twice" "the call has been answered before",
     UnansweredCall "unanswered_call" "every call must be answered before the conversation goes on",
+
+    MissingEcho "missing_echo" "every assistant message to this model needs a non-empty `reasoning_content`",
+    UnwantedEcho "unwanted_echo" "`reasoning_content` is not an input of this model",
 
     MissingMaxTokens "missing_max_tokens" "`max_tokens` must be a positive number",
     InvalidSystem "invalid_system" "`system` must be text or a non-empty list of text blocks",

@@ -47,7 +47,7 @@ fn good() -> Value {
     let messages = json!([
         system,
         parts,
-        with(calling(&["a", "b"]), "/reasoning_content", json!("hm")),
+        calling(&["a", "b"]),
         result("b"),
         result("a"),
         calling(&["a"]),
@@ -70,6 +70,11 @@ fn a_good_request_is_accepted() {
     assert_eq!(check(&request(json!([user()]))), Ok(()));
     let developer = json!({"role": "developer", "content": "be good"});
     assert_eq!(check(&request(json!([developer, user()]))), Ok(()));
+    let echoed = with(said(), "/reasoning_content", json!(" "));
+    for model in ["deepseek-v4", "kimi-k2.5"] {
+        let body = with(request(json!([user(), echoed, user()])), "/model", json!(model));
+        assert_eq!(check(&body), Ok(()), "{model}");
+    }
 }
 
 /// Bodies that each break one rule.
@@ -78,6 +83,8 @@ fn broken() -> Vec<(Rule, Value)> {
     let tools = |tools: Value| with(request(json!([user()])), "/tools", tools);
     let one = |message: Value| talk(json!([user(), message, result("a")]));
     let in_call = |pointer: &str, value: Value| one(with(calling(&["a"]), pointer, value));
+    let echoed = |text: &str| with(said(), "/reasoning_content", json!(text));
+    let of = |model: &str, messages: Value| with(request(messages), "/model", json!(model));
     let name = "/tool_calls/0/function/name";
     let arguments = "/tool_calls/0/function/arguments";
     vec![
@@ -136,6 +143,11 @@ fn broken() -> Vec<(Rule, Value)> {
         (Rule::UnansweredCall, talk(json!([user(), calling(&["a"])]))),
         (Rule::UnansweredCall, talk(json!([user(), calling(&["a", "b"]), result("a"), user()]))),
         (Rule::UnansweredCall, talk(json!([user(), calling(&["a"]), said()]))),
+        (Rule::UnwantedEcho, talk(json!([user(), echoed("hm"), user()]))),
+        (Rule::UnwantedEcho, talk(json!([user(), echoed(" "), user()]))),
+        (Rule::MissingEcho, of("deepseek-v4", json!([user(), said(), user()]))),
+        (Rule::MissingEcho, of("xiaomi/mimo-v2", json!([user(), echoed(""), user()]))),
+        (Rule::MissingEcho, of("kimi-k2.5", json!([user(), echoed("hm"), user(), said(), user()]))),
     ]
 }
 

@@ -186,10 +186,12 @@ fn profile() -> ModelProfile {
         base_url: format!("{origin}/v1"),
         dialect: Dialect::default(),
         max_tokens: None,
+        usual_cap: None,
         context_length: None,
         ollama_num_ctx: None,
         effort: None,
         cache: None,
+        extra: hermes_wire::ExtraFields::default(),
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
-use crate::{Dialect, RequestSettings};
-use hermes_conversation::{AssistantMessage, CallId, RawJson, ToolCall};
+use crate::{ChatDialect, Dialect, ExtraFields, OutputCapKey, RequestSettings};
+use hermes_conversation::{AssistantMessage, CallId, Issuer, RawJson, Reasoning, ToolCall};
 
 fn tools() -> Arc<[ToolDefinition]> {
     Arc::from([ToolDefinition {
@@ -109,4 +109,98 @@ fn cache_marks_in_the_envelope_move_and_change_nothing_else() {
         text(&encode(ApiMode::ChatCompletions, &asked))
             .contains(r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#)
     );
+}
+
+fn issuer(provider: &str, model: &str) -> Issuer {
+    Issuer { provider: provider.into(), origin: format!("https://{provider}.example"), model: model.into() }
+}
+
+/// The echo fields of the assistant messages in a body; `null` where one has none.
+fn echoes(messages: Vec<Message>, settings: RequestSettings) -> String {
+    let request = ModelRequest { settings, ..request(messages) };
+    let body: serde_json::Value =
+        serde_json::from_slice(&encode(ApiMode::ChatCompletions, &request).body).unwrap();
+    let replies =
+        body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+    serde_json::Value::from_iter(replies.map(|reply| reply["reasoning_content"].clone())).to_string()
+}
+
+#[test]
+fn reasoning_goes_back_to_an_endpoint_that_demands_it_and_to_no_other() {
+    let reply = |text: Option<&str>, content: Option<&str>, from: Option<Issuer>, calls: bool| {
+        let call = ToolCall::new(CallId::new("c1"), "terminal", "{}");
+        Message::Assistant(AssistantMessage {
+            text: "said".into(),
+            calls: calls.then_some(call).into_iter().collect(),
+            reasoning: Reasoning {
+                text: text.map(str::to_owned),
+                content: content.map(str::to_owned),
+                ..Reasoning::default()
+            },
+            issuer: from,
+            ..AssistantMessage::default()
+        })
+    };
+    let (own, twin, other) = (issuer("deepseek", "v4"), issuer("deepseek", "v4-flash"), issuer("nous", "v4"));
+    let echoing =
+        Dialect { chat: ChatDialect { echoes_reasoning: true, ..Default::default() }, ..Default::default() };
+    let settings = |dialect, issuer| RequestSettings { dialect, issuer, ..RequestSettings::default() };
+    for (message, want) in [
+        (reply(Some("t"), Some("c"), Some(own.clone()), true), r#"["c"]"#),
+        (reply(Some("t"), None, Some(own.clone()), true), r#"["t"]"#),
+        (reply(Some("t"), None, Some(twin), false), r#"["t"]"#),
+        (reply(Some("t"), Some("c"), Some(other), false), r#"[" "]"#),
+        // Written by another program, which does not say where it came from.
+        (reply(Some("t"), Some("c"), None, true), r#"["c"]"#),
+        (reply(Some("t"), None, None, true), r#"[" "]"#),
+        (reply(Some("t"), None, None, false), r#"["t"]"#),
+        (reply(Some("t"), Some(""), None, false), r#"[" "]"#),
+        (reply(None, None, Some(own.clone()), false), r#"[" "]"#),
+    ] {
+        let messages = || vec![Message::user("hi"), message.clone()];
+        assert_eq!(echoes(messages(), settings(echoing, Some(own.clone()))), want, "{message:?}");
+        assert_eq!(
+            echoes(messages(), settings(Dialect::default(), Some(own.clone()))),
+            "[null]",
+            "{message:?}"
+        );
+        // A server that refused earlier reasoning still gets the field.
+        assert_eq!(echoes(messages(), settings(echoing, None)), r#"[" "]"#, "{message:?}");
+    }
+}
+
+#[test]
+fn further_fields_come_before_tools_and_messages() {
+    let fields = serde_json::json!({"reasoning": {"enabled": true}, "top_k": 4});
+    let settings = RequestSettings {
+        stream: false,
+        max_tokens: Some(9),
+        dialect: Dialect {
+            chat: ChatDialect { names_session: true, ..Default::default() },
+            ..Default::default()
+        },
+        session: Some("s1".into()),
+        extra: ExtraFields::new(fields.as_object().cloned().unwrap()),
+        ..RequestSettings::default()
+    };
+    let request = ModelRequest { settings, ..request(vec![Message::user("hi")]) };
+    let body = text(&encode(ApiMode::ChatCompletions, &request));
+    let head =
+        r#"{"model":"m","max_tokens":9,"reasoning":{"enabled":true},"top_k":4,"session_id":"s1","tools":["#;
+    assert!(body.starts_with(head), "{body}");
+}
+
+#[test]
+fn the_cap_is_named_as_the_endpoint_expects_it() {
+    for (host, model, want) in [
+        ("api.openai.com", "anything", OutputCapKey::MaxCompletionTokens),
+        ("x.openai.azure.com", "mine", OutputCapKey::MaxCompletionTokens),
+        ("api.githubcopilot.com", "mine", OutputCapKey::MaxCompletionTokens),
+        ("far.example", "openai/gpt-5.4", OutputCapKey::MaxCompletionTokens),
+        ("far.example", "o3-mini", OutputCapKey::MaxCompletionTokens),
+        ("far.example", "gpt-4-turbo", OutputCapKey::MaxTokens),
+        ("notapi.openai.com.example", "m", OutputCapKey::MaxTokens),
+    ] {
+        assert_eq!(Dialect::of(host, model).output_cap, want, "{host} {model}");
+    }
 }

@@ -12,6 +12,7 @@ mod responses_decode;
 use crate::calls::MOST_CALLS;
 use crate::{ApiMode, CallState, Failure, ModelEvent, ModelRequest, Reply, RequestSettings};
 use anthropic_decode::AnthropicDecoder;
+pub use chat::{ChatDialect, ExtraFields};
 use chat_decode::ChatDecoder;
 use hermes_conversation::Message;
 pub use responses::{ReasoningDial, ResponsesBackend, ResponsesDialect};

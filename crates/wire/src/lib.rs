@@ -22,8 +22,12 @@ pub use arguments::{ArgumentsState, mend_arguments};
 pub use classify::{Situation, classify, classify_in, retry_after_header};
 pub use encode::{Encoder, encode};
 pub use fault::{Failure, Fault, FaultClass, Flags, Refusal, TimeoutPhase};
-pub use formats::anthropic::{AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle, max_output};
-pub use formats::{DecodeError, Decoder, ReasoningDial, ResponsesBackend, ResponsesDialect};
+pub use formats::anthropic::{
+    AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle, listed_output, max_output,
+};
+pub use formats::{
+    ChatDialect, DecodeError, Decoder, ExtraFields, ReasoningDial, ResponsesBackend, ResponsesDialect,
+};
 pub use meter::{Bound, Meter, NoMeter, PlannedCall, Ticket};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use overflow::{Overflow, overflow};

@@ -1,6 +1,6 @@
 //! A model that can be asked, and what it answers.
 
-use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, Failure, Fault, FaultClass};
+use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ExtraFields, Failure, Fault, FaultClass};
 use futures::stream::BoxStream;
 use hermes_conversation::{AssistantMessage, Bill, BoxFuture, FinishReason, Issuer, Usage};
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,9 @@ pub struct ModelProfile {
     pub base_url: String,
     pub dialect: Dialect,
     pub max_tokens: Option<u64>,
+    /// The output cap of requests where the settings name none. Unlike `max_tokens` it reserves nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_cap: Option<u64>,
     pub context_length: Option<u64>,
     /// The window that an Ollama server really gives the model, where that is known. It says nothing about
     /// a larger one that a request would need: it drops the beginning.
@@ -88,6 +91,27 @@ pub struct ModelProfile {
     pub effort: Option<Effort>,
     /// Whether requests mark what is to be cached.
     pub cache: Option<CacheTtl>,
+    /// Further members of its chat-completions bodies.
+    #[serde(default, skip_serializing_if = "ExtraFields::is_empty")]
+    pub extra: ExtraFields,
+}
+
+impl ModelProfile {
+    /// The output cap that requests carry.
+    pub fn output_cap(&self) -> Option<u64> {
+        self.max_tokens.or(self.usual_cap)
+    }
+
+    /// Fills the echo field of a reply, where the endpoint demands it back.
+    ///
+    /// It is stored with the message, so that any program that resumes the session sends the same.
+    pub fn keep_echo(&self, message: &mut AssistantMessage) {
+        let echoes = self.mode == ApiMode::ChatCompletions && self.dialect.chat.echoes_reasoning;
+        if echoes && message.reasoning.content.is_none() {
+            message.reasoning.content =
+                Some(message.reasoning.text.clone().unwrap_or_else(|| " ".to_owned()));
+        }
+    }
 }
 
 /// A piece of a reply.

@@ -1,6 +1,6 @@
 //! A request to a model, before and after it is written down.
 
-use crate::{AnthropicDialect, ResponsesDialect};
+use crate::{AnthropicDialect, ChatDialect, ExtraFields, ResponsesDialect};
 use bytes::Bytes;
 use hermes_conversation::{Issuer, Message, ToolDefinition};
 use serde::{Deserialize, Serialize};
@@ -105,6 +105,8 @@ pub struct RequestSettings {
     pub cache: Option<CacheTtl>,
     /// Names the session to caches that are looked up by a key.
     pub session: Option<Arc<str>>,
+    /// Further members of a chat-completions body.
+    pub extra: ExtraFields,
 }
 
 /// How one endpoint spells the things that endpoints spell differently.
@@ -114,6 +116,8 @@ pub struct Dialect {
     pub output_cap: OutputCapKey,
     /// Send each call's provider extras back.
     pub keep_extra_content: bool,
+    #[serde(default)]
+    pub chat: ChatDialect,
     pub anthropic: AnthropicDialect,
     pub responses: ResponsesDialect,
 }
@@ -130,6 +134,22 @@ pub enum SystemRole {
 pub enum OutputCapKey {
     MaxTokens,
     MaxCompletionTokens,
+}
+
+impl OutputCapKey {
+    /// The key that an endpoint expects. OpenAI's newer models refuse the old one wherever they are served.
+    fn of(host: &str, model: &str) -> Self {
+        const HOSTS: [&str; 3] = ["api.openai.com", "openai.azure.com", "githubcopilot.com"];
+        const MODELS: [&str; 6] = ["gpt-4o", "gpt-4.1", "gpt-5", "o1", "o3", "o4"];
+        let name = model.rsplit('/').next().unwrap_or_default();
+        let at = |domain: &&str| {
+            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        match HOSTS.iter().any(|domain| at(domain)) || MODELS.iter().any(|start| name.starts_with(start)) {
+            true => Self::MaxCompletionTokens,
+            false => Self::MaxTokens,
+        }
+    }
 }
 
 /// A request as it is sent.
@@ -173,6 +193,7 @@ impl Default for RequestSettings {
             effort: None,
             cache: None,
             session: None,
+            extra: ExtraFields::default(),
         }
     }
 }
@@ -183,6 +204,7 @@ impl Default for Dialect {
             system_role: SystemRole::System,
             output_cap: OutputCapKey::MaxTokens,
             keep_extra_content: false,
+            chat: ChatDialect::default(),
             anthropic: AnthropicDialect::default(),
             responses: ResponsesDialect::default(),
         }
@@ -196,11 +218,9 @@ impl Dialect {
         let any = |words: &[&str]| words.iter().any(|word| model.contains(word));
         Self {
             system_role: if any(&["gpt-5", "codex"]) { SystemRole::Developer } else { SystemRole::System },
-            output_cap: match host {
-                "api.openai.com" => OutputCapKey::MaxCompletionTokens,
-                _ => OutputCapKey::MaxTokens,
-            },
+            output_cap: OutputCapKey::of(host, &model),
             keep_extra_content: any(&["gemini", "gemma"]),
+            chat: ChatDialect::default(),
             anthropic: AnthropicDialect::of(host, "", &model),
             responses: ResponsesDialect::default(),
         }

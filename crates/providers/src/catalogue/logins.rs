@@ -1,15 +1,27 @@
 //! Providers that want more than a key: a login, a cloud account, another program.
 
-use super::{Auth, ModeRule, Provider, provider};
+use super::{Auth, ChatQuirks, ModeRule, Provider, provider};
+use crate::chat_reasoning::ReasoningRule;
 use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
 
 pub(super) static ROWS: &[Provider] = &[
-    provider("nous", "Nous Portal", "https://inference-api.nousresearch.com/v1")
-        .aliases(&["nous-portal", "nousresearch"])
-        .auth(Auth::DeviceLogin)
-        .url_env("NOUS_INFERENCE_BASE_URL")
-        .mode(ModeRule::NeverUpgraded)
-        .routes(),
+    Provider {
+        chat: ChatQuirks {
+            reasoning: ReasoningRule::Nous,
+            tags: &[
+                "product=hermes-agent",
+                concat!("client=hermes-client-v", env!("CARGO_PKG_VERSION")),
+            ],
+            takes_routing: true,
+            ..ChatQuirks::COMMON
+        },
+        ..provider("nous", "Nous Portal", "https://inference-api.nousresearch.com/v1")
+            .aliases(&["nous-portal", "nousresearch"])
+            .auth(Auth::DeviceLogin)
+            .url_env("NOUS_INFERENCE_BASE_URL")
+            .mode(ModeRule::NeverUpgraded)
+            .routes()
+    },
     provider("openai-codex", "OpenAI Codex (ChatGPT login)", "https://chatgpt.com/backend-api/codex")
         .aliases(&["codex", "openai_codex"])
         .auth(Auth::CredentialsFile)
@@ -29,12 +41,14 @@ pub(super) static ROWS: &[Provider] = &[
     provider("qwen-oauth", "Qwen (login)", "https://portal.qwen.ai/v1")
         .aliases(&["qwen", "qwen-portal", "qwen-cli"])
         .url_env("HERMES_QWEN_BASE_URL")
+        .output_cap(65_536)
         .auth(Auth::CredentialsFile)
         .lacks("its login serves Qwen's own program only, and Hermes does not pass for it; use `alibaba` with DASHSCOPE_API_KEY"),
     provider("copilot", "GitHub Copilot", "https://api.githubcopilot.com")
         .aliases(&["github", "github-copilot", "github-models"])
         .key(&["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"])
         .url_env("COPILOT_API_BASE_URL")
+        .reasoning(ReasoningRule::GitHub)
         .auth(Auth::TokenExchange)
         // The exchange is asked with the token of GitHub, and only what it gives goes to Copilot.
         .pinned()

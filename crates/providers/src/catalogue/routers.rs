@@ -1,11 +1,24 @@
 //! Services that pass requests on to models of many vendors.
 
-use super::{ModeRule, Models, Provider, provider};
+use super::{ChatQuirks, ModeRule, Models, Provider, provider};
+use crate::chat_reasoning::ReasoningRule;
 use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
 
 pub(super) static ROWS: &[Provider] = &[
     Provider {
         aux_model: Some("google/gemini-3-flash-preview"),
+        chat: ChatQuirks {
+            reasoning: ReasoningRule::OpenRouter,
+            names_session: true,
+            // Under these it lists what its customers use.
+            headers: &[
+                ("http-referer", "https://hermes-agent.nousresearch.com"),
+                ("x-title", "Hermes"),
+                ("x-openrouter-categories", "productivity,cli-agent"),
+            ],
+            takes_routing: true,
+            ..ChatQuirks::COMMON
+        },
         ..provider("openrouter", "OpenRouter", "https://openrouter.ai/api/v1")
             .aliases(&["or"])
             .key(&["OPENROUTER_API_KEY"])
@@ -38,16 +51,24 @@ pub(super) static ROWS: &[Provider] = &[
         .key(&["OPENCODE_ZEN_API_KEY"])
         .url_env("OPENCODE_ZEN_BASE_URL")
         .mode(ModeRule::ByModel(&[("claude-", AnthropicMessages), ("gpt-", CodexResponses)])),
-    provider("opencode-go", "OpenCode Go", "https://opencode.ai/zen/go/v1")
-        .aux("glm-5")
-        .aliases(&["go", "opencode-go-sub"])
-        .key(&["OPENCODE_GO_API_KEY"])
-        .url_env("OPENCODE_GO_BASE_URL")
-        .mode(ModeRule::ByModel(&[("minimax-", AnthropicMessages)])),
+    Provider {
+        chat: ChatQuirks {
+            reasoning: ReasoningRule::OpenCodeGo,
+            model_caps: &[("mimo-v2.5-pro", 131_072)],
+            ..ChatQuirks::COMMON
+        },
+        ..provider("opencode-go", "OpenCode Go", "https://opencode.ai/zen/go/v1")
+            .aux("glm-5")
+            .aliases(&["go", "opencode-go-sub"])
+            .key(&["OPENCODE_GO_API_KEY"])
+            .url_env("OPENCODE_GO_BASE_URL")
+            .mode(ModeRule::ByModel(&[("minimax-", AnthropicMessages)]))
+    },
     provider("nvidia", "NVIDIA NIM", "https://integrate.api.nvidia.com/v1")
         .aliases(&["nim", "nvidia-nim"])
         .key(&["NVIDIA_API_KEY"])
         .url_env("NVIDIA_BASE_URL")
+        .output_cap(16_384)
         .routes(),
     provider("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1")
         .aux("accounts/fireworks/models/glm-5p2")
@@ -76,11 +97,13 @@ pub(super) static ROWS: &[Provider] = &[
         .aux("hy3-preview")
         .aliases(&["tencent", "tokenhub"])
         .key(&["TOKENHUB_API_KEY"])
-        .url_env("TOKENHUB_BASE_URL"),
+        .url_env("TOKENHUB_BASE_URL")
+        .reasoning(ReasoningRule::TokenHub),
     provider("ollama-cloud", "Ollama Cloud", "https://ollama.com/v1")
         .aux("nemotron-3-nano:30b")
         .aliases(&["ollama_cloud"])
         .key(&["OLLAMA_API_KEY"])
         .url_env("OLLAMA_BASE_URL")
+        .reasoning(ReasoningRule::OllamaCloud)
         .pinned(),
 ];

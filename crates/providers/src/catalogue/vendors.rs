@@ -2,6 +2,7 @@
 
 use super::vendor_quirks::KIMI_CODING_URL;
 use super::{ModeRule, Provider, provider};
+use crate::chat_reasoning::ReasoningRule;
 use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
 
 pub(super) static ROWS: &[Provider] = &[
@@ -26,32 +27,43 @@ pub(super) static ROWS: &[Provider] = &[
         .aux("gemini-3.5-flash")
         .aliases(&["google", "google-gemini", "google-ai-studio"])
         .key(&["GOOGLE_API_KEY", "GEMINI_API_KEY"])
-        .url_env("GEMINI_BASE_URL"),
+        .url_env("GEMINI_BASE_URL")
+        .reasoning(ReasoningRule::Gemini),
     provider("deepseek", "DeepSeek", "https://api.deepseek.com/v1")
         .aux("deepseek-chat")
         .aliases(&["deepseek-chat"])
         .key(&["DEEPSEEK_API_KEY"])
-        .url_env("DEEPSEEK_BASE_URL"),
+        .url_env("DEEPSEEK_BASE_URL")
+        .reasoning(ReasoningRule::DeepSeek)
+        .echoes_reasoning(),
     provider("zai", "Z.AI", "https://api.z.ai/api/paas/v4")
         .aux("glm-4.5-flash")
         .aliases(&["glm", "z-ai", "z.ai", "zhipu"])
         .key(&["GLM_API_KEY", "ZAI_API_KEY", "Z_AI_API_KEY"])
-        .url_env("GLM_BASE_URL"),
+        .url_env("GLM_BASE_URL")
+        .reasoning(ReasoningRule::Zai),
     provider("kimi-coding", "Kimi / Moonshot", "https://api.moonshot.ai/v1")
         .aux("kimi-k2-turbo-preview")
         .aliases(&["kimi", "moonshot", "kimi-for-coding"])
         .also_at(&[KIMI_CODING_URL])
         .key(&["KIMI_API_KEY", "KIMI_CODING_API_KEY"])
-        .url_env("KIMI_BASE_URL"),
+        .url_env("KIMI_BASE_URL")
+        .output_cap(32_000)
+        .reasoning(ReasoningRule::Kimi)
+        .echoes_reasoning(),
     provider("kimi-coding-cn", "Kimi / Moonshot (China)", "https://api.moonshot.cn/v1")
         .aux("kimi-k2-turbo-preview")
         .aliases(&["kimi-cn", "moonshot-cn"])
-        .key(&["KIMI_CN_API_KEY"]),
+        .key(&["KIMI_CN_API_KEY"])
+        .output_cap(32_000)
+        .reasoning(ReasoningRule::Kimi)
+        .echoes_reasoning(),
     provider("minimax", "MiniMax", "https://api.minimax.io/anthropic")
         .aux("MiniMax-M3")
         .aliases(&["mini-max"])
         .key(&["MINIMAX_API_KEY"])
-        .url_env("MINIMAX_BASE_URL"),
+        .url_env("MINIMAX_BASE_URL")
+        .reasoning(ReasoningRule::MiniMax),
     provider("minimax-cn", "MiniMax (China)", "https://api.minimaxi.com/anthropic")
         .aux("MiniMax-M3")
         .aliases(&["minimax-china", "minimax_cn"])
@@ -68,7 +80,8 @@ pub(super) static ROWS: &[Provider] = &[
     provider("xiaomi", "Xiaomi MiMo", "https://api.xiaomimimo.com/v1")
         .aliases(&["mimo", "xiaomi-mimo"])
         .key(&["XIAOMI_API_KEY"])
-        .url_env("XIAOMI_BASE_URL"),
+        .url_env("XIAOMI_BASE_URL")
+        .echoes_reasoning(),
     provider("stepfun", "StepFun", "https://api.stepfun.ai/step_plan/v1")
         .aux("step-3.5-flash")
         .aliases(&["step", "stepfun-coding-plan"])
@@ -81,7 +94,8 @@ pub(super) static ROWS: &[Provider] = &[
     provider("upstage", "Upstage", "https://api.upstage.ai/v1")
         .aliases(&["solar"])
         .key(&["UPSTAGE_API_KEY"])
-        .url_env("UPSTAGE_BASE_URL"),
+        .url_env("UPSTAGE_BASE_URL")
+        .reasoning(ReasoningRule::Upstage),
     // A resource of the user's own; names of models are names of deployments.
     provider("azure-foundry", "Azure AI Foundry", "")
         .aliases(&["azure", "azure-ai", "azure-ai-foundry"])

@@ -7,6 +7,7 @@ use crate::custom::CustomProvider;
 use crate::facts::{Heard, ModelFacts, Prices, Stated, facts};
 use crate::local;
 use crate::mode::{self, ModeName};
+use crate::request_extras::{RequestExtras, RouterSettings};
 use hermes_wire::ApiMode;
 use secrecy::SecretString;
 use url::Url;
@@ -33,6 +34,7 @@ pub struct Endpoint {
     pub max_tokens: Option<u64>,
     /// What the settings say the model costs.
     pub prices: Option<Prices>,
+    pub router: RouterSettings,
     /// Why all this was chosen.
     pub reasons: Vec<Reason>,
     pub(super) explicit_mode: Option<ModeName>,
@@ -144,11 +146,16 @@ impl Endpoint {
         facts(self.provider, &self.model, config, heard)
     }
 
+    /// Additions to requests, where the entry of the settings has some.
+    pub(crate) fn extras(&self) -> Option<&RequestExtras> {
+        self.stated.as_ref().map(|entry| &entry.extras)
+    }
+
     /// The address and the key, whatever the model.
     pub fn place(&self) -> Place {
         Place {
             provider: catalogue::known(self.provider),
-            entry: None,
+            entry: self.stated.clone(),
             base_url: self.base_url.clone(),
             key: self.key.clone(),
             key_source: self.key_source.clone(),

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The fields of an entry that this version reads.
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 22] = [
     "name",
     "base_url",
     "url",
@@ -32,7 +32,14 @@ const FIELDS: [&str; 18] = [
     "request_timeout_seconds",
     "stale_timeout_seconds",
     "enabled",
+    "extra_body",
+    "extra_headers",
+    "ssl_ca_cert",
+    "ssl_verify",
 ];
+
+/// Fields that only an entry with an address of its own has; beside a built-in provider they do nothing.
+const OF_ENTRIES: [&str; 4] = ["extra_body", "extra_headers", "ssl_ca_cert", "ssl_verify"];
 
 /// What the two sections say together.
 #[derive(Debug, Default)]
@@ -86,7 +93,9 @@ impl Config {
     pub(super) fn unused_entry_fields(&self) -> Vec<String> {
         let entries = self.raw_entries().unwrap_or_default();
         let unused = entries.into_iter().flat_map(|RawEntry { key, fields, .. }| {
-            let names = fields.keys().filter(|name| !FIELDS.contains(&name.as_str()));
+            let is_entry = ["base_url", "url", "api"].iter().any(|name| fields.contains_key(*name));
+            let is_read = |name: &str| FIELDS.contains(&name) && (is_entry || !OF_ENTRIES.contains(&name));
+            let names = fields.keys().filter(|name| !is_read(name));
             names.map(|name| format!("{key}.{name}")).collect::<Vec<_>>()
         });
         unused.collect()
@@ -170,6 +179,7 @@ impl Reader<'_> {
             max_tokens: self.number("max_output_tokens")?.or(self.number("max_tokens")?),
             prices: self.prices()?,
             models: self.models()?,
+            extras: self.extras()?,
             is_disabled: self.is_disabled()?,
         })
     }
@@ -291,7 +301,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn wrong(&self, name: &str, value: &Value, wanted: &str) -> ConfigError {
+    pub(super) fn wrong(&self, name: &str, value: &Value, wanted: &str) -> ConfigError {
         self.config.wrong(&format!("{}.{name}", self.key), value, wanted)
     }
 }

@@ -17,6 +17,7 @@ custom_providers:
     api_mode: chat_completions
     model: big
     models: {big: {context_length: 32768}, small: }
+    discover_models: true
     extra_headers: {a: b}
   - {name: twice, url: https://first.example/v1, api_key: '${MY_CRED}', models: [one, two]}
 providers:
@@ -51,7 +52,7 @@ fn both_spellings_are_read() {
 #[test]
 fn only_fields_nobody_reads_are_unused() {
     let unused: Vec<_> = config(BOTH).unused_keys().into_iter().map(|unused| unused.key).collect();
-    assert_eq!(unused, ["custom_providers[1].extra_headers"]);
+    assert_eq!(unused, ["custom_providers[1].discover_models"]);
 }
 
 #[test]

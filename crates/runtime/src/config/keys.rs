@@ -123,7 +123,7 @@ use Env::{Switch, Value};
 const AUTO_OR_SWITCH: &[&str] = &["auto", "true", "on", "yes", "1", "false", "no", "0", "off"];
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 111] = [
+pub static KEYS: [Key; 120] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -264,6 +264,47 @@ pub static KEYS: [Key; 111] = [
         Kind::Choice(&["5m", "1h"]),
         Fallback::Text("5m"),
         "how long a provider keeps what requests mark for its cache",
+    ),
+    key(
+        "provider_routing.sort",
+        Kind::Choice(&["", "price", "throughput", "latency"]),
+        Fallback::Text(""),
+        "what OpenRouter and Nous prefer among the servers of a model: price, throughput or latency",
+    ),
+    key("provider_routing.only", Kind::List, Fallback::List(&[]), "servers that a router may use, no others"),
+    key("provider_routing.ignore", Kind::List, Fallback::List(&[]), "servers that a router never uses"),
+    key(
+        "provider_routing.order",
+        Kind::List,
+        Fallback::List(&[]),
+        "servers that a router tries first, in order",
+    ),
+    key(
+        "provider_routing.require_parameters",
+        Kind::Boolean,
+        Fallback::Boolean(false),
+        "use only servers that support every parameter of a request",
+    ),
+    key(
+        "provider_routing.data_collection",
+        Kind::Choice(&["", "allow", "deny"]),
+        Fallback::Text(""),
+        "whether servers that keep prompts may be used: allow or deny; empty leaves it to the account",
+    ),
+    key(
+        "openrouter.response_cache",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "let OpenRouter answer an identical request from its cache, free of charge",
+    )
+    .env(&[Value("HERMES_OPENROUTER_CACHE")]),
+    integer("openrouter.response_cache_ttl", 300, "seconds for which it may, 1 to 86400")
+        .env(&[Value("HERMES_OPENROUTER_CACHE_TTL")]),
+    key(
+        "openrouter.min_coding_score",
+        Kind::Share,
+        Fallback::None,
+        "lowest coding score for the model openrouter/pareto-code, 0 to 1; 0.65 unless set",
     ),
     integer("delegation.max_iterations", 50, "model calls of one helper, before a last one without tools"),
     integer("delegation.max_concurrent_children", 3, "helpers that work at the same time"),

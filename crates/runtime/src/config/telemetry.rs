@@ -56,7 +56,8 @@ impl Config {
 
 /// Whether a key names the headers, or one of them.
 pub(super) fn holds_headers(key: &str) -> bool {
-    key == HEADERS || Config::is_otlp_header(key)
+    let is_of_entry = key.starts_with("custom_providers") || key.starts_with("providers.");
+    key == HEADERS || Config::is_otlp_header(key) || (is_of_entry && key.contains(".extra_headers."))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod schema;
 mod units;
 
 pub use dialect::{AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle};
-pub use limits::max_output;
+pub use limits::{listed_output, max_output};
 
 use super::{Format, HeadParts, write_json};
 use crate::{Effort, ModelRequest, RequestSettings};

@@ -3,8 +3,11 @@
 //! Settings come first and messages last, so that even the raw bytes of one request, less the
 //! closing brackets, begin the next one.
 
+mod dialect;
+
 use super::{Format, HeadParts, write_json};
 use crate::{ModelRequest, OutputCapKey, RequestSettings, SystemRole};
+pub use dialect::{ChatDialect, ExtraFields};
 use hermes_conversation::{AssistantMessage, Content, Message, RawJson, ToolCall, ToolDefinition};
 use serde::Serialize;
 use std::ops::Range;
@@ -36,6 +39,13 @@ fn head(request: &ModelRequest) -> HeadParts {
             OutputCapKey::MaxCompletionTokens => "max_completion_tokens",
         };
         bytes.extend_from_slice(format!(",\"{key}\":{cap}").as_bytes());
+    }
+    request.settings.extra.write(&mut bytes);
+    if let Some(session) =
+        request.settings.session.as_deref().filter(|_| request.settings.dialect.chat.names_session)
+    {
+        bytes.extend_from_slice(b",\"session_id\":");
+        write_json(&mut bytes, session);
     }
     let tools = write_tools(&mut bytes, &request.tools);
     bytes.extend_from_slice(b",\"messages\":[");
@@ -204,6 +214,8 @@ struct WireAssistant<'a> {
     role: &'static str,
     content: Option<WireContent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_details: Option<&'a RawJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<WireCall<'a>>,
@@ -217,6 +229,7 @@ impl<'a> WireAssistant<'a> {
         Self {
             role: "assistant",
             content: (!wordless).then(|| WireContent::Text(&message.text).for_marks(settings)),
+            reasoning_content: settings.dialect.chat.echoes_reasoning.then(|| echo(message, settings)),
             reasoning_details: message.reasoning.details.as_ref().filter(|_| same_issuer),
             tool_calls: message
                 .calls
@@ -225,6 +238,23 @@ impl<'a> WireAssistant<'a> {
                 .collect(),
         }
     }
+}
+
+/// The `reasoning_content` of a message for an endpoint that demands one.
+///
+/// A space stands for reasoning that is missing or that another endpoint wrote: it satisfies the check
+/// without handing one vendor's reasoning to another. A message of unknown origin with calls and generic
+/// reasoning only is such a foreign one, because these endpoints always fill the field beside calls.
+fn echo<'a>(message: &'a AssistantMessage, settings: &RequestSettings) -> &'a str {
+    const PAD: &str = " ";
+    let Some(reader) = &settings.issuer else { return PAD };
+    let stored = message.reasoning.content.as_deref();
+    let text = match &message.issuer {
+        Some(writer) if (&writer.provider, &writer.origin) != (&reader.provider, &reader.origin) => None,
+        None if !message.calls.is_empty() => stored,
+        Some(_) | None => stored.or(message.reasoning.text.as_deref()),
+    };
+    text.filter(|text| !text.is_empty()).unwrap_or(PAD)
 }
 
 #[derive(Serialize)]

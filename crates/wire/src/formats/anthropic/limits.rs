@@ -23,9 +23,24 @@ const LIMITS: &[(&str, u64)] = &[
 
 /// The most tokens a model writes in one reply, by the longest part of its name that is known.
 pub fn max_output(model: &str) -> u64 {
-    let model = model.to_ascii_lowercase().replace('.', "-");
+    limit(&plain(model)).unwrap_or(DEFAULT)
+}
+
+/// The same for families that routers pass on in another format, and only where it is known: without a
+/// number such a server falls back to a few thousand tokens.
+pub fn listed_output(model: &str) -> Option<u64> {
+    let model = plain(model);
+    let is_family = ["claude", "minimax", "qwen3"].iter().any(|family| model.contains(family));
+    limit(&model).filter(|_| is_family)
+}
+
+fn plain(model: &str) -> String {
+    model.to_ascii_lowercase().replace('.', "-")
+}
+
+fn limit(model: &str) -> Option<u64> {
     let known = LIMITS.iter().filter(|(part, _)| model.contains(part));
-    known.max_by_key(|(part, _)| part.len()).map_or(DEFAULT, |(_, limit)| *limit)
+    known.max_by_key(|(part, _)| part.len()).map(|(_, limit)| *limit)
 }
 
 #[cfg(test)]

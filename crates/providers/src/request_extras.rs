@@ -1,0 +1,152 @@
+//! What the user adds to every request to an endpoint, and how it joins what the provider's row demands.
+
+use crate::Endpoint;
+use crate::catalogue;
+use crate::chat_reasoning::reasoning_fields;
+use crate::outbox::{OutboxError, header_map};
+use hermes_wire::{ApiMode, Effort, ExtraFields};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::SecretString;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// Additions of one named endpoint.
+#[derive(Debug, Clone, Default)]
+pub struct RequestExtras {
+    /// `extra_body`: members of every chat-completions body.
+    pub body: Map<String, Value>,
+    /// `extra_headers`.
+    pub headers: ExtraHeaders,
+    pub tls: TlsOptions,
+}
+
+/// Checked headers with hidden values.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ExtraHeaders(HeaderMap);
+
+impl ExtraHeaders {
+    /// The error names a header that cannot be sent, never its value.
+    pub fn new(headers: &[(String, SecretString)]) -> Result<Self, OutboxError> {
+        header_map(headers).map(Self)
+    }
+
+    /// Puts them over the headers of a request.
+    pub(crate) fn apply(&self, headers: &mut HeaderMap) {
+        for (name, value) in &self.0 {
+            headers.insert(name.clone(), value.clone());
+        }
+    }
+}
+
+/// The certificates that an endpoint is trusted by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsOptions {
+    /// A PEM file of further roots.
+    pub ca_cert: Option<PathBuf>,
+    /// Whether certificates are checked at all.
+    pub verify: bool,
+}
+
+impl Default for TlsOptions {
+    fn default() -> Self {
+        Self { ca_cert: None, verify: true }
+    }
+}
+
+/// The user's wishes about routers such as OpenRouter.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RouterSettings {
+    /// `provider_routing`, as the body's `provider`.
+    pub provider: Map<String, Value>,
+    /// Seconds for which OpenRouter may answer an identical request from its cache; `None` never.
+    pub response_cache: Option<u64>,
+    /// The floor of the router for coding models, from 0 to 1.
+    pub min_coding_score: Option<f64>,
+}
+
+/// The model whose router takes a coding score.
+const PARETO: &str = "openrouter/pareto-code";
+const TOOL_STREAMING_BETA: &str = "fine-grained-tool-streaming-2025-05-14";
+
+/// A wish about thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thinking {
+    /// A conversation: providers with a default of their own for it get that.
+    Conversation(Option<Effort>),
+    /// A small job beside one: without an effort nothing is said.
+    Task(Option<Effort>),
+}
+
+impl Thinking {
+    pub fn effort(self) -> Option<Effort> {
+        match self {
+            Self::Conversation(effort) | Self::Task(effort) => effort,
+        }
+    }
+}
+
+/// The members of a chat-completions body beside the common ones. What the user wrote wins.
+pub(crate) fn extra_fields(endpoint: &Endpoint, thinking: Thinking) -> ExtraFields {
+    if endpoint.api_mode != ApiMode::ChatCompletions {
+        return ExtraFields::default();
+    }
+    let quirks = &catalogue::known(endpoint.provider).chat;
+    let mut fields = Map::new();
+    if !quirks.tags.is_empty() {
+        fields.insert("tags".to_owned(), json!(quirks.tags));
+    }
+    if quirks.takes_routing && !endpoint.router.provider.is_empty() {
+        fields.insert("provider".to_owned(), endpoint.router.provider.clone().into());
+    }
+    if let Some(score) = endpoint.router.min_coding_score.filter(|_| endpoint.model == PARETO) {
+        fields.insert("plugins".to_owned(), json!([{"id": "pareto-router", "min_coding_score": score}]));
+    }
+    if thinking != Thinking::Task(None) {
+        fields.extend(reasoning_fields(quirks.reasoning, &endpoint.model, thinking.effort()));
+    }
+    fields.extend(endpoint.extras().map(|extras| extras.body.clone()).unwrap_or_default());
+    ExtraFields::new(fields)
+}
+
+/// The output cap of a request where the user set none: that of the provider, else that of the model's
+/// family where servers would otherwise choose a small one.
+pub(crate) fn usual_cap(endpoint: &Endpoint) -> Option<u64> {
+    if endpoint.api_mode != ApiMode::ChatCompletions {
+        return None;
+    }
+    let quirks = &catalogue::known(endpoint.provider).chat;
+    let name = endpoint.model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let of_model = quirks.model_caps.iter().find(|(model, _)| *model == name).map(|(_, cap)| *cap);
+    of_model.or(quirks.output_cap).or_else(|| hermes_wire::listed_output(&endpoint.model))
+}
+
+/// The headers that the provider's row and the user's settings add.
+pub(crate) fn extra_headers(endpoint: &Endpoint, session: Option<&str>, headers: &mut HeaderMap) {
+    let quirks = &catalogue::known(endpoint.provider).chat;
+    for (name, value) in quirks.headers {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    let model = endpoint.model.to_ascii_lowercase();
+    if endpoint.provider == "openrouter" {
+        if let Some(seconds) = endpoint.router.response_cache {
+            headers.insert("x-openrouter-cache", HeaderValue::from_static("true"));
+            headers.insert("x-openrouter-cache-ttl", seconds.into());
+        }
+        if model.contains("claude") {
+            // Otherwise long calls arrive in one piece, after a silence that looks like a dead line.
+            headers.insert("x-anthropic-beta", HeaderValue::from_static(TOOL_STREAMING_BETA));
+        }
+        // Keeps a session with the server that has its prompt cache.
+        let is_grok = ["x-ai/grok-", "xai/grok-"].iter().any(|start| model.starts_with(start));
+        if let Some(Ok(session)) = session.filter(|_| is_grok).map(HeaderValue::from_str) {
+            headers.insert("x-grok-conv-id", session);
+        }
+    }
+    if let Some(extras) = endpoint.extras() {
+        extras.headers.apply(headers);
+    }
+}
+
+#[cfg(test)]
+#[path = "request_extras_tests.rs"]
+mod tests;
