@@ -1,6 +1,7 @@
 //! A conversation in this terminal, line by line.
 
 mod context;
+mod switching;
 mod turn;
 mod while_busy;
 
@@ -234,18 +235,17 @@ impl<'a> Chat<'a> {
                 Err(error) => self.complain(&Failure::from(error).line),
             },
             Action::New { title } => self.start_new(title).await,
-            Action::Resume { which } => {
-                self.resume(which.as_deref().unwrap_or("latest")).await;
-                return Ok(self.say_what_waits().await);
+            Action::Resume { which: None } => self.offer_sessions().await,
+            Action::Resume { which: Some(which) } => {
+                if self.resume(&which).await {
+                    return Ok(self.say_what_waits().await);
+                }
             }
             Action::Model { name: None } => {
                 let endpoint = self.session.endpoint();
                 self.note(&format!("{} at {} ({})", endpoint.model, endpoint.origin(), endpoint.provider));
             }
-            Action::Model { name: Some(name) } => match self.session.set_model(&name).await {
-                Ok(()) => self.note(&format!("{name} answers from now on")),
-                Err(error) => self.complain(&Failure::from(error).line),
-            },
+            Action::Model { name: Some(words) } => self.switch_model(&words).await,
         }
         Ok(Flow::Stay)
     }
@@ -262,16 +262,6 @@ impl<'a> Chat<'a> {
                 self.note("a new session");
             }
             Err(error) => self.complain(&Failure::from(error).line),
-        }
-    }
-
-    async fn resume(&mut self, which: &str) {
-        match launch::resume(self.runtime, which, self.ask.clone(), true).await {
-            Ok(session) => {
-                self.replace(session, Parting::ResumedOther).await;
-                self.recall();
-            }
-            Err(failure) => self.complain(&failure.line),
         }
     }
 

@@ -58,6 +58,7 @@ impl From<RuntimeError> for Failure {
             | RuntimeError::Hooks(_)
             | RuntimeError::UnkeptPromise { .. }
             | RuntimeError::Prefill { .. } => Exit::Config,
+            RuntimeError::UnlistedModel { .. } => Exit::Usage,
             RuntimeError::NoAnswer(_) => Exit::FailedTurn,
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),

@@ -30,7 +30,9 @@ mod tap;
 mod transport;
 
 pub use address::{is_loopback, parse_base_url, shown as shown_url};
-pub use catalogue::{Auth, ChatQuirks, ModeRule, Models, Provider, find as find_provider, providers};
+pub use catalogue::{
+    Auth, ChatQuirks, ModeRule, Models, Provider, find as find_provider, providers,
+};
 pub use chat_reasoning::{ReasoningRule, reasoning_fields};
 pub use client::{HttpClients, HttpSettings, install_tls};
 pub use custom::{CustomModel, CustomProvider};
@@ -51,8 +53,8 @@ pub use probe::{Basis, ProbedServer, ServerKind, Window, ollama_num_ctx, probe};
 pub use public_address::{Reach, is_public, public_addresses, repository_host};
 pub use request_extras::{ExtraHeaders, RequestExtras, RouterSettings, Thinking, TlsOptions};
 pub use resolve::{
-    Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Reason, ResolveError, SaidBy, Wanted,
-    is_own_address, locate, own_address, resolve, resolve_with,
+    Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Prefixes, Reason, ResolveError, SaidBy, Wanted,
+    is_own_address, locate, own_address, resolve, resolve_with, split_provider,
 };
 pub use shared_limit::SharedLimit;
 pub use tap::{CallTap, Tap, read_stream, read_whole};

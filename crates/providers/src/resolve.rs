@@ -7,6 +7,7 @@ mod choice;
 mod endpoint;
 mod error;
 mod keys;
+mod model_name;
 mod vendor;
 
 use crate::address::parse_base_url;
@@ -22,6 +23,7 @@ pub use endpoint::{Endpoint, Place, Reason};
 pub use error::ResolveError;
 pub(crate) use keys::is_usable_key;
 pub use keys::{GivenKey, KeySource, PooledKey, is_own_address, own_address};
+pub use model_name::{Prefixes, split_provider};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 

@@ -49,5 +49,6 @@ pub use keys::{Env, Fallback, KEYS, Key, Kind, Order};
 pub use layers::{Config, Layers, Source, shell_variables};
 pub use promises::{Refused, UnkeptPromise};
 pub use secret_names::is_hidden_variable;
+pub(crate) use suggest::distance;
 pub use telemetry::OtlpSettings;
 pub use unused::{UnusedKey, unused_by_section, unused_summary};

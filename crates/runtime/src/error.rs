@@ -33,6 +33,12 @@ pub enum RuntimeError {
     /// The messages that are to be sent before every conversation cannot be used.
     #[error("prefill_messages_file {path}: {why}", path = path.display())]
     Prefill { path: PathBuf, why: String },
+    /// A name that the provider does not list.
+    #[error(
+        "`{model}` is not a model of {provider}{}; `hermes model list {provider}` lists them, --force uses the name anyway",
+        did_you_mean(close)
+    )]
+    UnlistedModel { model: String, provider: String, close: Vec<String> },
     #[error(transparent)]
     Toolsets(#[from] ToolsetError),
     #[error(transparent)]
@@ -41,4 +47,12 @@ pub enum RuntimeError {
     Credentials(#[from] CredentialError),
     #[error(transparent)]
     Recording(#[from] RecordingError),
+}
+
+/// The names that may have been meant.
+fn did_you_mean(close: &[String]) -> String {
+    match close {
+        [] => String::new(),
+        close => format!("; close matches: {}", close.join(", ")),
+    }
 }

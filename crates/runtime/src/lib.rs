@@ -29,6 +29,7 @@ mod memory;
 mod meter;
 pub mod model_choice;
 pub mod model_facts;
+mod model_switch;
 mod models;
 mod naming;
 mod past;
@@ -58,8 +59,9 @@ pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
     Asker, CustomProvider, Endpoint, Fact, KeySource, ListedModel, LocalServer, ModeName, ModelFacts, Place,
-    Prices, ProbedServer, Provider, Reach, Reason, ResolveError, find_local_servers, find_provider,
-    install_tls, is_loopback, list_models, parse_base_url, probe, providers, shown_url,
+    Prefixes, Prices, ProbedServer, Provider, Reach, Reason, ResolveError, check_key, find_local_servers,
+    find_provider, install_tls, is_loopback, list_models, parse_base_url, probe, providers, shown_url,
+    split_provider,
 };
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
 pub use home::{Home, WantedModes, modes_notice};
@@ -70,6 +72,7 @@ pub use letterbox::Letterbox;
 pub use memory::{MemoryProvider, SessionRecall, memory_book, recalled};
 pub use meter::{Budget, StoredMeter};
 pub use model_facts::list_prices;
+pub use model_switch::{Checked, ModelSwitch};
 pub use references::Referred;
 pub use runtime::{Launch, Resuming, Runtime};
 pub use session_handle::{ContextMeter, Parting, SessionHandle, SessionStatus};

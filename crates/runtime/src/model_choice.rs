@@ -8,8 +8,8 @@ use crate::credentials::seeds;
 use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
-    Around, Asker, Endpoint, HttpClients, HttpSettings, Patience, Place, Prices, SaidBy, Wanted,
-    find_provider, is_loopback, locate, per_token, resolve_with,
+    Around, Asker, Endpoint, HttpClients, HttpSettings, Patience, Place, Prefixes, Prices, SaidBy, Wanted,
+    find_provider, is_loopback, locate, per_token, resolve_with, split_provider,
 };
 use secrecy::SecretString;
 use std::path::PathBuf;
@@ -74,8 +74,53 @@ pub(crate) fn http_clients(config: &Config) -> Result<HttpClients, RuntimeError>
     }))
 }
 
+/// The endpoint of a model at a provider, as if both had been asked for on the command line.
+pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Result<Endpoint, RuntimeError> {
+    let wanted = wanted_from(config, provider)?;
+    let is_written = wanted.model.as_deref() == Some(model);
+    let wanted = Wanted {
+        model: Some(model.to_owned()),
+        context_length: wanted.context_length.filter(|_| is_written),
+        ollama_num_ctx: wanted.ollama_num_ctx.filter(|_| is_written),
+        prices: wanted.prices.filter(|_| is_written),
+        said_by: SaidBy::default(),
+        ..wanted
+    };
+    Ok(with_around(config, |around| resolve_with(&wanted, around))?)
+}
+
+/// The provider written before the model, as in `openrouter:vendor/model`.
+///
+/// `-m` may name any; in settings a provider beside the model decides, and the name is the model's.
+fn prefixed(config: &Config) -> Result<Option<(String, String)>, RuntimeError> {
+    let Some(text) = config.text("model.default")?.filter(|text| text.contains(':')) else { return Ok(None) };
+    let is_flag = config.explain("model.default")?.source == Source::Flag;
+    let provider = config.text("model.provider")?.filter(|name| !name.is_empty() && name != "auto");
+    if provider.is_some() && !is_flag {
+        return Ok(None);
+    }
+    let has_address = config.text("model.base_url")?.is_some_and(|url| !url.is_empty());
+    let entries = config.named_providers()?.entries;
+    let known = match &provider {
+        Some(name) => find_provider(name).or_else(|| find_provider("custom")),
+        None => find_provider("custom").filter(|_| has_address),
+    };
+    Ok(split_provider(&text, &entries, Prefixes::beside(known)))
+}
+
 fn wanted(config: &Config) -> Result<Wanted, RuntimeError> {
     let source = config.explain("model.provider")?.source;
+    if source != Source::Flag
+        && let Some((provider, model)) = prefixed(config)?
+    {
+        // Numbers beside a model in the file are about that model, unless an address stands there, too.
+        let is_alone = config.text("model.base_url")?.is_none_or(|url| url.is_empty());
+        let is_written = config.explain("model.default")?.source != Source::Flag;
+        let keeps = keeps_address(config, &provider)? || (is_alone && is_written);
+        let by = said_by(config, "model.default")?;
+        let wanted = read(config, Some(provider), by, keeps)?;
+        return Ok(Wanted { model: Some(model), ..wanted });
+    }
     match (source, config.text("model.provider")?) {
         // An address and a key in config.yaml belong to the provider written beside them, not
         // to one that a flag put in its place.
@@ -231,6 +276,43 @@ mod tests {
                 Err(error) => error.to_string(),
             };
             assert_eq!(got, want, "{model} {flag}");
+        }
+    }
+
+    #[test]
+    fn a_provider_before_the_model_decides_where_nothing_stronger_does() {
+        let env = [("OPENROUTER_API_KEY", "or-key"), ("DEEPSEEK_API_KEY", "ds-key")];
+        let local = "base_url: 'http://127.0.0.1:9/v1', api_key: own-key";
+        for (model, flag, want) in [
+            ("{default: 'deepseek:deepseek-v4'}".to_owned(), None, "deepseek deepseek-v4"),
+            ("{default: m}".to_owned(), Some("deepseek:deepseek-v4"), "deepseek deepseek-v4"),
+            ("{provider: openrouter, default: m}".to_owned(), Some("deepseek:v4"), "deepseek v4"),
+            (
+                "{provider: openrouter, default: m}".to_owned(),
+                Some("vendor/m:beta"),
+                "openrouter vendor/m:beta",
+            ),
+            // A provider beside the model in the file decides; at a local server this is a tag.
+            (format!("{{provider: custom, {local}, default: 'solar:10.7b'}}"), None, "custom solar:10.7b"),
+            (format!("{{{local}, default: 'solar:10.7b'}}"), None, "custom solar:10.7b"),
+            (format!("{{provider: custom, {local}, default: m}}"), Some("solar:10.7b"), "custom solar:10.7b"),
+            (format!("{{provider: custom, {local}, default: m}}"), Some("deepseek:v4"), "deepseek v4"),
+            (format!("{{provider: custom, {local}, default: m}}"), Some("qwen3:7b"), "custom qwen3:7b"),
+        ] {
+            let file = ConfigFile::parse(Path::new("/h/config.yaml"), format!("model: {model}\n")).unwrap();
+            let flags = flag.map(|name| ("model.default".to_owned(), name.to_owned())).into_iter().collect();
+            let shell = env.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            let config = Config::new(Layers { file, flags, shell, ..Layers::default() });
+            let found = endpoint(&config).unwrap();
+            assert_eq!(format!("{} {}", found.provider, found.model), want, "{model} {flag:?}");
+            // The key of one provider never goes with another.
+            let key = found.key.map(|key| secrecy::ExposeSecret::expose_secret(&key).to_owned());
+            let own = match found.provider {
+                "deepseek" => "ds-key",
+                "openrouter" => "or-key",
+                _ => "own-key",
+            };
+            assert_eq!(key.as_deref(), Some(own), "{model} {flag:?}");
         }
     }
 

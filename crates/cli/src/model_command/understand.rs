@@ -1,6 +1,6 @@
 //! What the words after `hermes model set` mean. Pure.
 
-use hermes_runtime::{CustomProvider, Provider, find_provider};
+use hermes_runtime::{CustomProvider, Prefixes, Provider, find_provider, split_provider};
 
 /// What is to be saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Known<'_> {
     }
 }
 
-/// Reads `PROVIDER`, `PROVIDER/MODEL` or `MODEL`. An error names both readings.
+/// Reads `PROVIDER`, `PROVIDER:MODEL`, `PROVIDER/MODEL` or `MODEL`. An error names both readings.
 pub(super) fn understand(words: &str, known: &Known<'_>) -> Result<Choice, String> {
     let words = words.trim();
     if words.is_empty() {
@@ -62,11 +62,15 @@ pub(super) fn understand(words: &str, known: &Known<'_>) -> Result<Choice, Strin
     if let Some(provider) = known.provider(words) {
         return Ok(Choice { provider: Some(provider), ..Choice::default() });
     }
+    let by_colon = || match split_provider(words, known.entries, Prefixes::beside(known.current)) {
+        Some((provider, model)) => Choice { provider: Some(provider), model: Some(model), base_url: None },
+        None => model(words),
+    };
     let Some((first, rest)) = words.split_once('/').filter(|(_, rest)| !rest.is_empty()) else {
-        return Ok(model(words));
+        return Ok(by_colon());
     };
     let Some(provider) = known.provider(first) else {
-        return Ok(model(words));
+        return Ok(by_colon());
     };
     let has_slashes = |current: &&Provider| current.routes || !current.needs_key();
     match known.current.filter(has_slashes).filter(|_| known.label != provider) {
@@ -100,7 +104,10 @@ mod tests {
             ("", "custom:openrouter", Ok((Some("custom:openrouter"), None))),
             ("", "local", Ok((Some("custom:local"), None))),
             ("", "vllm/m", Ok((Some("custom"), Some("m")))),
-            ("", "custom:nobody", Ok((None, Some("custom:nobody")))),
+            ("", "custom:nobody", Ok((Some("custom"), Some("nobody")))),
+            ("", "openrouter:a/b", Ok((Some("openrouter"), Some("a/b")))),
+            ("", "custom:box:m", Ok((Some("custom:box"), Some("m")))),
+            ("custom", "solar:10.7b", Ok((None, Some("solar:10.7b")))),
             ("deepseek", "deepseek-chat", Ok((None, Some("deepseek-chat")))),
             ("openrouter", "deepseek-chat", Ok((Some("deepseek"), None))),
             ("deepseek", "openai/gpt", Ok((Some("openai-api"), Some("gpt")))),

@@ -15,7 +15,7 @@ pub(crate) fn suggestion(key: &str) -> Option<&'static str> {
 }
 
 /// Edits between two words, a swap of neighbours counting as one.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
     for i in 1..=a.len() {

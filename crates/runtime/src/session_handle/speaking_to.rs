@@ -19,7 +19,11 @@ impl SessionHandle<'_> {
     /// Another model answers from now on. Its system prompt is its own, so the provider's
     /// cache begins anew.
     pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
-        let endpoint = self.endpoint.with_model(name);
+        self.use_endpoint(self.endpoint.with_model(name)).await
+    }
+
+    /// The same for a model at any endpoint.
+    pub(crate) async fn use_endpoint(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
         let cwd = self.tool_context.cwd();
         // What is to be known about the files was said when the session was opened.
         let layers = prompting::gather(self.runtime, &self.standing, &endpoint, &cwd, &self.id)?.layers;
