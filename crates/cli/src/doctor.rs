@@ -9,8 +9,8 @@ use crate::sessions_command::counted;
 use crate::{environment, launch, term};
 use hermes_runtime::config::{self, Config};
 use hermes_runtime::{
-    Home, Launch, Runtime, WantedModes, credential_warnings, fallbacks, model_choice, modes_notice,
-    shown_url, telemetry_problem,
+    Endpoint, Home, KeyCheck, Launch, Runtime, WantedModes, check_key, credential_warnings, fallbacks,
+    model_choice, modes_notice, shown_url, telemetry_problem,
 };
 use hermes_store::{Health, IndexHealth};
 use serde_json::{Value, json};
@@ -172,12 +172,37 @@ async fn model_findings(common: &Common) -> Vec<Finding> {
         Ok(Err(error)) => bad("network", format!("{} cannot be reached: {error}", endpoint.origin())),
         Err(_) => bad("network", format!("{} does not answer within 5 s", endpoint.origin())),
     };
+    let is_reached = reached.ok;
     let mut findings = vec![good("model", about), reached];
+    if is_reached {
+        findings.extend(key_finding(runtime.config(), &endpoint).await);
+    }
     if let Some(server) = show::ask_server(runtime.config(), &endpoint).await {
         let details = Some(show::server_json(&server));
         findings.push(Finding { details, ..good("server", show::server_words(&server)) });
     }
     findings
+}
+
+/// One authenticated request: a wrong key shows here and not in the middle of a conversation.
+async fn key_finding(settings: &Config, endpoint: &Endpoint) -> Option<Finding> {
+    let (place, source) = (endpoint.place(), &endpoint.key_source);
+    place.key.as_ref()?;
+    let asker = match model_choice::asker(settings, Duration::from_secs(10)) {
+        Ok(asker) => asker,
+        Err(error) => return Some(bad("key", with_causes(&error))),
+    };
+    let origin = endpoint.origin();
+    Some(match check_key(&place, &asker).await {
+        KeyCheck::Accepted => good("key", format!("{origin} accepts the {source}")),
+        KeyCheck::Refused { status } => bad(
+            "key",
+            format!(
+                "{origin} refuses the {source} (HTTP {status}); replace it there, or with `hermes auth add`"
+            ),
+        ),
+        KeyCheck::Unknown { why } => good("key", format!("the {source} is not checked: {why}")),
+    })
 }
 
 /// A runtime for questions about settings alone; looking must not create the home.

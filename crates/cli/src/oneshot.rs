@@ -161,12 +161,12 @@ fn conclude(
             }
         }
         Manner::Human => {
-            complain(&report, &seen);
+            complain(&report, &seen, &session.endpoint().label());
             term::complain(&format!("\nContinue with:  hermes --resume {}", session.id()));
         }
         Manner::Quiet | Manner::Bare => {
             print_answer(&report);
-            complain(&report, &seen);
+            complain(&report, &seen, &session.endpoint().label());
             if manner == Manner::Quiet {
                 term::complain(&format!("\nsession_id: {}", session.id()));
             }
@@ -203,9 +203,9 @@ pub(crate) fn give_up(common: &Common, about: &About<'_>, failure: Failure) -> F
     }
 }
 
-fn complain(report: &TurnReport, seen: &Seen) {
+fn complain(report: &TurnReport, seen: &Seen, provider: &str) {
     if let Some(error) = &report.error {
-        term::complain(&format!("hermes: {}", explain(report, error)));
+        term::complain(&format!("hermes: {}", explain(report, error, provider)));
     } else if report.interrupted {
         term::complain("hermes: stopped; what was said is saved");
     }
@@ -217,15 +217,19 @@ fn complain(report: &TurnReport, seen: &Seen) {
     }
 }
 
-/// The failure, what is safe, and the next step, in one line.
-pub(crate) fn explain(report: &TurnReport, error: &str) -> String {
+/// The failure, what is safe, and the next step, in one line. `provider` is that of the session.
+pub(crate) fn explain(report: &TurnReport, error: &str, provider: &str) -> String {
     use hermes_runtime::FaultClass::*;
+    let asked = report.stand_in.as_ref().map_or(provider, |last| &last.provider);
+    let listing = format!(
+        "`hermes model list {asked}` lists its models; choose one with `hermes config set model.default NAME`"
+    );
     let next = match report.fault {
         Some(Unreachable) => {
             "check the address with `hermes config explain model.base_url` and that the server runs"
         }
         Some(Auth) => "check the key with `hermes doctor`",
-        Some(ModelNotFound) => "choose a model that the provider has: `hermes config set model.default NAME`",
+        Some(ModelNotFound) => listing.as_str(),
         Some(Budget) => "`hermes budget` shows what was spent",
         Some(Billing) => "the account needs credit, or choose another provider",
         Some(

@@ -159,7 +159,7 @@ async fn go_on(recording: Arc<Recording>, from: u64, common: &Common) -> Result<
     } else {
         oneshot::print_answer(&report);
         if let Some(error) = &report.error {
-            term::complain(&format!("hermes: {}", oneshot::explain(&report, error)));
+            term::complain(&format!("hermes: {}", oneshot::explain(&report, error, "PROVIDER")));
         }
         term::complain(&format!(
             "\nContinue with:  hermes --resume {session}   ({})",

@@ -87,3 +87,79 @@ async fn a_member_that_hermes_writes_itself_is_refused_in_extra_body() {
     assert!(stderr(&out).contains("custom_providers[1].extra_body.max_tokens"), "{}", stderr(&out));
     assert!(world.provider.requests().is_empty());
 }
+
+/// A server that answers `GET /v1/models` for one key only.
+async fn picky(key: &'static str) -> (String, tokio::task::JoinHandle<()>) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let serving = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut asked = Vec::new();
+            let mut piece = [0; 4096];
+            while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
+                match stream.read(&mut piece).await {
+                    Ok(count @ 1..) => asked.extend_from_slice(&piece[..count]),
+                    _ => break,
+                }
+            }
+            let is_key = String::from_utf8_lossy(&asked).contains(&format!("Bearer {key}"));
+            let (status, body) = match is_key {
+                true => ("200 OK", r#"{"data":[{"id":"m"}]}"#),
+                false => ("401 Unauthorized", r#"{"error":{"message":"wrong key"}}"#),
+            };
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    (base_url, serving)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_finds_a_wrong_key_with_one_authenticated_request() {
+    let (base_url, serving) = picky("right-key-1234").await;
+    for (key, want) in
+        [("right-key-1234", "accepts the key from model.api_key"), ("wrong-key-1234", "(HTTP 401)")]
+    {
+        let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
+        home.write_config(&format!(
+            "model: {{provider: custom, default: m, base_url: '{base_url}', api_key: {key}}}\n"
+        ));
+        let out = process::finished(hermes(home.path(), folder.path(), &["doctor"])).await;
+        let page = stdout(&out);
+        let line = page.lines().find(|line| line.contains(" key ")).unwrap_or_default().to_owned();
+        assert!(line.contains(want) && !page.contains(key), "{page}");
+        assert_eq!(line.starts_with('✓'), key.starts_with("right"), "{page}");
+    }
+    serving.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_model_names_the_command_that_lists_the_models() {
+    let world = World::new(DEEPSEEK).await;
+    let body =
+        json!({"error": {"message": "The model `deepseek-v4` does not exist", "code": "model_not_found"}});
+    world.provider.fault(hermes_testkit::Fault::Status {
+        code: 404,
+        headers: Vec::new(),
+        body: body.to_string(),
+    });
+    let out = world.run(&["-z", "Look."]).await;
+    assert!(stderr(&out).contains("`hermes model list custom:box` lists its models"), "{}", stderr(&out));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn config_set_refuses_what_is_not_an_address() {
+    let world = World::new("").await;
+    for (key, value, is_taken) in [
+        ("model.base_url", "127.0.0.1:8000", false),
+        ("model.base_url", "http://127.0.0.1:8000/v1", true),
+        ("OPENAI_BASE_URL", "nowhere", false),
+    ] {
+        let out = world.run(&["config", "set", key, value]).await;
+        assert_eq!(out.status.success(), is_taken, "{key} {value}: {}", stderr(&out));
+    }
+}

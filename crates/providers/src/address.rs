@@ -22,6 +22,19 @@ pub fn parse_base_url(text: &str) -> Result<Url, ResolveError> {
     Ok(url)
 }
 
+/// The reason why a text cannot be the address of a proxy. The text itself may hold a password, so it is
+/// never repeated.
+pub fn proxy_problem(text: &str) -> Option<String> {
+    const SCHEMES: [&str; 5] = ["http", "https", "socks4", "socks5", "socks5h"];
+    match Url::parse(text) {
+        Ok(url) if SCHEMES.contains(&url.scheme()) && url.host_str().is_some_and(|host| !host.is_empty()) => {
+            None
+        }
+        Ok(url) => Some(format!("an address with the scheme `{}`", url.scheme())),
+        Err(error) => Some(format!("text that is not an address ({error})")),
+    }
+}
+
 /// Scheme, host and port: what a key is bound to. The same host without TLS, on another port or
 /// with a dot at its end is another place.
 pub(crate) fn origin(url: &Url) -> String {

@@ -41,6 +41,8 @@ pub struct Provider {
     /// A small model for side tasks.
     pub aux_model: Option<&'static str>,
     pub models: Models,
+    /// A question that only a valid key answers.
+    pub key_proof: KeyProof,
     /// What its chat completions demand.
     pub chat: ChatQuirks,
     /// What keeps this build from serving it.
@@ -104,6 +106,17 @@ pub enum Models {
     TaggedTypes,
 }
 
+/// A request by which a key can be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyProof {
+    /// The list of models.
+    Models,
+    /// Another path: the list of models is public.
+    Path(&'static str),
+    /// Its list of models is public, or refuses valid keys.
+    None,
+}
+
 /// An ordinary row: a key, an address, chat completions unless the address says otherwise.
 const fn provider(id: &'static str, name: &'static str, base_url: &'static str) -> Provider {
     Provider {
@@ -120,6 +133,7 @@ const fn provider(id: &'static str, name: &'static str, base_url: &'static str) 
         routes: false,
         aux_model: None,
         models: Models::All,
+        key_proof: KeyProof::Models,
         chat: ChatQuirks::COMMON,
         lacks: None,
     }
@@ -160,6 +174,10 @@ impl Provider {
 
     const fn reasoning(self, reasoning: ReasoningRule) -> Self {
         Self { chat: ChatQuirks { reasoning, ..self.chat }, ..self }
+    }
+
+    const fn key_proof(self, key_proof: KeyProof) -> Self {
+        Self { key_proof, ..self }
     }
 
     const fn echoes_reasoning(self) -> Self {

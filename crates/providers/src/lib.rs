@@ -14,6 +14,7 @@ mod download;
 mod facts;
 mod fetch;
 mod http_model;
+mod key_check;
 mod local;
 pub mod login;
 mod metered;
@@ -29,9 +30,9 @@ mod shared_limit;
 mod tap;
 mod transport;
 
-pub use address::{is_loopback, parse_base_url, shown as shown_url};
+pub use address::{is_loopback, parse_base_url, proxy_problem, shown as shown_url};
 pub use catalogue::{
-    Auth, ChatQuirks, ModeRule, Models, Provider, find as find_provider, providers,
+    Auth, ChatQuirks, KeyProof, ModeRule, Models, Provider, find as find_provider, providers,
 };
 pub use chat_reasoning::{ReasoningRule, reasoning_fields};
 pub use client::{HttpClients, HttpSettings, install_tls};
@@ -44,6 +45,7 @@ pub use facts::{
 };
 pub use fetch::Asker;
 pub use http_model::HttpModel;
+pub use key_check::{KeyCheck, check_key};
 pub use local::{LocalServer, find_local_servers};
 pub use metered::{AskPrices, Metered};
 pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};

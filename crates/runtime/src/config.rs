@@ -5,6 +5,7 @@
 //! files a person owns, so they touch exactly the named key, keep comments and unknown keys, and
 //! check the result before it is written.
 
+mod addresses;
 mod auxiliary;
 mod coerce;
 mod command;

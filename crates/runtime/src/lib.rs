@@ -58,10 +58,10 @@ pub use hermes_guard::{Finding as ScanFinding, Scope as ScanScope, scan as scan_
 pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
-    Asker, CustomProvider, Endpoint, Fact, KeySource, ListedModel, LocalServer, ModeName, ModelFacts, Place,
-    Prefixes, Prices, ProbedServer, Provider, Reach, Reason, ResolveError, check_key, find_local_servers,
-    find_provider, install_tls, is_loopback, list_models, parse_base_url, probe, providers, shown_url,
-    split_provider,
+    Asker, CustomProvider, Endpoint, Fact, KeyCheck, KeySource, ListedModel, LocalServer, ModeName,
+    ModelFacts, Place, Prefixes, Prices, ProbedServer, Provider, Reach, Reason, ResolveError, check_key,
+    find_local_servers, find_provider, install_tls, is_loopback, list_models, parse_base_url, probe,
+    providers, shown_url, split_provider,
 };
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
 pub use home::{Home, WantedModes, modes_notice};

@@ -140,7 +140,7 @@ impl Chat<'_> {
         if report.interrupted {
             self.note("stopped; what was said is saved");
         } else if let Some(error) = &report.error {
-            self.complain(&oneshot::explain(report, error));
+            self.complain(&oneshot::explain(report, error, &self.session.endpoint().label()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Services that pass requests on to models of many vendors.
 
-use super::{ChatQuirks, ModeRule, Models, Provider, provider};
+use super::{ChatQuirks, KeyProof, ModeRule, Models, Provider, provider};
 use crate::chat_reasoning::ReasoningRule;
 use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
 
@@ -23,6 +23,7 @@ pub(super) static ROWS: &[Provider] = &[
             .aliases(&["or"])
             .key(&["OPENROUTER_API_KEY"])
             .url_env("OPENROUTER_BASE_URL")
+            .key_proof(KeyProof::Path("key"))
             .pinned()
             .routes()
     },
@@ -30,6 +31,7 @@ pub(super) static ROWS: &[Provider] = &[
         models: Models::TaggedTypes,
         ..provider("ai-gateway", "AI Gateway (Vercel)", "https://ai-gateway.vercel.sh/v1")
             .key(&["AI_GATEWAY_API_KEY"])
+            .key_proof(KeyProof::None)
             .pinned()
             .routes()
     },
@@ -37,12 +39,14 @@ pub(super) static ROWS: &[Provider] = &[
         .aliases(&["hf", "hugging-face"])
         .key(&["HF_TOKEN"])
         .url_env("HF_BASE_URL")
+        .key_proof(KeyProof::None)
         .routes(),
     provider("kilocode", "Kilo Code", "https://api.kilo.ai/api/gateway")
         .aux("google/gemini-3-flash-preview")
         .aliases(&["kilo", "kilo-code", "kilo-gateway"])
         .key(&["KILOCODE_API_KEY"])
         .url_env("KILOCODE_BASE_URL")
+        .key_proof(KeyProof::None)
         .routes(),
     // Each model is served in its vendor's own format only.
     provider("opencode-zen", "OpenCode Zen", "https://opencode.ai/zen/v1")
@@ -50,6 +54,7 @@ pub(super) static ROWS: &[Provider] = &[
         .aliases(&["opencode", "zen"])
         .key(&["OPENCODE_ZEN_API_KEY"])
         .url_env("OPENCODE_ZEN_BASE_URL")
+        .key_proof(KeyProof::None)
         .mode(ModeRule::ByModel(&[("claude-", AnthropicMessages), ("gpt-", CodexResponses)])),
     Provider {
         chat: ChatQuirks {
@@ -62,12 +67,14 @@ pub(super) static ROWS: &[Provider] = &[
             .aliases(&["go", "opencode-go-sub"])
             .key(&["OPENCODE_GO_API_KEY"])
             .url_env("OPENCODE_GO_BASE_URL")
+            .key_proof(KeyProof::None)
             .mode(ModeRule::ByModel(&[("minimax-", AnthropicMessages)]))
     },
     provider("nvidia", "NVIDIA NIM", "https://integrate.api.nvidia.com/v1")
         .aliases(&["nim", "nvidia-nim"])
         .key(&["NVIDIA_API_KEY"])
         .url_env("NVIDIA_BASE_URL")
+        .key_proof(KeyProof::None)
         .output_cap(16_384)
         .routes(),
     provider("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1")
@@ -80,12 +87,14 @@ pub(super) static ROWS: &[Provider] = &[
         .aliases(&["deep-infra", "deepinfra-ai"])
         .key(&["DEEPINFRA_API_KEY"])
         .url_env("DEEPINFRA_BASE_URL")
+        .key_proof(KeyProof::None)
         .routes(),
     provider("novita", "Novita", "https://api.novita.ai/openai/v1")
         .aux("deepseek/deepseek-v3-0324")
         .aliases(&["novita-ai", "novitaai"])
         .key(&["NOVITA_API_KEY"])
         .url_env("NOVITA_BASE_URL")
+        .key_proof(KeyProof::None)
         .routes(),
     provider("gmi", "GMI Cloud", "https://api.gmi-serving.com/v1")
         .aux("google/gemini-3.1-flash-lite-preview")
@@ -104,6 +113,7 @@ pub(super) static ROWS: &[Provider] = &[
         .aliases(&["ollama_cloud"])
         .key(&["OLLAMA_API_KEY"])
         .url_env("OLLAMA_BASE_URL")
+        .key_proof(KeyProof::None)
         .reasoning(ReasoningRule::OllamaCloud)
         .pinned(),
 ];

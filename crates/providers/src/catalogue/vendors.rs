@@ -1,7 +1,7 @@
 //! Makers of models who serve them for a key.
 
 use super::vendor_quirks::KIMI_CODING_URL;
-use super::{ModeRule, Provider, provider};
+use super::{KeyProof, ModeRule, Provider, provider};
 use crate::chat_reasoning::ReasoningRule;
 use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
 
@@ -81,6 +81,7 @@ pub(super) static ROWS: &[Provider] = &[
         .aliases(&["mimo", "xiaomi-mimo"])
         .key(&["XIAOMI_API_KEY"])
         .url_env("XIAOMI_BASE_URL")
+        .key_proof(KeyProof::None)
         .echoes_reasoning(),
     provider("stepfun", "StepFun", "https://api.stepfun.ai/step_plan/v1")
         .aux("step-3.5-flash")

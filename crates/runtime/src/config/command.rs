@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::addresses::check_address;
 use super::coerce::coerce;
 use super::env_file::EnvFile;
 use super::error::ConfigError;
@@ -123,6 +124,7 @@ pub fn change_list(
 }
 
 fn set_variable(home: &Home, name: String, text: &str) -> Result<SetReport, ConfigError> {
+    check_address(&name, text)?;
     let path = home.env_file();
     let before = EnvFile::load(&path)?;
     let after = before.with(&name, text.trim())?;
@@ -137,6 +139,7 @@ fn set_variable(home: &Home, name: String, text: &str) -> Result<SetReport, Conf
 
 fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError> {
     let path = home.config_file();
+    check_address(key, text)?;
     let value = coerce(key, text)?;
     let before = ConfigFile::load(&path)?;
     let after = before.with(key, value.clone())?;

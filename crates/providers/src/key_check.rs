@@ -1,0 +1,58 @@
+//! Asks a provider whether it takes a key, without asking a model anything.
+
+use crate::address::below;
+use crate::catalogue::KeyProof;
+use crate::fetch::Asker;
+use crate::{Place, list_models};
+use hermes_wire::Failure;
+
+/// The provider's verdict on a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyCheck {
+    Accepted,
+    Refused {
+        status: u16,
+    },
+    /// The question has no meaning there, or was not answered.
+    Unknown {
+        why: String,
+    },
+}
+
+/// Sends one request with the key of a place.
+pub async fn check_key(place: &Place, asker: &Asker) -> KeyCheck {
+    let answer = match place.provider.key_proof {
+        KeyProof::None => {
+            let why = format!("{} has no question that only a key answers", place.label());
+            return KeyCheck::Unknown { why };
+        }
+        KeyProof::Path(path) => asker.get(below(&place.base_url, path), place.key.as_ref()).await.map(drop),
+        KeyProof::Models => list_models(place, asker).await.map(drop),
+    };
+    verdict(answer)
+}
+
+fn verdict(answer: Result<(), Failure>) -> KeyCheck {
+    match answer {
+        Ok(()) => KeyCheck::Accepted,
+        Err(Failure::Http { status: status @ (401 | 403), .. }) => KeyCheck::Refused { status },
+        Err(failure) => KeyCheck::Unknown { why: failure.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_refusal_of_the_key_counts_against_it() {
+        let http = |status| Err(Failure::Http { status, retry_after: None, body: "no".to_owned() });
+        assert_eq!(verdict(Ok(())), KeyCheck::Accepted);
+        for status in [401, 403] {
+            assert_eq!(verdict(http(status)), KeyCheck::Refused { status });
+        }
+        for status in [404, 429, 500] {
+            assert!(matches!(verdict(http(status)), KeyCheck::Unknown { .. }), "{status}");
+        }
+    }
+}
