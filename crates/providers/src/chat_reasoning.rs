@@ -3,6 +3,7 @@
 //! There is no common form: some take a level at the top of the body, some an object, some a switch. Each
 //! provider's row in the catalogue names its rule; the rules are written out here.
 
+use crate::lm_studio::advertised_effort;
 use hermes_wire::Effort;
 use serde_json::{Map, Value, json};
 
@@ -37,13 +38,18 @@ pub enum ReasoningRule {
     MiniMax,
     /// Each model as its vendor takes it.
     OpenCodeGo,
-    /// Top-level `reasoning_effort` within LM Studio's levels, if the user chose one.
+    /// Top-level `reasoning_effort` among those that the server advertises for the model.
     LmStudio,
 }
 
 /// The members that say how hard a model is to think. `None` is a user who has not chosen; some
-/// providers have a default for that.
-pub fn reasoning_fields(rule: ReasoningRule, model: &str, effort: Option<Effort>) -> Map<String, Value> {
+/// providers have a default for that. `advertised` are the levels that a server of the user's own offers.
+pub fn reasoning_fields(
+    rule: ReasoningRule,
+    model: &str,
+    effort: Option<Effort>,
+    advertised: &[String],
+) -> Map<String, Value> {
     let model = model.trim().to_ascii_lowercase();
     let effort = match effort {
         Some(Effort::Ultra) if model.contains("gpt-5.6") => Some(Effort::Max),
@@ -65,7 +71,7 @@ pub fn reasoning_fields(rule: ReasoningRule, model: &str, effort: Option<Effort>
         ReasoningRule::Upstage => upstage(&model, effort),
         ReasoningRule::MiniMax => minimax(&model, effort),
         ReasoningRule::OpenCodeGo => opencode_go(&model, effort),
-        ReasoningRule::LmStudio => lm_studio(effort),
+        ReasoningRule::LmStudio => advertised_effort(effort, advertised).map_or(Value::Null, level),
     };
     match fields {
         Value::Object(fields) => fields,
@@ -298,13 +304,6 @@ fn opencode_go(model: &str, effort: Option<Effort>) -> Value {
         (_, Some(effort)) if is_kimi => level(effort.min(Effort::High)),
         (_, Some(effort)) => level(effort),
         (_, None) => switch(true),
-    }
-}
-
-fn lm_studio(effort: Option<Effort>) -> Value {
-    match effort {
-        None => Value::Null,
-        Some(effort) => level(effort.min(Effort::Xhigh)),
     }
 }
 

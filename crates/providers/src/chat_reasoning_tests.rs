@@ -5,7 +5,7 @@ fn switches_and_levels_exclude_each_other_where_a_server_says_so() {
     for rule in [ReasoningRule::Kimi, ReasoningRule::OpenCodeGo] {
         for model in ["kimi-k2.5", "deepseek-v4"] {
             for effort in ["", "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"] {
-                let fields = reasoning_fields(rule, model, Effort::parse(effort));
+                let fields = reasoning_fields(rule, model, Effort::parse(effort), &[]);
                 let both = fields.contains_key("thinking") && fields.contains_key("reasoning_effort");
                 assert!(!both, "{rule:?} {model} {effort}: {fields:?}");
             }
@@ -25,15 +25,5 @@ fn glm_takes_the_switch_from_version_4_5_on() {
         ("chatglm-9", false),
     ] {
         assert_eq!(thinks_as_glm(model), want, "{model}");
-    }
-}
-
-#[test]
-fn lm_studio_gets_a_level_only_where_the_user_chose_one() {
-    for (effort, want) in
-        [("", None), ("none", Some("none")), ("high", Some("high")), ("ultra", Some("xhigh"))]
-    {
-        let fields = reasoning_fields(ReasoningRule::LmStudio, "m", Effort::parse(effort));
-        assert_eq!(fields.get("reasoning_effort").and_then(Value::as_str), want, "{effort}");
     }
 }

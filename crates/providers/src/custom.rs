@@ -5,6 +5,7 @@ use crate::mode::ModeName;
 use crate::request_extras::RequestExtras;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One entry of `custom_providers` or `providers`.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +23,7 @@ pub struct CustomProvider {
     pub prices: Option<Prices>,
     pub models: BTreeMap<String, CustomModel>,
     /// Additions to every request.
-    pub extras: RequestExtras,
+    pub extras: Arc<RequestExtras>,
     pub is_disabled: bool,
 }
 

@@ -15,6 +15,7 @@ mod facts;
 mod fetch;
 mod http_model;
 mod key_check;
+mod lm_studio;
 mod local;
 pub mod login;
 mod metered;
@@ -46,6 +47,7 @@ pub use facts::{
 pub use fetch::Asker;
 pub use http_model::HttpModel;
 pub use key_check::{KeyCheck, check_key};
+pub use lm_studio::lm_studio_efforts;
 pub use local::{LocalServer, find_local_servers};
 pub use metered::{AskPrices, Metered};
 pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
@@ -53,7 +55,7 @@ pub use models_list::{ListedModel, list_models};
 pub use outbox::{Outbox, OutboxError};
 pub use probe::{Basis, ProbedServer, ServerKind, Window, ollama_num_ctx, probe};
 pub use public_address::{Reach, is_public, public_addresses, repository_host};
-pub use request_extras::{ExtraHeaders, RequestExtras, RouterSettings, Thinking, TlsOptions};
+pub use request_extras::{ExtraHeaders, RequestExtras, RouterSettings, Thinking, TlsOptions, unsent_extras};
 pub use resolve::{
     Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Prefixes, Reason, ResolveError, SaidBy, Wanted,
     is_own_address, locate, own_address, resolve, resolve_with, split_provider,

@@ -102,10 +102,27 @@ pub(crate) fn extra_fields(endpoint: &Endpoint, thinking: Thinking) -> ExtraFiel
         fields.insert("plugins".to_owned(), json!([{"id": "pareto-router", "min_coding_score": score}]));
     }
     if thinking != Thinking::Task(None) {
-        fields.extend(reasoning_fields(quirks.reasoning, &endpoint.model, thinking.effort()));
+        fields.extend(reasoning_fields(
+            quirks.reasoning,
+            &endpoint.model,
+            thinking.effort(),
+            &endpoint.efforts,
+        ));
     }
     fields.extend(endpoint.extras().map(|extras| extras.body.clone()).unwrap_or_default());
     ExtraFields::new(fields)
+}
+
+/// The settings of an endpoint that its format does not take, for the user to know.
+pub fn unsent_extras(endpoint: &Endpoint) -> Option<String> {
+    let has_body = endpoint.extras().is_some_and(|extras| !extras.body.is_empty());
+    (has_body && endpoint.api_mode != ApiMode::ChatCompletions).then(|| {
+        let (label, mode) = (endpoint.label(), endpoint.api_mode.as_str());
+        format!(
+            "extra_body of {label} is not sent: {} is asked in {mode}, and only chat_completions takes it",
+            endpoint.model
+        )
+    })
 }
 
 /// The output cap of a request where the user set none: that of the provider, else that of the model's

@@ -18,7 +18,7 @@ fn own_box(extras: RequestExtras) -> Endpoint {
         name: "box".to_owned(),
         base_url: "https://box.example/v1".to_owned(),
         api_mode: Some(crate::ModeName::ChatCompletions),
-        extras,
+        extras: extras.into(),
         ..CustomProvider::default()
     };
     endpoint("box", "m", Wanted { custom: vec![entry], ..Wanted::default() })
@@ -73,6 +73,27 @@ fn routers_get_preferences_and_others_do_not() {
         let endpoint = endpoint(provider, model, Wanted { router: router.clone(), ..Wanted::default() });
         assert_eq!(shown(&extra_fields(&endpoint, Thinking::Task(None))), want, "{provider} {model}");
     }
+}
+
+#[test]
+fn a_body_that_the_format_does_not_take_is_named() {
+    let body = json!({"top_k": 5}).as_object().cloned().unwrap();
+    let chat = own_box(RequestExtras { body, ..RequestExtras::default() });
+    assert_eq!(unsent_extras(&chat), None);
+    let mut other = chat;
+    other.api_mode = ApiMode::AnthropicMessages;
+    assert!(extra_fields(&other, Thinking::Conversation(None)).is_empty());
+    assert!(unsent_extras(&other).is_some_and(|line| line.contains("extra_body of custom:box")));
+}
+
+#[test]
+fn lm_studio_gets_what_it_advertises() {
+    let endpoint = endpoint("lmstudio", "m", Wanted::default());
+    assert!(extra_fields(&endpoint, Thinking::Conversation(Some(Effort::High))).is_empty());
+    let asked = endpoint.with_efforts(vec!["low".to_owned(), "high".to_owned()]);
+    let fields = extra_fields(&asked, Thinking::Conversation(Some(Effort::High)));
+    assert_eq!(shown(&fields), r#"{"reasoning_effort":"high"}"#);
+    assert!(extra_fields(&asked.with_model("n"), Thinking::Conversation(Some(Effort::High))).is_empty());
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub(crate) use keys::is_usable_key;
 pub use keys::{GivenKey, KeySource, PooledKey, is_own_address, own_address};
 pub use model_name::{Prefixes, split_provider};
 use secrecy::{ExposeSecret, SecretString};
+use std::sync::Arc;
 use url::Url;
 
 /// What the user asked for, after settings were merged.
@@ -107,7 +108,8 @@ pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, Res
         prices: wanted.prices.or_else(|| entry?.prices(&model)),
         entry: place.entry.as_ref().map(|entry| entry.name.clone()),
         stated: place.entry,
-        router: wanted.router.clone(),
+        router: Arc::new(wanted.router.clone()),
+        efforts: Vec::new(),
         base_url: place.base_url,
         model,
         key: place.key,

@@ -54,7 +54,7 @@ async fn asked(base_url: &str, tls: TlsOptions) -> String {
         name: "box".to_owned(),
         base_url: base_url.to_owned(),
         api_mode: Some(ModeName::ChatCompletions),
-        extras: RequestExtras { tls, ..RequestExtras::default() },
+        extras: RequestExtras { tls, ..RequestExtras::default() }.into(),
         ..CustomProvider::default()
     };
     let wanted = Wanted {

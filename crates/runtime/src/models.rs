@@ -10,7 +10,7 @@ use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
 use hermes_guard::Secrets;
 use hermes_providers::{
     Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff, Thinking,
-    ollama_num_ctx,
+    lm_studio_efforts, ollama_num_ctx, unsent_extras,
 };
 use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
 use std::sync::Arc;
@@ -31,7 +31,8 @@ impl Runtime {
         tap: Option<Arc<dyn Tap>>,
     ) -> Result<(Arc<dyn ModelRoute>, Vec<String>), RuntimeError> {
         let Fallbacks { stops, warnings } = fallbacks(&self.config, own)?;
-        let warnings = credential_warnings(&self.config).into_iter().chain(warnings).collect();
+        let unsent = [own].into_iter().chain(&stops).filter_map(unsent_extras).collect::<Vec<_>>();
+        let warnings = credential_warnings(&self.config).into_iter().chain(warnings).chain(unsent).collect();
         let model = self.model(own, tap.clone())?;
         if stops.is_empty() {
             return Ok((Arc::new(SingleModel(model)), warnings));
@@ -50,6 +51,16 @@ impl Runtime {
         let asker = asker(&self.config, ASKING_OLLAMA)?;
         let found = ollama_num_ctx(&own.base_url, &own.model, own.key.as_ref(), &asker).await;
         Ok(found.map(|tokens| own.with_ollama_num_ctx(tokens)))
+    }
+
+    /// The endpoint with the efforts that its LM Studio server advertises; `None` for any other server.
+    pub(crate) async fn with_efforts(&self, own: &Endpoint) -> Result<Option<Endpoint>, RuntimeError> {
+        if own.provider != "lmstudio" {
+            return Ok(None);
+        }
+        let asker = asker(&self.config, ASKING_OLLAMA)?;
+        let efforts = lm_studio_efforts(&own.base_url, &own.model, own.key.as_ref(), &asker).await;
+        Ok((efforts != own.efforts).then(|| own.with_efforts(efforts)))
     }
 
     /// A second model for small jobs beside conversations with `own`.

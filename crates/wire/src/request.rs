@@ -145,7 +145,7 @@ impl OutputCapKey {
         let at = |domain: &&str| {
             host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
-        match HOSTS.iter().any(|domain| at(domain)) || MODELS.iter().any(|start| name.starts_with(start)) {
+        match HOSTS.iter().any(at) || MODELS.iter().any(|start| name.starts_with(start)) {
             true => Self::MaxCompletionTokens,
             false => Self::MaxTokens,
         }

@@ -50,7 +50,7 @@ pub(crate) fn echoes_reasoning(quirks: &ChatQuirks, host: &str, model: &str) -> 
     let at =
         |domain: &&str| host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     quirks.echoes_reasoning
-        || ECHO_HOSTS.iter().any(|domain| at(domain))
+        || ECHO_HOSTS.iter().any(at)
         || ECHO_MODELS.iter().any(|part| model.contains(part))
 }
 

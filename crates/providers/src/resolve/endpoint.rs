@@ -10,6 +10,7 @@ use crate::mode::{self, ModeName};
 use crate::request_extras::{RequestExtras, RouterSettings};
 use hermes_wire::ApiMode;
 use secrecy::SecretString;
+use std::sync::Arc;
 use url::Url;
 
 /// Where a request goes and with which key.
@@ -34,7 +35,9 @@ pub struct Endpoint {
     pub max_tokens: Option<u64>,
     /// What the settings say the model costs.
     pub prices: Option<Prices>,
-    pub router: RouterSettings,
+    pub router: Arc<RouterSettings>,
+    /// The efforts that its server advertises for the model, where it was asked.
+    pub efforts: Vec<String>,
     /// Why all this was chosen.
     pub reasons: Vec<Reason>,
     pub(super) explicit_mode: Option<ModeName>,
@@ -125,6 +128,7 @@ impl Endpoint {
             context_length,
             ollama_num_ctx,
             prices,
+            efforts: if model == self.model { self.efforts.clone() } else { Vec::new() },
             ..self.clone()
         }
     }
@@ -132,6 +136,11 @@ impl Endpoint {
     /// The same, with the window that its Ollama server gives the model.
     pub fn with_ollama_num_ctx(&self, tokens: u64) -> Self {
         Self { ollama_num_ctx: Some(tokens), ..self.clone() }
+    }
+
+    /// The same, with the efforts that its server advertises for the model.
+    pub fn with_efforts(&self, efforts: Vec<String>) -> Self {
+        Self { efforts, ..self.clone() }
     }
 
     /// What is known about the model, with what the endpoint has said of it.
@@ -148,7 +157,7 @@ impl Endpoint {
 
     /// Additions to requests, where the entry of the settings has some.
     pub(crate) fn extras(&self) -> Option<&RequestExtras> {
-        self.stated.as_ref().map(|entry| &entry.extras)
+        self.stated.as_ref().map(|entry| &*entry.extras)
     }
 
     /// The address and the key, whatever the model.

@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// One row for each form in which an effort is sent, and some that get none.
-const PAIRS: [(&str, &str); 32] = [
+const PAIRS: [(&str, &str); 33] = [
     ("openrouter", "deepseek/deepseek-v4"),
     ("openrouter", "anthropic/claude-opus-4.8"),
     ("openrouter", "anthropic/claude-sonnet-4.5"),
@@ -49,6 +49,7 @@ const PAIRS: [(&str, &str); 32] = [
     ("opencode-go", "mimo-v2.5-pro"),
     ("xiaomi", "mimo-v2-flash"),
     ("nvidia", "nvidia/nemotron-4"),
+    ("lmstudio", "qwen3-8b"),
 ];
 
 /// The same model behind an address of the user's own.
@@ -62,6 +63,9 @@ const CUSTOM: [(&str, &str); 5] = [
 
 const EFFORTS: [&str; 9] = ["", "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"];
 
+/// The efforts that the LM Studio server of these tests advertises.
+const ADVERTISED: [&str; 4] = ["off", "low", "medium", "xhigh"];
+
 fn endpoint(provider: &str, base_url: Option<&str>, model: &str) -> Endpoint {
     let wanted = Wanted {
         provider: Some(provider.to_owned()),
@@ -72,7 +76,8 @@ fn endpoint(provider: &str, base_url: Option<&str>, model: &str) -> Endpoint {
         router: RouterSettings::default(),
         ..Wanted::default()
     };
-    resolve(&wanted, &|_| None).unwrap()
+    let efforts = ADVERTISED.map(str::to_owned).to_vec();
+    resolve(&wanted, &|_| None).unwrap().with_efforts(efforts)
 }
 
 fn profile(endpoint: &Endpoint, effort: &str) -> ModelProfile {

@@ -3,7 +3,7 @@
 //! `HERMES_PYTHON` names a Python that has the release; `.ci/python` installs it. Without it the test
 //! says so and does nothing, except in CI.
 
-use super::{CUSTOM, EFFORTS, PAIRS, address, body, endpoint, history, profile};
+use super::{ADVERTISED, CUSTOM, EFFORTS, PAIRS, address, body, endpoint, history, profile};
 use hermes_conversation::Message;
 use hermes_testkit::TempHome;
 use serde_json::{Value, json};
@@ -120,7 +120,7 @@ fn fields_equal_those_of_the_python_release() {
             }
             let base_url = own.unwrap_or_else(|| address(provider));
             cases.push(json!({"provider": provider, "model": model, "base_url": base_url, "effort": effort,
-                "messages": messages, "thinks": true}));
+                "messages": messages, "thinks": true, "options": ADVERTISED}));
             let endpoint = endpoint(provider, own, model);
             ours.push(compared(&body(&profile(&endpoint, effort), history())));
         }

@@ -179,7 +179,7 @@ impl Reader<'_> {
             max_tokens: self.number("max_output_tokens")?.or(self.number("max_tokens")?),
             prices: self.prices()?,
             models: self.models()?,
-            extras: self.extras()?,
+            extras: self.extras()?.into(),
             is_disabled: self.is_disabled()?,
         })
     }

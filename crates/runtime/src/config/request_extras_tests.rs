@@ -30,7 +30,7 @@ providers:
 ";
     let config = config(text);
     let extras = config.named_providers().unwrap().entries.remove(0).extras;
-    assert_eq!(Value::from(extras.body), json!({"top_k": 5, "nested": {"a": 1}}));
+    assert_eq!(Value::from(extras.body.clone()), json!({"top_k": 5, "nested": {"a": 1}}));
     assert_eq!(extras.tls, TlsOptions { ca_cert: Some("/etc/box.pem".into()), verify: false });
     assert!(config.unused_keys().is_empty());
     let shown = hermes_guard::redact(&config.secrets(), "it is blue-4711-team and 12345678").into_owned();

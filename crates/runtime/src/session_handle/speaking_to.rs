@@ -45,6 +45,9 @@ impl SessionHandle<'_> {
         if std::mem::replace(&mut self.has_looked, true) {
             return Ok(());
         }
+        if let Some(endpoint) = Box::pin(self.runtime.with_efforts(&self.endpoint)).await? {
+            return self.speak_to(endpoint);
+        }
         let Some(endpoint) = self.runtime.with_ollama_window(&self.endpoint).await? else { return Ok(()) };
         self.speak_to(endpoint)
     }
