@@ -24,15 +24,15 @@ fn larger(set: Option<u64>, raised: Option<u64>, written: u64) -> Option<u64> {
 /// Lets the rest of an answer be longer than the part that was cut, where somebody set a cap: the parts are
 /// joined anyway, and an endpoint's own may be higher than any we would choose.
 pub(crate) fn for_the_rest(session: &mut Session, profile: &ModelProfile, reply: &Reply) {
-    if profile.output_cap().or(session.room).is_some() {
-        session.room = larger(profile.output_cap(), session.room, written(reply)).or(session.room);
+    if profile.max_tokens.or(session.room).is_some() {
+        session.room = larger(profile.max_tokens, session.room, written(reply)).or(session.room);
     }
 }
 
 /// Forgets a reply whose calls were cut, and lets the next one be longer.
 pub(crate) async fn for_calls(session: &mut Session, reply: Box<Reply>, ports: &Ports) -> Event {
     let profile = ports.route.current().profile().clone();
-    let Some(room) = larger(profile.output_cap(), session.room, written(&reply)) else {
+    let Some(room) = larger(profile.max_tokens, session.room, written(&reply)) else {
         return Event::NoMoreRoom(reply);
     };
     session.room = Some(room);
