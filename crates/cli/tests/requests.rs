@@ -130,7 +130,7 @@ async fn doctor_finds_a_wrong_key_with_one_authenticated_request() {
         ));
         let out = process::finished(hermes(home.path(), folder.path(), &["doctor"])).await;
         let page = stdout(&out);
-        let line = page.lines().find(|line| line.contains(" key ")).unwrap_or_default().to_owned();
+        let line = page.lines().find(|line| line.contains("key       ")).unwrap_or_default().to_owned();
         assert!(line.contains(want) && !page.contains(key), "{page}");
         assert_eq!(line.starts_with('✓'), key.starts_with("right"), "{page}");
     }

@@ -48,6 +48,18 @@ impl World {
     }
 }
 
+/// Commands wait until a turn is over, so tests wait for the prompt.
+trait Replied {
+    async fn replied(&mut self, text: &str);
+}
+
+impl Replied for Terminal {
+    async fn replied(&mut self, text: &str) {
+        self.expect(text).await;
+        self.expect("❯").await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_of_another_provider_is_asked_in_its_own_format_with_its_own_key() {
     let world = World::new().await;
@@ -55,17 +67,17 @@ async fn a_model_of_another_provider_is_asked_in_its_own_format_with_its_own_key
     world.two.replies([ReplyScript::text("From two."), ReplyScript::text("Two again.")]);
     let mut screen = world.open(&[]).await;
     screen.type_keys("hello\r");
-    screen.expect("From one.").await;
+    screen.replied("From one.").await;
     screen.type_keys("/model fake --provider two\r");
     screen.expect("fake at custom:two answers").await;
     screen.type_keys("hello again\r");
-    screen.expect("From two.").await;
+    screen.replied("From two.").await;
     screen.type_keys("/model one:fake\r");
     screen.expect("fake at custom:one answers").await;
     screen.type_keys("/model two:fake\r");
     screen.expect("fake at custom:two answers").await;
     screen.type_keys("and again\r");
-    screen.expect("Two again.").await;
+    screen.replied("Two again.").await;
     screen.type_keys("/quit\r");
     assert_eq!(screen.ended().await, 0);
     let asked: Vec<_> = world.two.requests().into_iter().filter(|request| request.method == "POST").collect();
@@ -90,7 +102,7 @@ async fn a_name_that_is_not_listed_is_refused_unless_forced() {
     screen.type_keys("/model fakke --force\r");
     screen.expect("fakke at custom:one answers").await;
     screen.type_keys("hello\r");
-    screen.expect("Forced.").await;
+    screen.replied("Forced.").await;
     let bodies = world.one.bodies();
     assert_eq!(bodies.last().unwrap()["model"], "fakke");
 }
@@ -117,7 +129,7 @@ async fn resume_without_a_name_lists_other_sessions_only() {
     screen.type_keys("/resume\r");
     screen.expect(&earlier[0]).await;
     screen.type_keys("a question of now\r");
-    screen.expect("Now.").await;
+    screen.replied("Now.").await;
     let open = world.sessions().await.into_iter().find(|id| *id != earlier[0]).unwrap();
     screen.type_keys("/resume\r");
     screen.expect("other sessions, the newest first").await;
