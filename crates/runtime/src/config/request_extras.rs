@@ -13,10 +13,21 @@ use std::path::PathBuf;
 
 /// The score of the router for coding models unless the user sets one.
 const CODING_SCORE: f64 = 0.65;
+/// The default of `openrouter.response_cache_ttl`, in seconds.
+const CACHE_TTL: u64 = 300;
 
 impl Config {
     /// The preferences for routers.
     pub fn router_settings(&self) -> Result<RouterSettings, ConfigError> {
+        // This runs for every endpoint that is chosen, and hardly any home has these settings.
+        if !self.mentions_routers() {
+            let min_coding_score = Some(CODING_SCORE);
+            return Ok(RouterSettings {
+                provider: Map::new(),
+                response_cache: Some(CACHE_TTL),
+                min_coding_score,
+            });
+        }
         let mut provider = Map::new();
         for name in ["only", "ignore", "order"] {
             let servers = self.list(&format!("provider_routing.{name}"))?;
@@ -41,6 +52,15 @@ impl Config {
             response_cache: ttl.filter(|ttl| cached && (1..=86_400).contains(ttl)),
             min_coding_score: Some(self.share("openrouter.min_coding_score")?.unwrap_or(CODING_SCORE)),
         })
+    }
+}
+
+impl Config {
+    fn mentions_routers(&self) -> bool {
+        let variables = ["HERMES_OPENROUTER_CACHE", "HERMES_OPENROUTER_CACHE_TTL"];
+        let sections = ["provider_routing", "openrouter"];
+        sections.iter().any(|section| self.layers().file.get(section).is_some())
+            || variables.iter().any(|name| self.variable(name).is_some())
     }
 }
 

@@ -12,6 +12,8 @@ openrouter: {response_cache: false}
         json!({"only": ["a", "b"], "sort": "price", "data_collection": "deny", "require_parameters": true});
     assert_eq!(Value::from(found.provider), want);
     assert_eq!((found.response_cache, found.min_coding_score), (None, Some(0.65)));
+    // The short cut for homes without these settings gives the same as the keys' defaults.
+    assert_eq!(config("").router_settings().unwrap(), config("openrouter: {}").router_settings().unwrap());
     let usual = config("").router_settings().unwrap();
     assert_eq!((usual.provider.len(), usual.response_cache), (0, Some(300)));
     assert_eq!(config("openrouter: {response_cache_ttl: 0}").router_settings().unwrap().response_cache, None);
