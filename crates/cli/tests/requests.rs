@@ -163,3 +163,29 @@ async fn config_set_refuses_what_is_not_an_address() {
         assert_eq!(out.status.success(), is_taken, "{key} {value}: {}", stderr(&out));
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_steps_in_gets_no_echo_and_its_reply_comes_back_without_its_reasoning() {
+    let strict = FakeProvider::start().await;
+    let fallback = format!(
+        "fallback_providers:\n  - {{provider: custom, model: m, base_url: '{}', api_key: other-key-1234}}\n",
+        strict.base_url()
+    );
+    let world = World::new(&format!("{DEEPSEEK}{fallback}")).await;
+    world.provider.reply(ReplyScript::text("One.").with_reasoning("Mine."));
+    world.provider.fault(hermes_testkit::Fault::status(401, "bad key"));
+    strict.reply(ReplyScript::text("Two.").with_reasoning("Foreign."));
+    world.provider.reply(ReplyScript::text("Three."));
+    assert_eq!(world.answer(&["-z", "first"]).await, "One.");
+    assert_eq!(world.answer(&["--continue", "-z", "second"]).await, "Two.");
+    assert_eq!(world.answer(&["--continue", "-z", "third"]).await, "Three.");
+    // The strict server refuses a request with the field, so arriving is enough there.
+    assert_eq!(strict.bodies().len(), 1);
+    let bodies = world.provider.bodies();
+    let replies = bodies.last().unwrap()["messages"].as_array().unwrap().iter();
+    let echoes: Vec<_> = replies
+        .filter(|message| message["role"] == "assistant")
+        .map(|reply| reply["reasoning_content"].clone())
+        .collect();
+    assert_eq!(echoes, ["Mine.", " "]);
+}
