@@ -97,6 +97,7 @@ impl Outcome {
             Err(StreamError::Sse(error)) => return format!("sse error: {error}"),
             Err(StreamError::Decode(DecodeError::Reported { body })) => return format!("reported: {body}"),
             Err(StreamError::Decode(DecodeError::Unfinished)) => return "unfinished".to_owned(),
+            Err(StreamError::Decode(DecodeError::TooManyCalls)) => return "too many calls".to_owned(),
             Err(StreamError::Decode(DecodeError::Json { .. })) => return "garbled".to_owned(),
         };
         let mut line = format!("{} {:?}", reply.finish.as_str(), reply.message.text);
