@@ -1,5 +1,6 @@
 //! One model call: build, send, listen.
 
+use crate::text_calls::TextCalls;
 use crate::turn::{Asking, Event, When};
 use crate::watching::{self, Watch};
 use crate::{CacheOf, Ports, Session, engine_view, window};
@@ -15,6 +16,9 @@ use std::borrow::Cow;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
+
+/// The recorded outcome of a reply whose calls were written as text.
+const TEXT_CALLS: &str = "text_tool_calls";
 
 /// Asks the model once. Nothing of a reply that did not finish enters the history.
 pub(crate) async fn call_model(
@@ -54,7 +58,8 @@ pub(crate) async fn call_model(
         session.requests.keep(model.profile(), &encoded.body, None);
     }
     let mut watch = Watch::begin(session, model.profile(), &encoded, entry);
-    let mut heard = Heard { is_thinking: true, ..Heard::default() };
+    let text_calls = TextCalls::of(model.profile(), &offer, messages);
+    let mut heard = Heard { is_thinking: true, text_calls, ..Heard::default() };
     ports.events.send(TurnEvent::Thinking { active: true }).await;
     let listening = async {
         let events = model.reply(encoded).await?;
@@ -79,7 +84,8 @@ pub(crate) async fn call_model(
             Event::Failed(fault)
         }
         Some(Ok(mut reply)) => {
-            watch.replied(&reply, session, ports);
+            let outcome = if heard.text_calls.are_taken { TEXT_CALLS } else { reply.finish.as_str() };
+            watch.replied(&reply, outcome, session, ports);
             ports.events.send(TurnEvent::StepFinished { usage: reply.usage }).await;
             reply.message.issuer = Some(model.profile().issuer.clone());
             model.profile().keep_echo(&mut reply.message);
@@ -130,6 +136,7 @@ struct Heard {
     /// The text so far, without reasoning.
     text: String,
     memory: MemoryFilter,
+    text_calls: TextCalls,
 }
 
 impl Heard {
@@ -137,6 +144,13 @@ impl Heard {
     async fn speaks(&mut self, front: &EventSink) {
         if std::mem::take(&mut self.is_thinking) {
             front.send(TurnEvent::Thinking { active: false }).await;
+        }
+    }
+
+    /// Shows a piece of text, unless it may turn out to be a tool call.
+    fn pass(&mut self, text: Cow<'_, str>, front: &EventSink) {
+        if let Some(text) = self.text_calls.pass(text) {
+            self.show(&text, front);
         }
     }
 
@@ -167,7 +181,7 @@ async fn listen(
             ModelEvent::Text(text) => {
                 heard.speaks(front).await;
                 let text = heard.memory.feed(&text);
-                heard.show(&text, front);
+                heard.pass(text, front);
             }
             ModelEvent::Reasoning(text) => {
                 heard.anything = true;
@@ -181,9 +195,12 @@ async fn listen(
             ModelEvent::Finished(mut reply) => {
                 heard.speaks(front).await;
                 let held = heard.memory.finish();
-                heard.show(&held, front);
+                heard.pass(held.into(), front);
                 if let Cow::Owned(clean) = without_memory(&reply.message.text) {
                     reply.message.text = clean;
+                }
+                if let Some(text) = heard.text_calls.end(&mut reply) {
+                    heard.show(&text, front);
                 }
                 if !heard.anything {
                     tell(&reply.message, front);

@@ -25,6 +25,7 @@ mod room;
 mod route;
 mod session;
 mod stop_checks;
+mod text_calls;
 mod texts;
 mod titles;
 mod tooling;

@@ -48,12 +48,11 @@ impl Watch {
         self.first_byte = first.map(|first| first.duration_since(self.begun));
     }
 
-    pub(crate) fn replied(self, reply: &Reply, session: &mut Session, ports: &Ports) {
+    pub(crate) fn replied(self, reply: &Reply, outcome: &'static str, session: &mut Session, ports: &Ports) {
         session.failures = 0;
         let (took, first_byte) = (self.begun.elapsed(), self.first_byte_ms());
         let usage = reply.usage.unwrap_or_default();
         let (tokens_in, tokens_out) = (usage.prompt(), usage.output);
-        let outcome = reply.finish.as_str();
         let (ms, calls) = (millis(took), reply.message.calls.len());
         tracing::info!(
             parent: &self.span,

@@ -63,6 +63,7 @@ impl HttpModel {
             usual_cap: request_extras::usual_cap(endpoint),
             context_length: endpoint.context_length,
             ollama_num_ctx: endpoint.ollama_num_ctx,
+            text_tool_calls: false,
             effort: None,
             cache: transport::cache(endpoint, CacheTtl::FiveMinutes),
             extra: request_extras::extra_fields(endpoint, Thinking::Task(None)),
@@ -136,6 +137,12 @@ impl HttpModel {
     pub fn with_thinking(mut self, thinking: Thinking) -> Self {
         self.profile.effort = thinking.effort();
         self.profile.extra = request_extras::extra_fields(&self.endpoint, thinking);
+        self
+    }
+
+    /// The same model; calls that it writes as text are taken as calls.
+    pub fn with_text_tool_calls(mut self, are_taken: bool) -> Self {
+        self.profile.text_tool_calls = are_taken;
         self
     }
 

@@ -61,6 +61,7 @@ fn profile(provider: &str) -> ModelProfile {
         usual_cap: None,
         context_length: None,
         ollama_num_ctx: None,
+        text_tool_calls: false,
         effort: None,
         cache: None,
         extra: hermes_wire::ExtraFields::default(),

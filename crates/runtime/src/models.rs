@@ -93,6 +93,13 @@ impl Runtime {
         Ok(Arc::new(self.metered(endpoint, thinking, ttl, tap)?))
     }
 
+    /// Whether calls written as text are taken as calls. Hosted providers parse them, so that text which
+    /// looks like a call is text there.
+    fn takes_text_tool_calls(&self, endpoint: &Endpoint) -> Result<bool, RuntimeError> {
+        let is_off = self.config.text("agent.text_tool_calls")?.as_deref() == Some("off");
+        Ok(!is_off && (endpoint.provider == "custom" || endpoint.is_loopback()))
+    }
+
     /// The model at an endpoint, behind the meter of this home.
     fn metered(
         &self,
@@ -105,6 +112,7 @@ impl Runtime {
         let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
             .with_thinking(thinking)
             .with_window(facts.window.value)
+            .with_text_tool_calls(self.takes_text_tool_calls(endpoint)?)
             .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl)
             .with_shared_limit(SharedLimit::of(self.launch.home.path(), endpoint.provider))

@@ -189,6 +189,7 @@ fn profile() -> ModelProfile {
         usual_cap: None,
         context_length: None,
         ollama_num_ctx: None,
+        text_tool_calls: false,
         effort: None,
         cache: None,
         extra: hermes_wire::ExtraFields::default(),

@@ -64,3 +64,4 @@ pub use settings::{COMMAND_TOOLS, MACHINE_TOOLS, ToolSettings, Withheld};
 pub use skills::{ChangedSkill, ListedSkill, SkillChange, Skills, ViewedSkill};
 pub use tool::{AnyTool, Body, Bound, CallScope, Concurrency, Origin, Refusal, Tool, ToolError, ToolOutput};
 pub use toolset::{Toolset, ToolsetError};
+pub use validate::fits_schema;

@@ -2,9 +2,19 @@
 //!
 //! Checks what our own schemas use: types, required fields, listed words, bounds.
 
-use crate::arguments::kind;
-use crate::coerce::allows;
+use crate::arguments::{self, kind};
+use crate::coerce::{self, allows};
+use hermes_conversation::ToolDefinition;
 use serde_json::{Map, Value};
+
+/// Whether a tool takes these arguments: an object with everything it needs and nothing it does not know.
+pub fn fits_schema(tool: &ToolDefinition, arguments: &str) -> bool {
+    let Ok(schema) = serde_json::from_str::<Value>(tool.parameters.as_str()) else { return false };
+    let Ok(map) = arguments::parse(arguments) else { return false };
+    let known = schema.get("properties").and_then(Value::as_object);
+    let is_known = |name: &String| known.is_some_and(|known| known.contains_key(name));
+    map.keys().all(is_known) && validate(&schema, &coerce::coerce_fields(&schema, map)).is_ok()
+}
 
 /// The first thing wrong with the arguments, as a sentence for the model.
 pub(crate) fn validate(schema: &Value, map: &Map<String, Value>) -> Result<(), String> {

@@ -16,6 +16,7 @@ mod overflow;
 mod patience;
 mod request;
 mod sse;
+mod text_calls;
 mod think;
 
 pub use arguments::{ArgumentsState, mend_arguments};
@@ -37,3 +38,4 @@ pub use request::{
     SegmentKind, SystemRole,
 };
 pub use sse::{SseError, SseParser};
+pub use text_calls::{WrittenCall, may_become_calls, written_calls};

@@ -87,6 +87,9 @@ pub struct ModelProfile {
     /// a larger one that a request would need: it drops the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ollama_num_ctx: Option<u64>,
+    /// Calls that the model writes as text are taken as calls: its server may not parse them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub text_tool_calls: bool,
     /// How hard to think; `None` leaves it to the endpoint.
     pub effort: Option<Effort>,
     /// Whether requests mark what is to be cached.

@@ -123,7 +123,7 @@ use Env::{Switch, Value};
 const AUTO_OR_SWITCH: &[&str] = &["auto", "true", "on", "yes", "1", "false", "no", "0", "off"];
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 120] = [
+pub static KEYS: [Key; 121] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -258,6 +258,12 @@ pub static KEYS: [Key; 120] = [
         Kind::Choice(&["", "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]),
         Fallback::Text(""),
         "how hard the model thinks: none to ultra; empty leaves it to the provider",
+    ),
+    key(
+        "agent.text_tool_calls",
+        Kind::Choice(&["auto", "off"]),
+        Fallback::Text("auto"),
+        "run tool calls that a model writes as text: auto means at custom and local endpoints",
     ),
     key(
         "prompt_caching.cache_ttl",
