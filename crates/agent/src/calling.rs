@@ -32,8 +32,9 @@ pub(crate) async fn call_model(
         Asking::WithTools => Offer::Tools(ports.tools.definitions()),
         Asking::InWords => Offer::Nothing,
     };
-    if let Some(tokens) = window::too_small(model.profile(), offer.count()) {
-        return Event::WindowTooSmall { tokens };
+    if let Some(tokens) = window::too_small(session, model.profile(), offer.count()) {
+        let is_ollama = model.profile().ollama_num_ctx.is_some();
+        return Event::WindowTooSmall { tokens, is_ollama };
     }
     let quirks = *session.quirks_mut();
     let mut request = build_request(

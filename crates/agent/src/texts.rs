@@ -109,9 +109,9 @@ pub(crate) const WISH_IS_TOO_LARGE: &str = "the reply may not be that long; set 
 /// Why a model was not asked.
 pub(crate) fn window_too_small(tokens: u64) -> String {
     format!(
-        "Ollama gives this model a window of {tokens} tokens, and work with tools needs {}: start Ollama with \
-         OLLAMA_CONTEXT_LENGTH=65536, or put `PARAMETER num_ctx 65536` into the Modelfile; model.ollama_num_ctx, \
-         where it is set, must say the same",
+        "the model's context window is {tokens} tokens, and Hermes needs at least {}: start the server with a \
+         larger one (llama.cpp: -c 16384, vLLM: --max-model-len 16384, Ollama: OLLAMA_CONTEXT_LENGTH=16384 or \
+         `PARAMETER num_ctx 16384`, LM Studio: the model's context length), or use another model",
         window::LEAST
     )
 }

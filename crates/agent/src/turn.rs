@@ -34,6 +34,7 @@ pub enum Event {
     /// The model was not asked: its server gives it so few tokens that it cannot work with tools.
     WindowTooSmall {
         tokens: u64,
+        is_ollama: bool,
     },
     /// The calls of this reply were cut, and the output cap cannot be raised.
     NoMoreRoom(Box<Reply>),
@@ -211,7 +212,7 @@ impl Turn {
                 self.spent.keys_spent = true;
                 self.failed(fault)
             }
-            Event::WindowTooSmall { tokens } => self.not_asked(tokens),
+            Event::WindowTooSmall { tokens, is_ollama } => self.not_asked(tokens, is_ollama),
             Event::NoMoreRoom(reply) => {
                 self.spent.raises = self.spent.raises.saturating_sub(1);
                 self.spent.room = Room::Full;
@@ -241,13 +242,16 @@ impl Turn {
     }
 
     /// Nothing was sent, so nothing counts as spent.
-    fn not_asked(&mut self, tokens: u64) -> Step {
+    fn not_asked(&mut self, tokens: u64, is_ollama: bool) -> Step {
         self.calls = self.calls.saturating_sub(1);
         self.iterations = self.iterations.saturating_sub(1);
         Step::Finish(Outcome::Partial {
             text: self.earlier.clone(),
             reply: None,
-            exit_reason: "ollama_runtime_context_too_small".to_owned(),
+            exit_reason: match is_ollama {
+                true => "ollama_runtime_context_too_small".to_owned(),
+                false => "local_processing_error(context_window_too_small)".to_owned(),
+            },
             why: texts::window_too_small(tokens),
         })
     }

@@ -37,7 +37,7 @@ fn follows(step: &Step, dice: &mut Random) -> Event {
         (Step::CallModel(_) | Step::Apply(_), 0) => Event::Cancelled(When::CallingModel),
         (Step::RunTools(_), 0) => Event::Cancelled(When::RunningTools),
         (_, 1) => lost(),
-        (Step::CallModel(Asking::WithTools), 2) => Event::WindowTooSmall { tokens: 4_096 },
+        (Step::CallModel(Asking::WithTools), 2) => Event::WindowTooSmall { tokens: 2_048, is_ollama: true },
         (Step::CallModel(_), ..14) => Event::Failed(Fault::new(*dice.pick(FaultClass::ALL), "x")),
         (Step::CallModel(_), _) => Event::Replied(reply(dice)),
         (Step::RunTools(_), 2) => Event::GoesInCircles("again".into()),

@@ -106,12 +106,12 @@ fn room_that_was_refused_is_not_asked_for_again_of_the_same_model() {
 fn a_window_that_is_too_small_ends_the_turn_before_a_request() {
     let mut turn = turn();
     let Step::Finish(Outcome::Partial { exit_reason, why, reply: None, .. }) =
-        turn.next(Event::WindowTooSmall { tokens: 4_096 })
+        turn.next(Event::WindowTooSmall { tokens: 2_048, is_ollama: true })
     else {
         panic!("end")
     };
     assert_eq!(exit_reason, "ollama_runtime_context_too_small");
-    assert!(why.contains("4096 tokens") && why.contains("num_ctx 65536") && !why.contains('\n'), "{why}");
+    assert!(why.contains("2048 tokens") && why.contains("num_ctx 16384") && !why.contains('\n'), "{why}");
     assert_eq!((turn.calls(), turn.iterations), (0, 0));
 }
 

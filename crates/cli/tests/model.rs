@@ -37,7 +37,10 @@ async fn server() -> Listening {
                     (200, json!({"data": [{"id": "zeta"}, {"id": "alpha", "context_length": 4096}]}))
                 }
                 "/api/version" => (200, json!({"version": "1"})),
-                "/api/ps" => (200, json!({"models": [{"name": "alpha:latest", "context_length": 8192}]})),
+                "/api/ps" => (
+                    200,
+                    json!({"models": [{"name": "alpha:latest", "context_length": 8192}, {"name": "tiny:latest", "context_length": 2048}]}),
+                ),
                 "/v1/chat/completions" => (400, json!({"error": {"message": "not today"}})),
                 _ => (404, json!({})),
             };
@@ -211,15 +214,18 @@ async fn a_window_too_small_for_tools_is_told_before_anything_is_asked() {
     let server = server().await;
     let named = format!("custom_providers: [{{name: ollama, base_url: '{}'}}]\n", server.base_url());
     for (model, toolsets, exit_reason) in [
-        // As the server says.
-        ("default: alpha", "", "ollama_runtime_context_too_small"),
+        // As the server says: 2,048.
+        ("default: tiny", "", "ollama_runtime_context_too_small"),
+        // A small window is enough.
+        ("default: alpha", "", "all_retries_exhausted_no_response"),
         // As the settings say, before any server.
-        ("default: alpha, ollama_num_ctx: 65536", "", "all_retries_exhausted_no_response"),
-        ("default: zeta, ollama_num_ctx: 4096", "", "ollama_runtime_context_too_small"),
+        ("default: tiny, ollama_num_ctx: 65536", "", "all_retries_exhausted_no_response"),
+        ("default: zeta, ollama_num_ctx: 4095", "", "ollama_runtime_context_too_small"),
+        ("default: zeta, context_length: 4095", "", "local_processing_error(context_window_too_small)"),
         // Nobody knows.
         ("default: zeta", "", "all_retries_exhausted_no_response"),
         // Nothing that needs room is sent.
-        ("default: alpha", "agent: {disabled_toolsets: [all]}\n", "all_retries_exhausted_no_response"),
+        ("default: tiny", "agent: {disabled_toolsets: [all]}\n", "all_retries_exhausted_no_response"),
     ] {
         let home = TempHome::new();
         home.write_config(&format!("model: {{provider: ollama, {model}}}\n{named}{toolsets}"));
@@ -227,10 +233,10 @@ async fn a_window_too_small_for_tools_is_told_before_anything_is_asked() {
         let last = process::stdout(&out).lines().last().map(str::to_owned).unwrap_or_default();
         let last: Value = serde_json::from_str(&last).unwrap_or_else(|_| panic!("{:?}", said(&out)));
         assert_eq!(last["turn_exit_reason"], exit_reason, "{model}: {last}");
-        if exit_reason.starts_with("ollama") {
+        if exit_reason.ends_with("too_small") {
             assert_eq!((&last["api_calls"], &last["failed"]), (&json!(0), &json!(true)), "{model}");
             let (code, _, error) = said(&run(home.path(), &["-z", "hi"], &[]).await);
-            assert!(code != 0 && error.contains("num_ctx 65536"), "{code} {error}");
+            assert!(code != 0 && error.contains("at least 4096"), "{code} {error}");
         }
     }
 }

@@ -28,11 +28,14 @@ pub struct ReadyFile {
 
 /// How many characters of a file are sent, for a window of so many tokens.
 pub fn project_file_limit(configured: Option<usize>, window: Option<u64>) -> usize {
+    /// Below this window the least would be too much of it.
+    const SMALL_WINDOW: u64 = 64_000;
     const LEAST: usize = 20_000;
     const MOST: usize = 500_000;
+    let least = if window.is_some_and(|tokens| tokens < SMALL_WINDOW) { 0 } else { LEAST };
     // Six percent of the window, at four characters a token.
     let share = window.map_or(0, |tokens| usize::try_from(tokens.saturating_mul(24) / 100).unwrap_or(MOST));
-    configured.filter(|limit| *limit > 0).unwrap_or_else(|| share.clamp(LEAST, MOST))
+    configured.filter(|limit| *limit > 0).unwrap_or_else(|| share.clamp(least, MOST))
 }
 
 /// Makes the text of a file ready to be sent.
@@ -96,7 +99,10 @@ mod tests {
     fn a_file_gets_its_share_of_the_window() {
         for (configured, window, want) in [
             (None, None, 20_000),
-            (None, Some(8_192), 20_000),
+            (None, Some(4_096), 983),
+            (None, Some(8_192), 1_966),
+            (None, Some(63_999), 15_359),
+            (None, Some(64_000), 20_000),
             (None, Some(200_000), 48_000),
             (None, Some(1_000_000), 240_000),
             (None, Some(10_000_000), 500_000),

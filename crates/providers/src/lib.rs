@@ -53,7 +53,7 @@ pub use metered::{AskPrices, Metered};
 pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
 pub use models_list::{ListedModel, list_models};
 pub use outbox::{Outbox, OutboxError};
-pub use probe::{Basis, ProbedServer, ServerKind, Window, ollama_num_ctx, probe};
+pub use probe::{Basis, ProbedServer, ServedWindow, ServerKind, Window, probe, served_window};
 pub use public_address::{Reach, is_public, public_addresses, repository_host};
 pub use request_extras::{ExtraHeaders, RequestExtras, RouterSettings, Thinking, TlsOptions, unsent_extras};
 pub use resolve::{

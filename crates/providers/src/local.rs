@@ -12,10 +12,11 @@ pub struct LocalServer {
 }
 
 pub(crate) const OLLAMA_PORT: u16 = 11434;
+pub(crate) const LM_STUDIO_PORT: u16 = 1234;
 
 const USUAL: &[LocalServer] = &[
     LocalServer { name: "Ollama", port: OLLAMA_PORT },
-    LocalServer { name: "LM Studio", port: 1234 },
+    LocalServer { name: "LM Studio", port: LM_STUDIO_PORT },
     LocalServer { name: "llama.cpp", port: 8080 },
     LocalServer { name: "vLLM", port: 8000 },
 ];

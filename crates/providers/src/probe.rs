@@ -1,8 +1,11 @@
 //! Which model server runs at an address on this machine, and how large its window really is.
 //!
-//! Servers are asked side by side in their own ways; the answers are read by pure functions. Only
-//! loopback is asked; on the way to a conversation only Ollama is, for it says nothing when a request does
-//! not fit and drops its beginning.
+//! Servers are asked side by side in their own ways; the answers are read by pure functions. Only loopback is
+//! asked. `served` asks for the window alone, with as few questions as possible, before a conversation.
+
+mod served;
+
+pub use served::{ServedWindow, served_window};
 
 use crate::address::{below, is_loopback};
 use crate::facts::Stated;
@@ -107,21 +110,6 @@ async fn ollama_window(root: &Url, model: &str, key: Option<&SecretString>, aske
     });
     let running = running.ok().and_then(|answer| read_ollama_running(&answer, model));
     running.or_else(|| shown.ok().and_then(|answer| read_ollama_model(&answer)))
-}
-
-/// The window that an Ollama server at a loopback address gives a model, if it says so. What the model was
-/// made for does not count: the server mostly gives less.
-pub async fn ollama_num_ctx(
-    base_url: &Url,
-    model: &str,
-    key: Option<&SecretString>,
-    asker: &Asker,
-) -> Option<u64> {
-    if !is_loopback(base_url) {
-        return None;
-    }
-    let window = ollama_window(&root(base_url), model, key, asker).await?;
-    (window.basis != Basis::Trained).then_some(window.tokens)
 }
 
 /// The address without the `/v1` of the OpenAI format.

@@ -4,8 +4,8 @@
 
 use hermes_providers::login::VendorState;
 use hermes_providers::{
-    Around, Asker, Basis, HttpClients, HttpSettings, ListedModel, Place, ProbedServer, ServerKind, Stated,
-    Wanted, Window, list_models, locate, ollama_num_ctx, probe,
+    Around, Asker, Basis, CustomProvider, HttpClients, HttpSettings, ListedModel, Place, ProbedServer,
+    ServedWindow, ServerKind, Stated, Wanted, Window, list_models, locate, probe, resolve, served_window,
 };
 use hermes_scripted::Listening;
 use hermes_scripted::http::{Connection, Request, whole};
@@ -175,24 +175,86 @@ async fn local_servers_are_told_apart_and_their_windows_read() {
     }
 }
 
+/// The outcome for a custom endpoint, and the paths that were asked.
+async fn served(name: &str, answers: Answers) -> (ServedWindow, Vec<String>) {
+    let stub = Stub::new(answers).await;
+    let wanted = Wanted {
+        provider: Some(format!("custom:{name}")),
+        model: Some("m".into()),
+        custom: vec![CustomProvider {
+            name: name.into(),
+            base_url: stub.listening.base_url(),
+            ..CustomProvider::default()
+        }],
+        ..Wanted::default()
+    };
+    let endpoint = resolve(&wanted, &|_| None).unwrap();
+    let found = served_window(&endpoint, &asker(Duration::from_secs(5)), Duration::from_secs(5)).await;
+    (found, stub.asked())
+}
+
 #[tokio::test]
-async fn ollama_tells_what_it_gives_and_not_what_a_model_was_made_for() {
+async fn a_server_is_asked_for_its_window_with_as_few_questions_as_possible() {
     let made_for = json!({"llama.context_length": 131_072});
-    for (answers, want) in [
+    let props = json!({"default_generation_settings": {"n_ctx": 4096}});
+    for (name, answers, want, asked) in [
+        ("box", vec![("/props", 200, props)], ServedWindow::Tokens(4096), vec!["GET /props"]),
         (
+            "box",
+            vec![(
+                "/v1/models",
+                200,
+                json!({"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 32_768}]}),
+            )],
+            ServedWindow::Tokens(32_768),
+            vec!["GET /props", "GET /v1/models"],
+        ),
+        ("box", vec![], ServedWindow::Unstated, vec!["GET /props", "GET /v1/models"]),
+        ("box", vec![("/props", 503, json!({}))], ServedWindow::Unasked, vec!["GET /props"]),
+        (
+            "box",
+            vec![
+                ("/v1/models", 200, json!({"data": [{"id": "m", "owned_by": "library"}]})),
+                ("/api/ps", 200, json!({"models": [{"name": "m:latest", "context_length": 4096}]})),
+            ],
+            ServedWindow::Tokens(4096),
+            vec!["GET /props", "GET /v1/models", "GET /api/ps"],
+        ),
+        (
+            "ollama",
             vec![("/api/ps", 200, json!({"models": [{"name": "m:latest", "context_length": 4096}]}))],
-            Some(4096),
+            ServedWindow::Tokens(4096),
+            vec!["GET /api/ps"],
         ),
         (
+            "ollama",
             vec![("/api/show", 200, json!({"parameters": "num_ctx 16384", "model_info": made_for.clone()}))],
-            Some(16_384),
+            ServedWindow::Tokens(16_384),
+            vec!["GET /api/ps", "POST /api/show"],
         ),
-        (vec![("/api/show", 200, json!({"model_info": made_for}))], None),
-        (vec![("/v1/models", 200, json!({"data": [{"id": "m", "context_length": 4096}]}))], None),
+        // What the model was trained for is not what the server gives it.
+        (
+            "ollama",
+            vec![("/api/show", 200, json!({"model_info": made_for}))],
+            ServedWindow::Unstated,
+            vec!["GET /api/ps", "POST /api/show"],
+        ),
+        (
+            "lmstudio",
+            vec![(
+                "/api/v0/models",
+                200,
+                json!({"data": [{"id": "m", "state": "loaded", "loaded_context_length": 8192}]}),
+            )],
+            ServedWindow::Tokens(8192),
+            vec!["GET /api/v0/models"],
+        ),
     ] {
-        let stub = Stub::new(answers).await;
-        assert_eq!(ollama_num_ctx(&stub.url(), "m", None, &asker(Duration::from_secs(5))).await, want);
-        assert_eq!(stub.asked().len(), 2);
+        assert_eq!(
+            served(name, answers).await,
+            (want, asked.into_iter().map(str::to_owned).collect()),
+            "{name}"
+        );
     }
 }
 

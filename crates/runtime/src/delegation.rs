@@ -74,10 +74,12 @@ impl Delegator {
         }
         let mut limits = self.runtime.limits()?;
         limits.max_iterations = self.settings.iterations;
+        let registry = Arc::new(self.runtime.registry().without(&without));
         Ok(Standing {
             source: "subagent".to_owned(),
             works_for: Some((self.session.clone(), call.clone())),
-            registry: Arc::new(self.runtime.registry().without(&without)),
+            all_tools: registry.clone(),
+            registry,
             limits,
             instructions: Some(texts::instructions(may_delegate.then_some(self.settings.at_once))),
             depth: self.depth + 1,

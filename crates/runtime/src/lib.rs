@@ -41,6 +41,7 @@ mod retention;
 mod runtime;
 mod session_handle;
 pub mod skills;
+mod small_window;
 mod standing;
 mod summaries;
 mod telemetry;

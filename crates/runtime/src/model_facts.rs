@@ -6,8 +6,8 @@ use crate::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use crate::learned_windows::learned;
 use hermes_guard::{seal, unseal};
 use hermes_providers::{
-    Asker, Endpoint, Fact, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices, Stated, facts,
-    list_models, models_file,
+    Asker, Basis, Endpoint, Fact, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices,
+    ProbedServer, Stated, facts, list_models, models_file,
 };
 use std::path::PathBuf;
 
@@ -25,6 +25,23 @@ pub fn known(home: &Home, endpoint: &Endpoint) -> ModelFacts {
         facts.window = Fact { value, source: FactSource::Remembered };
     }
     facts
+}
+
+/// The same facts with the window that the server on this machine states, where the settings do not.
+pub fn served(mut facts: ModelFacts, server: Option<&ProbedServer>) -> ModelFacts {
+    let window = server.and_then(|server| server.window).filter(|window| window.basis != Basis::Trained);
+    if let Some(window) = window.filter(|_| facts.window.source != FactSource::Config) {
+        facts.window = Fact { value: window.tokens, source: FactSource::Endpoint };
+    }
+    facts
+}
+
+/// The window of an endpoint's model. Where the settings state it, nothing is read.
+pub fn window(home: &Home, endpoint: &Endpoint) -> u64 {
+    match (endpoint.context_length, endpoint.ollama_num_ctx) {
+        (Some(stated), None) => stated,
+        _ => known(home, endpoint).window.value,
+    }
 }
 
 /// What a model costs by the table that is built in.

@@ -3,14 +3,13 @@
 use crate::auxiliary::Auxiliary;
 use crate::credentials::{credential_warnings, keys_of};
 use crate::fallback::{Fallbacks, fallbacks};
-use crate::model_choice::asker;
 use crate::{Runtime, RuntimeError, model_facts};
 use hermes_agent::FallbackRoute;
 use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
 use hermes_guard::Secrets;
 use hermes_providers::{
     Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff, Thinking,
-    lm_studio_efforts, ollama_num_ctx, unsent_extras,
+    lm_studio_efforts, unsent_extras,
 };
 use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
 use std::sync::Arc;
@@ -18,8 +17,8 @@ use std::time::Duration;
 
 /// A list of models that takes longer than this is done without.
 const ASKING_PRICES: Duration = Duration::from_secs(10);
-/// A server on this machine answers at once, or is not worth waiting for.
-const ASKING_OLLAMA: Duration = Duration::from_secs(2);
+/// A server that does not state its efforts within this time is used without them.
+const ASKING_EFFORTS: Duration = Duration::from_secs(2);
 
 impl Runtime {
     /// The model at an endpoint and those that step in for it, with what a person should know.
@@ -42,23 +41,12 @@ impl Runtime {
         Ok((Arc::new(FallbackRoute::new(model, stops)), warnings))
     }
 
-    /// The endpoint with the window that its Ollama server gives the model; `None` where there is nothing to
-    /// add. A server that does not say is not worth a complaint.
-    pub(crate) async fn with_ollama_window(&self, own: &Endpoint) -> Result<Option<Endpoint>, RuntimeError> {
-        if own.ollama_num_ctx.is_some() || !own.may_be_ollama() {
-            return Ok(None);
-        }
-        let asker = asker(&self.config, ASKING_OLLAMA)?;
-        let found = ollama_num_ctx(&own.base_url, &own.model, own.key.as_ref(), &asker).await;
-        Ok(found.map(|tokens| own.with_ollama_num_ctx(tokens)))
-    }
-
     /// The endpoint with the efforts that its LM Studio server advertises; `None` for any other server.
     pub(crate) async fn with_efforts(&self, own: &Endpoint) -> Result<Option<Endpoint>, RuntimeError> {
         if own.provider != "lmstudio" {
             return Ok(None);
         }
-        let asker = asker(&self.config, ASKING_OLLAMA)?;
+        let asker = asker(&self.config, ASKING_EFFORTS)?;
         let efforts = lm_studio_efforts(&own.base_url, &own.model, own.key.as_ref(), &asker).await;
         Ok((efforts != own.efforts).then(|| own.with_efforts(efforts)))
     }

@@ -10,7 +10,7 @@ mod surroundings;
 pub(crate) use additions::additions;
 
 use crate::standing::Standing;
-use crate::{Runtime, RuntimeError, model_facts};
+use crate::{Runtime, RuntimeError, model_facts, small_window};
 use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise, redact};
 use hermes_prompt::{Layers, Sourced, Without, project_file_limit, ready_file};
@@ -39,6 +39,7 @@ pub(crate) fn gather(
     session: &SessionId,
 ) -> Result<Gathered, RuntimeError> {
     let config = &runtime.config;
+    let window = model_facts::window(&runtime.launch.home, endpoint);
     let is_helper = standing.works_for.is_some();
     let platform = if is_helper { String::new() } else { "cli".to_owned() };
     let mut found = Gathered {
@@ -67,21 +68,25 @@ pub(crate) fn gather(
     };
     // A helper is told what it needs by the one it works for.
     if !is_helper && !config.boolean("agent.ignore_rules")? {
-        found.read_soul(runtime);
-        found.read_project(runtime, endpoint, cwd)?;
+        found.read_soul(runtime, window);
+        found.read_project(runtime, window, cwd)?;
         found.read_memory(runtime)?;
         found.read_skills(runtime, standing)?;
+    }
+    if small_window::is_small(window) {
+        small_window::shorten(&mut found.layers, window);
     }
     Ok(found)
 }
 
 impl Gathered {
     /// Who the assistant is: `SOUL.md` of the home.
-    fn read_soul(&mut self, runtime: &Runtime) {
+    fn read_soul(&mut self, runtime: &Runtime, window: u64) {
         const MOST: usize = 20_000;
+        let most = MOST.min(project_file_limit(None, Some(window)));
         let path = runtime.launch.home.path().join("SOUL.md");
         let Some(text) = self.text_of("SOUL.md", open_regular(&path)) else { return };
-        let text: String = redact(&runtime.secrets, &text).trim().chars().take(MOST).collect();
+        let text: String = redact(&runtime.secrets, &text).trim().chars().take(most).collect();
         let safe = neutralise(&text, Scope::Context);
         self.note_findings("SOUL.md", &safe.findings);
         let identity = Sourced { text: safe.text, source: path.display().to_string() };
@@ -89,19 +94,13 @@ impl Gathered {
     }
 
     /// The files that say how to work in this project.
-    fn read_project(
-        &mut self,
-        runtime: &Runtime,
-        endpoint: &Endpoint,
-        cwd: &Path,
-    ) -> Result<(), RuntimeError> {
+    fn read_project(&mut self, runtime: &Runtime, window: u64, cwd: &Path) -> Result<(), RuntimeError> {
         let files = project_files::find(cwd);
         if files.is_empty() {
             return Ok(());
         }
         let configured = runtime.config.integer("context_file_max_chars")?;
         let configured = configured.and_then(|limit| usize::try_from(limit).ok());
-        let window = model_facts::known(&runtime.launch.home, endpoint).window.value;
         let limit = project_file_limit(configured, Some(window));
         let key = runtime.fence_key();
         let places = runtime.places();

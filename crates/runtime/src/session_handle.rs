@@ -6,6 +6,7 @@ mod opening;
 mod speaking_to;
 mod status;
 mod turns;
+mod window;
 
 pub use context::ContextMeter;
 pub use status::SessionStatus;
@@ -59,8 +60,12 @@ pub struct SessionHandle<'a> {
     layers: Option<Layers>,
     /// The recording, if there is one, knows the session as it stands.
     is_told: bool,
-    /// A server that may be Ollama has been asked what it gives the model.
-    has_looked: bool,
+    /// The server on this machine has been asked for the model's window.
+    has_learned_window: bool,
+    /// The server on this machine has been asked for the efforts of the model.
+    has_learned_efforts: bool,
+    /// The window that tools and system prompt were made for.
+    fitted_to: Option<u64>,
     /// An endpoint has been asked how large the model's window is.
     has_asked: bool,
     /// How the last compactions went.
@@ -264,7 +269,9 @@ impl<'a> SessionHandle<'a> {
             is_unsure: false,
             layers: None,
             is_told: false,
-            has_looked: false,
+            has_learned_window: false,
+            has_learned_efforts: false,
+            fitted_to: None,
             has_asked: false,
             trouble: Trouble::default(),
         })

@@ -17,7 +17,10 @@ pub(crate) struct Standing {
     pub(crate) source: String,
     /// The session and the call that it works for.
     pub(crate) works_for: Option<(SessionId, CallId)>,
+    /// The tools that the model is offered.
     pub(crate) registry: Arc<Registry>,
+    /// Those and the ones that its window has no room for.
+    pub(crate) all_tools: Arc<Registry>,
     pub(crate) limits: Limits,
     /// More words for the system prompt.
     pub(crate) instructions: Option<String>,
@@ -43,6 +46,7 @@ impl Standing {
             source: runtime.launch.source.clone(),
             works_for: None,
             registry: runtime.registry(),
+            all_tools: runtime.registry(),
             limits: runtime.limits()?,
             instructions: None,
             depth: 0,

@@ -379,7 +379,7 @@ async fn a_stored_session_is_measured_as_an_open_one() {
     scene.turn(&mut session, 0).await;
     let (open, stored) = (session.meter().unwrap(), runtime.meter_of(session.id()).await.unwrap());
     assert_eq!((stored.window, stored.threshold), (open.window, open.threshold));
-    assert_eq!(open.threshold, Some(13_600), "85 % of what the reply leaves");
+    assert_eq!(open.threshold, Some(12_000), "75 % of what the reply leaves");
     session.close(Parting::Left).await;
     runtime.leave().await;
 }

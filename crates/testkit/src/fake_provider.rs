@@ -75,7 +75,12 @@ impl FakeProvider {
         self
     }
 
-    /// Everything that was asked so far, in order.
+    /// The requests about the server itself so far: `GET` of its models or settings.
+    pub fn questions(&self) -> Vec<Recorded> {
+        self.shared.with(|state| state.questions.clone())
+    }
+
+    /// Everything else that was asked so far, in order.
     pub fn requests(&self) -> Vec<Recorded> {
         self.shared.with(|state| state.requests.clone())
     }

@@ -6,7 +6,7 @@
 use crate::{Origin, ToolContext, limits, untrusted};
 use hermes_conversation::{Content, ToolMessage};
 
-const LEAST: usize = 16_000;
+const LEAST: usize = 4_000;
 const MOST: usize = 200_000;
 /// About what is left of a result that went to a file. Smaller ones are not worth it.
 const SPILLED: usize = 2_500;

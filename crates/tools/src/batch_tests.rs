@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 fn the_limit_is_a_share_of_the_window() {
     for (window, want) in [
         (None, 200_000),
-        (Some(0), 16_000),
-        (Some(8_192), 16_000),
+        (Some(0), 4_000),
+        (Some(4_096), 4_915),
+        (Some(8_192), 9_830),
         (Some(32_768), 39_321),
         (Some(128_000), 153_600),
         (Some(200_000), 200_000),

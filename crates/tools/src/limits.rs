@@ -12,13 +12,20 @@ use std::path::PathBuf;
 /// Characters one result may have, however large the window is.
 pub(crate) const MOST: usize = 100_000;
 /// Characters one result may have, however small the window is.
-const LEAST: usize = 8_000;
+const LEAST: usize = 2_000;
+/// Below this many characters for one result the window is small, and pages of files are held to it, too.
+const SMALL: usize = 38_400;
 /// Characters shown of a result that has more.
 const PREVIEW: usize = 1500;
 
 /// Characters that one result may have, by the model's window in tokens: 15 % of it.
 pub fn result_limit(window: Option<u64>) -> usize {
     share(window, 15, LEAST, MOST)
+}
+
+/// Characters that a page of a file may have, where a result may have `result` and the settings allow `stated`.
+pub(crate) fn page_limit(result: usize, stated: usize) -> usize {
+    if result < SMALL { stated.min(result) } else { stated }
 }
 
 /// So many percent of a window, in characters; the most where nobody knows the window.
@@ -114,8 +121,9 @@ mod tests {
     fn one_result_may_take_its_share_of_the_window() {
         for (window, want) in [
             (None, 100_000),
-            (Some(0), 8_000),
-            (Some(8_192), 8_000),
+            (Some(0), 2_000),
+            (Some(4_096), 2_457),
+            (Some(8_192), 4_915),
             (Some(32_768), 19_660),
             (Some(64_000), 38_400),
             (Some(128_000), 76_800),
@@ -123,6 +131,20 @@ mod tests {
             (Some(u64::MAX), 100_000),
         ] {
             assert_eq!(result_limit(window), want, "{window:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_held_to_the_share_of_a_small_window() {
+        for (window, stated, want) in [
+            (None, 100_000, 100_000),
+            (Some(128_000), 100_000, 100_000),
+            (Some(64_000), 100_000, 100_000),
+            (Some(63_000), 100_000, 37_800),
+            (Some(4_096), 100_000, 2_457),
+            (Some(4_096), 1_000, 1_000),
+        ] {
+            assert_eq!(page_limit(result_limit(window), stated), want, "{window:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use crate::config_command::{as_json, failure, read};
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
 use hermes_runtime::config::{Config, Explanation, Source};
-use hermes_runtime::{Endpoint, ProbedServer, model_choice, model_facts, probe, shown_url};
+use hermes_runtime::{Endpoint, ModelFacts, ProbedServer, model_choice, model_facts, probe, shown_url};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     let settings =
         KEYS.iter().map(|key| config.explain(key)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
     let found = model_choice::endpoint(&config);
-    let server = match &found {
+    let served = match &found {
         Ok(endpoint) => ask_server(&config, endpoint).await,
         Err(_) => None,
     };
@@ -39,13 +39,13 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
             Ok(endpoint) => (Some(endpoint_json(endpoint)), None),
             Err(error) => (None, Some(error.to_string())),
         };
-        let server = server.as_ref().map(server_json);
-        let known = match &found {
-            Ok(endpoint) => Some(facts::as_json(&model_facts::known(&launch::home()?, endpoint))),
+        let facts = match &found {
+            Ok(endpoint) => Some(facts::as_json(&known(endpoint, served.as_ref())?)),
             Err(_) => None,
         };
+        let server = served.as_ref().map(server_json);
         let all = json!({ "settings": settings, "endpoint": endpoint, "problem": problem, "server": server,
-            "facts": known });
+            "facts": facts });
         term::print_line(&all.to_string());
         return Ok(Exit::Answered);
     }
@@ -58,18 +58,21 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
             let used =
                 format!("{:<20}  {} at {url} ({}, key: {key})", "used", endpoint.model, endpoint.label());
             term::print_line(&term::printable(&used));
-            for (what, text) in
-                facts::lines(&model_facts::known(&launch::home()?, endpoint), endpoint.provider)
-            {
+            for (what, text) in facts::lines(&known(endpoint, served.as_ref())?, endpoint.provider) {
                 term::print_line(&format!("{what:<20}  {text}"));
             }
         }
         Err(error) => term::complain(&format!("hermes: {}", term::printable(&error.to_string()))),
     }
-    if let Some(server) = &server {
+    if let Some(server) = &served {
         term::print_line(&format!("{:<20}  {}", "server", server_words(server)));
     }
     Ok(Exit::Answered)
+}
+
+/// What is known about the model, with the window that its server states: the one that a session will use.
+fn known(endpoint: &Endpoint, server: Option<&ProbedServer>) -> Result<ModelFacts, Failure> {
+    Ok(model_facts::served(model_facts::known(&launch::home()?, endpoint), server))
 }
 
 fn setting_line(setting: &Explanation) -> String {

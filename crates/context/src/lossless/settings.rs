@@ -30,11 +30,11 @@ impl Default for LosslessSettings {
 }
 
 impl LosslessSettings {
-    /// What the summary message may have, in tokens of the model. A summary of the compressor has at most a
-    /// twentieth of the window, so twice as much is at most a tenth.
+    /// What the summary message may have, in tokens of the model: twice a summary of the compressor, and at
+    /// most a tenth of the window.
     pub(crate) fn budget(&self, limits: &Limits) -> u64 {
         let usual = limits.max_summary_tokens.saturating_mul(2);
-        self.summary_tokens.map_or(usual, |tokens| tokens.min(limits.window_tokens / 10)).max(1)
+        self.summary_tokens.unwrap_or(usual).min(limits.window_tokens / 10).max(1)
     }
 
     /// At least two, or nothing would ever get fewer.

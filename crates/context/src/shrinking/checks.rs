@@ -8,8 +8,8 @@ use super::mechanical::HEADING as MECHANICAL;
 use super::sections::{CRITICAL, DONE, GOAL, Sections};
 use crate::weights::text_tokens;
 
-/// Sections that a usable summary has at least.
-const LEAST_SECTIONS: usize = 8;
+/// Sections that a usable summary has at least. The older description has seven.
+const LEAST_SECTIONS: usize = 6;
 /// Characters that it has at least beside its headings.
 const LEAST_TEXT: usize = 60;
 const REFUSALS: [&str; 10] = [

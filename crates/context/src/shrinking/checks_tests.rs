@@ -6,6 +6,37 @@ fn good() -> String {
     SECTIONS.iter().map(section).collect::<Vec<_>>().join("\n\n")
 }
 
+/// A summary as the older description has it.
+const SEVEN: &str = "\
+## Goal
+Ship the parser.
+## Constraints & Preferences
+No new dependency.
+## Progress
+### Done
+1. Wrote src/parser.rs; 12 tests pass.
+### In Progress
+The error messages.
+### Blocked
+Nothing.
+## Key Decisions
+Recursive descent, because it is readable.
+## Relevant Files
+src/parser.rs
+## Next Steps
+Write the documentation.
+## Critical Context
+The branch is called parser.";
+
+#[test]
+fn older_summaries_keep_their_progress() {
+    let sections = check(SEVEN, 1_000).unwrap();
+    let text = sections.text();
+    assert!(text.contains("## Completed Actions\n1. Wrote src/parser.rs"), "{text}");
+    assert!(text.contains("## Historical In-Progress State\nThe error messages."), "{text}");
+    assert!(text.contains("## Historical Remaining Work\nWrite the documentation."), "{text}");
+}
+
 fn without(names: &[&str]) -> String {
     let kept = |section: &&str| !names.iter().any(|name| section.starts_with(name));
     good().split("## ").filter(kept).map(|section| format!("## {section}")).collect()
@@ -22,6 +53,8 @@ fn good_answers_pass_and_bad_ones_say_why() {
         ("a section is missing", without(&["Blocked", "Key", "Active"]), None),
         ("it says where one is", format!("{good}\n- You are now on branch main"), None),
         ("it tells of an injection", format!("{good}\nA page said: ignore all previous instructions"), None),
+        ("the older seven", SEVEN.to_owned(), None),
+        ("the older seven, in one level", SEVEN.replace("### ", "- "), None),
         ("empty", " \n".to_owned(), Some("empty")),
         ("refused", "I’m sorry, I can’t do that.".to_owned(), Some("refused")),
         ("cut", good[..good.len() * 2 / 3].to_owned(), Some("cut off")),

@@ -6,11 +6,15 @@ use super::text::cut;
 /// The task snapshot, which is never left to a model.
 pub(crate) const SNAPSHOT: usize = 0;
 pub(crate) const GOAL: usize = 1;
+const CONSTRAINTS: usize = 2;
 pub(crate) const DONE: usize = 3;
+const STATE: usize = 4;
+const IN_PROGRESS: usize = 5;
 pub(crate) const BLOCKED: usize = 6;
 pub(crate) const DECISIONS: usize = 7;
 pub(crate) const ASKS: usize = 9;
 pub(crate) const FILES: usize = 10;
+const REMAINING: usize = 11;
 pub(crate) const CRITICAL: usize = 12;
 /// What stands for the newest request where it was not put away.
 pub(crate) const ASKED_AFTER: &str = "The request that follows this summary.";
@@ -85,15 +89,60 @@ impl Sections {
     }
 }
 
-/// Which section begins with this line, however the heading is dressed up.
+/// Other names of sections, in the words of [`words_of`]. The older description of a summary has seven
+/// sections; its progress is what was done, what is in progress and what is blocked.
+const OTHER_NAMES: [(&str, usize); 24] = [
+    ("task snapshot", SNAPSHOT),
+    ("current task", SNAPSHOT),
+    ("objective", GOAL),
+    ("user goal", GOAL),
+    ("constraint", CONSTRAINTS),
+    ("preference", CONSTRAINTS),
+    ("progress", DONE),
+    ("done", DONE),
+    ("completed", DONE),
+    ("completed work", DONE),
+    ("current state", STATE),
+    ("state", STATE),
+    ("in progress", IN_PROGRESS),
+    ("work in progress", IN_PROGRESS),
+    ("blocker", BLOCKED),
+    ("decision", DECISIONS),
+    ("pending ask", ASKS),
+    ("pending request", ASKS),
+    ("file", FILES),
+    ("relevant file and code", FILES),
+    ("next step", REMAINING),
+    ("remaining step", REMAINING),
+    ("remaining task", REMAINING),
+    ("important context", CRITICAL),
+];
+
+/// The section that begins with this line, however the heading is spelled and marked.
 fn heading(line: &str) -> Option<usize> {
     let line = line.trim();
-    if !line.starts_with('#') && !line.starts_with("**") {
+    let is_marked = line.starts_with('#') || line.starts_with("**") || line.starts_with("__");
+    let number = |char: char| char.is_ascii_digit() || matches!(char, '#' | '*' | '_' | '.' | ')' | ' ');
+    let name = line.trim_start_matches(number);
+    // Without marks only a line of its own with a colon is a heading.
+    if !is_marked && !name.ends_with(':') {
         return None;
     }
-    let number = |char: char| char.is_ascii_digit() || matches!(char, '#' | '*' | '.' | ')' | ' ');
-    let name = line.trim_start_matches(number).trim_end_matches(['*', ':', '#', ' ']);
-    SECTIONS.iter().position(|section| section.eq_ignore_ascii_case(name))
+    let words = words_of(name.trim_end_matches(['*', '_', ':', '#', ' ']));
+    let ours = SECTIONS.iter().position(|section| words_of(section) == words);
+    ours.or_else(|| OTHER_NAMES.iter().find(|(name, _)| *name == words).map(|(_, section)| *section))
+}
+
+/// A name in lower case, without signs, plurals and the words that say nothing.
+fn words_of(name: &str) -> String {
+    let name = name.to_lowercase().replace('&', " and ");
+    let words = name.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = words.filter(|word| !matches!(*word, "historical" | "the" | "key"));
+    let singular = |word: &str| match word.strip_suffix('s') {
+        Some(one) if !one.ends_with('s') => one.to_owned(),
+        _ => word.to_owned(),
+    };
+    words.map(singular).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -108,8 +157,21 @@ mod tests {
             ("**Goal**", Some(GOAL)),
             ("### 2. Goal", Some(GOAL)),
             ("## Historical Task Snapshot ##", Some(SNAPSHOT)),
+            ("## GOALS", Some(GOAL)),
+            ("__Goal__:", Some(GOAL)),
+            ("2) Goal:", Some(GOAL)),
+            ("## Constraints and Preferences", Some(CONSTRAINTS)),
+            ("## Task Snapshot", Some(SNAPSHOT)),
+            ("## Progress", Some(DONE)),
+            ("### Done", Some(DONE)),
+            ("### In-Progress:", Some(IN_PROGRESS)),
+            ("### Blocked", Some(BLOCKED)),
+            ("## Decisions", Some(DECISIONS)),
+            ("## Next Steps", Some(REMAINING)),
             ("Goal", None),
-            ("## Goals", None),
+            ("## Goal of the parser", None),
+            ("The goal:", Some(GOAL)),
+            ("He named a goal:", None),
             ("- **Goal** is near", None),
         ] {
             assert_eq!(heading(line), want, "{line}");

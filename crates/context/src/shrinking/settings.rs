@@ -13,12 +13,17 @@ const DEFAULT_THRESHOLD: f64 = 0.50;
 /// Below this window the share is raised, because little is left otherwise.
 const SMALL_WINDOW: u64 = 512_000;
 const SMALL_WINDOW_THRESHOLD: f64 = 0.75;
-/// Compaction never begins below this many tokens by itself.
+/// Compaction never begins below this many tokens by itself, in windows that have them.
 const LOWEST_THRESHOLD: u64 = 64_000;
+/// Windows below this are in reduced mode: a share of them stays free for the reply.
+const REDUCED_WINDOW: u64 = 64_000;
+const REDUCED_THRESHOLD: f64 = 0.75;
 /// Where the threshold does not fit into the window.
 const SQUEEZED_THRESHOLD: f64 = 0.85;
 const HYGIENE_THRESHOLD: f64 = 0.85;
 const SUMMARY_SHARE_OF_WINDOW: f64 = 0.05;
+/// In a small window 5 % are too few for the sections of a summary.
+const SUMMARY_SHARE_OF_REDUCED: f64 = 0.10;
 const MOST_SUMMARY_TOKENS: u64 = 10_000;
 const LEAST_SUMMARY_TOKENS: u64 = 2_000;
 const SUMMARY_SHARE_OF_COMPACTED: f64 = 0.20;
@@ -99,7 +104,7 @@ pub fn limits(settings: &CompressorSettings, window: Window) -> Limits {
             Some(messages) => messages.max(1),
             None => DEFAULT_PROTECT_LAST.clamp(3, 8),
         },
-        max_summary_tokens: part(size, SUMMARY_SHARE_OF_WINDOW).min(MOST_SUMMARY_TOKENS),
+        max_summary_tokens: part(size, summary_share(size)).min(MOST_SUMMARY_TOKENS),
         hygiene_tokens: part(size, HYGIENE_THRESHOLD),
     }
 }
@@ -121,10 +126,18 @@ fn default_threshold(settings: &CompressorSettings, size: u64, output: u64) -> u
     };
     // A reservation as large as the window says nothing about what fits.
     let room = size.checked_sub(output).filter(|room| *room > 0).unwrap_or(size);
+    if size < REDUCED_WINDOW {
+        // What a reply may have is often most of a small window; the history needs half of it.
+        return part(room, REDUCED_THRESHOLD).max(size / 2).min(part(size, REDUCED_THRESHOLD));
+    }
     match part(room, share).max(LOWEST_THRESHOLD) {
         threshold if threshold >= room => part(room, SQUEEZED_THRESHOLD),
         threshold => threshold,
     }
+}
+
+fn summary_share(size: u64) -> f64 {
+    if size < REDUCED_WINDOW { SUMMARY_SHARE_OF_REDUCED } else { SUMMARY_SHARE_OF_WINDOW }
 }
 
 /// Models that are known to use their window well, or badly.

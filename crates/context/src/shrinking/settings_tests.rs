@@ -37,8 +37,11 @@ fn the_numbers_for_a_window() {
         ),
         ("at least 64,000", default.clone(), self::window(80_000), (64_000, 12_800, 4_000, 68_000)),
         ("which may not fit", default.clone(), self::window(64_000), (54_400, 10_880, 3_200, 54_400)),
-        ("a tiny window", default.clone(), self::window(8_192), (6_963, 1_392, 409, 6_963)),
-        ("written for a tiny window", written(0.5), self::window(8_192), (4_096, 819, 409, 6_963)),
+        ("a small window", default.clone(), self::window(8_192), (6_144, 1_228, 819, 6_963)),
+        ("the smallest", default.clone(), self::window(4_096), (3_072, 614, 409, 3_481)),
+        ("just small", default.clone(), self::window(63_999), (47_999, 9_599, 6_399, 54_399)),
+        ("small, long replies", default.clone(), output(8_192, 4_096), (4_096, 819, 819, 6_963)),
+        ("written for a small window", written(0.5), self::window(8_192), (4_096, 819, 819, 6_963)),
         (
             "a small summariser",
             default.clone(),
@@ -98,7 +101,8 @@ fn a_summary_gets_a_fifth_of_what_it_stands_for() {
         (200_000, 0, 2_000),
         (200_000, 20_000, 4_000),
         (200_000, 1_000_000, 10_000),
-        (8_192, 5_000, 409),
+        (8_192, 5_000, 819),
+        (4_096, 2_000, 409),
         (10, 5_000, 1),
     ] {
         assert_eq!(limits(tokens).summary_budget(compacted), want, "{tokens} {compacted}");

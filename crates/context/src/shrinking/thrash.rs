@@ -11,6 +11,12 @@ pub(crate) const MOST_IN_VAIN: u32 = 2;
 /// What must be new since the last compaction: so many tokens, or this share of the threshold.
 const LEAST_GROWTH: u64 = 4_096;
 const LEAST_GROWTH_SHARE: u64 = 20;
+/// In small windows that many tokens would never be new; this share of the threshold is enough.
+const SMALL_GROWTH_SHARE: u64 = 8;
+/// The percentage of the window from which on a request may be refused.
+const FULL_PERCENT: u64 = 95;
+/// The percentage of the window below which a threshold can be raised.
+const LOW_PERCENT: u64 = 70;
 /// Nobody looks after shorter sessions.
 const SHORTEST_FOR_HYGIENE: usize = 4;
 
@@ -74,13 +80,17 @@ pub(crate) fn objection(settings: &CompressorSettings, limits: &Limits, view: &V
 
 fn too_soon(settings: &CompressorSettings, limits: &Limits, view: &View<'_>) -> Option<String> {
     let past = view.past;
-    let growth = LEAST_GROWTH.max(limits.threshold_tokens / LEAST_GROWTH_SHARE);
+    let tokens = view.tokens().value();
+    let growth = least_growth(limits.threshold_tokens);
+    // What no longer fits has to shrink, however soon that is.
+    let fits = tokens < limits.window_tokens / 100 * FULL_PERCENT;
     if let Some(left) = past.left
-        && view.tokens().value() < left.saturating_add(growth)
+        && fits
+        && tokens < left.saturating_add(growth)
     {
         return Some(format!(
-            "the last compaction left {left} tokens and fewer than {growth} are new; raise \
-             compression.threshold, or start afresh with /new"
+            "the last compaction left {left} tokens and fewer than {growth} are new; {}",
+            advice(settings, limits)
         ));
     }
     // Inside a turn it is tools that talk; there the number of compactions is what is limited.
@@ -88,6 +98,20 @@ fn too_soon(settings: &CompressorSettings, limits: &Limits, view: &View<'_>) -> 
     let is_silent = past.count > 0 && past.said_since < settings.min_user_tokens;
     (is_between_turns && is_silent)
         .then(|| "nobody said anything since the last compaction; /compress compacts all the same".to_owned())
+}
+
+/// New tokens since the last compaction that make another one worth its price.
+fn least_growth(threshold: u64) -> u64 {
+    LEAST_GROWTH.min(threshold / SMALL_GROWTH_SHARE).max(threshold / LEAST_GROWTH_SHARE)
+}
+
+/// The advice where compactions come too often: a higher threshold helps only where it leaves room.
+fn advice(settings: &CompressorSettings, limits: &Limits) -> &'static str {
+    let is_low = limits.threshold_tokens < limits.window_tokens / 100 * LOW_PERCENT;
+    match settings.threshold.is_some() && is_low {
+        true => "raise compression.threshold, or start afresh with /new",
+        false => "start afresh with /new, or use a model with a larger window",
+    }
 }
 
 #[cfg(test)]

@@ -109,3 +109,43 @@ fn what_stops_a_compaction_and_whom() {
         assert_eq!(found, stopped, "{name}");
     }
 }
+
+#[test]
+fn a_history_that_no_longer_fits_is_compacted_however_soon() {
+    let past = Past { count: 1, said_since: 50, left: Some(235_000), ..Default::default() };
+    let on = CompressorSettings::default();
+    for (messages, stopped) in [(1_000, true), (1_899, true), (1_900, false), (2_360, false)] {
+        let history = history(messages);
+        let found =
+            ask(&history, &past, Trigger::Loop, |limits, view| objection(&on, limits, view)).is_some();
+        assert_eq!(found, stopped, "{messages}");
+    }
+}
+
+#[test]
+fn a_threshold_is_to_be_raised_only_where_that_leaves_room() {
+    let limits = |window_tokens, threshold_tokens| Limits {
+        window_tokens,
+        threshold_tokens,
+        tail_tokens: 1,
+        tail_messages: 1,
+        max_summary_tokens: 1,
+        hygiene_tokens: 1,
+    };
+    let written = CompressorSettings { threshold: Some(0.5), ..Default::default() };
+    for (settings, limits, is_raised) in [
+        (&written, limits(200_000, 100_000), true),
+        (&written, limits(200_000, 170_000), false),
+        (&CompressorSettings::default(), limits(200_000, 100_000), false),
+        (&CompressorSettings::default(), limits(4_096, 3_072), false),
+    ] {
+        assert_eq!(advice(settings, &limits).contains("raise"), is_raised, "{limits:?}");
+    }
+}
+
+#[test]
+fn growth_that_is_worth_a_compaction_fits_into_the_window() {
+    for (threshold, want) in [(100_000, 5_000), (48_000, 4_096), (6_144, 768), (3_072, 384)] {
+        assert_eq!(least_growth(threshold), want, "{threshold}");
+    }
+}

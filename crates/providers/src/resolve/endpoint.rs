@@ -87,11 +87,19 @@ impl Endpoint {
         address::origin(&self.base_url)
     }
 
-    /// Whether this is where Ollama usually is, or it is called so. Only such a server is asked about itself
-    /// on the way to a conversation.
+    /// Whether this is where Ollama usually is, or it is called so.
     pub fn may_be_ollama(&self) -> bool {
-        let is_called_so = self.entry.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("ollama"));
-        self.is_loopback() && (is_called_so || self.base_url.port() == Some(local::OLLAMA_PORT))
+        self.may_be("ollama", local::OLLAMA_PORT)
+    }
+
+    /// Whether this is where LM Studio usually is, or it is called so.
+    pub(crate) fn may_be_lm_studio(&self) -> bool {
+        self.provider == "lmstudio" || self.may_be("lmstudio", local::LM_STUDIO_PORT)
+    }
+
+    fn may_be(&self, name: &str, port: u16) -> bool {
+        let is_called_so = self.entry.as_deref().is_some_and(|entry| entry.eq_ignore_ascii_case(name));
+        self.is_loopback() && (is_called_so || self.base_url.port() == Some(port))
     }
 
     /// Whether it runs on this machine.

@@ -7,7 +7,7 @@ use crate::{Runtime, RuntimeError, learned_windows, model_facts, prompting};
 use hermes_agent::TurnReport;
 use hermes_conversation::{CacheBreak, Lease, SessionId, UserMessage};
 use hermes_prompt::{Layers, SystemPrompt};
-use hermes_providers::{Asker, Basis, Endpoint, FactSource, probe};
+use hermes_providers::{Endpoint, FactSource};
 use hermes_store::{SessionDb, Target};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -36,28 +36,30 @@ impl SessionHandle<'_> {
             }
         }
         self.layers = Some(layers);
-        (self.is_told, self.has_looked, self.has_asked) = (false, false, false);
+        (self.is_told, self.has_learned_window, self.has_asked) = (false, false, false);
+        self.has_learned_efforts = false;
+        self.fitted_to = None;
         self.speak_to(endpoint)
     }
 
-    /// Finds out what window the model really has, before its first turn here. Only Ollama is asked.
-    pub(super) async fn look_at_ollama(&mut self) -> Result<(), RuntimeError> {
-        if std::mem::replace(&mut self.has_looked, true) {
+    /// Asks an LM Studio server, once for each model, for the efforts that it advertises.
+    pub(super) async fn learn_efforts(&mut self) -> Result<(), RuntimeError> {
+        if std::mem::replace(&mut self.has_learned_efforts, true) {
             return Ok(());
         }
-        if let Some(endpoint) = Box::pin(self.runtime.with_efforts(&self.endpoint)).await? {
-            return self.speak_to(endpoint);
+        match Box::pin(self.runtime.with_efforts(&self.endpoint)).await? {
+            Some(endpoint) => self.speak_to(endpoint),
+            None => Ok(()),
         }
-        let Some(endpoint) = self.runtime.with_ollama_window(&self.endpoint).await? else { return Ok(()) };
-        self.speak_to(endpoint)
     }
 
-    /// Asks an endpoint how large the model's window is, where nobody knows and the conversation is no longer
-    /// short with what is said now: until then it does not matter, and a first answer should not wait for it.
+    /// Asks an endpoint elsewhere how large the model's window is, where nobody knows and the conversation is no
+    /// longer short with what is said now: until then it does not matter, and a first answer should not wait for
+    /// it. Servers on this machine are asked before, see [`SessionHandle::learn_window`].
     pub(super) async fn look_at_window(&mut self, now: &UserMessage) -> Result<(), RuntimeError> {
         /// What fits anywhere.
         const SHORT: u64 = 8_000;
-        if self.has_asked {
+        if self.has_asked || self.endpoint.is_loopback() {
             return Ok(());
         }
         let tokens = |text: &str| text.len() as u64 / 4;
@@ -67,7 +69,7 @@ impl SessionHandle<'_> {
         if earlier + tokens(now.content.as_text()) < SHORT {
             return Ok(());
         }
-        let (home, mut endpoint) = (self.runtime.home(), self.endpoint.clone());
+        let (home, endpoint) = (self.runtime.home(), self.endpoint.clone());
         let source = |endpoint: &Endpoint| model_facts::known(home, endpoint).window.source;
         // What serves a model at an address of somebody's own may give it less than it was made for.
         let is_known = |endpoint: &Endpoint| match source(endpoint) {
@@ -75,25 +77,12 @@ impl SessionHandle<'_> {
             FactSource::BuiltIn => endpoint.provider != "custom",
             FactSource::Config | FactSource::Endpoint | FactSource::Remembered => true,
         };
-        // A server on this machine may have been started anew with another window since.
-        let may_have_changed = endpoint.is_loopback() && source(&endpoint) == FactSource::Remembered;
-        let learned = learned_windows::learned(home, &endpoint).filter(|_| may_have_changed);
-        if learned.is_none() && is_known(&endpoint) {
+        if is_known(&endpoint) {
             return Ok(());
         }
         self.has_asked = true;
         let asker = asker(&self.runtime.config, ASKING)?;
-        if learned.is_some() {
-            let given = given_window(&endpoint, &asker).await;
-            let Some(given) = given.filter(|given| Some(*given) != learned) else { return Ok(()) };
-            learned_windows::learn(home, &endpoint, given);
-            return self.speak_to(endpoint);
-        }
         model_facts::ask(home, &endpoint, &asker).await;
-        if !is_known(&endpoint) {
-            let Some(given) = given_window(&endpoint, &asker).await else { return Ok(()) };
-            endpoint.context_length = Some(given);
-        }
         self.speak_to(endpoint)
     }
 
@@ -107,7 +96,7 @@ impl SessionHandle<'_> {
         }
     }
 
-    fn speak_to(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
+    pub(super) fn speak_to(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
         // What is wrong with the fallbacks was said when the session was opened.
         (self.route, _) = self.runtime.route(&endpoint, self.standing.tap(self.runtime))?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
@@ -115,13 +104,6 @@ impl SessionHandle<'_> {
         self.endpoint = endpoint;
         Ok(())
     }
-}
-
-/// The window that a server on this machine gives the model; what the model was made for is no answer.
-async fn given_window(endpoint: &Endpoint, asker: &Asker) -> Option<u64> {
-    let probed = probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), asker).await;
-    let window = probed.and_then(|server| server.window);
-    window.filter(|window| window.basis != Basis::Trained).map(|window| window.tokens)
 }
 
 /// Stores a new system prompt for a session that changes its model.

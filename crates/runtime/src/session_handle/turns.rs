@@ -29,8 +29,12 @@ impl SessionHandle<'_> {
         if self.is_unsure {
             self.read_again().await?;
         }
-        self.look_at_ollama().await?;
+        self.learn_efforts().await?;
+        self.learn_window().await?;
         self.look_at_window(&input.message).await?;
+        if let Some(notice) = self.fit_to_window().await? {
+            events.relay().send(TurnEvent::Status(notice)).await;
+        }
         self.store_session().await?;
         if !self.stays_in_place()? {
             self.keep_words(&mut input).await?;

@@ -38,6 +38,8 @@ pub(super) struct State {
     pub(super) expected_rejections: usize,
     pub(super) strict_end: bool,
     pub(super) requests: Vec<Recorded>,
+    /// Requests about the server itself, which are not model calls.
+    pub(super) questions: Vec<Recorded>,
     pub(super) rejections: Vec<Rejection>,
     replies: u64,
     mishaps: Vec<String>,
@@ -53,6 +55,17 @@ impl Default for Shared {
     fn default() -> Self {
         Self { state: Mutex::default(), seen: watch::Sender::new(Seen::default()) }
     }
+}
+
+/// Whether a request asks what the server is and which models it has.
+fn is_question(request: &Recorded) -> bool {
+    let is_about_server =
+        request.path.starts_with("/api/") || ["/props", "/v1/models"].contains(&request.path.as_str());
+    request.method == "GET" && is_about_server
+}
+
+fn no_such_path(path: &str) -> Outgoing {
+    error(404, &json!({"error": {"message": format!("no such path: {path}")}}))
 }
 
 impl Shared {
@@ -76,13 +89,19 @@ impl Shared {
     pub(super) fn answer(&self, request: &Request, connection: u64) -> Outgoing {
         let recorded = Recorded::new(request, connection);
         let body = recorded.json.clone();
+        if is_question(&recorded) {
+            self.with(|state| state.questions.push(recorded));
+            return match request.path.as_str() {
+                "/v1/models" => Outgoing::json(200, &models_body("fake")),
+                path => no_such_path(path),
+            };
+        }
         self.with(|state| state.requests.push(recorded));
         let outgoing = match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/v1/chat/completions") => self.complete(ApiMode::ChatCompletions, &body),
             ("POST", "/v1/messages") => self.complete(ApiMode::AnthropicMessages, &body),
             ("POST", "/v1/responses") => self.complete(ApiMode::CodexResponses, &body),
-            ("GET", "/v1/models") => Outgoing::json(200, &models_body("fake")),
-            _ => error(404, &json!({"error": {"message": format!("no such path: {}", request.path)}})),
+            _ => no_such_path(&request.path),
         };
         self.note(|seen| seen.requests += 1);
         outgoing

@@ -4,6 +4,7 @@ use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::page::{self, Found, Window};
 use super::regular;
 use crate::fuzzy::alike;
+use crate::limits;
 use crate::protect::Places;
 use crate::reads::{Advice, Page, Version};
 use crate::text::head;
@@ -93,7 +94,8 @@ impl Tool for ReadFile {
                 version.size
             )));
         };
-        let text = numbered(lines, args.offset, cx);
+        let most = limits::page_limit(scope.result_limit, cx.settings().file_read_max_chars);
+        let text = numbered(lines, args.offset, most, cx);
         let whole = args.offset == 1 && text.next_offset(total_lines).is_none();
         cx.reads().gave(wanted, version, whole);
         Ok(report(text, total_lines, version.size, advice).with_origin(untrusted::origin_of(&path)))
@@ -165,7 +167,7 @@ impl Numbered {
     }
 }
 
-fn numbered(lines: Vec<String>, offset: usize, cx: &ToolContext) -> Numbered {
+fn numbered(lines: Vec<String>, offset: usize, most: usize, cx: &ToolContext) -> Numbered {
     let settings = cx.settings();
     let mut text = Numbered { content: String::new(), next: offset, over_budget: false, cut_lines: 0 };
     // Cleaned as one text, because a key may span lines, and before lines are cut or numbered.
@@ -179,7 +181,7 @@ fn numbered(lines: Vec<String>, offset: usize, cx: &ToolContext) -> Numbered {
             text.cut_lines += 1;
         }
         chars += entry.chars().count() + 1;
-        if chars > settings.file_read_max_chars && text.next > offset {
+        if chars > most && text.next > offset {
             text.over_budget = true;
             break;
         }
