@@ -6,7 +6,7 @@ use crate::args::Common;
 use crate::exit::{Exit, Failure, with_causes};
 use crate::{config_command, launch, term};
 use clap::{Subcommand, ValueEnum};
-use hermes_runtime::memory_book;
+use hermes_runtime::{forget_pending, memory_book, pending};
 use hermes_store::memory::{Author, ChangeId, MemoryBook, MemoryError, Op, Target};
 
 #[derive(Debug, Subcommand)]
@@ -55,6 +55,18 @@ pub(crate) enum MemoryCommand {
         #[arg(long, value_enum)]
         target: Option<TargetName>,
     },
+    /// List changes that wait for your approval (memory.write_approval)
+    Pending,
+    /// Make a change that waits for your approval
+    Approve {
+        /// As `hermes memory pending` names it, or `all`
+        id: String,
+    },
+    /// Drop a change that waits for your approval
+    Reject {
+        /// As `hermes memory pending` names it, or `all`
+        id: String,
+    },
     /// Take a change back; later changes stay
     ///
     /// Without a CHANGE, the newest that was not taken back yet; again, the one before it. An undo is a
@@ -100,6 +112,9 @@ pub(crate) fn run(command: MemoryCommand, common: &Common) -> Result<Exit, Failu
             change(&book, target, Op::Remove { old_text: old.join(" ") }, common)
         }
         MemoryCommand::Undo { change, target } => undo(&book, change, target, common),
+        MemoryCommand::Pending => show::pending(&pending(&launch::home()?), common.json),
+        MemoryCommand::Approve { id } => decide(&book, &id, Decision::Approve, common),
+        MemoryCommand::Reject { id } => decide(&book, &id, Decision::Reject, common),
     }
 }
 
@@ -123,6 +138,35 @@ fn undo(
     let (undone, applied) =
         book.undo(wanted, target.map(Target::from), &Author::person()).map_err(failure)?;
     show::undone(&undone, &applied, common.json);
+    Ok(Exit::Answered)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    Approve,
+    Reject,
+}
+
+/// Makes or drops changes that wait. One that cannot be made goes on waiting.
+fn decide(book: &MemoryBook, id: &str, decision: Decision, common: &Common) -> Result<Exit, Failure> {
+    let home = launch::home()?;
+    let all = pending(&home);
+    let chosen: Vec<_> = all.iter().filter(|change| id == "all" || change.id == id).collect();
+    if chosen.is_empty() {
+        return Err(Failure::usage(format!("no change waits as `{id}`; `hermes memory pending` lists them")));
+    }
+    for change in chosen {
+        if decision == Decision::Approve {
+            let (target, ops) = change.change().ok_or_else(|| {
+                Failure::usage(format!("the change {} cannot be read; reject it", change.id))
+            })?;
+            let applied = book.apply(target, &ops, &Author::model(&change.origin)).map_err(failure)?;
+            show::changed(&applied, common.json);
+        }
+        forget_pending(&home, change).map_err(|error| {
+            Failure::new(Exit::Permission, format!("cannot remove the change {}: {error}", change.id))
+        })?;
+    }
     Ok(Exit::Answered)
 }
 

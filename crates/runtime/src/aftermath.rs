@@ -32,7 +32,7 @@ pub(crate) async fn recover(
     }
     let (session, orphans) = (acquired.lease.session.as_str(), acquired.orphans.len());
     tracing::warn!(session, orphans, "the last turn was cut off; closing it");
-    let context = runtime.tool_context(&acquired.lease.session, runtime.launch.cwd.clone(), None)?;
+    let context = runtime.tool_context(&acquired.lease.session, runtime.launch.cwd.clone(), None, false)?;
     let mut search = Search {
         runtime,
         supervised: runtime.supervised(),

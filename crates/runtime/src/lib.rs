@@ -70,7 +70,9 @@ pub use hooks::{HookList, ListedHook, hooks, revoke_hook};
 pub use images::{Image, ImageError, message_with_images};
 pub use inspection::{LayerView, PromptTier, PromptView, ToolView};
 pub use letterbox::Letterbox;
-pub use memory::{MemoryProvider, SessionRecall, memory_book, recalled};
+pub use memory::{
+    MemoryProvider, PendingChange, SessionRecall, forget_pending, memory_book, pending, recalled,
+};
 pub use meter::{Budget, StoredMeter};
 pub use model_facts::list_prices;
 pub use model_switch::{Checked, ModelSwitch};

@@ -3,12 +3,14 @@
 //! The files and their rules are `store`'s ([`MemoryBook`]); here they meet the settings, and the tool
 //! that lets a model write them.
 
+mod pending;
 mod provider;
 mod recall;
 mod recalling;
 mod review;
 mod sessions;
 
+pub use pending::{PendingChange, forget_pending, pending};
 pub use provider::MemoryProvider;
 pub use recall::recalled;
 pub(crate) use recalling::Recalling;
@@ -20,7 +22,7 @@ use crate::{Runtime, RuntimeError, clock};
 use hermes_conversation::{BoxFuture, SessionId};
 use hermes_store::memory::{Author, MemoryBook, MemoryError, MemorySettings, Op, Target};
 use hermes_tools::{Memory, MemoryChange, MemoryTarget, Remembered, ToolError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -73,14 +75,51 @@ impl Runtime {
 /// The memory as the model of one session writes it.
 pub(crate) struct SessionMemory {
     book: MemoryBook,
+    home: PathBuf,
+    approval: WriteApproval,
     session: SessionId,
     failures: AtomicU32,
 }
 
+/// Who has to agree before a model changes the memory: `memory.write_approval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WriteApproval {
+    NotNeeded,
+    /// The user is there and is asked.
+    Asked,
+    /// The change waits until the user decides.
+    Staged,
+}
+
+impl WriteApproval {
+    pub(crate) fn of(config: &Config, is_watched: bool) -> Result<Self, ConfigError> {
+        Ok(match (config.boolean("memory.write_approval")?, is_watched) {
+            (false, _) => Self::NotNeeded,
+            (true, true) => Self::Asked,
+            (true, false) => Self::Staged,
+        })
+    }
+}
+
 impl SessionMemory {
-    pub(crate) fn of(runtime: &Runtime, session: &SessionId) -> Result<Arc<dyn Memory>, RuntimeError> {
+    pub(crate) fn of(
+        runtime: &Runtime,
+        session: &SessionId,
+        is_watched: bool,
+    ) -> Result<Arc<dyn Memory>, RuntimeError> {
         let (book, session) = (runtime.memory()?, session.clone());
-        Ok(Arc::new(Self { book, session, failures: AtomicU32::new(0) }))
+        let approval = WriteApproval::of(runtime.config(), is_watched)?;
+        let home = runtime.home().path().to_owned();
+        Ok(Arc::new(Self { book, home, approval, session, failures: AtomicU32::new(0) }))
+    }
+
+    /// Keeps changes for the user to decide about.
+    fn stage(&self, target: Target, ops: &[Op]) -> Result<Remembered, ToolError> {
+        let staged = pending::stage(&self.home, target, ops, self.session.as_str());
+        let id = staged.map_err(|error| ToolError::failed(format!("the change cannot be kept: {error}")))?;
+        let page = self.book.page(target).map_err(|error| ToolError::failed(with_cause(&error)))?;
+        let (usage, entry_count) = (page.usage(), page.entries.len());
+        Ok(Remembered { usage, entry_count, is_changed: false, pending: Some(id) })
     }
 
     /// What the model hears, with what it needs to do better.
@@ -119,6 +158,10 @@ impl SessionMemory {
 }
 
 impl Memory for SessionMemory {
+    fn asks_first(&self) -> bool {
+        self.approval == WriteApproval::Asked
+    }
+
     fn change(
         &self,
         target: MemoryTarget,
@@ -133,6 +176,9 @@ impl Memory for SessionMemory {
                 )));
             }
             let ops: Vec<Op> = changes.into_iter().map(op).collect();
+            if self.approval == WriteApproval::Staged {
+                return self.stage(target, &ops);
+            }
             let (book, author) = (self.book.clone(), Author::model(self.session.as_str()));
             // Waits for the disk and perhaps for another process; a change that was begun is finished.
             let written = tokio::task::spawn_blocking(move || book.apply(target, &ops, &author)).await;
@@ -149,6 +195,7 @@ impl Memory for SessionMemory {
                         usage: done.page.usage(),
                         entry_count: done.page.entries.len(),
                         is_changed: done.change.is_some(),
+                        pending: None,
                     })
                 }
                 Ok(Err(error)) => Err(self.explained(target, error).await),

@@ -296,13 +296,14 @@ impl Runtime {
         session: &SessionId,
         cwd: PathBuf,
         delegate: Option<Arc<dyn Delegate>>,
+        is_watched: bool,
     ) -> Result<Arc<ToolContext>, RuntimeError> {
         let passthrough = self.config.list("terminal.env_passthrough")?;
         let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         Ok(Arc::new(ToolContext::new(ToolSetup {
             session: session.to_string(),
             delegate,
-            memory: Some(SessionMemory::of(self, session)?),
+            memory: Some(SessionMemory::of(self, session, is_watched)?),
             skills: Some(self.skills()),
             earlier: Some(Arc::new(SessionEarlier { runtime: self.clone(), session: session.clone() })),
             cwd,

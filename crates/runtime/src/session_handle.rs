@@ -243,7 +243,7 @@ impl<'a> SessionHandle<'a> {
         let summaries = Arc::new(Summaries::of(runtime, &endpoint));
         let current = Arc::new(Mutex::new(endpoint.clone()));
         let delegate = Delegator::at(runtime, &id, &current, standing.depth)?;
-        let tool_context = runtime.tool_context(&id, cwd, delegate)?;
+        let tool_context = runtime.tool_context(&id, cwd, delegate, ask.is_present())?;
         Ok(Self {
             runtime,
             id,

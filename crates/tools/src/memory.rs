@@ -32,10 +32,17 @@ pub struct Remembered {
     pub entry_count: usize,
     /// False when everything was so already.
     pub is_changed: bool,
+    /// The id under which the changes wait for the user's approval, where they do.
+    pub pending: Option<String>,
 }
 
 /// Keeps what is remembered across sessions.
 pub trait Memory: Send + Sync {
+    /// Whether the user is asked before a change.
+    fn asks_first(&self) -> bool {
+        false
+    }
+
     /// Carries out all changes, or none. What is refused comes with all that is needed to do better:
     /// the entries as they are, or those that matched.
     fn change(

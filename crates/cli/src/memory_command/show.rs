@@ -4,7 +4,7 @@ use super::failure;
 use crate::exit::{Exit, Failure};
 use crate::sessions_command::local_time;
 use crate::term::{self, one_line, printable, revealed};
-use hermes_runtime::{ScanScope, scan_text};
+use hermes_runtime::{PendingChange, ScanScope, scan_text};
 use hermes_store::memory::{Applied, Change, Fate, MemoryBook, Page, Target};
 use serde_json::{Value, json};
 
@@ -111,6 +111,21 @@ fn change_json(change: &Change) -> Value {
         "origin": change.origin.as_str(), "session": change.session, "action": change.action,
         "undoes": change.undoes.map(|id| id.to_string()), "fate": change.fate.as_str(),
         "before": change.before, "after": change.after })
+}
+
+/// Lists changes that wait for approval.
+pub(super) fn pending(changes: &[PendingChange], json: bool) -> Result<Exit, Failure> {
+    if json {
+        term::print_line(&serde_json::json!(changes).to_string());
+        return Ok(Exit::Answered);
+    }
+    if changes.is_empty() {
+        term::print_line("no changes wait for approval");
+    }
+    for change in changes {
+        term::print_line(&term::printable(&format!("{}  {}", change.id, change.summary)));
+    }
+    Ok(Exit::Answered)
 }
 
 pub(super) fn changed(applied: &Applied, is_json: bool) {

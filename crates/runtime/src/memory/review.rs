@@ -4,7 +4,7 @@
 //! others, and what is kept here speaks to every later session. What it wants written goes through the same
 //! checks as everything else. Off unless `memory.nudge_interval` says after how many turns.
 
-use super::stored_as_json;
+use super::{WriteApproval, pending, stored_as_json};
 use crate::{Runtime, RuntimeError};
 use futures::FutureExt;
 use hermes_agent::auxiliary::ask_in_order;
@@ -12,6 +12,7 @@ use hermes_conversation::{AuxRequest, AuxTask, History, Message, SessionId};
 use hermes_providers::Endpoint;
 use hermes_store::memory::{Author, Change, MemoryBook, Op, Target};
 use serde::Deserialize;
+use std::path::Path;
 use std::sync::Arc;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -61,6 +62,8 @@ impl Review {
         self.seen = Some(said);
         let (stops, limits) = runtime.helper(own).prepare(AuxTask::Review)?;
         let (book, resting) = (runtime.memory()?, runtime.resting.clone());
+        let is_staged = WriteApproval::of(runtime.config(), false)? == WriteApproval::Staged;
+        let home = runtime.home().path().to_owned();
         let (id, messages) = (id.clone(), history.messages().to_vec());
         let looking = tokio::spawn(async move {
             let reading = book.clone();
@@ -71,6 +74,9 @@ impl Review {
                 return Vec::new();
             };
             let changes = changes_in(&answer);
+            if is_staged {
+                return stage(&home, &book, changes, &id);
+            }
             let author = Author::review(id.as_str());
             tokio::task::spawn_blocking(move || write(&book, changes, &author)).await.unwrap_or_default()
         });
@@ -138,6 +144,16 @@ fn changes_in(answer: &str) -> Vec<(Target, Op)> {
 }
 
 /// Each by itself: one that is refused takes no other with it.
+/// Keeps changes for the user to decide about. Nothing was written, so nothing is returned.
+fn stage(home: &Path, book: &MemoryBook, changes: Vec<(Target, Op)>, id: &SessionId) -> Vec<Change> {
+    for (target, op) in changes.into_iter().filter(|(target, _)| book.settings().is_enabled(*target)) {
+        if let Err(error) = pending::stage(home, target, &[op], id.as_str()) {
+            tracing::warn!(%error, "a change that a review wanted could not be kept");
+        }
+    }
+    Vec::new()
+}
+
 fn write(book: &MemoryBook, changes: Vec<(Target, Op)>, author: &Author) -> Vec<Change> {
     let mut made = Vec::new();
     for (target, op) in changes.into_iter().filter(|(target, _)| book.settings().is_enabled(*target)) {

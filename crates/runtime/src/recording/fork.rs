@@ -118,7 +118,7 @@ impl Surroundings for Here<'_> {
         // The folder of the recording may be on another machine.
         let cwd = if cwd.is_dir() { cwd } else { self.runtime.launch.cwd.clone() };
         self.runtime
-            .tool_context(&SessionId::new("fork"), cwd, None)
+            .tool_context(&SessionId::new("fork"), cwd, None, false)
             .map_err(|error| setup(&error.to_string()))
     }
 

@@ -6,7 +6,7 @@ use crate::clock::now;
 use crate::context_engine::choose;
 use crate::delegation::Delegator;
 use crate::summaries::Summaries;
-use crate::{Runtime, RuntimeError, model_facts};
+use crate::{Runtime, RuntimeError, model_facts, small_window};
 use hermes_agent::{Compacted, ContextState, Input, Ports, PreparedEpoch, Weighed, adopt, compact, prepare};
 use hermes_context::{Summarise as _, Window};
 use hermes_conversation::{
@@ -218,7 +218,8 @@ impl SessionHandle<'_> {
     async fn move_to(&mut self, id: SessionId) -> Result<(), RuntimeError> {
         let stored = self.runtime.store()?.load(&id).await?;
         let delegate = Delegator::at(self.runtime, &id, &self.current, self.standing.depth)?;
-        let context = self.runtime.tool_context(&id, self.tool_context.cwd(), delegate)?;
+        let context =
+            self.runtime.tool_context(&id, self.tool_context.cwd(), delegate, self.ask.is_present())?;
         std::mem::replace(&mut self.tool_context, context).leave().await;
         if let Some(external) = &self.external {
             external.move_to(id.to_string()).await;
@@ -299,7 +300,11 @@ impl Runtime {
         };
         let history = History::restore(stored.messages);
         let system = stored.system_prompt.unwrap_or_default();
-        let parts = Weighed::estimated(&system, &self.registry().definitions(), history.messages());
+        let tools = match small_window::fitting_tools(&self.registry(), window.tokens.unwrap_or(u64::MAX)) {
+            Some((fitting, _)) => fitting.definitions(),
+            None => self.registry().definitions(),
+        };
+        let parts = Weighed::estimated(&system, &tools, history.messages());
         let count = self.store()?.latest_epoch_count(id).await?;
         Ok(ContextMeter {
             engine: engine.name(),

@@ -58,6 +58,27 @@ impl Tool for MemoryTool {
         Effect::Any
     }
 
+    fn approval(&self, args: &MemoryArgs, cx: &ToolContext) -> Option<String> {
+        let operation = |action: &Action, content: &Option<String>, old: &Option<String>| {
+            let action = match action {
+                Action::Add => "add",
+                Action::Replace => "replace",
+                Action::Remove => "remove",
+            };
+            let old = old.as_ref().map(|old| format!(" {old:?}")).unwrap_or_default();
+            let content = content.as_ref().map(|content| format!(" {content:?}")).unwrap_or_default();
+            format!("{action}{old}{content}")
+        };
+        let given = args.operations.as_deref().unwrap_or_default();
+        let mut all: Vec<String> =
+            given.iter().map(|one| operation(&one.action, &one.content, &one.old_text)).collect();
+        if let (true, Some(action)) = (all.is_empty(), &args.action) {
+            all.push(operation(action, &args.content, &args.old_text));
+        }
+        let is_asked = cx.memory().is_some_and(|memory| memory.asks_first());
+        is_asked.then(|| format!("change the memory: {}", all.join("; ")))
+    }
+
     async fn run(&self, args: MemoryArgs, cx: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {
         let Some(memory) = cx.memory() else { return Err(ToolError::failed(NOWHERE)) };
         let target = args.target;
@@ -99,7 +120,11 @@ fn message(changes: &[MemoryChange]) -> String {
 
 /// Without the entries: a model that sees them goes on polishing them.
 fn answer(target: MemoryTarget, message: String, done: Remembered) -> serde_json::Value {
-    let message = if done.is_changed { message } else { "Nothing to do: it is so already.".to_owned() };
+    let message = match (&done.pending, done.is_changed) {
+        (Some(id), _) => format!("Not made yet: the change waits for the user's approval as {id}."),
+        (None, true) => message,
+        (None, false) => "Nothing to do: it is so already.".to_owned(),
+    };
     json!({
         "success": true,
         "target": target,

@@ -23,7 +23,12 @@ impl Memory for Notes {
             }
             let is_changed = !changes.contains(&MemoryChange::Add { content: "again".to_owned() });
             self.0.lock().unwrap().push((target, changes));
-            Ok(Remembered { usage: "0% — 8/2,200 chars".to_owned(), entry_count: 1, is_changed })
+            Ok(Remembered {
+                usage: "0% — 8/2,200 chars".to_owned(),
+                entry_count: 1,
+                is_changed,
+                pending: None,
+            })
         })
     }
 }
