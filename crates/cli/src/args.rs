@@ -47,6 +47,9 @@ pub(crate) struct Common {
     /// Tools to offer, by toolset: terminal,file,todo,skills,delegation (`all` = everything)
     #[arg(short, long, value_name = "A,B", value_delimiter = ',', global = true)]
     pub(crate) toolsets: Option<Vec<String>>,
+    /// Put the texts of these skills into the system prompt of a new session
+    #[arg(short, long, value_name = "A,B", value_delimiter = ',', global = true)]
+    pub(crate) skills: Vec<String>,
     /// Continue a session: its id, the start of its id, its title, or `latest`
     #[arg(short, long, value_name = "ID|TITLE", global = true)]
     pub(crate) resume: Option<String>,

@@ -59,7 +59,9 @@ impl From<RuntimeError> for Failure {
             | RuntimeError::UnkeptPromise { .. }
             | RuntimeError::Prefill { .. } => Exit::Config,
             RuntimeError::UnlistedModel { .. } => Exit::Usage,
-            RuntimeError::NoAnswer(_) => Exit::FailedTurn,
+            RuntimeError::NoAnswer(_) | RuntimeError::UnknownSkills(_) | RuntimeError::Skill(_) => {
+                Exit::FailedTurn
+            }
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),
             RuntimeError::Credentials(error) => of_credentials(error),

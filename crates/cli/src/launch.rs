@@ -113,8 +113,12 @@ pub(crate) async fn session<'a>(
         (Some(which), _) => which.clone(),
         (None, Some(title)) if !title.is_empty() => title.clone(),
         (None, Some(_)) => newest(runtime, common).await?,
-        (None, None) => return Ok(runtime.start(ask)?),
+        (None, None) if common.skills.is_empty() => return Ok(runtime.start(ask)?),
+        (None, None) => return Ok(runtime.start_with_skills(&common.skills, ask)?),
     };
+    if !common.skills.is_empty() {
+        return Err(Failure::usage("--skills is for new sessions; type /NAME to use a skill in this one"));
+    }
     if ask.is_present() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         trust::ask_before_resume(runtime.store()?, &which).await?;
     }

@@ -6,6 +6,7 @@ use crate::home::HomeError;
 use crate::recording::RecordingError;
 use hermes_providers::ResolveError;
 use hermes_store::StoreError;
+use hermes_store::skills::SkillError;
 use hermes_tools::ToolsetError;
 use std::path::PathBuf;
 
@@ -39,6 +40,11 @@ pub enum RuntimeError {
         did_you_mean(close)
     )]
     UnlistedModel { model: String, provider: String, close: Vec<String> },
+    /// None of the skills that a session is to begin with exists.
+    #[error("unknown skills: {0}; `hermes skills list` names those there are")]
+    UnknownSkills(String),
+    #[error(transparent)]
+    Skill(#[from] SkillError),
     #[error(transparent)]
     Toolsets(#[from] ToolsetError),
     #[error(transparent)]

@@ -229,6 +229,22 @@ impl Runtime {
         SessionHandle::fresh(self, None, ask)
     }
 
+    /// A session whose system prompt has the texts of these skills. Names that no skill has are told in its
+    /// notices; it is an error if there is no other.
+    pub fn start_with_skills(
+        &self,
+        skills: &[String],
+        ask: Arc<dyn AskUser>,
+    ) -> Result<SessionHandle<'_>, RuntimeError> {
+        let (text, unknown) = self.preloaded_skills(skills)?;
+        if text.is_empty() {
+            return Err(RuntimeError::UnknownSkills(unknown.join(", ")));
+        }
+        let mut session = SessionHandle::fresh(self, Some(text), ask)?;
+        session.note_unknown_skills(&unknown);
+        Ok(session)
+    }
+
     /// Continues a stored session, given by id, start of an id, title, or `latest`.
     pub async fn resume(
         &self,

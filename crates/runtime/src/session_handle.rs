@@ -125,6 +125,11 @@ impl<'a> SessionHandle<'a> {
         Self::begin(runtime, standing, runtime.endpoint()?, starting_folder(runtime)?, ask)
     }
 
+    pub(crate) fn note_unknown_skills(&mut self, names: &[String]) {
+        let notice = |name| format!("unknown skill `{name}`; `hermes skills list` names those there are");
+        self.notices.extend(names.iter().map(notice));
+    }
+
     /// Gives a new session a past, which is stored with it: a turn that is over.
     pub(crate) async fn go_on_from(
         &mut self,

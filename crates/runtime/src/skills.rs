@@ -12,7 +12,8 @@ use crate::home::Home;
 use crate::{Runtime, RuntimeError, fence_key};
 use hermes_guard::{FenceKey, Scope, scan};
 use hermes_store::skills::{
-    Bundle, IndexQuery, Invocation, SkillEdit, SkillError, SkillIndex, SkillShelf, bundles, invocation, slug,
+    Bundle, IndexQuery, Invocation, SkillEdit, SkillError, SkillIndex, SkillShelf, bundles, invocation,
+    preloaded, slug,
 };
 use hermes_tools::{ChangedSkill, ListedSkill, Registry, SkillChange, Skills, ViewedSkill};
 use std::path::Path;
@@ -69,6 +70,27 @@ impl Runtime {
 
     pub(crate) fn skills(&self) -> Arc<dyn Skills> {
         Arc::new(HomeSkills(self.clone()))
+    }
+
+    /// The texts of skills for a system prompt, and the names that no skill has.
+    pub(crate) fn preloaded_skills(&self, names: &[String]) -> Result<(String, Vec<String>), RuntimeError> {
+        let shelf = shelf(self.home(), self.config())?;
+        let values = self.config().skill_values();
+        let call = Invocation {
+            session: "",
+            instruction: "",
+            config: &values,
+            keeps_variables: !self.config().boolean("skills.template_vars")?,
+        };
+        let (mut texts, mut unknown) = (Vec::new(), Vec::new());
+        for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+            match shelf.find(name).and_then(|skill| preloaded(&shelf, skill, &call)) {
+                Ok(text) => texts.push(text.trim_end().to_owned()),
+                Err(SkillError::Unknown { .. }) => unknown.push(name.to_owned()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok((texts.join("\n\n"), unknown))
     }
 
     /// The message that `/<name> words` stands for, if a bundle or a skill has that name.

@@ -30,7 +30,7 @@ pub use files::{LinkedFiles, SkillText};
 pub use front::{ConfigValue, Front, MAX_DESCRIPTION, MAX_NAME, MAX_SKILL_CHARS, body as skill_body};
 pub use index::{DEFAULT_INDEX_BYTES, IndexQuery, SkillIndex};
 pub use install::{Brought, InstallOptions, Installed, Quarantine};
-pub use invocation::{Invocation, invocation};
+pub use invocation::{Invocation, invocation, preloaded};
 pub use lock_file::{Checked, InstalledSkill, LockFile, State};
 pub use parcel::{MAX_PACKED, PackedFile, Parcel, ParcelError};
 pub use source::SkillSource;

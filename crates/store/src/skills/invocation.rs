@@ -24,6 +24,13 @@ pub fn invocation(shelf: &SkillShelf, skill: &Skill, call: &Invocation<'_>) -> R
     Ok(message)
 }
 
+/// A skill as a part of the system prompt, without a request.
+pub fn preloaded(shelf: &SkillShelf, skill: &Skill, call: &Invocation<'_>) -> Result<String, SkillError> {
+    let mut text = String::new();
+    add(&mut text, shelf, skill, call)?;
+    Ok(text)
+}
+
 impl Bundle {
     /// The message for all skills of a bundle. One that is not there is named in it.
     pub fn invocation(&self, shelf: &SkillShelf, call: &Invocation<'_>) -> Result<String, SkillError> {
