@@ -17,7 +17,7 @@ use crate::{json_events, launch, listening, signals};
 use hermes_conversation::{Cost, CostStatus, MailMode, Message};
 use hermes_runtime::busy::{self, WhileBusy};
 use hermes_runtime::commands::{self, Action, Line};
-use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle};
+use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle, config};
 use hermes_store::skills::SkillError;
 use hermes_tools::AskUser;
 use std::io::stdout;
@@ -223,6 +223,7 @@ impl<'a> Chat<'a> {
             Action::Context => self.show_context(),
             Action::Pin { text } => self.pin(text.as_deref()).await,
             Action::Unpin { number } => self.unpin(number.as_deref()).await,
+            Action::Personality { name } => self.personality(name.as_deref()),
             Action::StatusBar => {
                 self.shows_status = !self.shows_status;
                 self.note(if self.shows_status { "the status line is shown" } else { "no status line" });
@@ -248,6 +249,27 @@ impl<'a> Chat<'a> {
             Action::Model { name: Some(words) } => self.switch_model(&words).await,
         }
         Ok(Flow::Stay)
+    }
+
+    /// Lists personalities, or uses one in this session and in later ones.
+    fn personality(&mut self, name: Option<&str>) {
+        let Some(name) = name else {
+            return match self.session.personalities() {
+                Ok(names) => self.note(&format!("personalities: {}, none", names.join(", "))),
+                Err(error) => self.complain(&Failure::from(error).line),
+            };
+        };
+        match self.session.set_personality(name) {
+            Ok(Ok(found)) => match config::set(self.runtime.home(), "display.personality", found.name()) {
+                Ok(_) if found.name().is_empty() => self.note("no personality"),
+                Ok(_) => self.note(&format!("personality: {}", found.name())),
+                Err(error) => self.complain(&format!("the personality is not saved: {error}")),
+            },
+            Ok(Err(names)) => {
+                self.note(&format!("unknown personality; there are {}, none", names.join(", ")));
+            }
+            Err(error) => self.complain(&Failure::from(error).line),
+        }
     }
 
     async fn start_new(&mut self, title: Option<String>) {

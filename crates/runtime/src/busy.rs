@@ -41,6 +41,7 @@ pub fn while_busy(line: &str, mode: MailMode) -> WhileBusy {
             | Action::Title { .. }
             | Action::Usage
             | Action::StatusBar
+            | Action::Personality { .. }
             | Action::Compress { .. }
             | Action::Context
             | Action::Pin { .. }

@@ -52,6 +52,10 @@ pub enum Action {
     Unpin {
         number: Option<String>,
     },
+    /// Show or set the personality of replies.
+    Personality {
+        name: Option<String>,
+    },
     /// Show or hide the status line.
     StatusBar,
     Quit,
@@ -176,6 +180,13 @@ pub const TABLE: &[Command] = &[
         arguments: "",
         help: "show or hide the line about the session after each answer",
         action: |_| Action::StatusBar,
+    },
+    Command {
+        name: "personality",
+        aliases: &[],
+        arguments: "[name]",
+        help: "list personalities, or use one from now on (`none` clears it)",
+        action: |name| Action::Personality { name },
     },
     Command { name: "quit", aliases: &["exit"], arguments: "", help: "leave", action: |_| Action::Quit },
 ];

@@ -33,6 +33,7 @@ mod model_switch;
 mod models;
 mod naming;
 mod past;
+mod personality;
 mod prompting;
 pub mod recording;
 mod references;
@@ -76,6 +77,7 @@ pub use memory::{
 pub use meter::{Budget, StoredMeter};
 pub use model_facts::list_prices;
 pub use model_switch::{Checked, ModelSwitch};
+pub use personality::Personality;
 pub use references::Referred;
 pub use runtime::{Launch, Resuming, Runtime};
 pub use session_handle::{ContextMeter, Parting, SessionHandle, SessionStatus};

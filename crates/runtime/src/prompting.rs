@@ -7,7 +7,7 @@ mod additions;
 mod project_files;
 mod surroundings;
 
-pub(crate) use additions::additions;
+pub(crate) use additions::{additions, overlays, unknown_personality};
 
 use crate::standing::Standing;
 use crate::{Runtime, RuntimeError, model_facts, small_window};

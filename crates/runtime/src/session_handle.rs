@@ -16,6 +16,7 @@ use crate::context_engine::{Choice, External, ToolWire, choose};
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::memory::{Review, review_notice};
 use crate::naming::Naming;
+use crate::personality::{self, Personality};
 use crate::standing::Standing;
 use crate::summaries::Summaries;
 use crate::{Letterbox, Resuming, Runtime, RuntimeError, aftermath, past, prompting};
@@ -130,6 +131,27 @@ impl<'a> SessionHandle<'a> {
         self.notices.extend(names.iter().map(notice));
     }
 
+    /// The names of all personalities.
+    pub fn personalities(&self) -> Result<Vec<String>, RuntimeError> {
+        let all = personality::all(&self.runtime.config)?;
+        Ok(all.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// Changes the personality of the session's replies from now on. `Err` has the names there are.
+    pub fn set_personality(&mut self, name: &str) -> Result<Result<Personality, Vec<String>>, RuntimeError> {
+        let found = match Personality::find(&self.runtime.config, name)? {
+            Ok(found) => found,
+            Err(names) => return Ok(Err(names)),
+        };
+        let own = self.runtime.config.text("agent.system_prompt")?;
+        self.standing.additions.system = prompting::overlays(&[own.as_deref(), found.overlay()]);
+        if let State::Live(session) = &mut self.state {
+            session.additions = self.standing.additions.clone();
+            session.ledger.declare(CacheBreak::Settings);
+        }
+        Ok(Ok(found))
+    }
+
     /// Gives a new session a past, which is stored with it: a turn that is over.
     pub(crate) async fn go_on_from(
         &mut self,
@@ -238,6 +260,7 @@ impl<'a> SessionHandle<'a> {
         }
         let (route, mut notices) = runtime.route(&endpoint, standing.tap(runtime))?;
         if standing.works_for.is_none() {
+            notices.extend(prompting::unknown_personality(&runtime.config)?);
             notices.extend(runtime.take_notices());
             let unasked = runtime.hooks.as_ref().filter(|_| !ask.is_present());
             notices.extend(unasked.map(|hooks| hooks.not_approved()).unwrap_or_default());

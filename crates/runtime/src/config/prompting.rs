@@ -6,6 +6,7 @@ use serde_json::Value;
 
 const TOOL_USE: &str = "agent.tool_use_enforcement";
 const HINTS: &str = "platform_hints";
+const PERSONALITIES: [&str; 2] = ["personalities", "agent.personalities"];
 
 impl Config {
     /// Which models are told to act: `auto`, true, false, or a list of names.
@@ -49,11 +50,49 @@ impl Config {
         }
     }
 
+    /// The user's personalities with their overlays: a text, or `system_prompt` with `tone` and `style`.
+    pub fn personalities(&self) -> Result<Vec<(String, String)>, ConfigError> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for place in PERSONALITIES {
+            let Some(Value::Object(found)) = self.layers().file.get(place) else { continue };
+            for (name, value) in found {
+                let (key, name) = (format!("{place}.{name}"), name.trim().to_lowercase());
+                let overlay =
+                    overlay(value).ok_or_else(|| self.wrong(&key, value, "a text, or `system_prompt`"))?;
+                if !all.iter().any(|(known, _)| *known == name) {
+                    all.push((name, overlay));
+                }
+            }
+        }
+        Ok(all)
+    }
+
     /// Whether a key of the file is read here.
     pub(super) fn is_prompt_key(key: &str) -> bool {
         key == TOOL_USE
             || key.starts_with("agent.tool_use_enforcement[")
             || key.starts_with("platform_hints.")
+            || PERSONALITIES.iter().any(|place| key.starts_with(&format!("{place}.")))
+    }
+}
+
+/// The overlay of one personality.
+fn overlay(value: &Value) -> Option<String> {
+    let text =
+        |name: &str| value.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Object(_) => {
+            let tone = text("tone").map(|tone| format!(" Tone: {tone}."));
+            let style = text("style").map(|style| format!(" Style: {style}."));
+            Some(format!(
+                "{}{}{}",
+                text("system_prompt")?,
+                tone.unwrap_or_default(),
+                style.unwrap_or_default()
+            ))
+        }
+        _ => None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Words that go with every request and are never stored: `agent.system_prompt` and a file of messages.
 
+use crate::config::Config;
+use crate::personality::Personality;
 use crate::{Runtime, RuntimeError};
 use hermes_conversation::{AssistantMessage, Message, UserMessage};
 use hermes_prompt::Additions;
@@ -10,13 +12,38 @@ use std::sync::Arc;
 /// What the settings add to requests.
 pub(crate) fn additions(runtime: &Runtime) -> Result<Additions, RuntimeError> {
     let config = &runtime.config;
-    let system = config.text("agent.system_prompt")?.filter(|text| !text.trim().is_empty());
+    let system = overlays(&[
+        config.text("agent.system_prompt")?.as_deref(),
+        personality(config)?.as_ref().and_then(Personality::overlay),
+    ]);
     let file = config.text("prefill_messages_file")?.filter(|path| !path.trim().is_empty());
     let prefill = match file {
         None => Vec::new(),
         Some(path) => read(&runtime.launch.home.path().join(&path))?,
     };
-    Ok(Additions { system: system.map(|text| text.trim_end().into()), prefill })
+    Ok(Additions { system, prefill })
+}
+
+/// The personality of the settings. One that does not exist is `None`; see [`unknown_personality`].
+pub(crate) fn personality(config: &Config) -> Result<Option<Personality>, RuntimeError> {
+    let name = config.text("display.personality")?.unwrap_or_default();
+    Ok(Personality::find(config, &name)?.ok())
+}
+
+/// A notice about a personality of the settings that does not exist.
+pub(crate) fn unknown_personality(config: &Config) -> Result<Option<String>, RuntimeError> {
+    let name = config.text("display.personality")?.unwrap_or_default();
+    let names = Personality::find(config, &name)?.err();
+    Ok(names.map(|names| {
+        format!("display.personality: unknown personality `{name}`; use one of {}", names.join(", "))
+    }))
+}
+
+/// Texts behind the system prompt, with a blank line between them.
+pub(crate) fn overlays(texts: &[Option<&str>]) -> Option<Arc<str>> {
+    let texts = texts.iter().flatten().map(|text| text.trim_end()).filter(|text| !text.trim().is_empty());
+    let all = texts.collect::<Vec<_>>().join("\n\n");
+    (!all.is_empty()).then(|| all.into())
 }
 
 #[derive(Deserialize)]
