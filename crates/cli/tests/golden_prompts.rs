@@ -32,7 +32,8 @@ impl Scene {
     /// The system prompt of a question that is asked in the folder, in a time zone.
     async fn sent(&self, args: &[&str], zone: &str) -> String {
         let mut command = hermes(self.home.path(), &self.folder(), &[args, &["-z", "hi"]].concat());
-        command.env("TZ", zone);
+        // Which programs there are is different everywhere, too.
+        command.env("TZ", zone).env("PATH", self.home.path().join("no-programs"));
         let out = finished(command).await;
         assert_eq!(code(&out), 0, "{}", stderr(&out));
         let bodies = self.provider.bodies();

@@ -2,6 +2,7 @@
 //!
 //! What changes least comes first, so that sessions of one day share the longest prefix.
 
+use crate::code_project::CodeProject;
 use crate::family::{self, ToolUse};
 use crate::platform::{self, HintChange};
 use crate::project::{self, ProjectFile};
@@ -28,6 +29,12 @@ pub struct Layers {
     pub surroundings: Vec<Surroundings>,
     /// The same, in the words of the settings.
     pub environment_hint: Option<String>,
+    /// Programs that commands can use.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
+    /// The code project that the working directory is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_project: Option<CodeProject>,
     /// Where the words will be read: `cli`, or the name of a chat platform.
     pub platform: String,
     pub platform_hint: HintChange,
@@ -153,6 +160,8 @@ impl Layers {
     fn stable(&self) -> Vec<Layer> {
         let has = |name: &str| self.tools.iter().any(|tool| tool == name);
         let has_tools = !self.tools.is_empty();
+        // A helper talks to a model, which asks about its task.
+        let is_helper = self.platform.is_empty();
         let own = |name, text: Option<String>| layer(Tier::Stable, name, None, text);
         let when = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
         let identity = match &self.identity {
@@ -163,12 +172,14 @@ impl Layers {
         let hint = platform::hint(&self.platform, &self.platform_hint);
         let all = [
             identity,
+            own("self help", when(has("terminal") && !is_helper, wording::SELF_HELP)),
             own("finish the work", when(has_tools && !self.without.finishing, wording::FINISH_THE_WORK)),
             own("call together", when(has_tools && !self.without.calling_together, wording::CALL_TOGETHER)),
             own("tools", wording::tool_guidance(has)),
             own("steering", when(has_tools, steering::NOTE)),
             own("model family", family),
             own("skills", self.skills.clone()),
+            own("model name", wording::model_name(&self.provider, &self.model)),
             own("environment", Some(self.environment())),
             own("platform", hint),
         ];
@@ -178,9 +189,14 @@ impl Layers {
     fn environment(&self) -> String {
         let facts = format!("Operating system: {}. Working directory at the start: {}.", self.os, self.cwd);
         let hints = self.surroundings.iter().map(|found| found.hint());
+        let programs = match &self.programs[..] {
+            [] => None,
+            names => Some(format!("Programs here: {}.", names.join(", "))),
+        };
         [facts.as_str()]
             .into_iter()
             .chain(hints)
+            .chain(programs.as_deref())
             .chain(self.environment_hint.as_deref())
             .collect::<Vec<_>>()
             .join(" ")
@@ -190,6 +206,7 @@ impl Layers {
         let files: Vec<&str> = self.project.iter().map(|file| file.source.as_str()).collect();
         let all = [
             layer(Tier::Context, "system message", None, self.system_message.clone()),
+            layer(Tier::Context, "code project", None, self.code_project.as_ref().map(CodeProject::text)),
             layer(Tier::Context, "project", Some(&files.join(", ")), project::section(&self.project)),
         ];
         all.into_iter().flatten().collect()
@@ -259,6 +276,8 @@ mod tests {
             skills: Some("## Skills\n\n(index)".into()),
             surroundings: vec![Surroundings::Wsl, Surroundings::Termux],
             environment_hint: Some("The disk is slow.".into()),
+            programs: vec!["git".into(), "python3".into()],
+            code_project: Some(CodeProject { branch: Some("main".into()), ..CodeProject::default() }),
             platform_hint: HintChange { replace: None, append: Some("No emoji.".into()) },
             system_message: Some("Answer in French.".into()),
             project: vec![
@@ -290,6 +309,15 @@ mod tests {
             format!("=== {platform} ===\n{}", SystemPrompt::assemble(&layers).as_str())
         });
         insta::assert_snapshot!(prompts.collect::<Vec<_>>().join("\n"));
+    }
+
+    #[test]
+    fn models_behind_alibaba_are_told_their_name() {
+        for (provider, want) in [("alibaba", true), ("alibaba-coding-plan", true), ("custom", false)] {
+            let layers = Layers { provider: provider.into(), model: "qwen3-max".into(), ..layers() };
+            let found = layers.all().into_iter().find(|layer| layer.name == "model name");
+            assert_eq!(found.is_some_and(|layer| layer.text.contains("qwen3-max")), want, "{provider}");
+        }
     }
 
     #[test]

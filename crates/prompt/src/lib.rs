@@ -4,6 +4,7 @@
 //! stored; after that it is only read.
 
 mod additions;
+mod code_project;
 mod family;
 mod layers;
 mod outline;
@@ -15,6 +16,7 @@ mod steering;
 mod wording;
 
 pub use additions::Additions;
+pub use code_project::CodeProject;
 pub use family::ToolUse;
 pub use layers::{BETWEEN, Layer, Layers, Sourced, Surroundings, SystemPrompt, Tier, Without};
 pub use outline::{OutlinedLayer, ShownLayer, taken_apart};

@@ -4,16 +4,19 @@
 //! session as the prompt it became.
 
 mod additions;
+mod code_project;
+mod programs;
 mod project_files;
 mod surroundings;
 
 pub(crate) use additions::{additions, overlays, unknown_personality};
 
+use crate::config::Config;
 use crate::standing::Standing;
 use crate::{Runtime, RuntimeError, model_facts, small_window};
 use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise, redact};
-use hermes_prompt::{Layers, Sourced, Without, project_file_limit, ready_file};
+use hermes_prompt::{CodeProject, Layers, Sourced, Without, project_file_limit, ready_file};
 use hermes_providers::Endpoint;
 use hermes_store::memory::Target;
 use hermes_tools::{OpenError, Opened, open_inside, open_regular, project_root};
@@ -67,7 +70,11 @@ pub(crate) fn gather(
         notices: Vec::new(),
     };
     // A helper is told what it needs by the one it works for.
+    if standing.registry.all_names().contains(&"terminal") && config.boolean("agent.environment_probe")? {
+        found.layers.programs = programs::installed(runtime.launch.shell.get("PATH"));
+    }
     if !is_helper && !config.boolean("agent.ignore_rules")? {
+        found.layers.code_project = code_project(config, cwd)?;
         found.read_soul(runtime, window);
         found.read_project(runtime, window, cwd)?;
         found.read_memory(runtime)?;
@@ -77,6 +84,17 @@ pub(crate) fn gather(
         small_window::shorten(&mut found.layers, window);
     }
     Ok(found)
+}
+
+/// The code project of a folder, as the settings want it.
+fn code_project(config: &Config, cwd: &Path) -> Result<Option<CodeProject>, RuntimeError> {
+    let found = match config.text("agent.coding_context")?.as_deref() {
+        Some("off") => return Ok(None),
+        Some("on") => Some(code_project::find(cwd).unwrap_or_default()),
+        _ => code_project::find(cwd),
+    };
+    let instructions = config.text("agent.coding_instructions")?.filter(|text| !text.trim().is_empty());
+    Ok(found.map(|project| CodeProject { instructions, ..project }))
 }
 
 impl Gathered {

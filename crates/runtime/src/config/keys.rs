@@ -123,7 +123,7 @@ use Env::{Switch, Value};
 const AUTO_OR_SWITCH: &[&str] = &["auto", "true", "on", "yes", "1", "false", "no", "0", "off"];
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 123] = [
+pub static KEYS: [Key; 126] = [
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
@@ -353,6 +353,19 @@ pub static KEYS: [Key; 123] = [
     .env(&[Value("HERMES_PREFILL_MESSAGES_FILE")]),
     text("agent.environment_hint", "words about this machine for the model")
         .env(&[Value("HERMES_ENVIRONMENT_HINT")]),
+    key(
+        "agent.environment_probe",
+        Kind::Boolean,
+        Fallback::Boolean(true),
+        "tell the model which common programs are installed",
+    ),
+    key(
+        "agent.coding_context",
+        Kind::Choice(&["auto", "on", "off"]),
+        Fallback::Text("auto"),
+        "tell the model about the code project of the working directory: auto means if there is one",
+    ),
+    text("agent.coding_instructions", "instructions for every code project"),
     text("display.personality", "personality of replies, such as concise or pirate; empty for none"),
     key(
         "memory.write_approval",
