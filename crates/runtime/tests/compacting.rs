@@ -242,7 +242,8 @@ async fn a_summary_has_no_keys() {
 async fn a_new_session_takes_over() {
     let scene = Scene::new("chat_completions").await;
     let config = scene.home.read("config.yaml");
-    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.5, in_place: false"));
+    // A share that is passed by a reply, between two turns, and not by a question.
+    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.51, in_place: false"));
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
     let first = session.id().clone();
@@ -389,7 +390,8 @@ async fn a_stored_session_is_measured_as_an_open_one() {
 async fn words_are_kept_before_a_new_session_takes_over() {
     let scene = Scene::new("chat_completions").await;
     let config = scene.home.read("config.yaml");
-    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.5, in_place: false"));
+    // A share that is passed by a reply, between two turns, and not by a question.
+    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.51, in_place: false"));
     let runtime = scene.runtime();
     let store = runtime.store().unwrap().clone();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
