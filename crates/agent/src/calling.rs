@@ -149,8 +149,9 @@ impl Heard {
     }
 
     /// Shows a piece of text, unless it may turn out to be a tool call.
-    fn pass(&mut self, text: Cow<'_, str>, front: &EventSink) {
+    async fn pass(&mut self, text: Cow<'_, str>, front: &EventSink) {
         if let Some(text) = self.text_calls.pass(text) {
+            self.speaks(front).await;
             self.show(&text, front);
         }
     }
@@ -180,9 +181,8 @@ async fn listen(
         heard.first.get_or_insert_with(Instant::now);
         match event? {
             ModelEvent::Text(text) => {
-                heard.speaks(front).await;
                 let text = heard.memory.feed(&text);
-                heard.pass(text, front);
+                heard.pass(text, front).await;
             }
             ModelEvent::Reasoning(text) => {
                 heard.anything = true;
@@ -196,7 +196,7 @@ async fn listen(
             ModelEvent::Finished(mut reply) => {
                 heard.speaks(front).await;
                 let held = heard.memory.finish();
-                heard.pass(held.into(), front);
+                heard.pass(held.into(), front).await;
                 if let Cow::Owned(clean) = without_memory(&reply.message.text) {
                     reply.message.text = clean;
                 }

@@ -14,14 +14,18 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-struct Told {
+struct Outcome {
     report: TurnReport,
     events: Vec<TurnEvent>,
     bodies: Vec<Value>,
 }
 
 /// One turn in which the model replies with these texts, each streamed in two pieces.
-async fn turn(text_tool_calls: bool, approvals: ApprovalMode, texts: &[&str]) -> (Told, tempfile::TempDir) {
+async fn turn(
+    text_tool_calls: bool,
+    approvals: ApprovalMode,
+    texts: &[&str],
+) -> (Outcome, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.txt"), "seventeen\n").unwrap();
     let steps = texts.iter().map(|text| {
@@ -46,7 +50,7 @@ async fn turn(text_tool_calls: bool, approvals: ApprovalMode, texts: &[&str]) ->
     let input = UserMessage::text("What is in a.txt?");
     let report = run_turn(&mut session, input, &ports, &CancellationToken::new()).await;
     drop(ports);
-    (Told { report, events: listening.await.unwrap(), bodies: model.bodies() }, folder)
+    (Outcome { report, events: listening.await.unwrap(), bodies: model.bodies() }, folder)
 }
 
 fn shown(events: &[TurnEvent]) -> String {
@@ -61,10 +65,10 @@ const CALL: &str = "```json\n{\"name\": \"read_file\", \"arguments\": {\"path\":
 
 #[tokio::test]
 async fn call_written_as_text_runs_and_is_replayed_as_a_call() {
-    let (told, _folder) = turn(true, ApprovalMode::Off, &[CALL, "It says seventeen."]).await;
-    assert_eq!(told.report.final_response.as_deref(), Some("It says seventeen."));
-    assert_eq!(shown(&told.events), "It says seventeen.", "nothing of the call is shown");
-    let messages = told.bodies[1]["messages"].as_array().unwrap();
+    let (outcome, _folder) = turn(true, ApprovalMode::Off, &[CALL, "It says seventeen."]).await;
+    assert_eq!(outcome.report.final_response.as_deref(), Some("It says seventeen."));
+    assert_eq!(shown(&outcome.events), "It says seventeen.", "nothing of the call is shown");
+    let messages = outcome.bodies[1]["messages"].as_array().unwrap();
     let [_, called, result] = &messages[..] else { panic!("{messages:?}") };
     assert_eq!(called["content"], Value::Null);
     let call = &called["tool_calls"][0];
@@ -75,29 +79,32 @@ async fn call_written_as_text_runs_and_is_replayed_as_a_call() {
 
 #[tokio::test]
 async fn call_written_as_text_is_the_answer_where_the_setting_is_off() {
-    let (told, _folder) = turn(false, ApprovalMode::Off, &[CALL]).await;
-    assert_eq!(told.report.final_response.as_deref(), Some(CALL));
-    assert_eq!(shown(&told.events), CALL);
+    let (outcome, _folder) = turn(false, ApprovalMode::Off, &[CALL]).await;
+    assert_eq!(outcome.report.final_response.as_deref(), Some(CALL));
+    assert_eq!(shown(&outcome.events), CALL);
 }
 
 #[tokio::test]
 async fn call_written_as_text_needs_the_same_approval() {
     let remove = r#"<tool_call>{"name":"terminal","arguments":{"command":"rm -rf sub"}}</tool_call>"#;
-    let (told, folder) = turn(true, ApprovalMode::Manual, &[remove, "It was refused."]).await;
-    assert_eq!(told.report.final_response.as_deref(), Some("It was refused."));
+    let (outcome, folder) = turn(true, ApprovalMode::Manual, &[remove, "It was refused."]).await;
+    assert_eq!(outcome.report.final_response.as_deref(), Some("It was refused."));
     assert!(folder.path().join("a.txt").exists());
-    let asked = told.events.iter().any(|event| matches!(event, TurnEvent::ApprovalAsked { .. }));
-    assert!(asked, "{:?}", told.events);
+    let asked = outcome.events.iter().any(|event| matches!(event, TurnEvent::ApprovalAsked { .. }));
+    assert!(asked, "{:?}", outcome.events);
 }
 
 #[tokio::test]
 async fn answer_that_quotes_a_call_stays_an_answer() {
     let quoting = format!("Write it like this:\n{CALL}");
-    let (told, _folder) = turn(true, ApprovalMode::Off, &[&quoting]).await;
-    assert_eq!(told.report.final_response.as_deref(), Some(quoting.as_str()));
-    assert_eq!(shown(&told.events), quoting);
+    let (outcome, _folder) = turn(true, ApprovalMode::Off, &[&quoting]).await;
+    assert_eq!(outcome.report.final_response.as_deref(), Some(quoting.as_str()));
+    assert_eq!(shown(&outcome.events), quoting);
     // One that begins like a call is shown once it is known not to be one.
     let data = r#"{"name": "Alice", "arguments": "none"}"#;
-    let (told, _folder) = turn(true, ApprovalMode::Off, &[data]).await;
-    assert_eq!((shown(&told.events).as_str(), told.report.final_response.as_deref()), (data, Some(data)));
+    let (outcome, _folder) = turn(true, ApprovalMode::Off, &[data]).await;
+    assert_eq!(
+        (shown(&outcome.events).as_str(), outcome.report.final_response.as_deref()),
+        (data, Some(data))
+    );
 }

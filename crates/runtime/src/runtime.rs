@@ -229,7 +229,7 @@ impl Runtime {
         SessionHandle::fresh(self, None, ask)
     }
 
-    /// A session whose system prompt has the texts of these skills. Names that no skill has are told in its
+    /// A session whose system prompt has the texts of these skills. Names that no skill has are in its
     /// notices; it is an error if there is no other.
     pub fn start_with_skills(
         &self,

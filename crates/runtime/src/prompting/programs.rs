@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Programs that decide how a task is done, in the order in which the model is told of them.
+/// Programs that decide how a task is done, in the order of the prompt.
 const COMMON: [&str; 12] =
     ["git", "rg", "python3", "uv", "node", "npm", "cargo", "go", "gcc", "make", "docker", "curl"];
 

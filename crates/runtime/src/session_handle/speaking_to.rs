@@ -3,7 +3,7 @@
 use super::{SessionHandle, State};
 use crate::model_choice::asker;
 use crate::summaries::Summaries;
-use crate::{Runtime, RuntimeError, learned_windows, model_facts, prompting};
+use crate::{Runtime, RuntimeError, learned_windows, model_facts, prompting, small_window};
 use hermes_agent::TurnReport;
 use hermes_conversation::{CacheBreak, Lease, SessionId, UserMessage};
 use hermes_prompt::{Layers, SystemPrompt};
@@ -24,6 +24,11 @@ impl SessionHandle<'_> {
 
     /// The same for a model at any endpoint.
     pub(crate) async fn use_endpoint(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
+        // Another window may have room for all tools.
+        if self.fitted_to.take().is_some_and(small_window::is_small) {
+            self.standing.registry = self.standing.all_tools.clone();
+            self.has_engine_tools = false;
+        }
         let cwd = self.tool_context.cwd();
         // What is to be known about the files was said when the session was opened.
         let layers = prompting::gather(self.runtime, &self.standing, &endpoint, &cwd, &self.id)?.layers;
@@ -38,7 +43,6 @@ impl SessionHandle<'_> {
         self.layers = Some(layers);
         (self.is_told, self.has_learned_window, self.has_asked) = (false, false, false);
         self.has_learned_efforts = false;
-        self.fitted_to = None;
         self.speak_to(endpoint)
     }
 
