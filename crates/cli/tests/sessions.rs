@@ -331,7 +331,7 @@ async fn old_sessions_are_deleted_at_the_start_only_if_wanted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_imported_session_is_continued_with_the_same_bytes() {
+async fn a_trusted_import_is_continued_with_the_same_bytes() {
     let (home, other, provider) = (TempHome::new(), TempHome::new(), FakeProvider::start().await);
     let config = custom_model(&provider.base_url());
     for home in [&home, &other] {
@@ -346,6 +346,7 @@ async fn an_imported_session_is_continued_with_the_same_bytes() {
     let file = file.to_str().unwrap();
     assert_eq!(code(&sessions(home.path(), &["export", file]).await), 0);
     assert_eq!(code(&sessions(other.path(), &["import", file]).await), 0);
+    assert_eq!(code(&sessions(other.path(), &["trust", "latest", "--yes"]).await), 0);
     for home in [&home, &other] {
         let args = ["--no-restore-cwd", "--resume", "latest", "-z", "And on"];
         assert_eq!(code(&run(home.path(), &args).await), 0);
