@@ -3,6 +3,7 @@
 use crate::auxiliary::Auxiliary;
 use crate::credentials::{credential_warnings, keys_of};
 use crate::fallback::{Fallbacks, fallbacks};
+use crate::model_choice::asker;
 use crate::{Runtime, RuntimeError, model_facts};
 use hermes_agent::FallbackRoute;
 use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
