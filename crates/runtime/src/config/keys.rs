@@ -123,7 +123,7 @@ use Env::{Switch, Value};
 const AUTO_OR_SWITCH: &[&str] = &["auto", "true", "on", "yes", "1", "false", "no", "0", "off"];
 
 /// Every setting this version reads.
-pub static KEYS: [Key; 126] = [
+pub static KEYS: &[Key] = &[
     text("model.default", "model to use; `model: NAME` means the same")
         .env(&[Value("HERMES_INFERENCE_MODEL")])
         .file_first(),
