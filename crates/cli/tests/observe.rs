@@ -18,7 +18,8 @@ const KEY: &str = "opaque-key-of-this-test-4711";
 
 async fn world() -> (TempHome, FakeProvider) {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
-    home.write_config(&format!("{}  api_key: {KEY}\n", custom_model(&provider.base_url())));
+    let settings = custom_model(&provider.base_url());
+    home.write_config(&settings.replacen("model:\n", &format!("model:\n  api_key: {KEY}\n"), 1));
     (home, provider)
 }
 

@@ -11,7 +11,8 @@ use hermes_conversation::{
     SummaryBy, TokenCount, ToolCall, ToolMessage, Transcript, Trigger, Usage, UserMessage,
 };
 use hermes_store::{
-    ExportFilter, ExportFormat, Include, ListFilter, MessageState, NewSession, SessionDb, check, verify,
+    ExportFilter, ExportFormat, Include, ListFilter, MessageState, NewSession, SessionDb, StoredSession,
+    check, verify,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -520,7 +521,9 @@ async fn exports_are_exchanged() {
     let imported = db.import(&std::fs::read_to_string(file).unwrap()).await.unwrap();
     assert_eq!((imported.sessions.len(), imported.problems), (5, vec![]));
     let loaded = async |path: &Path, id: &str| open(path).load(&SessionId::new(id)).await.unwrap();
-    assert_eq!(loaded(&ours, "py-1").await, loaded(&theirs, "py-1").await);
+    let ours_loaded = loaded(&ours, "py-1").await;
+    assert!(ours_loaded.is_imported);
+    assert_eq!(StoredSession { is_imported: false, ..ours_loaded }, loaded(&theirs, "py-1").await);
     go_on(&db).await;
     begin_one(&db).await;
     db.rewind(

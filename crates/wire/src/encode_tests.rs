@@ -40,6 +40,20 @@ fn a_conversation_as_chat_completions() {
 }
 
 #[test]
+fn invented_tool_names_are_sent_in_a_spelling_that_endpoints_take() {
+    let call = ToolCall::new(CallId::new("c1"), "run it\u{1b}", "{}");
+    let messages = vec![
+        Message::user("hi"),
+        Message::Assistant(AssistantMessage { calls: vec![call], ..Default::default() }),
+        Message::tool(CallId::new("c1"), "run it\u{1b}", "unknown tool"),
+    ];
+    for mode in [ApiMode::ChatCompletions, ApiMode::AnthropicMessages, ApiMode::CodexResponses] {
+        let body = text(&encode(mode, &request(messages.clone())));
+        assert!(body.contains(r#""name":"run_it_""#) && !body.contains("run it"), "{mode:?}: {body}");
+    }
+}
+
+#[test]
 fn a_bare_question_without_stream_tools_or_system() {
     let bare = ModelRequest {
         system: "".into(),

@@ -6,6 +6,7 @@ pub(crate) mod chat;
 mod chat_decode;
 mod count;
 mod list;
+mod names;
 mod responses;
 mod responses_decode;
 

@@ -5,11 +5,13 @@
 
 mod dialect;
 
+use super::names::tool_name;
 use super::{Format, HeadParts, write_json};
 use crate::{ModelRequest, OutputCapKey, RequestSettings, SystemRole};
 pub use dialect::{ChatDialect, ExtraFields};
 use hermes_conversation::{AssistantMessage, Content, Message, RawJson, ToolCall, ToolDefinition};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -269,7 +271,7 @@ struct WireCall<'a> {
 
 #[derive(Serialize)]
 struct WireFunction<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: &'a str,
 }
 
@@ -278,7 +280,7 @@ impl<'a> WireCall<'a> {
         Self {
             id: call.id.as_str(),
             kind: "function",
-            function: WireFunction { name: &call.name, arguments: &call.arguments },
+            function: WireFunction { name: tool_name(&call.name), arguments: &call.arguments },
             extra_content: call.extra_content.as_ref().filter(|_| keep_extra),
         }
     }

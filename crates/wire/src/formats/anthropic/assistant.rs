@@ -3,8 +3,9 @@
 //! Thinking goes back only to whoever issued it, and then on every message in every request: a
 //! block once sent stays where it is, so that the bytes of one request begin the next.
 
-use super::calls::{Calls, input, tool_name};
+use super::calls::{Calls, input};
 use super::item::Item;
+use crate::formats::names::tool_name;
 use crate::{RequestSettings, ThinkingReplay};
 use hermes_conversation::{AssistantMessage, ToolCall, parse_lenient};
 use serde::Deserialize;

@@ -5,9 +5,6 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The longest tool name that every endpoint takes.
-const MAX_NAME: usize = 64;
-
 /// The calls of one unit and the ids under which they are sent. A call whose id was used before
 /// in the unit is not among them.
 pub(super) struct Calls<'a>(Vec<(&'a ToolCall, String)>);
@@ -51,13 +48,6 @@ fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
     }
     let numbered = (2u64..).map(|number| format!("{spelled}_{number}")).find(|id| !is_taken(id));
     numbered.unwrap_or(spelled)
-}
-
-/// A tool's name as the format allows it; a model can invent others.
-pub(super) fn tool_name(name: &str) -> String {
-    let mut spelled = spelled(name);
-    spelled.truncate(MAX_NAME);
-    if spelled.is_empty() { "invalid_tool_call".to_owned() } else { spelled }
 }
 
 fn spelled(text: &str) -> String {
@@ -108,13 +98,5 @@ mod tests {
         ] {
             assert_eq!(input(given), want, "{given}");
         }
-    }
-
-    #[test]
-    fn names_are_ones_that_the_format_takes() {
-        for (given, want) in [("read_file", "read_file"), ("a.b c", "a_b_c"), ("", "invalid_tool_call")] {
-            assert_eq!(tool_name(given), want, "{given}");
-        }
-        assert_eq!(tool_name(&"a".repeat(70)).len(), 64);
     }
 }

@@ -5,6 +5,7 @@
 
 use super::content::WireContent;
 use super::{LONGEST_ID, short_id};
+use crate::formats::names::tool_name;
 use crate::formats::write_json;
 use crate::{RequestSettings, mend_arguments};
 use hermes_conversation::{AssistantMessage, Message, RawJson, ToolCall, ToolMessage};
@@ -64,7 +65,7 @@ impl Items<'_> {
             self.said(&message.text);
         }
         for (call, id) in message.calls.iter().zip(wire_ids(&message.calls)) {
-            let (name, arguments) = (wire_name(&call.name), &*mend_arguments(&call.arguments).1);
+            let (name, arguments) = (tool_name(&call.name), &*mend_arguments(&call.arguments).1);
             self.push(&WireCall { kind: "function_call", call_id: &id, name: &name, arguments });
         }
         // Reasoning must lead to something, or the request is refused.
@@ -103,19 +104,6 @@ pub(super) fn wire_ids(calls: &[ToolCall]) -> Vec<Cow<'_, str>> {
         true => given,
         false => calls.iter().map(|call| short_id("call_", call.id.as_str())).collect(),
     }
-}
-
-/// A name that the format takes; models invent others, and one in the history would make every
-/// further request fail.
-fn wire_name(name: &str) -> Cow<'_, str> {
-    let allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-    if name.is_empty() {
-        return Cow::Borrowed("invalid_tool_call");
-    }
-    if name.len() <= LONGEST_ID && name.chars().all(allowed) {
-        return Cow::Borrowed(name);
-    }
-    Cow::Owned(name.chars().take(LONGEST_ID).map(|c| if allowed(c) { c } else { '_' }).collect())
 }
 
 /// The message's reasoning as far as this reader may have it, each item once.
