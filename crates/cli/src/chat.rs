@@ -18,6 +18,7 @@ use hermes_conversation::{Cost, CostStatus, MailMode, Message};
 use hermes_runtime::busy::{self, WhileBusy};
 use hermes_runtime::commands::{self, Action, Line};
 use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle, config};
+use hermes_store::Include;
 use hermes_store::skills::SkillError;
 use hermes_tools::AskUser;
 use std::io::stdout;
@@ -82,7 +83,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
         has_spoken: false,
         opened: Instant::now(),
     };
-    chat.greet();
+    chat.greet().await;
     let talked = chat.talk().await;
     listening::restore();
     talked?;
@@ -92,7 +93,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
 }
 
 impl<'a> Chat<'a> {
-    fn greet(&mut self) {
+    async fn greet(&mut self) {
         let Style { bold, dim, off, .. } = self.style;
         let endpoint = self.session.endpoint();
         let model = term::printable(&endpoint.model);
@@ -105,12 +106,12 @@ impl<'a> Chat<'a> {
             term::print_line(&format!("{dim}  {}{off}", term::printable(&notice)));
         }
         if self.session.is_resumed() {
-            self.recall();
+            self.recall().await;
         }
     }
 
-    /// The end of a continued conversation, so that the person knows where it stands.
-    fn recall(&self) {
+    /// Shows the end of a continued conversation.
+    async fn recall(&self) {
         let Style { dim, off, .. } = self.style;
         let Some(history) = self.session.history() else {
             return;
@@ -128,10 +129,23 @@ impl<'a> Chat<'a> {
             counted(history.len() as u64, "message")
         ));
         let last: Vec<_> = history.messages().iter().rev().filter(spoken).take(4).collect();
-        for message in last.into_iter().rev() {
+        let unfinished = self.unfinished_reply().await;
+        for (left, message) in last.into_iter().enumerate().rev() {
+            if let Some(text) = unfinished.as_deref().filter(|_| left == 0) {
+                term::print_line(&format!("{dim}  hermes: (interrupted reply, not sent to the model){off}"));
+                term::print_line(&term::printable(text.trim_end()));
+            }
             let who = if message.role() == "user" { "you" } else { "hermes" };
             term::print_line(&format!("{dim}  {who:>6}: {}{off}", term::one_line(message.text(), 90)));
         }
+    }
+
+    /// The text of the reply that the user stopped, if the conversation ends there.
+    async fn unfinished_reply(&self) -> Option<String> {
+        let (store, id) = (self.runtime.store().ok()?, self.session.id());
+        let (closed_by, text) = store.partial_replies(id).await.ok()?.pop()?;
+        let newest = store.messages(id, Include::Originals).await.ok()?.pop()?;
+        (newest.id == closed_by && !text.trim().is_empty()).then_some(text)
     }
 
     async fn talk(&mut self) -> Result<(), Failure> {

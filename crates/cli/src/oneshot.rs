@@ -207,7 +207,7 @@ fn complain(report: &TurnReport, seen: &Seen, provider: &str) {
     if let Some(error) = &report.error {
         term::complain(&format!("hermes: {}", explain(report, error, provider)));
     } else if report.interrupted {
-        term::complain("hermes: stopped; what was said is saved");
+        term::complain("hermes: stopped; everything so far is saved");
     }
     if seen.nobody_to_ask {
         term::complain(

@@ -91,7 +91,7 @@ impl Screen {
                 self.line(&question)
             }
             TurnEvent::Retracted => {
-                self.line(&format!("{dim}  (that reply was not finished and does not count){off}"))
+                self.line(&format!("{dim}  (interrupted reply, not sent to the model){off}"))
             }
             TurnEvent::Helper { task, news, .. } => match self.helper(*task, news) {
                 Some(line) => self.line(&line),

@@ -133,7 +133,7 @@ async fn ctrl_c_at_a_question_stops_the_turn_and_no_answer_ends_the_wait() {
     screen.expect("Your answer: ").await;
     screen.type_keys("\x03");
     screen.expect("[not answered]").await;
-    screen.expect("stopped; what was said is saved").await;
+    screen.expect("stopped; everything so far is saved").await;
     scene.provider.reply(ReplyScript::text("Never mind."));
     screen.expect("❯ \r\x1b[2C").await;
     screen.type_keys("forget it\r");

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod process;
+mod pty;
 
 use hermes_conversation::FinishReason;
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
 use process::{code, custom_model, exported, hermes, json_lines, run, stderr, stdout};
+use pty::Terminal;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -102,6 +104,31 @@ async fn the_text_of_a_stopped_reply_is_kept_and_never_sent() {
     assert_eq!(process::code(&out), 0, "{}", stderr(&out));
     assert!(!provider.bodies().pop().unwrap().to_string().contains("word0"));
     assert!(!exported(home.path()).await[0]["messages"].to_string().contains("word0"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_reply_is_shown_again_after_a_resume() {
+    let (home, provider) = (TempHome::new(), FakeProvider::start().await);
+    home.write_config(&custom_model(&provider.base_url()));
+    let answer: String = (0..200).map(|n| format!("word{n} ")).collect();
+    provider.fault(Fault::StallAfterByte(4_000)).reply(ReplyScript::text(answer).streamed_in(100));
+    let mut screen = Terminal::start(home.path(), home.path(), &[]);
+    screen.expect("❯").await;
+    screen.type_keys("go\r");
+    screen.expect("word3").await;
+    screen.type_keys("\x03");
+    screen.expect("(interrupted reply, not sent to the model)").await;
+    screen.expect("stopped; everything so far is saved").await;
+    screen.expect("❯").await;
+    screen.type_keys("/quit\r");
+    assert_eq!(screen.ended().await, 0);
+
+    let mut screen = Terminal::start(home.path(), home.path(), &["--continue"]);
+    screen.expect("(interrupted reply, not sent to the model)").await;
+    screen.expect("word3").await;
+    screen.expect("❯").await;
+    screen.type_keys("/quit\r");
+    assert_eq!(screen.ended().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

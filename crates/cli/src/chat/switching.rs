@@ -78,7 +78,7 @@ impl Chat<'_> {
         }
         let session = launch::resume(self.runtime, found.as_str(), self.ask.clone(), true).await?;
         self.replace(session, Parting::ResumedOther).await;
-        self.recall();
+        self.recall().await;
         Ok(())
     }
 }

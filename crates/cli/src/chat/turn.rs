@@ -138,7 +138,7 @@ impl Chat<'_> {
 
     fn conclude(&self, report: &TurnReport) {
         if report.interrupted {
-            self.note("stopped; what was said is saved");
+            self.note("stopped; everything so far is saved");
         } else if let Some(error) = &report.error {
             self.complain(&oneshot::explain(report, error, &self.session.endpoint().label()));
         }
