@@ -21,14 +21,13 @@ async fn a_hostile_model_and_a_hostile_import_are_printed_harmlessly() {
     let scene = Scene::new().await;
     std::fs::write(scene.work().join(format!("{HOSTILE}.txt")), "words").unwrap();
     let call = ReplyScript::call(HOSTILE, json!({ HOSTILE: HOSTILE })).with_text(HOSTILE);
-    // The strict server refuses to have such a name sent back to it.
-    scene.provider.reply(call.with_reasoning(HOSTILE)).expect_rejection();
+    scene.provider.reply(call.with_reasoning(HOSTILE)).reply(ReplyScript::text("done"));
     assert_harmless("chat -q", &scene.run(&["chat", "-q", "hi"]).await);
     scene.provider.reply(ReplyScript::call("search_files", json!({ "pattern": "words", "path": "." })));
     scene.provider.reply(ReplyScript::call("read_file", json!({ "path": HOSTILE })));
     scene.provider.reply(ReplyScript::text(HOSTILE));
     assert_harmless("chat -q", &scene.run(&["chat", "-q", "hi"]).await);
-    scene.provider.reply(ReplyScript::call(HOSTILE, json!({}))).expect_rejection();
+    scene.provider.reply(ReplyScript::call(HOSTILE, json!({}))).reply(ReplyScript::text("done"));
     assert_harmless("--json", &scene.run(&["--json", "-z", "hi"]).await);
     assert_harmless("-z", &scene.run(&["-z", HOSTILE]).await);
     let body = json!({ "error": { "message": HOSTILE } }).to_string();
