@@ -42,6 +42,7 @@ fn entries() -> Vec<CustomProvider> {
             ..entry("lent-router", "https://openrouter.ai/api/v1")
         },
         entry("hidden-router", "https://openrouter.ai/api/v1"),
+        CustomProvider { api_key: Some("${GAMMA_KEY}".into()), ..entry("gamma", "https://gamma.example/v1") },
     ]
 }
 
@@ -385,6 +386,7 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
             Err("OPENAI_API_KEY is a key of openai-api and is not sent to https://openrouter.ai"),
         ),
         ("free", "", "OPENROUTER_API_KEY", Ok(("custom:free", C, "https://free.example/v1", "no key"))),
+        ("gamma", "", ALL_KEYS, Err("`gamma` in config.yaml takes its key from GAMMA_KEY, which is not set")),
         ("off", "", ALL_KEYS, Err("provider off is switched off")),
         ("claude-like", "", ALL_KEYS, Ok(("custom:claude-like", A, "https://c.example/", "no key"))),
         ("openrouter", "", ALL_KEYS, Ok(("openrouter", C, OR, "key from OPENROUTER_API_KEY"))),

@@ -201,8 +201,18 @@ fn of_given(given: Option<&GivenKey>, url: &Url, around: Around<'_>) -> Result<O
             let missing = || ResolveError::NoEntryKey { name: by.clone(), variable: name.clone() };
             Ok(Some(Found::some(key.ok_or_else(missing)?, KeySource::EntryVariable(name.clone()))))
         }
-        Some(GivenKey::Key { .. }) | None => Ok(None),
+        Some(GivenKey::Key { key, by }) => match unset_variable(key) {
+            Some(variable) => Err(ResolveError::NoEntryKey { name: by.clone(), variable }),
+            None => Ok(None),
+        },
+        None => Ok(None),
     }
+}
+
+/// The variable of a key that is still a template, because the variable is not set.
+fn unset_variable(key: &SecretString) -> Option<String> {
+    let name = key.expose_secret().trim().strip_prefix("${")?.strip_suffix('}')?;
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Found, ResolveError> {
@@ -219,10 +229,9 @@ fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Fou
     if let Some(found) = pooled(&format!("custom:{}", entry.name), url, true, around) {
         return Ok(found);
     }
-    match &entry.key_env {
-        Some(variable) => {
-            Err(ResolveError::NoEntryKey { name: entry.name.clone(), variable: variable.clone() })
-        }
+    let variable = entry.key_env.clone().or_else(|| entry.api_key.as_ref().and_then(unset_variable));
+    match variable {
+        Some(variable) => Err(ResolveError::NoEntryKey { name: entry.name.clone(), variable }),
         None => of_own_server(known("custom"), url, true, around),
     }
 }
