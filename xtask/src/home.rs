@@ -90,6 +90,8 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
         let kind = entry.file_type()?;
         if kind.is_dir() {
             fs::create_dir_all(&target)?;
+            // The supervisor does not use a folder that is open to others, and its share would be missing.
+            fs::set_permissions(&target, entry.metadata()?.permissions())?;
             copy_files(&entry.path(), &target)?;
         } else if kind.is_file() {
             fs::copy(entry.path(), target)?;
