@@ -126,9 +126,11 @@ fn is_off(provider: &Provider, wanted: &Wanted) -> bool {
 
 /// The provider whose built-in origin this address has; of several, the one whose path fits best.
 pub(super) fn owner(url: &Url) -> Option<&'static Provider> {
-    let here = origin(url);
+    let (here, host) = (origin(url), url.host_str().unwrap_or_default());
     let fit = |provider: &Provider| {
-        let same = provider.addresses().filter(|text| origin_of(text).as_ref() == Some(&here));
+        // Reading all addresses of the catalogue would cost every start; few name this host.
+        let named = provider.addresses().filter(|text| text.contains(host));
+        let same = named.filter(|text| origin_of(text).as_ref() == Some(&here));
         let paths = same.filter_map(|text| Url::parse(text).ok()).map(|own| {
             match url.path().starts_with(own.path()) {
                 true => own.path().len() + 1,
