@@ -72,7 +72,7 @@ fn per_call(rounds: &Rounds) -> Row {
     Row::new("per tool call, CPU", slope(&few.hermes, &many.hermes))
         .beside("bare client", slope(&few.other, &many.other))
         .target(Target::Times(4.0))
-        .note(format!("slope between {FEW} and {MANY} calls of `true`"))
+        .note(format!("slope between {FEW} and {MANY} calls of `echo`"))
 }
 
 /// How much more the later calls of a long turn take than the earlier ones.
