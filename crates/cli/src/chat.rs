@@ -1,9 +1,8 @@
 //! A conversation in this terminal, line by line.
 
-mod context;
-mod switching;
+mod busy;
+mod replies;
 mod turn;
-mod while_busy;
 
 use crate::args::Common;
 use crate::ask::TerminalAsk;
@@ -13,18 +12,20 @@ use crate::keyboard::Keyboard;
 use crate::sessions_command::counted;
 use crate::status_line::status_line;
 use crate::term::{self, Style};
-use crate::{json_events, launch, listening, signals};
-use hermes_conversation::{Cost, CostStatus, MailMode, Message};
-use hermes_runtime::busy::{self, WhileBusy};
-use hermes_runtime::commands::{self, Action, Line};
-use hermes_runtime::{Parting, Runtime, RuntimeError, SessionHandle, config};
+use crate::{answering, launch, listening, signals};
+use hermes_conversation::{MailMode, Message, SessionId};
+use hermes_runtime::busy::mode_text;
+use hermes_runtime::commands::{self, CommandReply, Effect};
+use hermes_runtime::{
+    Observer, Opening, Parting, Runtime, RuntimeError, Session, SessionEvent, SessionHandle,
+};
 use hermes_store::Include;
-use hermes_store::skills::SkillError;
 use hermes_tools::AskUser;
 use std::io::stdout;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Notify;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Whether the conversation goes on.
 enum Flow {
@@ -32,9 +33,16 @@ enum Flow {
     Leave,
 }
 
-struct Chat<'a> {
-    runtime: &'a Runtime,
-    session: SessionHandle<'a>,
+struct Chat {
+    runtime: Runtime,
+    session: SessionHandle,
+    observer: Observer,
+    /// Answers approvals and questions of the session.
+    answering: AbortOnDropHandle<()>,
+    /// The label of the session's provider.
+    provider: String,
+    /// A line that was entered late has started a turn which is not shown yet.
+    has_late_turn: bool,
     editor: Editor,
     ask: Arc<dyn AskUser>,
     /// Rung by the screen when a question to the person is on it.
@@ -64,13 +72,20 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
         keyboard: keyboard.clone(),
         question_shown: question_shown.clone(),
     });
-    let session = launch::session(runtime, common, ask.clone()).await?;
+    let opening = opening(runtime);
+    let session = launch::session(runtime, common, opening, ask.clone()).await?;
     let shows_reasoning = runtime.config().boolean("display.show_reasoning").map_err(RuntimeError::from)?;
     let busy_mode = runtime.config().text("display.busy_input_mode").map_err(RuntimeError::from)?;
     let busy_mode = busy_mode.as_deref().and_then(MailMode::parse).unwrap_or(MailMode::Interrupt);
+    let (session, opened) = start(session);
+    let (observer, answering) = (session.subscribe().1, answering::answer_with(&session, ask.clone()));
     let mut chat = Chat {
-        runtime,
+        runtime: runtime.clone(),
         session,
+        observer,
+        answering,
+        provider: opened.provider.clone(),
+        has_late_turn: false,
         editor,
         ask,
         question_shown,
@@ -83,29 +98,28 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
         has_spoken: false,
         opened: Instant::now(),
     };
-    chat.greet().await;
+    chat.greet(opened).await;
     let talked = chat.talk().await;
     listening::restore();
     talked?;
-    chat.farewell();
+    chat.farewell().await;
     chat.session.close(Parting::Left).await;
     Ok(Exit::Answered)
 }
 
-impl<'a> Chat<'a> {
-    async fn greet(&mut self) {
+impl Chat {
+    async fn greet(&mut self, opened: Opened) {
         let Style { bold, dim, off, .. } = self.style;
-        let endpoint = self.session.endpoint();
-        let model = term::printable(&endpoint.model);
         term::print_line(&format!(
-            "{bold}Hermes{off} {dim}{model} at {}  ·  /help, Ctrl-D leaves{off}",
-            endpoint.origin()
+            "{bold}Hermes{off} {dim}{} at {}  ·  /help, Ctrl-D leaves{off}",
+            term::printable(&opened.model),
+            opened.origin
         ));
-        term::print_line(&format!("{dim}  {}{off}", term::printable(&self.session.caching_note())));
-        for notice in self.session.take_notices() {
+        term::print_line(&format!("{dim}  {}{off}", term::printable(&opened.caching)));
+        for notice in opened.notices {
             term::print_line(&format!("{dim}  {}{off}", term::printable(&notice)));
         }
-        if self.session.is_resumed() {
+        if opened.is_resumed {
             self.recall().await;
         }
     }
@@ -113,23 +127,20 @@ impl<'a> Chat<'a> {
     /// Shows the end of a continued conversation.
     async fn recall(&self) {
         let Style { dim, off, .. } = self.style;
-        let Some(history) = self.session.history() else {
-            return;
-        };
+        let snapshot = self.session.subscribe().0;
         let spoken = |message: &&Arc<Message>| match message.as_ref() {
             Message::User(_) => true,
             Message::Assistant(message) => !message.text.trim().is_empty(),
             Message::Tool(_) => false,
         };
-        let title =
-            self.session.title().map(|title| format!(" “{}”", term::printable(title))).unwrap_or_default();
+        let title = snapshot.title.map(|title| format!(" “{}”", term::printable(&title))).unwrap_or_default();
         term::print_line(&format!(
             "{dim}  Continuing {}{title}, {}{off}",
-            self.session.id(),
-            counted(history.len() as u64, "message")
+            snapshot.session,
+            counted(snapshot.messages.len() as u64, "message")
         ));
-        let last: Vec<_> = history.messages().iter().rev().filter(spoken).take(4).collect();
-        let unfinished = self.unfinished_reply().await;
+        let last: Vec<_> = snapshot.messages.iter().rev().filter(spoken).take(4).collect();
+        let unfinished = self.unfinished_reply(&snapshot.session).await;
         for (left, message) in last.into_iter().enumerate().rev() {
             if let Some(text) = unfinished.as_deref().filter(|_| left == 0) {
                 term::print_line(&format!("{dim}  hermes: (interrupted reply, not sent to the model){off}"));
@@ -141,8 +152,8 @@ impl<'a> Chat<'a> {
     }
 
     /// The text of the reply that the user stopped, if the conversation ends there.
-    async fn unfinished_reply(&self) -> Option<String> {
-        let (store, id) = (self.runtime.store().ok()?, self.session.id());
+    async fn unfinished_reply(&self, id: &SessionId) -> Option<String> {
+        let store = self.runtime.store().ok()?;
         let (closed_by, text) = store.partial_replies(id).await.ok()?.pop()?;
         let newest = store.messages(id, Include::Originals).await.ok()?.pop()?;
         (newest.id == closed_by && !text.trim().is_empty()).then_some(text)
@@ -150,11 +161,11 @@ impl<'a> Chat<'a> {
 
     async fn talk(&mut self) -> Result<(), Failure> {
         let mut warned = false;
-        if let Flow::Leave = self.say_what_waits().await {
+        if let Flow::Leave = self.say_queued().await {
             return Ok(());
         }
         loop {
-            self.show_status();
+            self.show_status().await?;
             let typed = tokio::select! {
                 typed = self.editor.go_on("\n❯ ", std::mem::take(&mut self.draft), Remember::Yes) => typed,
                 () = signals::leave_asked() => return Ok(()),
@@ -178,120 +189,73 @@ impl<'a> Chat<'a> {
     }
 
     async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
-        self.session.take_up_name();
-        if let Some(notice) = self.session.take_review_notice() {
+        if let Some(notice) = self.session.inspect(Session::take_background_notice).await? {
             self.note(&notice);
         }
-        let read = commands::read(line);
-        if !matches!(read, Line::Command(_))
-            && let Some(message) = self.skill_message(line)
-        {
-            return Ok(match message {
-                Ok(message) => self.say(&message).await,
-                Err(error) => {
-                    self.complain(&error.to_string());
-                    Flow::Stay
-                }
-            });
+        if !commands::is_for_command(line) {
+            return Ok(self.say(line).await);
         }
-        match read {
-            Line::Words => Ok(self.say(line).await),
-            Line::Command(action) => self.act(action).await,
-            Line::Unknown { name, nearest } => {
-                self.note(&commands::unknown(&name, nearest));
+        if let Some(progress) = commands::progress(line) {
+            self.note(progress);
+        }
+        let watch = signals::watch_session(&self.session);
+        let reply = self.session.command(line).await;
+        drop(watch);
+        self.note_statuses();
+        match reply {
+            Ok(CommandReply::Effect(effect)) => self.act(effect).await,
+            Ok(reply) => {
+                for line in replies::lines(&reply, self.style) {
+                    term::print_line(&line);
+                }
+                Ok(Flow::Stay)
+            }
+            Err(error) => {
+                self.complain(&Failure::from(error).line);
                 Ok(Flow::Stay)
             }
         }
     }
 
-    /// What `/NAME words` stands for, if a skill or a bundle has that name.
-    fn skill_message(&self, line: &str) -> Option<Result<String, SkillError>> {
-        let (name, words) = commands::slash_name(line)?;
-        self.runtime.skill_message(self.session.id().as_str(), name, words)
+    /// Shows the status lines of a command.
+    fn note_statuses(&mut self) {
+        while let Some(event) = self.observer.try_next() {
+            if let SessionEvent::Turn(hermes_conversation::TurnEvent::Status(line)) = event {
+                self.note(&line);
+            }
+        }
     }
 
-    async fn act(&mut self, action: Action) -> Result<Flow, Failure> {
-        match action {
-            Action::Quit => return Ok(Flow::Leave),
-            Action::Help => {
-                term::print_line(&commands::help());
-                self.note("/NAME [words] uses a skill; `hermes skills list` names them");
+    async fn act(&mut self, effect: Effect) -> Result<Flow, Failure> {
+        match effect {
+            Effect::Quit => return Ok(Flow::Leave),
+            Effect::Submit(text) | Effect::Queue { text, .. } => return Ok(self.say(&text).await),
+            Effect::Interrupt => self.session.interrupt(),
+            Effect::ShowBusyMode => self.note(&mode_text(self.busy_mode)),
+            Effect::SetBusyMode(mode) => {
+                self.busy_mode = mode;
+                self.note(&mode_text(mode));
             }
-            Action::Stop => self.note("nothing is running"),
-            // Nothing runs that could be steered or waited for.
-            Action::Queue { text: Some(text) } | Action::Steer { text: Some(text) } => {
-                return Ok(self.say(&text).await);
-            }
-            Action::Queue { text: None } => self.note(&busy::needs_text("queue")),
-            Action::Steer { text: None } => self.note(&busy::needs_text("steer")),
-            Action::Busy { mode } => match busy::busy(mode.as_deref()) {
-                WhileBusy::SetMode(mode) => {
-                    self.busy_mode = mode;
-                    self.note(&while_busy::mode_words(mode));
-                }
-                WhileBusy::Refuse(why) => self.note(&why),
-                _ => self.note(&while_busy::mode_words(self.busy_mode)),
-            },
-            Action::Usage => self.show_usage(),
-            Action::Compress { focus } => self.compress(focus.as_deref()).await,
-            Action::Context => self.show_context(),
-            Action::Pin { text } => self.pin(text.as_deref()).await,
-            Action::Unpin { number } => self.unpin(number.as_deref()).await,
-            Action::Personality { name } => self.personality(name.as_deref()),
-            Action::StatusBar => {
+            Effect::ToggleStatusBar => {
                 self.shows_status = !self.shows_status;
                 self.note(if self.shows_status { "the status line is shown" } else { "no status line" });
             }
-            Action::Title { title: None } => {
-                self.note(self.session.title().unwrap_or("this session has no title"))
-            }
-            Action::Title { title: Some(title) } => match self.session.set_title(&title).await {
-                Ok(title) => self.note(&format!("title: {}", title.as_deref().unwrap_or("none"))),
-                Err(error) => self.complain(&Failure::from(error).line),
-            },
-            Action::New { title } => self.start_new(title).await,
-            Action::Resume { which: None } => self.offer_sessions().await,
-            Action::Resume { which: Some(which) } => {
-                if self.resume(&which).await {
-                    return Ok(self.say_what_waits().await);
+            Effect::NewSession { title } => self.start_new(title).await,
+            Effect::Resume(id) => {
+                if self.resume(&id).await {
+                    return Ok(self.say_queued().await);
                 }
             }
-            Action::Model { name: None } => {
-                let endpoint = self.session.endpoint();
-                self.note(&format!("{} at {} ({})", endpoint.model, endpoint.origin(), endpoint.provider));
-            }
-            Action::Model { name: Some(words) } => self.switch_model(&words).await,
         }
         Ok(Flow::Stay)
     }
 
-    /// Lists personalities, or uses one in this session and in later ones.
-    fn personality(&mut self, name: Option<&str>) {
-        let Some(name) = name else {
-            return match self.session.personalities() {
-                Ok(names) => self.note(&format!("personalities: {}, none", names.join(", "))),
-                Err(error) => self.complain(&Failure::from(error).line),
-            };
-        };
-        match self.session.set_personality(name) {
-            Ok(Ok(found)) => match config::set(self.runtime.home(), "display.personality", found.name()) {
-                Ok(_) if found.name().is_empty() => self.note("no personality"),
-                Ok(_) => self.note(&format!("personality: {}", found.name())),
-                Err(error) => self.complain(&format!("the personality is not saved: {error}")),
-            },
-            Ok(Err(names)) => {
-                self.note(&format!("unknown personality; there are {}, none", names.join(", ")));
-            }
-            Err(error) => self.complain(&Failure::from(error).line),
-        }
-    }
-
     async fn start_new(&mut self, title: Option<String>) {
-        match self.runtime.start(self.ask.clone()) {
+        match self.runtime.open_session(opening(&self.runtime), self.ask.clone()) {
             Ok(session) => {
                 self.replace(session, Parting::NewSession).await;
                 if let Some(title) = title
-                    && let Err(error) = self.session.set_title(&title).await
+                    && let Err(error) = self.session.command(&format!("/title {title}")).await
                 {
                     self.complain(&Failure::from(error).line);
                 }
@@ -301,36 +265,48 @@ impl<'a> Chat<'a> {
         }
     }
 
-    async fn replace(&mut self, session: SessionHandle<'a>, parting: Parting) {
-        std::mem::replace(&mut self.session, session).close(parting).await;
-    }
-
-    fn show_usage(&self) {
-        let usage = json_events::tokens(&self.session.usage());
-        let row = |name: &str| usage[name].as_u64().unwrap_or(0);
-        self.note(&format!(
-            "tokens: {} in ({} from cache), {} out, {} in all",
-            row("prompt_tokens"),
-            row("cache_read_tokens"),
-            row("output_tokens"),
-            row("total_tokens")
-        ));
-        if let Some(cost) = self.session.cost() {
-            self.note(&cost_words(&cost));
+    /// Continues another session; returns whether it did.
+    async fn resume(&mut self, id: &SessionId) -> bool {
+        match launch::resume(&self.runtime, id.as_str(), &opening(&self.runtime), self.ask.clone(), true)
+            .await
+        {
+            Ok(session) => {
+                self.replace(session, Parting::ResumedOther).await;
+                self.recall().await;
+                true
+            }
+            Err(failure) => {
+                self.complain(&failure.line);
+                false
+            }
         }
     }
 
-    /// How the session stands, once after each answer.
-    fn show_status(&mut self) {
+    async fn replace(&mut self, session: Session, parting: Parting) {
+        let (session, opened) = start(session);
+        let former = std::mem::replace(&mut self.session, session);
+        self.observer = self.session.subscribe().1;
+        self.answering = answering::answer_with(&self.session, self.ask.clone());
+        self.provider = opened.provider;
+        former.close(parting).await;
+        for notice in opened.notices {
+            self.note(&notice);
+        }
+    }
+
+    /// Shows the status line, once after each answer.
+    async fn show_status(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.has_spoken) && self.shows_status {
-            let (status, open) = (self.session.status(), self.opened.elapsed());
+            let (status, open) =
+                (self.session.inspect(|session| session.status()).await?, self.opened.elapsed());
             let width = term::columns(&stdout());
             term::print_line(&format!("\n{}", status_line(&status, open, width, self.style)));
         }
+        Ok(())
     }
 
-    fn farewell(&self) {
-        if self.session.is_stored() {
+    async fn farewell(&self) {
+        if self.session.inspect(|session| session.is_stored()).await.unwrap_or(false) {
             let Style { dim, off, .. } = self.style;
             term::print_line(&format!("\n{dim}Continue with:  hermes --resume {}{off}", self.session.id()));
         }
@@ -347,16 +323,32 @@ impl<'a> Chat<'a> {
     }
 }
 
-/// What calls cost, in a few words.
-fn cost_words(cost: &Cost) -> String {
-    let known = cost.known().map(|amount| amount.to_string());
-    match (cost.status, known) {
-        (CostStatus::Included, _) => "cost: included in the subscription".to_owned(),
-        (CostStatus::Actual, Some(amount)) => format!("cost: {amount} since this session was opened"),
-        (CostStatus::Estimated, Some(amount)) => {
-            format!("cost: about {amount} since this session was opened")
-        }
-        (_, Some(amount)) => format!("cost: at least {amount}; some calls have no known price"),
-        (_, None) => "cost: unknown; `hermes model show` says what is known about the model".to_owned(),
-    }
+/// The opening of sessions in a conversation: they get titles and are reviewed.
+fn opening(runtime: &Runtime) -> Opening {
+    Opening { works_in_background: true, ..runtime.default_opening() }
+}
+
+/// Facts about a session that was just opened.
+struct Opened {
+    model: String,
+    origin: String,
+    provider: String,
+    caching: String,
+    notices: Vec<String>,
+    is_resumed: bool,
+}
+
+/// Starts the task of a session that was opened.
+fn start(mut session: Session) -> (SessionHandle, Opened) {
+    let notices = session.take_notices();
+    let endpoint = session.endpoint();
+    let opened = Opened {
+        model: endpoint.model.clone(),
+        origin: endpoint.origin().to_string(),
+        provider: endpoint.label(),
+        caching: session.caching_note(),
+        notices,
+        is_resumed: session.is_resumed(),
+    };
+    (SessionHandle::spawn(session), opened)
 }

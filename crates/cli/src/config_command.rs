@@ -3,8 +3,8 @@
 use crate::args::{Common, ConfigCommand};
 use crate::exit::{Exit, Failure};
 use crate::{environment, launch, term};
-use hermes_runtime::RuntimeError;
-use hermes_runtime::config::{self, Config, ConfigError, Explanation, SetReport};
+use hermes_config::{Config, ConfigError, Explanation, SetReport};
+use hermes_runtime::{RuntimeError, load_config};
 use serde_json::{Value, json};
 
 pub(crate) fn run(command: ConfigCommand, common: &Common) -> Result<Exit, Failure> {
@@ -15,11 +15,11 @@ pub(crate) fn run(command: ConfigCommand, common: &Common) -> Result<Exit, Failu
             Ok(Exit::Answered)
         }
         ConfigCommand::Set { key, value } => {
-            report(&config::set(&home, &key, &value).map_err(failure)?, common);
+            report(&hermes_config::set(&home, &key, &value).map_err(failure)?, common);
             Ok(Exit::Answered)
         }
         ConfigCommand::Unset { key } => {
-            report(&config::unset(&home, &key).map_err(failure)?, common);
+            report(&hermes_config::unset(&home, &key).map_err(failure)?, common);
             Ok(Exit::Answered)
         }
         ConfigCommand::Get { key } => get(&read(common)?, &key, common),
@@ -30,8 +30,8 @@ pub(crate) fn run(command: ConfigCommand, common: &Common) -> Result<Exit, Failu
 
 /// The settings in force. Unlike opening a session, looking at them creates nothing.
 pub(crate) fn read(common: &Common) -> Result<Config, Failure> {
-    let shell = config::shell_variables(environment::variables());
-    Config::load(&launch::home()?, launch::flags(common), shell).map_err(failure)
+    let shell = hermes_config::shell_variables(environment::variables());
+    load_config(&launch::home()?, launch::flags(common), shell).map_err(failure)
 }
 
 pub(crate) fn failure(error: ConfigError) -> Failure {

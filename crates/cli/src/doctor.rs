@@ -7,10 +7,11 @@ use crate::exit::{Exit, Failure, with_causes};
 use crate::model_command::show;
 use crate::sessions_command::counted;
 use crate::{environment, launch, term};
-use hermes_runtime::config::{self, Config};
+use hermes_config::Config;
+use hermes_config::home::{WantedModes, modes_notice};
 use hermes_runtime::{
-    Endpoint, Home, KeyCheck, Launch, Runtime, WantedModes, check_key, credential_warnings, fallbacks,
-    model_choice, modes_notice, shown_url, telemetry_problem,
+    Endpoint, Home, KeyCheck, Launch, Runtime, check_key, credential_warnings, fallbacks, load_config,
+    model_choice, shown_url, telemetry_problem,
 };
 use hermes_store::{Health, IndexHealth};
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
     let home = launch::home()?;
     let mut findings = vec![home_finding(&home)];
     let settings =
-        Config::load(&home, launch::flags(common), config::shell_variables(environment::variables()));
+        load_config(&home, launch::flags(common), hermes_config::shell_variables(environment::variables()));
     match &settings {
         Ok(settings) => findings.extend(settings_findings(settings)),
         Err(error) => findings.push(bad("settings", with_causes(error))),
@@ -65,7 +66,7 @@ fn home_finding(home: &Home) -> Finding {
     if let Err(error) = home.ensure() {
         return bad("home", with_causes(&error));
     }
-    let shell = config::shell_variables(std::env::vars_os());
+    let shell = hermes_config::shell_variables(std::env::vars_os());
     let loose = home.tighten(WantedModes::read(|name| shell.get(name).map(String::as_str)));
     let text = modes_notice(&loose).map_or_else(|| path.to_string(), |notice| format!("{path}; {notice}"));
     if loose.iter().any(|one| one.left.is_some()) { bad("home", text) } else { good("home", text) }
@@ -86,7 +87,7 @@ fn settings_findings(settings: &Config) -> Vec<Finding> {
     if findings.is_empty() {
         findings.push(good("settings", settings.layers().file.path().display().to_string()));
     }
-    let unused = config::unused_by_section(&settings.unused_keys());
+    let unused = hermes_config::unused_by_section(&settings.unused_keys());
     findings.extend(unused.into_iter().map(|text| warning("settings", text)));
     findings
 }
@@ -216,7 +217,7 @@ fn in_scratch_home(common: &Common) -> Result<Runtime, Failure> {
         supervisor: None,
         home: Home::at(scratch.path()),
         flags: launch::flags(common),
-        shell: config::shell_variables(environment::variables()),
+        shell: hermes_config::shell_variables(environment::variables()),
         cwd: scratch.path().to_owned(),
         source: "cli".to_owned(),
     };

@@ -1,6 +1,6 @@
 //! The environment of this process, whose secrets commands of the model must not find in `/proc`.
 
-use hermes_runtime::config::is_hidden_variable;
+use hermes_config::is_hidden_variable;
 use hermes_runtime::handover::{self, Variable};
 use std::sync::OnceLock;
 

@@ -1,7 +1,7 @@
 //! Exit codes, and the one line that goes with a failure.
 
+use hermes_recording::RecordingError;
 use hermes_runtime::auth::CredentialError;
-use hermes_runtime::recording::RecordingError;
 use hermes_runtime::{AuthError, FaultClass, RuntimeError, TurnReport};
 use hermes_store::StoreError;
 use std::fmt;
@@ -59,9 +59,10 @@ impl From<RuntimeError> for Failure {
             | RuntimeError::UnkeptPromise { .. }
             | RuntimeError::Prefill { .. } => Exit::Config,
             RuntimeError::UnlistedModel { .. } => Exit::Usage,
-            RuntimeError::NoAnswer(_) | RuntimeError::UnknownSkills(_) | RuntimeError::Skill(_) => {
-                Exit::FailedTurn
-            }
+            RuntimeError::NoAnswer(_)
+            | RuntimeError::SessionClosed
+            | RuntimeError::UnknownSkills(_)
+            | RuntimeError::Skill(_) => Exit::FailedTurn,
             RuntimeError::Home(_) => Exit::Permission,
             RuntimeError::Store(error) => of_store(error),
             RuntimeError::Credentials(error) => of_credentials(error),

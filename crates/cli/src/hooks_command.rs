@@ -3,18 +3,19 @@
 use crate::args::{Common, HooksCommand};
 use crate::exit::{Exit, Failure};
 use crate::{config_command, launch, term};
-use hermes_runtime::{HookList, ListedHook, hooks, revoke_hook};
+use hermes_plugins::hooks::{HookList, ListedHook, hooks, revoke_hook};
+use hermes_runtime::RuntimeError;
 use serde_json::json;
 
 pub(crate) fn run(command: HooksCommand, common: &Common) -> Result<Exit, Failure> {
     let home = launch::home()?;
     match command {
         HooksCommand::List => {
-            let list = hooks(&config_command::read(common)?, &home)?;
+            let list = hooks(&config_command::read(common)?, &home).map_err(RuntimeError::from)?;
             show(&list, common.json);
             Ok(Exit::Answered)
         }
-        HooksCommand::Revoke { command } => match revoke_hook(&home, &command)? {
+        HooksCommand::Revoke { command } => match revoke_hook(&home, &command).map_err(RuntimeError::from)? {
             0 => Err(Failure::new(
                 Exit::FailedTurn,
                 format!("`{command}` was not approved; `hermes hooks list` shows what is"),

@@ -1,11 +1,12 @@
 //! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
 
 use hermes_conversation::{
-    CallId, CompactionReport, Content, HelperNews, History, MailId, MailMode, Message, Money, SessionId,
-    SummaryBy, TokenCount, ToolCall, TurnEvent, Usage,
+    CallId, CompactionReport, Content, HelperNews, MailId, MailMode, Message, Money, SessionId, SummaryBy,
+    TokenCount, ToolCall, TurnEvent, Usage,
 };
 use hermes_runtime::{NotCompacted, StandIn, TurnReport};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The version of the format; it grows when a field changes its meaning.
 pub(crate) const VERSION: u32 = 1;
@@ -100,8 +101,7 @@ fn mail(kind: &str, id: MailId, mode: MailMode, text: &str) -> Value {
 }
 
 /// The last line: how the turn ended, with the names of the result object.
-pub(crate) fn result(report: &TurnReport, about: &About<'_>, history: Option<&History>) -> Value {
-    let messages = history.map_or(&[][..], History::messages);
+pub(crate) fn result(report: &TurnReport, about: &About<'_>, messages: &[Arc<Message>]) -> Value {
     let mut value = json!({
         "v": VERSION,
         "type": "result",

@@ -6,11 +6,11 @@ use crate::json_events::About;
 use crate::prompt_text::{self, Prompt};
 use crate::sessions_command::trust;
 use crate::{chat, environment, oneshot, signals, term, welcome};
+use hermes_config::{Config, Refused, shell_variables, unused_summary};
 use hermes_conversation::SessionId;
-use hermes_runtime::config::{Config, Refused, shell_variables, unused_summary};
 use hermes_runtime::{
-    Home, Launch, Program, ResolveError, Resuming, Runtime, RuntimeError, SessionHandle, credential_warnings,
-    telemetry_problem,
+    Home, Launch, Opening, Program, ResolveError, Resuming, Runtime, RuntimeError, Session,
+    credential_warnings, telemetry_problem,
 };
 use hermes_store::SessionDb;
 use hermes_tools::AskUser;
@@ -103,18 +103,21 @@ pub(crate) fn flags(common: &Common) -> Vec<(String, String)> {
 }
 
 /// Opens the session that the flags ask for: a stored one, or a new one.
-pub(crate) async fn session<'a>(
-    runtime: &'a Runtime,
+pub(crate) async fn session(
+    runtime: &Runtime,
     common: &Common,
+    opening: Opening,
     ask: Arc<dyn AskUser>,
-) -> Result<SessionHandle<'a>, Failure> {
+) -> Result<Session, Failure> {
     let restores_cwd = !common.no_restore_cwd;
     let which = match (&common.resume, &common.continue_) {
         (Some(which), _) => which.clone(),
         (None, Some(title)) if !title.is_empty() => title.clone(),
         (None, Some(_)) => newest(runtime, common).await?,
-        (None, None) if common.skills.is_empty() => return Ok(runtime.start(ask)?),
-        (None, None) => return Ok(runtime.start_with_skills(&common.skills, ask)?),
+        (None, None) => {
+            let opening = Opening { skills: common.skills.clone(), ..opening };
+            return Ok(runtime.open_session(opening, ask)?);
+        }
     };
     if !common.skills.is_empty() {
         return Err(Failure::usage("--skills is for new sessions; type /NAME to use a skill in this one"));
@@ -122,7 +125,7 @@ pub(crate) async fn session<'a>(
     if ask.is_present() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         trust::ask_before_resume(runtime.store()?, &which).await?;
     }
-    resume(runtime, &which, ask, restores_cwd).await
+    resume(runtime, &which, &opening, ask, restores_cwd).await
 }
 
 /// A stored session that somebody wants to look at. Looking where nothing was ever stored creates no
@@ -137,16 +140,17 @@ pub(crate) async fn stored(runtime: &Runtime, which: &str) -> Result<SessionId, 
 }
 
 /// Takes up a stored session. A command of its last turn may still run, and a person need not wait for it.
-pub(crate) async fn resume<'a>(
-    runtime: &'a Runtime,
+pub(crate) async fn resume(
+    runtime: &Runtime,
     which: &str,
+    opening: &Opening,
     ask: Arc<dyn AskUser>,
     restores_cwd: bool,
-) -> Result<SessionHandle<'a>, Failure> {
+) -> Result<Session, Failure> {
     let stop = CancellationToken::new();
     let _signals = signals::watch(stop.clone());
     let tell = |what: &str| term::complain(&format!("hermes: {what}"));
-    Ok(runtime.resume(which, ask, Resuming { restores_cwd, stop: &stop, tell: &tell }).await?)
+    Ok(runtime.resume_on(which, opening, ask, Resuming { restores_cwd, stop: &stop, tell: &tell }).await?)
 }
 
 /// The store of a command that has no session to show notices in.

@@ -2,6 +2,7 @@
 //!
 //! Only this crate prints. Standard output carries answers, standard error everything else.
 
+mod answering;
 mod args;
 mod ask;
 mod auth;

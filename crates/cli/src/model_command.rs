@@ -16,7 +16,7 @@ use crate::args::{Common, ModelCommand};
 use crate::config_command::read;
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
-use hermes_runtime::config::Config;
+use hermes_config::Config;
 use hermes_runtime::{Endpoint, Fallbacks, KeySource, fallbacks, model_choice, model_facts, shown_url};
 use serde_json::{Value, json};
 

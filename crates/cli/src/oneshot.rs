@@ -6,64 +6,56 @@ use crate::editor::Editor;
 use crate::exit::{self, Exit, Failure};
 use crate::json_events::{self, About};
 use crate::keyboard::Keyboard;
-use crate::page::{self, Beside};
+use crate::page::{Beside, Page};
 use crate::prompt_text::{Manner, Prompt};
 use crate::screen::Screen;
 use crate::term::{self, Style};
-use crate::{launch, signals, usage_file};
-use hermes_conversation::{EventStream, TurnEvent, events};
-use hermes_runtime::{Input, Parting, Runtime, RuntimeError, SessionHandle, TurnReport, message_with_images};
+use crate::{answering, launch, signals, usage_file};
+use hermes_conversation::TurnEvent;
+use hermes_runtime::{
+    Endpoint, Observer, Parting, Runtime, RuntimeError, Session, SessionEvent, SessionHandle, TurnReport,
+};
 use hermes_tools::{AskUser, Nobody};
 use std::io::IsTerminal;
 use std::sync::Arc;
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
-
-/// The prompt with what it refers to; what cannot go along is told.
-async fn referring(session: &SessionHandle<'_>, text: &str) -> Result<String, RuntimeError> {
-    let referred = session.referring(text).await?;
-    for warning in &referred.warnings {
-        term::complain(&format!("hermes: {}", term::printable(warning)));
-    }
-    Ok(referred.text)
-}
 
 /// Answers a prompt and says how it went.
 pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> Result<Exit, Failure> {
     let person = Person::present(runtime, prompt.manner)?;
-    let mut session = match launch::session(runtime, common, person.ask.clone()).await {
+    let opened = launch::session(runtime, common, runtime.default_opening(), person.ask.clone()).await;
+    let mut session = match opened {
         Ok(session) => session,
         Err(failure) => return Err(give_up(common, &About::nothing(), failure)),
     };
     announce(&mut session, &prompt);
-    let cancel = CancellationToken::new();
-    let (sink, stream) = events();
+    let endpoint = session.endpoint().clone();
+    let handle = SessionHandle::spawn(session);
+    let answering = person.ask.is_present().then(|| answering::answer_with(&handle, person.ask.clone()));
     // Beside the turn, which is woken for every token and should not look at the screen as well.
     let screen = screen_for(runtime, person.question_shown);
-    let shown = tokio::spawn(show(stream, prompt.manner, screen));
-    let watch = signals::watch(cancel.clone());
-    let report = match session.waiting().await {
-        // What was said to the session and never delivered comes first: it was said before.
-        Ok(waiting) => {
-            let text = match prompt.is_typed {
-                true => referring(&session, &prompt.text).await,
-                false => Ok(prompt.text.clone()),
-            };
-            match text {
-                Ok(text) => {
-                    let message = message_with_images(&text, &prompt.images);
-                    session.submit(Input::after_mail(waiting, message), &cancel, sink).await
-                }
-                Err(error) => Err(error),
-            }
-        }
-        Err(error) => Err(error),
-    };
+    let shown = tokio::spawn(show(handle.subscribe().1, prompt.manner, screen));
+    let watch = signals::watch_session(&handle);
+    let report = handle.run(submission(&prompt)).await;
+    if report.is_err() {
+        // Without a turn there is no end that the screen could wait for.
+        handle.close(Parting::Left).await;
+    }
     drop(watch);
     let seen = shown.await.unwrap_or_default();
-    let result = conclude(common, prompt.manner, &session, report, seen);
-    session.close(Parting::Left).await;
+    let report = report.and_then(|report| report.ok_or(RuntimeError::SessionClosed));
+    let result = conclude(common, prompt.manner, (&handle, &endpoint), report, seen);
+    drop(answering);
+    handle.close(Parting::Left).await;
     result
+}
+
+fn submission(prompt: &Prompt) -> hermes_runtime::Prompt {
+    hermes_runtime::Prompt {
+        images: prompt.images.clone(),
+        expands_references: prompt.is_typed,
+        ..hermes_runtime::Prompt::typed(prompt.text.clone())
+    }
 }
 
 /// Whoever can be asked before a command runs.
@@ -88,7 +80,7 @@ impl Person {
     }
 }
 
-fn announce(session: &mut SessionHandle<'_>, prompt: &Prompt) {
+fn announce(session: &mut Session, prompt: &Prompt) {
     let notices = session.take_notices();
     match prompt.manner {
         Manner::Human | Manner::Quiet | Manner::Bare => {
@@ -124,21 +116,31 @@ fn screen_for(runtime: &Runtime, question_shown: Option<Arc<Notify>>) -> Screen 
     }
 }
 
-async fn show(mut stream: EventStream, manner: Manner, screen: Screen) -> Seen {
+/// Shows the events of one turn.
+async fn show(mut observer: Observer, manner: Manner, screen: Screen) -> Seen {
     let mut seen = Seen::default();
     if manner == Manner::Human {
-        page::show(stream, screen, Beside::nothing()).await;
+        let mut page = Page::new(screen, Beside::nothing());
+        page.show(&mut observer).await;
+        page.finish().await;
         return seen;
     }
     if manner != Manner::Json {
-        stream.skip_text();
+        observer.skip_text();
     }
     let mut is_read = manner == Manner::Json;
-    while let Some(event) = stream.next().await {
-        if let TurnEvent::ToolFinished { result, failed: true, .. } = &event {
-            seen.nobody_to_ask |= result.contains("nobody is present");
+    while let Some(event) = observer.next().await {
+        match event {
+            SessionEvent::Turn(event) => {
+                if let TurnEvent::ToolFinished { result, failed: true, .. } = &event {
+                    seen.nobody_to_ask |= result.contains("nobody is present");
+                }
+                is_read = is_read && term::print_line(&json_events::event(&event).to_string());
+            }
+            SessionEvent::Notice(text) => term::complain(&format!("hermes: {}", term::printable(&text))),
+            SessionEvent::TurnEnded { .. } | SessionEvent::TurnFailed { .. } => break,
+            _ => {}
         }
-        is_read = is_read && term::print_line(&json_events::event(&event).to_string());
     }
     seen
 }
@@ -146,29 +148,35 @@ async fn show(mut stream: EventStream, manner: Manner, screen: Screen) -> Seen {
 fn conclude(
     common: &Common,
     manner: Manner,
-    session: &SessionHandle<'_>,
-    report: Result<TurnReport, RuntimeError>,
+    (session, endpoint): (&SessionHandle, &Endpoint),
+    report: Result<Arc<TurnReport>, RuntimeError>,
     seen: Seen,
 ) -> Result<Exit, Failure> {
-    let about = about(session);
+    let snapshot = session.subscribe().0;
+    let about = About {
+        session_id: snapshot.session.as_str(),
+        model: &snapshot.model,
+        provider: endpoint.provider,
+        base_url: endpoint.base_url.as_str(),
+    };
     let report = report.map_err(|error| give_up(common, &about, error.into()))?;
     let about = about.answered_by(report.stand_in.as_ref());
     match manner {
         Manner::Json => {
-            let line = json_events::result(&report, &about, session.history()).to_string();
+            let line = json_events::result(&report, &about, &snapshot.messages).to_string();
             if !term::print_line(&line) {
                 term::note_lost_answer();
             }
         }
         Manner::Human => {
-            complain(&report, &seen, &session.endpoint().label());
-            term::complain(&format!("\nContinue with:  hermes --resume {}", session.id()));
+            complain(&report, &seen, &snapshot.provider);
+            term::complain(&format!("\nContinue with:  hermes --resume {}", snapshot.session));
         }
         Manner::Quiet | Manner::Bare => {
             print_answer(&report);
-            complain(&report, &seen, &session.endpoint().label());
+            complain(&report, &seen, &snapshot.provider);
             if manner == Manner::Quiet {
-                term::complain(&format!("\nsession_id: {}", session.id()));
+                term::complain(&format!("\nsession_id: {}", snapshot.session));
             }
         }
     }
@@ -261,14 +269,4 @@ pub(crate) fn explain(report: &TurnReport, error: &str, provider: &str) -> Strin
         None => error.to_owned(),
     };
     format!("{}; your message is saved; {next}", term::printable(&error))
-}
-
-fn about<'a>(session: &'a SessionHandle<'_>) -> About<'a> {
-    let endpoint = session.endpoint();
-    About {
-        session_id: session.id().as_str(),
-        model: &endpoint.model,
-        provider: endpoint.provider,
-        base_url: endpoint.base_url.as_str(),
-    }
 }

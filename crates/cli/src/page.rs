@@ -5,7 +5,9 @@ use crate::foot::{self, Foot};
 use crate::keyboard::Shown;
 use crate::screen::{self, Screen};
 use crate::term::{self, Style};
-use hermes_conversation::{EventStream, TurnEvent};
+use hermes_conversation::TurnEvent;
+use hermes_runtime::{Observer, SessionEvent, TurnReport};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -42,21 +44,19 @@ impl Beside {
     }
 }
 
-/// Prints the events of a turn until it is over. `false` when nobody reads any more.
-pub(crate) async fn show(events: EventStream, screen: Screen, beside: Beside) -> bool {
-    let (foot, pinned, waiting) = (Foot::default(), Vec::new(), String::new());
-    let mut page = Page { screen, foot, hidden_round: 0, pinned, waiting, open: true };
-    page.run(events, beside).await;
-    let end = page.screen.end();
-    page.waiting.push_str(&end);
-    page.unpin();
-    page.flush(None);
-    page.open
+/// The end of a turn that was shown.
+pub(crate) enum TurnEnd {
+    Report(Arc<TurnReport>),
+    /// It could not be run.
+    Failed(String),
+    /// The session was closed meanwhile.
+    Closed,
 }
 
 /// The screen, with what is typed below it.
-struct Page {
+pub(crate) struct Page {
     screen: Screen,
+    beside: Beside,
     foot: Foot,
     /// The typed line of this round is hidden by a question.
     hidden_round: u32,
@@ -64,46 +64,85 @@ struct Page {
     pinned: Vec<String>,
     /// Not yet written.
     waiting: String,
-    open: bool,
+    is_typing: bool,
+    written: Option<Instant>,
 }
 
 impl Page {
-    async fn run(&mut self, mut events: EventStream, beside: Beside) {
-        let Beside { mut shown, mut said } = beside;
-        let (mut is_over, mut is_silent, mut is_typing) = (false, false, true);
-        let mut written: Option<Instant> = None;
-        while !(is_over && is_silent) {
+    pub(crate) fn new(screen: Screen, beside: Beside) -> Self {
+        let (foot, pinned, waiting) = (Foot::default(), Vec::new(), String::new());
+        Self { screen, beside, foot, hidden_round: 0, pinned, waiting, is_typing: true, written: None }
+    }
+
+    /// Prints the events of a turn that has started, until it ends.
+    pub(crate) async fn show(&mut self, observer: &mut Observer) -> TurnEnd {
+        loop {
             let mut is_question = false;
+            let mut end = None;
             tokio::select! {
-                event = events.next(), if !is_over => match event {
-                    Some(event) => is_question = self.take(event),
-                    None => is_over = true,
+                event = observer.next() => match event {
+                    Some(event) => (is_question, end) = self.observe(event),
+                    None => return TurnEnd::Closed,
                 },
-                line = said.recv(), if !is_silent => match line {
-                    Some(line) => self.hear(line),
-                    None => is_silent = true,
-                },
-                changed = shown.changed(), if is_typing => is_typing = changed.is_ok(),
+                Some(line) = self.beside.said.recv() => self.hear(line),
+                changed = self.beside.shown.changed(), if self.is_typing => self.is_typing = changed.is_ok(),
             }
-            // Within a frame text piles up in the channel and is fetched in one go. A question does
-            // not wait: the person who is asked does.
-            if let (false, Some(written)) = (is_question, written) {
+            // Within a frame text piles up in the queue and is fetched in one go. A question does
+            // not wait: the user who is asked does.
+            if let (false, None, Some(written)) = (is_question, &end, self.written) {
                 tokio::time::sleep_until(written + FRAME).await;
             }
-            while let Some(next) = events.try_next() {
-                is_question |= self.take(next);
+            while end.is_none()
+                && let Some(next) = observer.try_next()
+            {
+                let (asks, ended) = self.observe(next);
+                is_question |= asks;
+                end = ended;
             }
-            let typed = shown.borrow_and_update().clone();
-            if is_question {
-                self.hidden_round = typed.round;
+            self.draw(is_question);
+            if let Some(end) = end {
+                return end;
             }
-            let is_shown = typed.round > self.hidden_round;
-            if self.flush(is_shown.then_some(&typed)) {
-                written = Some(Instant::now());
-            }
-            if is_question {
-                self.screen.question_is_shown();
-            }
+        }
+    }
+
+    /// Prints what is left: lines of the front end, and the end of the screen.
+    pub(crate) async fn finish(mut self) {
+        while let Some(line) = self.beside.said.recv().await {
+            self.hear(line);
+        }
+        let end = self.screen.end();
+        self.waiting.push_str(&end);
+        self.unpin();
+        self.flush(None);
+    }
+
+    /// Takes an event of the session: whether it asks the user something, and the end of the turn.
+    fn observe(&mut self, event: SessionEvent) -> (bool, Option<TurnEnd>) {
+        match event {
+            SessionEvent::Turn(event @ TurnEvent::MailAccepted { .. }) => self.hear(Said::Event(event)),
+            SessionEvent::Turn(event) => return (self.take(event), None),
+            SessionEvent::Notice(text) => self.hear(Said::Note(text)),
+            SessionEvent::TurnEnded { report, .. } => return (false, Some(TurnEnd::Report(report))),
+            SessionEvent::TurnFailed { error, .. } => return (false, Some(TurnEnd::Failed(error))),
+            SessionEvent::Closed => return (false, Some(TurnEnd::Closed)),
+            _ => {}
+        }
+        (false, None)
+    }
+
+    /// Writes a frame.
+    fn draw(&mut self, is_question: bool) {
+        let typed = self.beside.shown.borrow_and_update().clone();
+        if is_question {
+            self.hidden_round = typed.round;
+        }
+        let is_shown = typed.round > self.hidden_round;
+        if self.flush(is_shown.then_some(&typed)) {
+            self.written = Some(Instant::now());
+        }
+        if is_question {
+            self.screen.question_is_shown();
         }
     }
 
@@ -164,7 +203,7 @@ impl Page {
         if out.is_empty() {
             return false;
         }
-        self.open = self.open && term::control(&out);
+        term::control(&out);
         true
     }
 

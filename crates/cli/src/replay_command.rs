@@ -5,10 +5,8 @@ use crate::exit::{self, Exit, Failure};
 use crate::{launch, oneshot, signals, term};
 use clap::Args;
 use hermes_conversation::events;
+use hermes_recording::{Difference, Forked, Recording, Step, Verdict, replay, steps};
 use hermes_runtime::RuntimeError;
-use hermes_runtime::recording::{
-    Difference, ForkStage, Forked, Recording, Step, Verdict, fork, replay, steps,
-};
 use hermes_tools::Nobody;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -142,11 +140,10 @@ async fn go_on(recording: Arc<Recording>, from: u64, common: &Common) -> Result<
     // Only the answer is shown.
     drop(stream);
     let watch = signals::watch(cancel.clone());
-    let stage = ForkStage { ask: Arc::new(Nobody), cancel, events: sink };
-    let forked = fork(&runtime, recording, from, stage).await;
+    let forked = runtime.fork(recording, from, Arc::new(Nobody), cancel, sink).await;
     drop(watch);
     runtime.leave().await;
-    let Forked { report, session, title } = forked.map_err(RuntimeError::from)?;
+    let Forked { report, session, title } = forked?;
     if common.json {
         let line = json!({
             "session_id": session.as_str(),

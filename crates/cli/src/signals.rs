@@ -1,6 +1,7 @@
 //! Ctrl-C and its relatives.
 
 use crate::exit::Exit;
+use hermes_runtime::SessionHandle;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -10,12 +11,26 @@ use tokio_util::task::AbortOnDropHandle;
 /// Cancels `turn` at the first Ctrl-C, SIGTERM or SIGHUP; a second one leaves at once. Ends when
 /// it is dropped.
 pub(crate) fn watch(turn: CancellationToken) -> AbortOnDropHandle<()> {
-    // A task of its own, so that a turn that is woken for every token does not ask for signals
-    // every time.
-    AbortOnDropHandle::new(tokio::spawn(listen_for(turn)))
+    watch_with(move || turn.cancel())
 }
 
-async fn listen_for(turn: CancellationToken) {
+/// As [`watch`], for a turn of a session that runs as a task. Asked to leave, it starts no turn for queued
+/// messages.
+pub(crate) fn watch_session(session: &SessionHandle) -> AbortOnDropHandle<()> {
+    let session = session.clone();
+    watch_with(move || match was_asked_to_leave() {
+        true => session.interrupt_and_hold(),
+        false => session.interrupt(),
+    })
+}
+
+fn watch_with(stop: impl Fn() + Send + 'static) -> AbortOnDropHandle<()> {
+    // A task of its own, so that a turn that is woken for every token does not ask for signals
+    // every time.
+    AbortOnDropHandle::new(tokio::spawn(listen_for(stop)))
+}
+
+async fn listen_for(stop: impl Fn() + Send) {
     let (Some(mut interrupt), Some(mut terminate), Some(mut hangup)) =
         (listen(SignalKind::interrupt()), listen(SignalKind::terminate()), listen(SignalKind::hangup()))
     else {
@@ -35,7 +50,7 @@ async fn listen_for(turn: CancellationToken) {
             crate::listening::restore();
             std::process::exit(Exit::Interrupted as i32);
         }
-        turn.cancel();
+        stop();
     }
 }
 

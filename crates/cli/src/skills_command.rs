@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::sessions_command::agreed;
 use crate::{config_command, launch, term};
 use clap::Subcommand;
-use hermes_runtime::config::Config;
+use hermes_config::Config;
 use hermes_runtime::skills::{self, FetchError};
 use hermes_runtime::{Home, RuntimeError};
 use hermes_store::skills::{SkillError, SkillShelf};

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
@@ -23,23 +23,59 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
     ("scripted", &["conversation", "wire"]),
     ("tools", &["conversation", "exec", "guard", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
+    ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
+    ("telemetry", &["guard"]),
+    ("plugins", &["config", "context", "conversation", "exec", "guard", "tools"]),
     (
-        "runtime",
+        "recording",
         &[
             "agent",
             "context",
             "conversation",
             "exec",
             "guard",
+            "plugins",
             "prompt",
             "providers",
-            "scripted",
             "store",
             "tools",
             "wire",
         ],
     ),
-    ("cli", &["conversation", "runtime", "scripted", "store", "tools"]),
+    (
+        "runtime",
+        &[
+            "agent",
+            "config",
+            "context",
+            "conversation",
+            "exec",
+            "guard",
+            "plugins",
+            "prompt",
+            "providers",
+            "recording",
+            "scripted",
+            "store",
+            "telemetry",
+            "tools",
+            "wire",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "config",
+            "conversation",
+            "plugins",
+            "recording",
+            "runtime",
+            "scripted",
+            "store",
+            "telemetry",
+            "tools",
+        ],
+    ),
     ("testkit", &["conversation", "scripted", "wire"]),
     ("xtask", &["context", "conversation", "runtime", "scripted", "store", "testkit", "tools", "wire"]),
 ];

@@ -9,7 +9,7 @@ use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use process::{code, custom_model, run, stderr, stdout};
 use serde_json::{Map, Value, json};
 
-const PYTHON_DEFAULTS: &str = include_str!("../../runtime/src/config/python_defaults.json");
+const PYTHON_DEFAULTS: &str = include_str!("../../config/src/python_defaults.json");
 
 async fn home_with(more: &str) -> (TempHome, FakeProvider) {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);

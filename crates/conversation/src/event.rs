@@ -173,12 +173,42 @@ impl Shared {
     }
 }
 
+/// A receiver that takes every event at once and never makes the sender wait.
+pub trait EventOutlet: Send + Sync {
+    fn publish(&self, event: TurnEvent);
+}
+
+/// The destination of events.
+#[derive(Clone)]
+enum Target {
+    Channel(Arc<Shared>),
+    Outlet(Arc<dyn EventOutlet>),
+}
+
+impl Target {
+    async fn send(&self, event: TurnEvent) {
+        match self {
+            Self::Channel(shared) => shared.send(event).await,
+            Self::Outlet(outlet) => outlet.publish(event),
+        }
+    }
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Channel(_) => "Channel",
+            Self::Outlet(_) => "Outlet",
+        })
+    }
+}
+
 /// The sending half. Dropping it ends the stream.
-pub struct EventSink(Arc<Shared>, Option<Arc<dyn EventWatch>>);
+pub struct EventSink(Target, Option<Arc<dyn EventWatch>>);
 
 /// A way to send beside the sink. It does not keep the stream open.
 #[derive(Debug, Clone)]
-pub struct EventRelay(Arc<Shared>);
+pub struct EventRelay(Target);
 
 /// The receiving half. Dropping it makes every later send a no-op.
 #[derive(Debug)]
@@ -187,7 +217,7 @@ pub struct EventStream(Arc<Shared>);
 /// A channel for the events of one turn.
 pub fn events() -> (EventSink, EventStream) {
     let shared = Arc::new(Shared::default());
-    (EventSink(shared.clone(), None), EventStream(shared))
+    (EventSink(Target::Channel(shared.clone()), None), EventStream(shared))
 }
 
 impl std::fmt::Debug for EventSink {
@@ -204,6 +234,11 @@ impl EventRelay {
 }
 
 impl EventSink {
+    /// A sink whose events go straight to `outlet`.
+    pub fn to(outlet: Arc<dyn EventOutlet>) -> Self {
+        Self(Target::Outlet(outlet), None)
+    }
+
     /// A way for others to send events of this turn. Whoever watches the channel does not see these.
     pub fn relay(&self) -> EventRelay {
         EventRelay(self.0.clone())
@@ -253,7 +288,11 @@ impl EventSink {
         open: fn(&mut TurnEvent) -> Option<&mut String>,
         fresh: fn(String) -> TurnEvent,
     ) {
-        let added = self.0.with(|queue| {
+        let shared = match &self.0 {
+            Target::Channel(shared) => shared,
+            Target::Outlet(outlet) => return outlet.publish(fresh(piece.to_owned())),
+        };
+        let added = shared.with(|queue| {
             if queue.receiver_gone || queue.skips_text {
                 return false;
             }
@@ -265,7 +304,7 @@ impl EventSink {
             true
         });
         if added {
-            self.0.arrived.notify_one();
+            shared.arrived.notify_one();
         }
     }
 
@@ -278,8 +317,10 @@ impl EventSink {
 
 impl Drop for EventSink {
     fn drop(&mut self) {
-        self.0.with(|queue| queue.sender_gone = true);
-        self.0.arrived.notify_one();
+        if let Target::Channel(shared) = &self.0 {
+            shared.with(|queue| queue.sender_gone = true);
+            shared.arrived.notify_one();
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod auxiliary;
 mod cache;
 mod compaction;
 mod event;
+mod finished_turn;
 mod history;
 mod ids;
 mod image_size;
@@ -28,7 +29,10 @@ mod transcript;
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
 pub use cache::{CacheBreak, CacheEntry, CacheStep, PrefixMark, PromptPart};
 pub use compaction::{Compaction, CompactionReport, Kept, NewNode, Node, SummaryBy, Trigger};
-pub use event::{EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events};
+pub use event::{
+    EventOutlet, EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events,
+};
+pub use finished_turn::record_finished_turn;
 pub use history::History;
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
 pub use json::{parse_lenient, without_lone_surrogates};

@@ -1,9 +1,9 @@
 //! What `hermes auth` does: list, add, remove and reset stored credentials. No secret leaves here.
 
 use crate::RuntimeError;
-use crate::config::Config;
 use crate::credentials::{seeds, strategy};
 use crate::model_choice::with_around;
+use hermes_config::Config;
 use hermes_guard::{Secrets, redact};
 use hermes_providers::credentials::{
     AuthError, AuthFile, Availability, Choosing, Entry, LastError, NewEntry, NewLogin, NoSuchEntry, Pool,
@@ -185,7 +185,7 @@ pub fn reset(config: &Config, provider: &str) -> Result<(String, usize), Runtime
 }
 
 fn file(config: &Config) -> Result<&AuthFile, RuntimeError> {
-    let no_home = || RuntimeError::Home(crate::home::HomeError::NoHome);
+    let no_home = || RuntimeError::Home(hermes_config::home::HomeError::NoHome);
     config.layers().credentials.file().ok_or_else(no_home)
 }
 

@@ -1,9 +1,9 @@
 //! Who does the small jobs: from `auxiliary.<task>` to models, in the order in which they are asked.
 
-use crate::config::{AuxProvider, AuxSettings, Config, FallbackEntry};
 use crate::fallback::{common, fallbacks, is_same, resolve_entry};
 use crate::{Runtime, RuntimeError, model_facts};
 use hermes_agent::auxiliary::{AuxLimits, Resting, ask_in_order};
+use hermes_config::{AuxProvider, AuxSettings, Config, FallbackEntry};
 use hermes_conversation::{AuxModel, AuxRequest, AuxTask, BoxFuture};
 use hermes_providers::{Endpoint, find_provider, providers};
 use hermes_wire::Model;
@@ -167,8 +167,8 @@ impl AuxModel for Auxiliary<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigFile, Layers};
     use crate::model_choice::endpoint;
+    use hermes_config::{ConfigFile, Layers};
     use std::path::Path;
 
     const OWN: &str = "model: {provider: deepseek, default: big}\n";

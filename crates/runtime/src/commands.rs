@@ -1,241 +1,229 @@
-//! The slash commands, one table for every front end.
+//! Slash commands: one row and one handler each, for every front end.
 //!
-//! A row says what a command is called and what it asks for; carrying an [`Action`] out is the
-//! front end's work, because only it knows what leaving or showing means there.
+//! A front end passes a line to [`SessionHandle::command`](crate::SessionHandle::command) and renders the
+//! [`CommandReply`]. Help, completion and the table in the docs come from the rows of [`TABLE`].
 
-/// What a command asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
-    Help,
-    /// Start a new session, with a title if one was given.
-    New {
-        title: Option<String>,
-    },
-    /// Continue another session: an id, a title, or the newest one.
-    Resume {
-        which: Option<String>,
-    },
-    /// Show the model, or use another one from now on.
-    Model {
-        name: Option<String>,
-    },
-    /// Stop what is running.
-    Stop,
-    /// Say something when the running turn is over.
-    Queue {
-        text: Option<String>,
-    },
-    /// Say something to the running turn.
-    Steer {
-        text: Option<String>,
-    },
-    /// Show or set what Enter does while a turn runs.
-    Busy {
-        mode: Option<String>,
-    },
-    /// Show or set the session's title.
-    Title {
-        title: Option<String>,
-    },
-    Usage,
-    /// Sum up older messages now, with this in view.
-    Compress {
-        focus: Option<String>,
-    },
-    /// Show how full the window is.
-    Context,
-    /// Keep these words in view; without any, show what is kept.
-    Pin {
-        text: Option<String>,
-    },
-    /// No longer keep what has this number.
-    Unpin {
-        number: Option<String>,
-    },
-    /// Show or set the personality of replies.
-    Personality {
-        name: Option<String>,
-    },
-    /// Show or hide the status line.
-    StatusBar,
-    Quit,
+mod handlers;
+mod reply;
+
+pub use reply::{Choice, CommandReply, Effect, Panel};
+
+use crate::{RuntimeError, Session};
+use handlers::{Call, Handler};
+use hermes_conversation::EventSink;
+use tokio_util::sync::CancellationToken;
+
+/// The front ends that offer a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surfaces {
+    All,
+    /// Commands about the terminal itself.
+    Terminal,
 }
 
-/// One command.
-#[derive(Debug, Clone, Copy)]
+/// One slash command.
+#[derive(Clone, Copy)]
 pub struct Command {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     pub arguments: &'static str,
     pub help: &'static str,
-    action: fn(Option<String>) -> Action,
+    pub surfaces: Surfaces,
+    /// Works while a turn runs.
+    pub while_busy: bool,
+    /// Shown before a command that takes long.
+    pub progress: Option<&'static str>,
+    handler: Handler,
 }
 
-/// The argument of commands that say something.
+/// The argument of commands that take a message, which may have several lines.
 const MESSAGE: &str = "<message>";
 
-/// Every command there is.
-pub const TABLE: &[Command] = &[
+const fn row(name: &'static str, arguments: &'static str, help: &'static str, handler: Handler) -> Command {
     Command {
-        name: "help",
-        aliases: &["?"],
-        arguments: "",
-        help: "show this list",
-        action: |_| Action::Help,
-    },
-    Command {
-        name: "new",
-        aliases: &["reset"],
-        arguments: "[title]",
-        help: "start a new session",
-        action: |title| Action::New { title },
-    },
-    Command {
-        name: "resume",
+        name,
         aliases: &[],
-        arguments: "[id or title]",
-        help: "continue another session; without a name, list the others",
-        action: |which| Action::Resume { which },
-    },
-    Command {
-        name: "model",
-        aliases: &[],
-        arguments: "[name] [--provider name] [--force]",
-        help: "show the model, or go on with another one",
-        action: |name| Action::Model { name },
-    },
-    Command {
-        name: "stop",
-        aliases: &[],
-        arguments: "",
-        help: "stop the running turn (Ctrl-C does the same)",
-        action: |_| Action::Stop,
-    },
-    Command {
-        name: "queue",
-        aliases: &["q"],
-        arguments: MESSAGE,
-        help: "say this when the running turn is over",
-        action: |text| Action::Queue { text },
-    },
-    Command {
-        name: "steer",
-        aliases: &[],
-        arguments: MESSAGE,
-        help: "say this to the running turn, beside its next tool result",
-        action: |text| Action::Steer { text },
-    },
-    Command {
-        name: "busy",
-        aliases: &[],
-        arguments: "[queue|steer|interrupt|status]",
-        help: "show or set what Enter does while a turn runs",
-        action: |mode| Action::Busy { mode },
-    },
-    Command {
-        name: "title",
-        aliases: &[],
-        arguments: "[text]",
-        help: "show or set the title of this session",
-        action: |title| Action::Title { title },
-    },
-    Command {
-        name: "usage",
-        aliases: &[],
-        arguments: "",
-        help: "show the tokens used in this session",
-        action: |_| Action::Usage,
-    },
-    Command {
-        name: "compress",
-        aliases: &["compact"],
-        arguments: "[topic]",
-        help: "sum up older messages now, with a topic in view if you name one",
-        action: |focus| Action::Compress { focus },
-    },
-    Command {
-        name: "context",
-        aliases: &[],
-        arguments: "",
-        help: "show how full the model's window is, and with what",
-        action: |_| Action::Context,
-    },
-    Command {
-        name: "pin",
-        aliases: &["pins"],
-        arguments: "[words]",
-        help: "keep words in view, whatever is summed up; without words, show them",
-        action: |text| Action::Pin { text },
-    },
-    Command {
-        name: "unpin",
-        aliases: &[],
-        arguments: "<number>",
-        help: "no longer keep pinned words",
-        action: |number| Action::Unpin { number },
-    },
-    Command {
-        name: "statusbar",
-        aliases: &["sb"],
-        arguments: "",
-        help: "show or hide the line about the session after each answer",
-        action: |_| Action::StatusBar,
-    },
-    Command {
-        name: "personality",
-        aliases: &[],
-        arguments: "[name]",
-        help: "list personalities, or use one from now on (`none` clears it)",
-        action: |name| Action::Personality { name },
-    },
-    Command { name: "quit", aliases: &["exit"], arguments: "", help: "leave", action: |_| Action::Quit },
+        arguments,
+        help,
+        surfaces: Surfaces::All,
+        while_busy: false,
+        progress: None,
+        handler,
+    }
+}
+
+impl Command {
+    const fn also(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    const fn terminal_only(self) -> Self {
+        Self { surfaces: Surfaces::Terminal, ..self }
+    }
+
+    const fn with_progress(self, progress: &'static str) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+
+    const fn also_while_busy(self) -> Self {
+        Self { while_busy: true, ..self }
+    }
+}
+
+/// Every command.
+pub static TABLE: &[Command] = &[
+    row("help", "", "show this list", handlers::help).also(&["?"]).also_while_busy(),
+    row("new", "[title]", "start a new session", handlers::new).also(&["reset"]),
+    row(
+        "resume",
+        "[id or title]",
+        "continue another session; without a name, list the others",
+        handlers::resume,
+    ),
+    row(
+        "model",
+        "[name] [--provider name] [--force]",
+        "show the model, or go on with another one",
+        handlers::model,
+    ),
+    row("stop", "", "stop the running turn (Ctrl-C does the same)", handlers::stop).also_while_busy(),
+    row("queue", MESSAGE, "send this when the running turn is over", handlers::queue)
+        .also(&["q"])
+        .also_while_busy(),
+    row("steer", MESSAGE, "send this to the running turn, beside its next tool result", handlers::steer)
+        .also_while_busy(),
+    row(
+        "busy",
+        "[queue|steer|interrupt|status]",
+        "show or set what Enter does while a turn runs",
+        handlers::busy,
+    )
+    .also_while_busy(),
+    row("title", "[text]", "show or set the title of this session", handlers::title),
+    row("usage", "", "show the tokens used in this session", handlers::usage),
+    row("compress", "[topic]", "compact older messages now, with a topic to focus on", handlers::compress)
+        .also(&["compact"])
+        .with_progress("compacting older messages; Ctrl-C stops it and changes nothing"),
+    row("context", "", "show how full the context window is, and with what", handlers::context),
+    row("pin", "[text]", "keep a text through every compaction; without a text, list them", handlers::pin)
+        .also(&["pins"]),
+    row("unpin", "<number>", "remove a pinned text", handlers::unpin),
+    row("statusbar", "", "show or hide the status line after each answer", handlers::status_bar)
+        .also(&["sb"])
+        .terminal_only(),
+    row(
+        "personality",
+        "[name]",
+        "list personalities, or use one from now on (`none` clears it)",
+        handlers::personality,
+    ),
+    row("quit", "", "leave", handlers::quit).also(&["exit"]).terminal_only(),
 ];
 
-/// What a line means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
-    /// Words for the model.
-    Words,
-    Command(Action),
+/// The meaning of a line that a user entered.
+#[derive(Clone, Copy)]
+pub enum Line<'a> {
+    /// A message for the model.
+    Message,
+    Command(&'static Command, Option<&'a str>),
     /// A command that does not exist, with the nearest one that does.
     Unknown {
-        name: String,
+        name: &'a str,
         nearest: Option<&'static str>,
     },
 }
 
 /// Reads a line. Only a first word of letters after the slash is a command, so that a path
-/// such as `/etc/hosts` stays words.
-pub fn read(line: &str) -> Line {
+/// such as `/etc/hosts` stays a message.
+pub fn read(line: &str) -> Line<'_> {
     let Some(rest) = line.trim().strip_prefix('/') else {
-        return Line::Words;
+        return Line::Message;
     };
     let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-' || c == '?');
     if !is_name {
-        return Line::Words;
+        return Line::Message;
     }
-    let name = name.to_ascii_lowercase();
-    let argument = Some(argument.trim().to_owned()).filter(|text| !text.is_empty());
-    let found = TABLE.iter().find(|command| command.name == name || command.aliases.contains(&name.as_str()));
-    // Several lines are something to be said, not something to be done.
+    let is_called = |called: &str| called.eq_ignore_ascii_case(name);
+    let found = TABLE
+        .iter()
+        .find(|command| is_called(command.name) || command.aliases.iter().any(|alias| is_called(alias)));
+    // Several lines are a message, unless the command takes one.
     if line.trim().contains('\n') && found.is_none_or(|command| command.arguments != MESSAGE) {
-        return Line::Words;
+        return Line::Message;
     }
     match found {
-        Some(command) => Line::Command((command.action)(argument)),
-        None => Line::Unknown { nearest: nearest(&name), name },
+        Some(command) => Line::Command(command, Some(argument.trim()).filter(|text| !text.is_empty())),
+        None => Line::Unknown { nearest: nearest(&name.to_ascii_lowercase()), name },
     }
 }
 
-/// The name after a slash and the words after it, if the line could call a skill: a path such as
+/// True for lines that [`run`] should get: commands, and names that a skill may have.
+pub fn is_for_command(line: &str) -> bool {
+    !matches!(read(line), Line::Message) || slash_name(line).is_some()
+}
+
+/// The line to show while the command of `line` runs, if it takes long.
+pub fn progress(line: &str) -> Option<&'static str> {
+    match read(line) {
+        Line::Command(command, _) => command.progress,
+        Line::Message | Line::Unknown { .. } => None,
+    }
+}
+
+/// Runs a line that [`is_for_command`] accepts.
+pub(crate) async fn run(
+    session: &mut Session,
+    line: &str,
+    cancel: &CancellationToken,
+    events: EventSink,
+) -> Result<CommandReply, RuntimeError> {
+    match read(line) {
+        Line::Command(command, argument) => {
+            (command.handler)(Call { session, argument, cancel, events }).await
+        }
+        other => {
+            if let Some(message) = skill_message(session, line) {
+                return Ok(CommandReply::Effect(Effect::Submit(message?)));
+            }
+            Ok(match other {
+                Line::Unknown { name, nearest } => CommandReply::Text(unknown(name, nearest)),
+                _ => CommandReply::Effect(Effect::Submit(line.to_owned())),
+            })
+        }
+    }
+}
+
+/// Replies to a line that was entered while a turn runs. No command interrupts the turn but `/stop`.
+pub fn while_busy(line: &str) -> CommandReply {
+    match read(line) {
+        Line::Command(command, argument) if command.while_busy => {
+            handlers::while_busy(command.name, argument)
+        }
+        Line::Command(command, _) => CommandReply::Text(format!(
+            "/{} has to wait until the turn is over; Ctrl-C stops it",
+            command.name
+        )),
+        Line::Unknown { name, nearest } => CommandReply::Text(unknown(name, nearest)),
+        Line::Message => CommandReply::Effect(Effect::Submit(line.trim().to_owned())),
+    }
+}
+
+/// The prompt that `/NAME text` stands for, if a skill or a bundle has that name.
+fn skill_message(session: &Session, line: &str) -> Option<Result<String, RuntimeError>> {
+    let (name, text) = slash_name(line)?;
+    let message = session.runtime().skill_message(session.id().as_str(), name, text)?;
+    Some(message.map_err(RuntimeError::from))
+}
+
+/// The name after a slash and the text after it, if the line could call a skill: a path such as
 /// `/etc/hosts` cannot.
-pub fn slash_name(line: &str) -> Option<(&str, &str)> {
+fn slash_name(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim().strip_prefix('/')?;
-    let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (name, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(fits);
-    is_name.then(|| (name, words.trim()))
+    is_name.then(|| (name, text.trim()))
 }
 
 fn nearest(name: &str) -> Option<&'static str> {
@@ -244,8 +232,7 @@ fn nearest(name: &str) -> Option<&'static str> {
     (shared(best.name) > 0).then_some(best.name)
 }
 
-/// What to say about a command that does not exist.
-pub fn unknown(name: &str, nearest: Option<&str>) -> String {
+fn unknown(name: &str, nearest: Option<&str>) -> String {
     let hint = nearest.map(|nearest| format!("; did you mean /{nearest}?")).unwrap_or_default();
     format!("there is no command /{name}{hint} (/help lists them)")
 }
@@ -262,51 +249,5 @@ pub fn help() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_told_apart() {
-        for (line, want) in [
-            ("hello", Line::Words),
-            ("/etc/hosts is odd", Line::Words),
-            ("/", Line::Words),
-            ("/help\nme", Line::Words),
-            ("/nothing\nat all", Line::Words),
-            ("/queue two\nlines", Line::Command(Action::Queue { text: Some("two\nlines".into()) })),
-            ("/help", Line::Command(Action::Help)),
-            ("  /QUIT ", Line::Command(Action::Quit)),
-            ("/exit", Line::Command(Action::Quit)),
-            ("/title  My work ", Line::Command(Action::Title { title: Some("My work".into()) })),
-            ("/resume", Line::Command(Action::Resume { which: None })),
-            ("/mdoel x", Line::Unknown { name: "mdoel".into(), nearest: Some("model") }),
-            ("/zzz", Line::Unknown { name: "zzz".into(), nearest: None }),
-        ] {
-            assert_eq!(read(line), want, "{line}");
-        }
-    }
-
-    #[test]
-    fn names_of_skills_are_told_from_paths() {
-        for (line, want) in [
-            ("/git-bisect find it\nplease", Some(("git-bisect", "find it\nplease"))),
-            (" /7zip ", Some(("7zip", ""))),
-            ("/etc/hosts is odd", None),
-            ("/../x", None),
-            ("/", None),
-            ("words", None),
-        ] {
-            assert_eq!(slash_name(line), want, "{line}");
-        }
-    }
-
-    #[test]
-    fn no_two_commands_share_a_name() {
-        let mut names: Vec<_> =
-            TABLE.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied())).collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
-    }
-}
+#[path = "commands_tests.rs"]
+mod tests;

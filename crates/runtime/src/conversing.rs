@@ -2,7 +2,7 @@
 //!
 //! [`chat`] takes words and gives words. [`run_conversation`] takes everything that can be said about a
 //! question and gives everything that is known about its answer. Both make a stored session of their
-//! own; a conversation that goes on for several turns is held with a [`SessionHandle`].
+//! own; a conversation that goes on for several turns is held with a [`Session`].
 //!
 //! ```no_run
 //! # async fn example(launch: hermes_runtime::Launch) -> Result<(), hermes_runtime::RuntimeError> {
@@ -13,7 +13,7 @@
 //! # }
 //! ```
 
-use crate::{Input, Parting, Runtime, RuntimeError, SessionHandle, TurnReport, UserInput};
+use crate::{Input, Opening, Parting, Runtime, RuntimeError, Session, TurnReport, UserInput};
 use hermes_conversation::{Content, EventSink, Message, SessionId, UserMessage, events, repair};
 use hermes_tools::{AskUser, Nobody};
 use std::sync::Arc;
@@ -86,7 +86,10 @@ pub async fn chat(runtime: &Runtime, message: &str) -> Result<String, RuntimeErr
 /// could not be held.
 pub async fn run_conversation(runtime: &Runtime, asked: Asked) -> Result<Conversed, RuntimeError> {
     let ask = asked.ask.unwrap_or_else(|| Arc::new(Nobody));
-    let mut session = SessionHandle::fresh(runtime, asked.system_message, ask)?;
+    let mut session = {
+        let opening = Opening { instructions: asked.system_message, ..runtime.default_opening() };
+        Session::fresh(runtime, opening, ask)?
+    };
     if let Some((first, rest)) = as_turn(asked.conversation_history) {
         session.go_on_from(first, rest).await?;
     }

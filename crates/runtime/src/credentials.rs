@@ -3,9 +3,10 @@
 //! What is stored and how it is chosen from is the business of `providers::credentials`; here it meets
 //! the variables and endpoints of the settings.
 
-use crate::config::Config;
 use crate::model_choice::{vendor_places, with_around};
 use crate::{RuntimeError, clock};
+use hermes_config::home::Home;
+use hermes_config::{Config, ConfigError};
 use hermes_providers::credentials::{Binding, Credentials, Keys, Outside, Pool, PooledKeys, Seed, Strategy};
 use hermes_providers::login::{
     CopilotTokens, EXCHANGE_URL, LoginRefresh, NoKeys, TokenKeys, VendorTokens, VendorTool,
@@ -13,6 +14,7 @@ use hermes_providers::login::{
 use hermes_providers::{Asker, Auth, Endpoint, KeySource, find_provider, is_own_address, parse_base_url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const STRATEGIES: &str = "credential_pool_strategies";
@@ -20,6 +22,15 @@ const STRATEGIES: &str = "credential_pool_strategies";
 /// The clock and the dice of this machine.
 pub(crate) fn outside() -> Outside {
     Outside { now: Arc::new(clock::now), random: Arc::new(rand::random::<f64>) }
+}
+
+/// Reads the settings and credentials of a home.
+pub fn load_config(
+    home: &Home,
+    flags: Vec<(String, String)>,
+    shell: BTreeMap<String, String>,
+) -> Result<Config, ConfigError> {
+    Config::load(home, flags, shell, outside())
 }
 
 /// The keys of a provider that are found outside of `auth.json`: in its variables, or with its
@@ -151,8 +162,8 @@ fn is_member(credentials: &Credentials, binding: &Binding, key: &SecretString) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigFile, Layers};
     use crate::model_choice::endpoint;
+    use hermes_config::{ConfigFile, Layers};
     use hermes_testkit::TempHome;
     use serde_json::json;
     use std::path::Path;

@@ -7,8 +7,9 @@ mod report;
 mod settings;
 mod texts;
 
-use crate::session_handle::{Parting, SessionHandle};
-use crate::standing::Standing;
+use crate::Surface;
+use crate::session::SessionRole;
+use crate::session::{Parting, Session};
 use crate::{Runtime, RuntimeError};
 use hermes_agent::is_closing_line;
 use hermes_conversation::{
@@ -65,7 +66,7 @@ impl Delegator {
     }
 
     /// What a helper is, and may do.
-    fn standing(&self, role: Role, call: &CallId) -> Result<Standing, RuntimeError> {
+    fn role(&self, role: Role, call: &CallId) -> Result<SessionRole, RuntimeError> {
         let may_delegate =
             role == Role::Orchestrator && self.settings.orchestrators && self.depth + 1 < self.settings.depth;
         let mut without = NOT_FOR_HELPERS.to_vec();
@@ -75,8 +76,10 @@ impl Delegator {
         let mut limits = self.runtime.limits()?;
         limits.max_iterations = self.settings.iterations;
         let registry = Arc::new(self.runtime.registry().without(&without));
-        Ok(Standing {
+        Ok(SessionRole {
             source: "subagent".to_owned(),
+            surface: Surface::of(""),
+            works_in_background: false,
             works_for: Some((self.session.clone(), call.clone())),
             all_tools: registry.clone(),
             registry,
@@ -95,8 +98,8 @@ impl Delegator {
     async fn work(&self, index: usize, task: HelperTask, scope: &CallScope) -> HelperReport {
         let own = self.endpoint.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let opened = self.settings.endpoint(self.runtime.config(), &own).and_then(|endpoint| {
-            let standing = self.standing(task.role, &scope.call_id)?;
-            SessionHandle::begin(&self.runtime, standing, endpoint, scope.cwd.clone(), self.ask())
+            let role = self.role(task.role, &scope.call_id)?;
+            Session::begin(&self.runtime, role, endpoint, scope.cwd.clone(), self.ask())
         });
         let mut handle = match opened {
             Ok(handle) => handle,
@@ -124,7 +127,7 @@ impl Delegator {
     /// said by then counts.
     async fn turn(
         &self,
-        handle: &mut SessionHandle<'_>,
+        handle: &mut Session,
         task: &HelperTask,
         scope: &CallScope,
         news: &News,
@@ -207,7 +210,7 @@ impl News {
 }
 
 /// The newest thing the helper said, for when its turn did not end with an answer.
-fn last_words(handle: &SessionHandle<'_>) -> Option<String> {
+fn last_words(handle: &Session) -> Option<String> {
     handle.history().and_then(|history| said_last(history.messages().iter().map(AsRef::as_ref)))
 }
 

@@ -1,10 +1,11 @@
 //! What can keep Hermes from starting or continuing a session.
 
 use crate::auth::CredentialError;
-use crate::config::ConfigError;
-use crate::home::HomeError;
-use crate::recording::RecordingError;
+use hermes_config::ConfigError;
+use hermes_config::home::HomeError;
+use hermes_plugins::hooks::HookError;
 use hermes_providers::ResolveError;
+use hermes_recording::RecordingError;
 use hermes_store::StoreError;
 use hermes_store::skills::SkillError;
 use hermes_tools::ToolsetError;
@@ -19,6 +20,9 @@ pub enum RuntimeError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Resolve(#[from] ResolveError),
+    /// The session was closed, or evicted, before the request was served.
+    #[error("the session is closed; open it again")]
+    SessionClosed,
     /// A conversation ended without an answer.
     #[error("{0}")]
     NoAnswer(String),
@@ -53,6 +57,16 @@ pub enum RuntimeError {
     Credentials(#[from] CredentialError),
     #[error(transparent)]
     Recording(#[from] RecordingError),
+}
+
+impl From<HookError> for RuntimeError {
+    fn from(error: HookError) -> Self {
+        match error {
+            HookError::Home(error) => Self::Home(error),
+            HookError::Config(error) => Self::Config(error),
+            HookError::Approvals(why) => Self::Hooks(why),
+        }
+    }
 }
 
 /// The names that may have been meant.

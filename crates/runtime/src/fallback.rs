@@ -1,8 +1,8 @@
 //! From `fallback_providers` to endpoints: which models step in for another one.
 
 use crate::RuntimeError;
-use crate::config::{Config, FallbackEntry};
 use crate::model_choice::with_around;
+use hermes_config::{Config, FallbackEntry};
 use hermes_providers::{Endpoint, GivenKey, ResolveError, SaidBy, Wanted, resolve_with};
 
 /// The models that step in, in order, and a line for each entry that cannot be used.
@@ -89,8 +89,8 @@ fn skipped(entry: &FallbackEntry, error: &ResolveError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigFile, Layers};
     use crate::model_choice::endpoint;
+    use hermes_config::{ConfigFile, Layers};
     use std::path::Path;
 
     const OWN: &str = "model: {provider: openrouter, default: x}\n";

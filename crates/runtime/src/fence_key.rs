@@ -3,7 +3,7 @@
 //! It is made once and stays: another key would change what is sent of new results, not what is stored. A
 //! file that cannot be read is left alone; this process then has a key of its own.
 
-use crate::home::{Home, PRIVATE_FILE, write_atomically};
+use hermes_config::home::{Home, PRIVATE_FILE, write_atomically};
 use hermes_guard::FenceKey;
 
 type Bytes = [u8; 32];

@@ -1,7 +1,7 @@
 //! What the model is told before anybody speaks, for people who want to see it.
 
-use crate::standing::Standing;
-use crate::{Runtime, RuntimeError, prompting, session_handle};
+use crate::session::SessionRole;
+use crate::{Runtime, RuntimeError, prompting, session};
 use hermes_conversation::SessionId;
 use hermes_prompt::{OutlinedLayer, ShownLayer, Tier, taken_apart};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ impl From<ShownLayer> for LayerView {
 impl Runtime {
     /// The prompt of a session that would begin here and now.
     pub fn prompt_here(&self) -> Result<PromptView, RuntimeError> {
-        self.gathered(session_handle::starting_folder(self)?, None)
+        self.gathered(session::starting_folder(self)?, None)
     }
 
     /// The prompt that a stored session would have if it began now, in the folder it is in.
@@ -54,7 +54,7 @@ impl Runtime {
         let stored = self.store()?.load(session).await?;
         let cwd = match stored.cwd {
             Some(cwd) => PathBuf::from(cwd),
-            None => session_handle::starting_folder(self)?,
+            None => session::starting_folder(self)?,
         };
         self.gathered(cwd, Some(session.clone()))
     }
@@ -81,9 +81,9 @@ impl Runtime {
     }
 
     fn gathered(&self, cwd: PathBuf, session: Option<SessionId>) -> Result<PromptView, RuntimeError> {
-        let standing = Standing::of_a_person(self)?;
-        let id = session.clone().unwrap_or_else(session_handle::new_id);
-        let found = prompting::gather(self, &standing, &self.endpoint()?, &cwd, &id)?;
+        let role = SessionRole::of_user_session(self, &self.default_opening())?;
+        let id = session.clone().unwrap_or_else(session::new_id);
+        let found = prompting::gather(self, &role, &self.endpoint()?, &cwd, &id)?;
         let layers = found.layers.shown().into_iter().map(LayerView::from).collect();
         Ok(PromptView { session, layers, tools: self.tool_views(), notices: found.notices })
     }

@@ -4,7 +4,7 @@
 //! The file is a map of `MODEL@ADDRESS` to tokens under `context_lengths`. Lines that are not understood are
 //! left as they are.
 
-use crate::home::{Home, PRIVATE_FILE, write_atomically};
+use hermes_config::home::{Home, PRIVATE_FILE, write_atomically};
 use hermes_providers::Endpoint;
 use std::path::PathBuf;
 

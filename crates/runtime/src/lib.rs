@@ -1,30 +1,27 @@
 //! Assembling a working Hermes: home directory, configuration, slash commands, wiring.
 //!
 //! Every front end starts here: it opens a [`Runtime`] on a home and speaks to sessions through
-//! [`SessionHandle`]. This is the only library crate that reads `config.yaml` and `.env`.
+//! [`Session`]. This is the only library crate that reads `config.yaml` and `.env`.
 
-mod aftermath;
 pub mod auth;
 mod auxiliary;
 pub mod busy;
 pub mod clock;
 pub mod commands;
-pub mod config;
-mod context_engine;
 mod conversing;
+mod crash_recovery;
 mod credentials;
 mod delegation;
-mod earlier;
 mod error;
 mod fallback;
 mod fence_key;
-pub mod home;
-mod hooks;
+mod forking;
+mod handle;
 mod images;
 mod inspection;
 mod learned_windows;
-mod letterbox;
-pub mod log;
+mod logging;
+mod mailbox;
 mod memory;
 mod meter;
 pub mod model_choice;
@@ -32,27 +29,34 @@ pub mod model_facts;
 mod model_switch;
 mod models;
 mod naming;
-mod past;
+mod observers;
 mod personality;
 mod prompting;
-pub mod recording;
+mod questions;
 mod references;
 mod request_dumps;
 mod retention;
 mod runtime;
-mod session_handle;
+mod session;
+mod session_map;
+mod session_record;
+mod session_task;
 pub mod skills;
 mod small_window;
-mod standing;
+mod snapshot;
+mod submission;
 mod summaries;
-mod telemetry;
+#[cfg(test)]
+mod testing;
 
 pub use auxiliary::{AuxRoute, AuxStop, route as auxiliary_route};
 pub use conversing::{Asked, Conversed, chat, run_conversation};
-pub use credentials::credential_warnings;
+pub use credentials::{credential_warnings, load_config};
 pub use error::RuntimeError;
 pub use fallback::{Fallbacks, fallbacks};
+pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
 pub use hermes_agent::{Compacted, Input, NotCompacted, StandIn, TurnReport, UserInput, Weighed};
+pub use hermes_config::home::Home;
 pub use hermes_exec::handover;
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_exec::supervisor::{Program, supervise};
@@ -66,19 +70,22 @@ pub use hermes_providers::{
     providers, shown_url, split_provider,
 };
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
-pub use home::{Home, WantedModes, modes_notice};
-pub use hooks::{HookList, ListedHook, hooks, revoke_hook};
 pub use images::{Image, ImageError, message_with_images};
 pub use inspection::{LayerView, PromptTier, PromptView, ToolView};
-pub use letterbox::Letterbox;
+pub use logging::telemetry_problem;
+pub use mailbox::SessionMailbox;
 pub use memory::{
     MemoryProvider, PendingChange, SessionRecall, forget_pending, memory_book, pending, recalled,
 };
 pub use meter::{Budget, StoredMeter};
 pub use model_facts::list_prices;
 pub use model_switch::{Checked, ModelSwitch};
+pub use observers::{Observer, ObserverId, SessionEvent, TurnId};
 pub use personality::Personality;
+pub use questions::{Answer, PendingQuestion, QuestionId, QuestionKind};
 pub use references::Referred;
 pub use runtime::{Launch, Resuming, Runtime};
-pub use session_handle::{ContextMeter, Parting, SessionHandle, SessionStatus};
-pub use telemetry::telemetry_problem;
+pub use session::{ContextMeter, Parting, Session, SessionStatus};
+pub use session_map::{MapLimits, SessionKey, SessionMap};
+pub use snapshot::{OpenCall, RunningTurn, Snapshot};
+pub use submission::{Opening, Prompt, Surface};

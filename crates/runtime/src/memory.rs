@@ -17,8 +17,8 @@ pub(crate) use recalling::Recalling;
 pub(crate) use review::{Review, notice as review_notice};
 pub use sessions::SessionRecall;
 
-use crate::config::{Config, ConfigError};
 use crate::{Runtime, RuntimeError, clock};
+use hermes_config::{Config, ConfigError};
 use hermes_conversation::{BoxFuture, SessionId};
 use hermes_store::memory::{Author, MemoryBook, MemoryError, MemorySettings, Op, Target};
 use hermes_tools::{Memory, MemoryChange, MemoryTarget, Remembered, ToolError};

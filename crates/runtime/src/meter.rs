@@ -2,7 +2,7 @@
 //! budgets are kept there.
 
 use crate::RuntimeError;
-use crate::config::Config;
+use hermes_config::Config;
 use hermes_conversation::{BoxFuture, Money, SpentCall};
 use hermes_store::{Refused, Reservation, Reserved, SessionDb, SpendLimit, SpendLimits};
 use hermes_wire::{Bound, Failure, Meter, PlannedCall, Ticket};

@@ -3,8 +3,8 @@
 //! Everything here needs settings only, so that looking at them creates no home and opens no store.
 
 use crate::RuntimeError;
-use crate::config::{Config, Source};
 use crate::credentials::seeds;
+use hermes_config::{Config, Source};
 use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
@@ -231,7 +231,7 @@ fn patience(config: &Config) -> Result<Patience, RuntimeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigFile, Layers};
+    use hermes_config::{ConfigFile, Layers};
     use std::path::Path;
 
     fn config(file: &str, flag: &str, env: &[(&str, &str)]) -> Config {

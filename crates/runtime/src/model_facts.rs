@@ -2,8 +2,8 @@
 
 use crate::clock::now;
 use crate::fence_key;
-use crate::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use crate::learned_windows::learned;
+use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use hermes_guard::{seal, unseal};
 use hermes_providers::{
     Asker, Basis, Endpoint, Fact, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices,

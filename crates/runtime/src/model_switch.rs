@@ -1,9 +1,9 @@
 //! `/model NAME [--provider PROVIDER] [--force]`: another model in an open session, also at another provider.
 
-use crate::config::Config;
-use crate::config::distance;
 use crate::model_choice::{asker, endpoint_of};
-use crate::{RuntimeError, SessionHandle};
+use crate::{RuntimeError, Session};
+use hermes_config::Config;
+use hermes_config::distance;
 use hermes_providers::{Endpoint, ListedModel, Prefixes, find_provider, list_models, split_provider};
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub enum Checked {
     Unchecked,
 }
 
-impl SessionHandle<'_> {
+impl Session {
     /// Goes on with another model, in the format and with the key of its own provider.
     pub async fn switch_model(&mut self, wanted: &ModelSwitch) -> Result<Checked, RuntimeError> {
         let config = self.runtime().config();

@@ -2,7 +2,7 @@
 //!
 //! The overlay goes with every request and is not stored with the session (`hermes_prompt::Additions`).
 
-use crate::config::{Config, ConfigError};
+use hermes_config::{Config, ConfigError};
 
 /// Personalities that come with Hermes, each with its overlay.
 const BUILT_IN: [(&str, &str); 14] = [
@@ -80,7 +80,7 @@ pub(crate) fn all(config: &Config) -> Result<Vec<(String, String)>, ConfigError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::testing::config_of;
+    use crate::testing::config_of;
 
     #[test]
     fn personalities_of_the_settings_come_before_built_in_ones() {

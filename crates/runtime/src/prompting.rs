@@ -11,9 +11,9 @@ mod surroundings;
 
 pub(crate) use additions::{additions, overlays, unknown_personality};
 
-use crate::config::Config;
-use crate::standing::Standing;
+use crate::session::SessionRole;
 use crate::{Runtime, RuntimeError, model_facts, small_window};
+use hermes_config::Config;
 use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise, redact};
 use hermes_prompt::{CodeProject, Layers, Sourced, Without, project_file_limit, ready_file};
@@ -36,18 +36,18 @@ pub(crate) struct Gathered {
 /// Gathers the layers of a session's prompt.
 pub(crate) fn gather(
     runtime: &Runtime,
-    standing: &Standing,
+    role: &SessionRole,
     endpoint: &Endpoint,
     cwd: &Path,
     session: &SessionId,
 ) -> Result<Gathered, RuntimeError> {
     let config = &runtime.config;
     let window = model_facts::window(&runtime.launch.home, endpoint);
-    let is_helper = standing.works_for.is_some();
-    let platform = if is_helper { String::new() } else { "cli".to_owned() };
+    let is_helper = role.works_for.is_some();
+    let platform = if is_helper { String::new() } else { role.surface.platform.clone() };
     let mut found = Gathered {
         layers: Layers {
-            tools: standing.registry.all_names().into_iter().map(str::to_owned).collect(),
+            tools: role.registry.all_names().into_iter().map(str::to_owned).collect(),
             without: Without {
                 finishing: !config.boolean("agent.task_completion_guidance")?,
                 calling_together: !config.boolean("agent.parallel_tool_call_guidance")?,
@@ -60,7 +60,7 @@ pub(crate) fn gather(
             environment_hint: config.text("agent.environment_hint")?.filter(|hint| !hint.trim().is_empty()),
             platform_hint: config.platform_hint(&platform)?,
             platform,
-            system_message: standing.instructions.clone(),
+            system_message: role.instructions.clone(),
             date: crate::clock::zoned().strftime("%A, %B %d, %Y").to_string(),
             session: config.boolean("agent.pass_session_id")?.then(|| session.to_string()),
             model: endpoint.model.clone(),
@@ -70,7 +70,7 @@ pub(crate) fn gather(
         notices: Vec::new(),
     };
     // A helper is told what it needs by the one it works for.
-    if standing.registry.all_names().contains(&"terminal") && config.boolean("agent.environment_probe")? {
+    if role.registry.all_names().contains(&"terminal") && config.boolean("agent.environment_probe")? {
         found.layers.programs = programs::installed(runtime.launch.shell.get("PATH"));
     }
     if !is_helper && !config.boolean("agent.ignore_rules")? {
@@ -78,7 +78,7 @@ pub(crate) fn gather(
         found.read_soul(runtime, window);
         found.read_project(runtime, window, cwd)?;
         found.read_memory(runtime)?;
-        found.read_skills(runtime, standing)?;
+        found.read_skills(runtime, role)?;
     }
     if small_window::is_small(window) {
         small_window::shorten(&mut found.layers, window);
@@ -159,8 +159,8 @@ impl Gathered {
     }
 
     /// Which skills there are, for a session that can look at them.
-    fn read_skills(&mut self, runtime: &Runtime, standing: &Standing) -> Result<(), RuntimeError> {
-        let names = standing.registry.all_names();
+    fn read_skills(&mut self, runtime: &Runtime, role: &SessionRole) -> Result<(), RuntimeError> {
+        let names = role.registry.all_names();
         if ["skills_list", "skill_view", "skill_manage"].iter().any(|tool| names.contains(tool)) {
             self.layers.skills = Some(runtime.skill_index()?.text).filter(|text| !text.is_empty());
         }

@@ -6,7 +6,7 @@
 mod parse;
 mod places;
 
-use crate::{Runtime, RuntimeError, SessionHandle, model_facts};
+use crate::{Runtime, RuntimeError, Session, model_facts};
 use hermes_conversation::{TokenCount, estimate_tokens};
 use hermes_guard::{FenceKey, delimit, redact};
 use parse::{Reference, parse};
@@ -24,7 +24,7 @@ pub struct Referred {
 /// Lines of a folder that are shown.
 const MOST_ENTRIES: usize = 500;
 
-impl SessionHandle<'_> {
+impl Session {
     /// Attaches what is referred to. Words without references stay as they are.
     pub async fn referring(&self, text: &str) -> Result<Referred, RuntimeError> {
         let parsed = parse(text);

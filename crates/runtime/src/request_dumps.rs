@@ -4,9 +4,9 @@
 //! `HERMES_DUMP_REQUESTS` every request of a turn is kept, whether it failed or not.
 
 use crate::Home;
-use crate::config::Config;
-use crate::home::{HomeError, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use hermes_agent::{LoggedRequest, TurnReport};
+use hermes_config::Config;
+use hermes_config::home::{HomeError, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use hermes_conversation::SessionId;
 use hermes_guard::{Secrets, redact};
 use hermes_wire::FaultClass;

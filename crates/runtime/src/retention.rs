@@ -1,7 +1,7 @@
 //! How long the files of long tool results are kept, and the daily look at them.
 
-use crate::home::PRIVATE_FILE;
 use crate::{Runtime, RuntimeError};
+use hermes_config::home::PRIVATE_FILE;
 use hermes_store::FileRule;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;

@@ -1,26 +1,26 @@
 //! A working Hermes: one home, its settings, its store, its tools.
 
-use crate::config::{Config, Refused, UnkeptPromise};
-use crate::context_engine::{Choice, are_wanted, choose};
-use crate::earlier::SessionEarlier;
-use crate::home::{Home, WantedModes, modes_notice};
-use crate::hooks::ShellHooks;
 use crate::memory::{self, SessionMemory};
 use crate::meter::{Budget, StoredMeter};
 use crate::model_choice::{self, http_clients};
-use crate::recording::Recorder;
-use crate::telemetry::Exporter;
-use crate::{RuntimeError, SessionHandle, clock, fence_key};
+use crate::session_record::SessionRecord;
+use crate::{Opening, RuntimeError, Session, Surface, clock, fence_key, load_config};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
+use hermes_config::home::{Home, WantedModes, modes_notice};
+use hermes_config::{Config, Refused, UnkeptPromise};
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
     Place, Program, SessionCommands, SuperviseError, Supervised, SupervisorSettings,
 };
 use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::{FenceKey, Secrets};
+use hermes_plugins::context_engine::{Choice, are_wanted, choose};
+use hermes_plugins::hooks::ShellHooks;
 use hermes_providers::{Endpoint, HttpClients};
+use hermes_recording::Recorder;
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
+use hermes_telemetry::Exporter;
 use hermes_tools::{
     ApprovalMode, AskUser, COMMAND_TOOLS, Deferral, Delegate, FenceKeys, MACHINE_TOOLS, PathLocks, Places,
     Registry, ToolContext, ToolSettings, ToolSetup, Withheld,
@@ -104,7 +104,7 @@ impl Runtime {
     pub fn open(mut launch: Launch) -> Result<Self, RuntimeError> {
         launch.home.ensure()?;
         let loose = launch.home.tighten(WantedModes::read(|name| launch.shell.get(name).map(String::as_str)));
-        let config = Config::load(&launch.home, launch.flags.clone(), launch.shell.clone())?;
+        let config = load_config(&launch.home, launch.flags.clone(), launch.shell.clone())?;
         let enabled = config.list("toolsets")?;
         let disabled = config.list("agent.disabled_toolsets")?;
         let mut registry = Registry::builtin().select(Some(&enabled), &disabled)?;
@@ -118,7 +118,7 @@ impl Runtime {
         let clients = http_clients(&config)?;
         let store = Arc::new(OnceLock::new());
         let meter = Arc::new(StoredMeter { store: store.clone(), budget: Budget::read(&config)? });
-        let (hooks, warnings) = ShellHooks::read(&config, &launch.home, &launch.shell);
+        let (hooks, warnings) = ShellHooks::read(&config, &launch.home, &launch.shell, clock::timestamp);
         let notices = Arc::new(Mutex::new(warnings));
         let supervised =
             launch.supervisor.take().and_then(|program| supervised(program, &launch, &config, &notices));
@@ -224,23 +224,27 @@ impl Runtime {
         model_choice::endpoint(&self.config)
     }
 
-    /// A session that does not exist yet; it is stored with its first message.
-    pub fn start(&self, ask: Arc<dyn AskUser>) -> Result<SessionHandle<'_>, RuntimeError> {
-        SessionHandle::fresh(self, None, ask)
+    /// The opening of a session in the terminal that this process was started in.
+    pub fn default_opening(&self) -> Opening {
+        Opening { source: Some(self.launch.source.clone()), ..Opening::on(Surface::terminal()) }
     }
 
-    /// A session whose system prompt has the texts of these skills. Names that no skill has are in its
-    /// notices; it is an error if there is no other.
-    pub fn start_with_skills(
-        &self,
-        skills: &[String],
-        ask: Arc<dyn AskUser>,
-    ) -> Result<SessionHandle<'_>, RuntimeError> {
-        let (text, unknown) = self.preloaded_skills(skills)?;
+    /// A new session in this terminal; it is stored with its first message.
+    pub fn start(&self, ask: Arc<dyn AskUser>) -> Result<Session, RuntimeError> {
+        self.open_session(self.default_opening(), ask)
+    }
+
+    /// A new session; it is stored with its first message. Skills that do not exist are named in its
+    /// notices; if none exists, that is an error.
+    pub fn open_session(&self, opening: Opening, ask: Arc<dyn AskUser>) -> Result<Session, RuntimeError> {
+        if opening.skills.is_empty() {
+            return Session::fresh(self, opening, ask);
+        }
+        let (text, unknown) = self.preloaded_skills(&opening.skills)?;
         if text.is_empty() {
             return Err(RuntimeError::UnknownSkills(unknown.join(", ")));
         }
-        let mut session = SessionHandle::fresh(self, Some(text), ask)?;
+        let mut session = Session::fresh(self, Opening { instructions: Some(text), ..opening }, ask)?;
         session.note_unknown_skills(&unknown);
         Ok(session)
     }
@@ -251,12 +255,23 @@ impl Runtime {
         which: &str,
         ask: Arc<dyn AskUser>,
         how: Resuming<'_>,
-    ) -> Result<SessionHandle<'_>, RuntimeError> {
+    ) -> Result<Session, RuntimeError> {
+        self.resume_on(which, &self.default_opening(), ask, how).await
+    }
+
+    /// As [`resume`](Self::resume), from any front end.
+    pub async fn resume_on(
+        &self,
+        which: &str,
+        opening: &Opening,
+        ask: Arc<dyn AskUser>,
+        how: Resuming<'_>,
+    ) -> Result<Session, RuntimeError> {
         let store = self.store()?;
         let named = store.resolve(which).await?;
         // A compressed conversation goes on where it was continued, whichever part is named.
         let id = store.resolve_resume(&named).await?;
-        SessionHandle::resumed(self, id, ask, how).await
+        Session::resumed(self, id, opening, ask, how).await
     }
 
     /// Finishes what may be finished late: the search index takes up the newest messages, and traces
@@ -321,7 +336,7 @@ impl Runtime {
             delegate,
             memory: Some(SessionMemory::of(self, session, is_watched)?),
             skills: Some(self.skills()),
-            earlier: Some(Arc::new(SessionEarlier { runtime: self.clone(), session: session.clone() })),
+            earlier: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),
@@ -437,7 +452,7 @@ fn secrets(config: &Config) -> Secrets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigFile, Layers};
+    use hermes_config::{ConfigFile, Layers};
     use std::path::Path;
 
     #[test]

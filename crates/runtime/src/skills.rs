@@ -7,9 +7,9 @@ mod fetch;
 
 pub use fetch::{FetchError, install, update};
 
-use crate::config::{Config, ConfigError};
-use crate::home::Home;
 use crate::{Runtime, RuntimeError, fence_key};
+use hermes_config::home::Home;
+use hermes_config::{Config, ConfigError};
 use hermes_guard::{FenceKey, Scope, scan};
 use hermes_store::skills::{
     Bundle, IndexQuery, Invocation, SkillEdit, SkillError, SkillIndex, SkillShelf, bundles, invocation,

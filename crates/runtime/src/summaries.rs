@@ -1,8 +1,8 @@
 //! Who writes the summaries of a conversation: the models of `auxiliary.compression`, in their order.
 
-use crate::config::AuxProvider;
 use crate::{Runtime, model_facts};
 use hermes_agent::auxiliary::{AuxFailure, AuxLimits, answer_in_order};
+use hermes_config::AuxProvider;
 use hermes_context::{Question, Summarise, Summary, SummaryFailure, SummaryFailureKind};
 use hermes_conversation::{AuxRequest, AuxTask, BoxFuture, Message, SessionId};
 use hermes_guard::redact;

@@ -6,7 +6,7 @@
 mod opened;
 
 use hermes_conversation::{BoxFuture, CacheBreak, CacheStep, MailMode, SessionId, UserMessage, events};
-use hermes_runtime::{Parting, Resuming, Runtime, SessionHandle};
+use hermes_runtime::{Parting, Resuming, Runtime, Session};
 use hermes_store::LedgerEntry;
 use hermes_testkit::{CacheUse, FakeProvider, MarkedCache, PrefixCache, ReplyScript, TempHome};
 use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
@@ -79,11 +79,11 @@ impl Scene {
         self.provider.reply(ReplyScript::text(format!("Answer {turn}. ").repeat(10)));
     }
 
-    async fn turn(&self, session: &mut SessionHandle<'_>, turn: usize) {
+    async fn turn(&self, session: &mut Session, turn: usize) {
         self.script(turn);
         if turn % 9 == 5 {
-            let letterbox = session.letterbox().await.unwrap();
-            letterbox.post(MailMode::Steer, "shorter, please").await.unwrap();
+            let mailbox = session.mailbox().await.unwrap();
+            mailbox.post(MailMode::Steer, "shorter, please").await.unwrap();
         }
         let (sink, mut stream) = events();
         let message = UserMessage::text(format!("Question {turn}: what now?"));

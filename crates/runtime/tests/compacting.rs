@@ -7,7 +7,7 @@ mod opened;
 
 use hermes_context::SUMMARY_SECTIONS;
 use hermes_conversation::{CacheBreak, CacheStep, SessionId, SummaryBy, Usage, UserMessage, events};
-use hermes_runtime::{Compacted, Parting, Resuming, Runtime, SessionHandle};
+use hermes_runtime::{Compacted, Parting, Resuming, Runtime, Session};
 use hermes_store::OriginalRange;
 use hermes_testkit::{CallScript, FakeProvider, Fault, ReplyScript, TempHome};
 use hermes_tools::Nobody;
@@ -44,7 +44,7 @@ impl Scene {
     }
 
     /// The last turn is refused with a window of 12,000 tokens.
-    async fn six_turns_and_a_refusal(&self, session: &mut SessionHandle<'_>) {
+    async fn six_turns_and_a_refusal(&self, session: &mut Session) {
         for turn in 0..5 {
             self.turn(session, turn).await;
         }
@@ -81,7 +81,7 @@ impl Scene {
         opened(self.home.path(), self.home.path())
     }
 
-    async fn turn(&self, session: &mut SessionHandle<'_>, turn: usize) {
+    async fn turn(&self, session: &mut Session, turn: usize) {
         let (sink, mut stream) = events();
         let words = format!("Question {turn}: {}", "what about this and that? ".repeat(300));
         let reading = tokio::spawn(async move { while stream.next().await.is_some() {} });

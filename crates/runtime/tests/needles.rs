@@ -8,7 +8,7 @@
 mod opened;
 
 use hermes_conversation::{SummaryBy, Usage, UserMessage, events};
-use hermes_runtime::{Parting, SessionHandle};
+use hermes_runtime::{Parting, Session};
 use hermes_store::OriginalRange;
 use hermes_testkit::{FakeProvider, Random, ReplyScript, TempHome};
 use hermes_tools::Nobody;
@@ -56,7 +56,7 @@ fn answer(body: &Value) -> ReplyScript {
     ReplyScript { usage: Some(Usage { input, output: 200, ..Usage::default() }), ..reply }
 }
 
-async fn ask(session: &mut SessionHandle<'_>, words: String) -> String {
+async fn ask(session: &mut Session, words: String) -> String {
     let (sink, mut stream) = events();
     let reading = tokio::spawn(async move { while stream.next().await.is_some() {} });
     let report = session.submit(UserMessage::text(words), &CancellationToken::new(), sink).await.unwrap();

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 use std::process::Command;
 
-const TABLE: &str = include_str!("../src/config/python_defaults.json");
+const TABLE: &str = include_str!("../../config/src/python_defaults.json");
 
 /// The release reads files with a module that is not installed here; its defaults are in its code.
 const DUMP: &str = r#"

@@ -9,8 +9,8 @@
 mod opened;
 
 use hermes_conversation::{BoxFuture, FinishReason, MailMode, UserMessage, events};
-use hermes_runtime::recording::{Recording, Verdict, replay, steps};
-use hermes_runtime::{Input, Parting, Resuming, Runtime, SessionHandle};
+use hermes_recording::{Recording, Verdict, replay, steps};
+use hermes_runtime::{Input, Parting, Resuming, Runtime, Session};
 use hermes_testkit::{CallScript, FakeProvider, Fault, Random, ReplyScript, TempHome};
 use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
 use opened::opened;
@@ -202,7 +202,7 @@ impl Scene {
     }
 
     /// One turn, which may be stopped when so many events have been seen, or while a server is silent.
-    async fn turn(&mut self, session: &mut SessionHandle<'_>, words: &str) {
+    async fn turn(&mut self, session: &mut Session, words: &str) {
         let cancel = CancellationToken::new();
         let (sink, mut stream) = events();
         let stop_after = if self.dice.once_in(3) { self.dice.below(12) } else { usize::MAX };
@@ -234,8 +234,8 @@ impl Scene {
         let waiting = session.waiting().await.unwrap();
         if self.dice.once_in(3) {
             let mode = if self.dice.once_in(3) { MailMode::Queue } else { MailMode::Steer };
-            let letterbox = session.letterbox().await.unwrap();
-            letterbox.post(mode, &format!("also {words}")).await.unwrap();
+            let mailbox = session.mailbox().await.unwrap();
+            mailbox.post(mode, &format!("also {words}")).await.unwrap();
         }
         let input = Input::after_mail(waiting, UserMessage::text(words));
         session.submit(input, &cancel, sink).await.unwrap();

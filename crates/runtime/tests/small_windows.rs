@@ -5,7 +5,7 @@
 mod opened;
 
 use hermes_conversation::{UserMessage, events};
-use hermes_runtime::{Parting, Resuming, Runtime, SessionHandle};
+use hermes_runtime::{Parting, Resuming, Runtime, Session};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use hermes_tools::Nobody;
 use opened::opened;
@@ -25,7 +25,7 @@ async fn scene() -> (TempHome, FakeProvider) {
     (home, provider)
 }
 
-async fn say(session: &mut SessionHandle<'_>) {
+async fn say(session: &mut Session) {
     let (sink, _stream) = events();
     let report = session.submit(UserMessage::text("hi"), &CancellationToken::new(), sink).await.unwrap();
     assert!(report.completed, "{report:?}");
@@ -38,7 +38,7 @@ fn sent(provider: &FakeProvider) -> (usize, String) {
     (body["tools"].as_array().map_or(0, Vec::len), system)
 }
 
-async fn resumed(runtime: &Runtime) -> SessionHandle<'_> {
+async fn resumed(runtime: &Runtime) -> Session {
     let how = Resuming { restores_cwd: true, stop: &CancellationToken::new(), tell: &|_| {} };
     runtime.resume("latest", Arc::new(Nobody), how).await.unwrap()
 }

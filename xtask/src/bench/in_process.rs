@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use hermes_conversation::{Content, TurnEvent, UserMessage, events};
-use hermes_runtime::{Home as HermesHome, Launch, Program, Runtime, SessionHandle};
+use hermes_runtime::{Home as HermesHome, Launch, Program, Runtime, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,7 @@ pub(super) fn open(flags: Vec<(String, String)>) -> Result<Runtime> {
 }
 
 /// Says something to a session and gives back its answer, and how many compactions there were.
-pub(super) async fn say_to(session: &mut SessionHandle<'_>, words: &str) -> Result<(String, u64)> {
+pub(super) async fn say_to(session: &mut Session, words: &str) -> Result<(String, u64)> {
     let (sink, mut stream) = events();
     let input = UserMessage { content: Content::text(words), api_content: None };
     let stop = CancellationToken::new();

@@ -6,7 +6,7 @@ use crate::config_command::read;
 use crate::exit::{Exit, Failure};
 use crate::{signals, term};
 use futures::stream::{self, StreamExt};
-use hermes_runtime::config::Config;
+use hermes_config::Config;
 use hermes_runtime::login::{
     Attempt, Flow, LoginError, LoginScreen, Tokens, Ways, browser_login, device_login, wait_for_real,
 };

@@ -1,6 +1,6 @@
 //! Reads a log through all its files, and goes on where it stopped, also when it was rotated.
 
-use hermes_runtime::log::log_files;
+use hermes_telemetry::log_files;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
@@ -103,7 +103,7 @@ fn named(path: &Path, error: io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_runtime::log::AGENT_LOG;
+    use hermes_telemetry::AGENT_LOG;
     use std::io::Write;
 
     fn append(dir: &Path, text: &str) {

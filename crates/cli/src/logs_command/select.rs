@@ -1,6 +1,6 @@
 //! Which lines of a log are shown.
 
-use hermes_runtime::log::{LogLevel, LogLine, parse_line};
+use hermes_telemetry::{LogLevel, LogLine, parse_line};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 

@@ -5,7 +5,7 @@ use crate::args::Common;
 use crate::config_command::{failure, read};
 use crate::exit::{Exit, Failure};
 use crate::term;
-use hermes_runtime::config::Config;
+use hermes_config::Config;
 use hermes_runtime::{KeySource, Provider, ResolveError, RuntimeError, model_choice, providers, shown_url};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use crate::args::Common;
 use crate::config_command::{failure, read};
 use crate::exit::{Exit, Failure};
 use crate::term::{self, printable};
-use hermes_runtime::config::Config;
+use hermes_config::Config;
 use hermes_runtime::{ListedModel, find_provider, list_models, model_choice};
 use std::io::IsTerminal;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use crate::args::Common;
 use crate::config_command::{failure, read};
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
-use hermes_runtime::config::{self, Config, SetReport};
+use hermes_config::{self, Config, SetReport};
 use hermes_runtime::{
     CustomProvider, ResolveError, RuntimeError, find_provider, model_choice, parse_base_url,
 };
@@ -57,7 +57,7 @@ pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Commo
     changes.extend(choice.model.as_deref().map(|model| ("model.default", Some(model))));
     changes.extend(choice.base_url.as_deref().map(|url| ("model.base_url", Some(url))));
     changes.extend(dropped.iter().map(|key| (*key, None)));
-    let reports = config::change(&launch::home()?, &changes).map_err(failure)?;
+    let reports = hermes_config::change(&launch::home()?, &changes).map_err(failure)?;
     let plain = Common { provider: None, model: None, ..common.clone() };
     let problem = model_choice::endpoint(&read(&plain)?).err().map(|error| error.to_string());
     report(&reports, problem.as_deref(), common);

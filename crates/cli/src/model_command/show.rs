@@ -5,7 +5,7 @@ use crate::args::Common;
 use crate::config_command::{as_json, failure, read};
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
-use hermes_runtime::config::{Config, Explanation, Source};
+use hermes_config::{Config, Explanation, Source};
 use hermes_runtime::{Endpoint, ModelFacts, ProbedServer, model_choice, model_facts, probe, shown_url};
 use serde_json::{Value, json};
 use std::time::Duration;

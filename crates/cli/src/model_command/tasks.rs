@@ -4,8 +4,8 @@ use crate::args::Common;
 use crate::config_command::read;
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
+use hermes_config::Config;
 use hermes_conversation::AuxTask;
-use hermes_runtime::config::Config;
 use hermes_runtime::{AuxRoute, AuxStop, Endpoint, auxiliary_route, model_choice, model_facts, shown_url};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use super::{Place, failure};
 use crate::config_command;
 use crate::exit::{Exit, Failure};
-use hermes_runtime::config;
+use hermes_config as config;
 use serde_json::json;
 
 pub(super) fn run(place: &Place, name: &str, platform: Option<&str>, on: bool) -> Result<Exit, Failure> {

@@ -1,8 +1,8 @@
 //! What the settings say about helpers.
 
 use crate::RuntimeError;
-use crate::config::{Config, FallbackEntry};
 use crate::fallback::{common, resolve_entry};
+use hermes_config::{Config, FallbackEntry};
 use hermes_providers::Endpoint;
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::testing::config_of;
+    use crate::testing::config_of;
 
     #[test]
     fn what_makes_no_sense_is_bent_to_what_does() {

@@ -3,7 +3,7 @@
 //! The shape of the files is that of the Python release; `payload` has the arguments of the tool.
 
 use crate::clock;
-use crate::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
+use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use hermes_store::memory::{Op, Target};
 use serde::{Deserialize, Serialize};
 use std::io;

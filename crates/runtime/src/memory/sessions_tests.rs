@@ -1,5 +1,6 @@
 use super::*;
-use crate::{memory::recalled, past};
+use crate::memory::recalled;
+use hermes_conversation::record_finished_turn;
 use hermes_conversation::{Message, UserMessage};
 use hermes_store::{NewSession, this_process};
 use std::sync::Arc;
@@ -24,7 +25,7 @@ async fn talked(db: &SessionDb, id: &str, parent: Option<&str>, question: &str, 
     };
     let acquired = db.acquire(new, this_process()).await.unwrap();
     let (first, rest) = (UserMessage::text(question), vec![Message::assistant(answer)]);
-    past::store(db, &acquired.lease, first, rest).await.unwrap();
+    record_finished_turn(db, &acquired.lease, first, rest).await.unwrap();
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! checks it before anything is in its place.
 
 use crate::RuntimeError;
-use crate::config::Config;
-use crate::home::Home;
 use crate::model_choice::asker;
+use hermes_config::Config;
+use hermes_config::home::Home;
 use hermes_exec::{Direct, Ended, child_env, run_direct};
 use hermes_providers::{Reach, download, is_public, public_addresses, repository_host, shown_url};
 use hermes_store::skills::{

@@ -5,8 +5,8 @@
 mod scene;
 
 use hermes_conversation::{Message, SummaryBy};
-use hermes_runtime::recording::{Recording, replay};
-use hermes_runtime::{Compacted, Parting, SessionHandle};
+use hermes_recording::{Recording, replay};
+use hermes_runtime::{Compacted, Parting, Session};
 use hermes_store::OriginalRange;
 use hermes_testkit::ReplyScript;
 use hermes_tools::Nobody;
@@ -303,7 +303,7 @@ async fn an_engine_of_ours_needs_no_lines() {
 }
 
 /// A person asks for a compaction, and stops it as soon as the engine was started.
-async fn stop_it_once_it_runs(scene: &Scene, session: &mut SessionHandle<'_>) {
+async fn stop_it_once_it_runs(scene: &Scene, session: &mut Session) {
     for number in 0..3 {
         turn(session, number).await;
     }

@@ -2,7 +2,7 @@
 
 use hermes_context::SUMMARY_SECTIONS;
 use hermes_conversation::{TurnEvent, Usage, UserMessage, events};
-use hermes_runtime::{Home, Launch, Runtime, SessionHandle};
+use hermes_runtime::{Home, Launch, Runtime, Session};
 use hermes_testkit::{CallScript, FakeProvider, ReplyScript, TempHome};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ pub(crate) fn is_alive(id: u64) -> bool {
 }
 
 /// Says a turn and gives what was told besides, in lines.
-pub(crate) async fn turn(session: &mut SessionHandle<'_>, number: usize) -> Vec<String> {
+pub(crate) async fn turn(session: &mut Session, number: usize) -> Vec<String> {
     let (sink, mut stream) = events();
     let words = format!("Question {number}: {}", "what about this and that? ".repeat(100));
     let reading = tokio::spawn(async move {

@@ -1,0 +1,48 @@
+//! Answers the approvals and questions of a session at this terminal.
+
+use hermes_runtime::{Answer, Observer, PendingQuestion, QuestionKind, SessionEvent, SessionHandle};
+use hermes_tools::{AskUser, Clarified};
+use std::sync::Arc;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Takes the right to answer and asks `ask`, until the result is dropped or the session is closed.
+pub(crate) fn answer_with(session: &SessionHandle, ask: Arc<dyn AskUser>) -> AbortOnDropHandle<()> {
+    let (_, observer) = session.subscribe();
+    observer.skip_text();
+    observer.take_answering();
+    AbortOnDropHandle::new(tokio::spawn(serve(observer, ask)))
+}
+
+async fn serve(mut observer: Observer, ask: Arc<dyn AskUser>) {
+    while let Some(event) = observer.next().await {
+        if let SessionEvent::Asked(question) = event {
+            let answer = answer(&ask, &question);
+            tokio::pin!(answer);
+            let answered = loop {
+                tokio::select! {
+                    answer = &mut answer => break answer,
+                    event = observer.next() => match event {
+                        // The turn no longer waits for it.
+                        Some(SessionEvent::QuestionClosed { id }) if id == question.id => break None,
+                        Some(_) => {}
+                        None => return,
+                    },
+                }
+            };
+            if let Some(answer) = answered {
+                observer.answer(question.id, answer);
+            }
+        }
+    }
+}
+
+/// The user's answer; `None` where no line can be typed.
+async fn answer(ask: &Arc<dyn AskUser>, question: &PendingQuestion) -> Option<Answer> {
+    match &question.kind {
+        QuestionKind::Approval(request) => Some(Answer::Approval(ask.approve(request).await)),
+        QuestionKind::Clarify(question) => match ask.clarify(question).await {
+            Clarified::Answered(text) => Some(Answer::Text(text)),
+            Clarified::Nobody => Some(Answer::Approval(hermes_tools::Approval::Nobody)),
+        },
+    }
+}

@@ -1,0 +1,56 @@
+//! Settings: what they are called, where they come from and how they are changed.
+//!
+//! [`KEYS`] is the one table of known settings and [`Config`] answers from it over four layers:
+//! flags, `.env`, the shell's environment and `config.yaml`. [`set`] and [`unset`] change the
+//! files a person owns, so they touch exactly the named key, keep comments and unknown keys, and
+//! check the result before it is written.
+
+mod addresses;
+mod auxiliary;
+mod coerce;
+mod command;
+mod custom_providers;
+mod edit;
+mod env_file;
+mod error;
+mod expand;
+mod explain;
+mod fallback_providers;
+mod file;
+pub mod home;
+mod hooks;
+mod keys;
+mod layers;
+mod login_overrides;
+mod loop_limits;
+mod promises;
+mod prompting;
+mod provider_keys;
+mod request_extras;
+mod secret_names;
+mod skills;
+mod stop_checks;
+mod suggest;
+mod telemetry;
+#[cfg(test)]
+mod testing;
+mod unused;
+mod value;
+mod yaml_text;
+
+pub use auxiliary::{AuxProvider, AuxSettings};
+pub use command::{SetReport, Target, change, change_list, set, unset};
+pub use custom_providers::NamedProviders;
+pub use env_file::{EnvFile, EnvNotice};
+pub use error::{ConfigError, Origin};
+pub use explain::Explanation;
+pub use fallback_providers::{FallbackEntries, FallbackEntry};
+pub use file::ConfigFile;
+pub use hooks::{HookEntries, HookEntry, Matcher};
+pub use keys::{Env, Fallback, KEYS, Key, Kind, Order};
+pub use layers::{Config, Layers, Source, shell_variables};
+pub use promises::{Refused, UnkeptPromise};
+pub use secret_names::is_hidden_variable;
+pub use suggest::distance;
+pub use telemetry::OtlpSettings;
+pub use unused::{UnusedKey, unused_by_section, unused_summary};

@@ -1,0 +1,113 @@
+//! Where traces go: `telemetry.otlp` of `config.yaml`.
+
+use super::custom_providers::Reader;
+use super::error::ConfigError;
+use super::layers::Config;
+use secrecy::SecretString;
+use serde_json::Value;
+
+/// The section whose values are all secrets: what a collector lets somebody in with.
+const HEADERS: &str = "telemetry.otlp.headers";
+
+/// What is said about traces.
+#[derive(Debug)]
+pub struct OtlpSettings {
+    /// The address as it was written.
+    pub endpoint: String,
+    /// What the collector calls this program.
+    pub service_name: String,
+    /// Sent with every request to the endpoint, and nowhere else.
+    pub headers: Vec<(String, SecretString)>,
+}
+
+impl Config {
+    /// Where traces are to be sent; `None` when nobody wants them.
+    pub fn otlp(&self) -> Result<Option<OtlpSettings>, ConfigError> {
+        let Some(endpoint) = self.text("telemetry.otlp.endpoint")?.filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let service_name = self.text("telemetry.otlp.service_name")?.unwrap_or_default();
+        Ok(Some(OtlpSettings { endpoint, service_name, headers: self.otlp_headers()? }))
+    }
+
+    fn otlp_headers(&self) -> Result<Vec<(String, SecretString)>, ConfigError> {
+        let fields = match self.layers().file.get(HEADERS) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Object(fields)) => fields,
+            Some(other) => return Err(self.wrong(HEADERS, other, "a section with a header per line")),
+        };
+        let reader = Reader { config: self, key: HEADERS, fields };
+        let mut headers = Vec::new();
+        for (name, value) in fields {
+            let text = match value {
+                Value::Number(number) => Some(number.to_string()),
+                _ => reader.text(&[name])?,
+            };
+            headers.extend(text.map(|text| (name.clone(), SecretString::from(text))));
+        }
+        Ok(headers)
+    }
+
+    /// Whether a key of the file is a header for the collector.
+    pub(super) fn is_otlp_header(key: &str) -> bool {
+        key.strip_prefix(HEADERS).is_some_and(|rest| rest.starts_with('.'))
+    }
+}
+
+/// Whether a key names the headers, or one of them.
+pub(super) fn holds_headers(key: &str) -> bool {
+    let is_of_entry = key.starts_with("custom_providers") || key.starts_with("providers.");
+    key == HEADERS || Config::is_otlp_header(key) || (is_of_entry && key.contains(".extra_headers."))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::config_of as config;
+    use hermes_guard::redact;
+    use secrecy::ExposeSecret;
+
+    const FULL: &str = "\
+telemetry:
+  otlp:
+    endpoint: http://127.0.0.1:4318
+    headers: {Authorization: Bearer opaque-word-4711, x-team: 12345678}
+";
+
+    #[test]
+    fn a_section_is_read_and_an_empty_endpoint_means_none() {
+        let settings = config(FULL).otlp().unwrap().unwrap();
+        assert_eq!(
+            (settings.endpoint.as_str(), settings.service_name.as_str()),
+            ("http://127.0.0.1:4318", "hermes")
+        );
+        let headers: Vec<_> =
+            settings.headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
+        assert_eq!(headers, [("Authorization", "Bearer opaque-word-4711"), ("x-team", "12345678")]);
+        for text in ["", "telemetry: {otlp: {endpoint: ''}}\n", "telemetry: {otlp: {headers: {a: b}}}\n"] {
+            assert!(config(text).otlp().unwrap().is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_a_header_is_never_shown() {
+        let config = config(FULL);
+        let secrets = config.secrets();
+        for text in ["Bearer opaque-word-4711", "opaque-word-4711", "12345678"] {
+            assert!(!redact(&secrets, &format!("saw {text}")).contains(text), "{text}");
+        }
+        for key in ["telemetry.otlp.headers", "telemetry.otlp.headers.x-team"] {
+            let shown = config.explain(key).unwrap().value;
+            assert_eq!(shown.as_deref(), Some("(set, not shown)"), "{key}");
+        }
+        assert!(config.unused_keys().is_empty(), "{:?}", config.unused_keys());
+    }
+
+    #[test]
+    fn headers_that_are_none_are_named_without_their_value() {
+        for text in ["headers: hush-hush", "headers: [hush-hush]", "headers: {a: [hush-hush]}"] {
+            let text = format!("telemetry: {{otlp: {{endpoint: 'http://h', {text}}}}}\n");
+            let error = config(&text).otlp().unwrap_err().to_string();
+            assert!(error.contains("telemetry.otlp.headers") && !error.contains("hush"), "{error}");
+        }
+    }
+}

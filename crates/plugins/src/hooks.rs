@@ -1,0 +1,234 @@
+//! Shell hooks: programs of the person's own that are run at moments of a turn.
+//!
+//! A hook never breaks a turn. Whatever goes wrong with one is logged, told once, and means to go on. None
+//! runs that nobody agreed to; see [`consent`].
+
+mod agreement;
+mod answer;
+mod consent;
+mod listing;
+
+pub use listing::{HookList, ListedHook, hooks, revoke_hook};
+
+use agreement::Decided;
+use hermes_config::home::{Home, HomeError};
+use hermes_config::{Config, ConfigError, HookEntries, HookEntry};
+use hermes_conversation::{
+    BoxFuture, EventRelay, HookCall, HookEvent, HookPoint, HookVerdict, Hooks, TurnEvent,
+};
+use hermes_exec::{Direct, DirectOutput, Ended, child_env, run_direct};
+use hermes_tools::AskUser;
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// A failure to read or change the approvals of hooks.
+#[derive(Debug, thiserror::Error)]
+pub enum HookError {
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The list of approved hooks cannot be used.
+    #[error("{0}")]
+    Approvals(String),
+}
+
+/// Bytes read of a hook's output.
+const MOST_OUTPUT: usize = 256 * 1024;
+
+/// The hooks of a home, for all sessions of this process.
+pub struct ShellHooks {
+    entries: Vec<HookEntry>,
+    home: Home,
+    clock: fn() -> Timestamp,
+    env: Vec<(String, String)>,
+    /// The person agreed to all of them, for this run or in the settings.
+    accepts_all: bool,
+    state: Mutex<State>,
+    /// Held while somebody is asked, so that nobody is asked twice.
+    asking: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By event and command.
+    decided: BTreeMap<(HookEvent, String), Decided>,
+    /// The entries whose trouble has been told.
+    told: BTreeSet<String>,
+}
+
+impl ShellHooks {
+    /// The hooks in the settings, and what is wrong with them. `None` when there are none.
+    pub fn read(
+        config: &Config,
+        home: &Home,
+        shell: &BTreeMap<String, String>,
+        clock: fn() -> Timestamp,
+    ) -> (Option<Arc<Self>>, Vec<String>) {
+        let HookEntries { entries, warnings } = with_paths(config.hook_entries(), shell);
+        if entries.is_empty() {
+            return (None, warnings);
+        }
+        let passthrough = config.list("terminal.env_passthrough").unwrap_or_default();
+        let shell = shell.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let hooks = Self {
+            entries,
+            home: home.clone(),
+            clock,
+            env: child_env(shell, &passthrough),
+            accepts_all: config.boolean("hooks_auto_accept").unwrap_or(false),
+            state: Mutex::default(),
+            asking: tokio::sync::Mutex::default(),
+        };
+        (Some(Arc::new(hooks)), warnings)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The hooks as one turn of one session sees them.
+pub struct SessionHooks {
+    pub hooks: Arc<ShellHooks>,
+    /// Whose session it is, for instance `cli`.
+    pub platform: String,
+    pub ask: Arc<dyn AskUser>,
+    pub events: EventRelay,
+    pub cancel: CancellationToken,
+}
+
+impl Hooks for SessionHooks {
+    fn wants(&self, event: HookEvent) -> bool {
+        self.hooks.entries.iter().any(|entry| entry.event == event)
+    }
+
+    fn fire(&self, call: HookCall) -> BoxFuture<'_, HookVerdict> {
+        Box::pin(self.run_all(call))
+    }
+}
+
+impl SessionHooks {
+    /// Runs the hooks for a moment, one after the other. The first that blocks has the last word.
+    async fn run_all(&self, call: HookCall) -> HookVerdict {
+        self.settle().await;
+        let mut words = Vec::new();
+        for entry in self.hooks.entries.iter().filter(|entry| is_for(entry, &call.point)) {
+            if !self.may_run(entry).await {
+                continue;
+            }
+            match self.run(entry, &call).await {
+                HookVerdict::GoOn => {}
+                HookVerdict::Context { text } => words.push(text),
+                block @ HookVerdict::Block { .. } => return block,
+            }
+        }
+        match words.is_empty() {
+            true => HookVerdict::GoOn,
+            false => HookVerdict::Context { text: words.join("\n\n") },
+        }
+    }
+
+    async fn run(&self, entry: &HookEntry, call: &HookCall) -> HookVerdict {
+        let cwd = if call.cwd.is_dir() { call.cwd.clone() } else { self.hooks.home.path().to_owned() };
+        let input = answer::question(call, &self.platform).to_string().into_bytes();
+        let program = Direct {
+            argv: entry.argv.clone(),
+            cwd,
+            env: self.hooks.env.clone(),
+            input,
+            timeout: entry.timeout,
+            most_output: MOST_OUTPUT,
+        };
+        let output = match run_direct(program).await {
+            Ok(output) => output,
+            Err(error) => {
+                let cause =
+                    std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
+                self.trouble(entry, &format!("did not run: {error}{cause}")).await;
+                return HookVerdict::GoOn;
+            }
+        };
+        tracing::debug!(hook = entry.key, exit = output.exit_code, "hook ran");
+        let verdict = match output.ended {
+            Ended::Exited => answer::verdict(entry.event, &output.stdout),
+            Ended::TimedOut | Ended::Cancelled => Some(HookVerdict::GoOn),
+        };
+        if let Some(what) = complaint(entry, &output, verdict.is_some()) {
+            self.trouble(entry, &what).await;
+        }
+        verdict.unwrap_or(HookVerdict::GoOn)
+    }
+
+    /// Logged each time, told once.
+    async fn trouble(&self, entry: &HookEntry, what: &str) {
+        tracing::warn!(hook = entry.key, what, "hook");
+        let is_new = self.hooks.state().told.insert(entry.key.clone());
+        if is_new {
+            self.events.send(TurnEvent::Status(about(entry, what))).await;
+        }
+    }
+}
+
+fn about(entry: &HookEntry, what: &str) -> String {
+    format!("hook `{}` ({}) {what}", entry.command, entry.key)
+}
+
+/// When the script of a hook was changed last.
+fn changed(entry: &HookEntry) -> Option<Timestamp> {
+    consent::script(&entry.argv).as_deref().and_then(consent::changed)
+}
+
+fn is_for(entry: &HookEntry, point: &HookPoint) -> bool {
+    let tool = match point {
+        HookPoint::BeforeTool { name, .. } | HookPoint::AfterTool { name, .. } => Some(name),
+        _ => None,
+    };
+    entry.event == point.event() && tool.is_none_or(|tool| entry.matcher.fits(tool))
+}
+
+/// What there is to say about how a hook ended, if anything.
+fn complaint(entry: &HookEntry, output: &DirectOutput, is_readable: bool) -> Option<String> {
+    let said = output.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let said: String = said.chars().take(200).collect();
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    match output.ended {
+        Ended::TimedOut | Ended::Cancelled => {
+            Some(format!("took longer than {} s and was ended{said}", entry.timeout.as_secs()))
+        }
+        Ended::Exited if output.exit_code != 0 => {
+            Some(format!("ended with exit code {}{said}", output.exit_code))
+        }
+        Ended::Exited if !is_readable => Some("answered with something that is no JSON object".to_owned()),
+        Ended::Exited => None,
+    }
+}
+
+fn allowlist_file(home: &Home) -> PathBuf {
+    home.path().join("shell-hooks-allowlist.json")
+}
+
+/// The entries with `~` as the home of the person.
+fn with_paths(mut all: HookEntries, shell: &BTreeMap<String, String>) -> HookEntries {
+    let home = shell.get("HOME").map(Path::new);
+    for word in all.entries.iter_mut().flat_map(|entry| &mut entry.argv) {
+        expand_home(word, home);
+    }
+    all
+}
+
+fn expand_home(word: &mut String, user_home: Option<&Path>) {
+    let Some(home) = user_home else { return };
+    if word == "~" {
+        *word = home.display().to_string();
+    } else if let Some(rest) = word.strip_prefix("~/") {
+        *word = home.join(rest).display().to_string();
+    }
+}
+
+#[cfg(test)]
+#[path = "hooks/hooks_tests.rs"]
+mod tests;

@@ -1,0 +1,102 @@
+//! An engine whose decisions come from a recording. The program that made them is not started.
+
+use super::cursor::Cursor;
+use super::due::Due;
+use super::engine_line::{EngineDid, EngineLine};
+use super::line::What;
+use hermes_context::{
+    Answer, Assembled, Compressor, ContextEngine as _, Decision, EnginePort, Plan, View, Window,
+};
+use hermes_conversation::BoxFuture;
+use hermes_plugins::context_engine::{EngineSettings, Told, threshold};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The engine of a recorded session.
+pub(crate) fn replayed_engine(cursor: Arc<Cursor>, settings: &EngineSettings) -> Arc<dyn EnginePort> {
+    match settings {
+        EngineSettings::External(settings) => Arc::new(ReplayedEngine {
+            cursor,
+            name: settings.name.clone(),
+            compressor: Compressor::new(settings.compressor.clone()),
+            told: Mutex::new(settings.told),
+        }),
+        // With the same settings ours decide the same.
+        EngineSettings::Compressor(_) | EngineSettings::Lossless(_) => settings.engine(),
+    }
+}
+
+struct ReplayedEngine {
+    cursor: Arc<Cursor>,
+    name: String,
+    /// In a run that went live.
+    compressor: Compressor,
+    told: Mutex<Told>,
+}
+
+impl ReplayedEngine {
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn did(&self, due: Due<EngineLine>) -> EngineDid {
+        let line = due.answer().await;
+        *self.told() = line.told;
+        line.did
+    }
+
+    fn due(&self) -> Due<EngineLine> {
+        let pick = |what: &What| match what {
+            What::Engine { answer } => Some(answer.clone()),
+            _ => None,
+        };
+        Due::new(self.cursor.clone(), "a decision of the engine", Box::new(pick))
+    }
+}
+
+impl EnginePort for ReplayedEngine {
+    fn name(&self) -> &str {
+        match self.told().is_given_up || self.cursor.is_live() {
+            true => self.compressor.name(),
+            false => &self.name,
+        }
+    }
+
+    fn threshold(&self, window: &Window) -> Option<u64> {
+        threshold(*self.told(), &self.compressor, window)
+    }
+
+    fn plan<'a>(&'a self, view: &'a View<'a>) -> BoxFuture<'a, Decision> {
+        if self.cursor.is_live() {
+            let decision = self.compressor.plan(view);
+            return Box::pin(async { decision });
+        }
+        let due = self.due();
+        Box::pin(async move {
+            let did = self.did(due).await;
+            did.into_decision().unwrap_or_else(|| {
+                self.cursor.differs("a history that was put together", "a plan is asked for");
+                Decision::Leave
+            })
+        })
+    }
+
+    fn assemble<'a>(
+        &'a self,
+        view: &'a View<'a>,
+        plan: &'a Plan,
+        answer: Answer<'a>,
+    ) -> BoxFuture<'a, Result<Assembled, String>> {
+        if self.cursor.is_live() {
+            let assembled = self.compressor.assemble(view, plan, answer);
+            return Box::pin(async { assembled });
+        }
+        let due = self.due();
+        Box::pin(async move {
+            let did = self.did(due).await;
+            did.into_assembled(view).unwrap_or_else(|| {
+                self.cursor.differs("a plan", "a history is to be put together");
+                Err("the replay has ended".to_owned())
+            })
+        })
+    }
+}

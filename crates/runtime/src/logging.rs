@@ -1,0 +1,72 @@
+//! From settings to the log file and the collector of traces.
+
+use crate::model_choice::http_clients;
+use crate::{Runtime, RuntimeError, clock};
+use futures::future::BoxFuture;
+use hermes_config::{Config, OtlpSettings};
+use hermes_guard::Secrets;
+use hermes_providers::{Asker, Outbox};
+use hermes_telemetry::{Collector, LogLevel, LogLimits, LogSettings, OTLP_IS_BUILT_IN, OnFailure};
+use std::time::Duration;
+
+/// Limit of one delivery to the collector. The exit has a shorter one.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// The reason why traces are not sent although the settings ask for them.
+pub fn telemetry_problem(config: &Config) -> Option<String> {
+    let settings = match config.otlp() {
+        Ok(settings) => settings?,
+        Err(error) => return Some(error.to_string()),
+    };
+    let clients = match http_clients(config) {
+        Ok(clients) => clients,
+        Err(error) => return Some(error.to_string()),
+    };
+    let asker = Asker { clients, secrets: config.secrets(), limit: LIMIT };
+    collector(settings, asker).err().map(|why| format!("telemetry.otlp: {why}"))
+}
+
+/// The collector that the settings name. Nothing is connected yet.
+fn collector(settings: OtlpSettings, asker: Asker) -> Result<Collector, String> {
+    if !OTLP_IS_BUILT_IN {
+        return Err("not built in; build with --features otlp".to_owned());
+    }
+    let outbox = Outbox::new(asker, &settings.endpoint, "v1/traces", &settings.headers)
+        .map_err(|error| error.to_string())?;
+    let post = move |body| -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        let outbox = outbox.clone();
+        Box::pin(async move { outbox.post(body).await.map_err(|failure| failure.to_string()) })
+    };
+    Ok(Collector { service: settings.service_name, post: Box::new(post) })
+}
+
+impl Runtime {
+    /// Logs everything that happens in this process in this home from now on, and sends traces if the
+    /// settings name a collector ([`telemetry_problem`] says why not). The first home counts.
+    pub fn start_logging(&self, failed: OnFailure) -> Result<(), RuntimeError> {
+        let config = self.config();
+        let level = config.text("logging.level")?.as_deref().and_then(LogLevel::parse);
+        let number = |key: &str, default: u64| -> Result<u64, RuntimeError> {
+            Ok(config.integer(key)?.map_or(default, |value| u64::try_from(value).unwrap_or(0)))
+        };
+        let default = LogLimits::default();
+        let settings = LogSettings {
+            dir: self.home().logs_dir(),
+            level: level.unwrap_or(LogLevel::Info),
+            limits: LogLimits {
+                max_bytes: number("logging.max_size_mb", default.max_bytes >> 20)?.saturating_mul(1 << 20),
+                backups: u32::try_from(number("logging.backup_count", default.backups.into())?)
+                    .unwrap_or(u32::MAX),
+            },
+            secrets: Secrets::clone(&self.secrets),
+            clock: clock::timestamp,
+        };
+        let asker = Asker { clients: self.clients.clone(), secrets: (*self.secrets).clone(), limit: LIMIT };
+        let otlp = config.otlp().ok().flatten();
+        let collector = otlp.and_then(|settings| collector(settings, asker).ok());
+        if let Some(exporter) = hermes_telemetry::init(settings, collector, failed) {
+            let _ = self.exporter.set(exporter);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! Approvals and questions of a session, answered by the observer that holds the right.
+
+use crate::observers::Hub;
+use hermes_conversation::BoxFuture;
+use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time that a question waits for another observer after the answering one has left.
+const HANDOVER_GRACE: Duration = Duration::from_secs(60);
+
+/// The number of a question in its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QuestionId(pub u64);
+
+/// A question that is not answered yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingQuestion {
+    pub id: QuestionId,
+    pub kind: QuestionKind,
+}
+
+/// The subject of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QuestionKind {
+    /// A tool call or a hook that needs approval.
+    Approval(ApprovalRequest),
+    /// A question of the model.
+    Clarify(Question),
+}
+
+/// An answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    Approval(Approval),
+    Text(String),
+}
+
+/// Asks the observers of one session.
+pub(crate) struct SessionQuestions(pub(crate) Arc<Hub>);
+
+impl AskUser for SessionQuestions {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(async move {
+            if !self.is_present() {
+                return Approval::Nobody;
+            }
+            match self.answer(QuestionKind::Approval(request.clone())).await {
+                Some(Answer::Approval(approval)) => approval,
+                // A text is not an approval, and neither is silence.
+                Some(Answer::Text(_)) | None => Approval::Denied,
+            }
+        })
+    }
+
+    fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
+        Box::pin(async move {
+            if !self.is_present() {
+                return Clarified::Nobody;
+            }
+            match self.answer(QuestionKind::Clarify(question.clone())).await {
+                Some(Answer::Text(text)) => Clarified::Answered(text),
+                Some(Answer::Approval(_)) | None => Clarified::Nobody,
+            }
+        })
+    }
+
+    fn is_present(&self) -> bool {
+        self.0.has_answerer()
+    }
+}
+
+impl SessionQuestions {
+    /// Waits for an answer. `None` when the right to answer stays unclaimed for too long.
+    async fn answer(&self, kind: QuestionKind) -> Option<Answer> {
+        let (id, answer) = self.0.ask(kind);
+        let _withdrawn = WithdrawOnDrop { hub: &self.0, id };
+        tokio::select! {
+            answer = answer => answer.ok(),
+            () = self.unclaimed() => None,
+        }
+    }
+
+    /// Returns when no observer has held the right to answer for [`HANDOVER_GRACE`].
+    async fn unclaimed(&self) {
+        loop {
+            let changed = self.0.answerer_changed.notified();
+            match self.0.has_answerer() {
+                true => changed.await,
+                false if tokio::time::timeout(HANDOVER_GRACE, changed).await.is_err() => return,
+                false => {}
+            }
+        }
+    }
+}
+
+/// Closes a question whose turn no longer waits for it.
+struct WithdrawOnDrop<'a> {
+    hub: &'a Hub,
+    id: QuestionId,
+}
+
+impl Drop for WithdrawOnDrop<'_> {
+    fn drop(&mut self) {
+        self.hub.withdraw(self.id);
+    }
+}

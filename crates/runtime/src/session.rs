@@ -1,0 +1,557 @@
+//! One session, as a front end holds it.
+
+mod context;
+mod engine;
+mod model;
+mod opening;
+mod role;
+mod status;
+mod turns;
+mod window;
+
+pub use context::ContextMeter;
+pub(crate) use role::SessionRole;
+pub use status::SessionStatus;
+
+use crate::delegation::{CurrentEndpoint, Delegator};
+use crate::memory::{Review, review_notice};
+use crate::naming::Naming;
+use crate::observers::Hub;
+use crate::personality::{self, Personality};
+use crate::questions::SessionQuestions;
+use crate::snapshot::Snapshot;
+use crate::summaries::Summaries;
+use crate::{Opening, Resuming, Runtime, RuntimeError, SessionMailbox, crash_recovery, prompting};
+use hermes_agent::{CacheOf, Session as AgentSession};
+use hermes_config::{Config, Refused};
+use hermes_conversation::{
+    CacheBreak, Cost, History, Mail, Message, Quirks, SessionId, Usage, UserMessage, record_finished_turn,
+};
+use hermes_plugins::context_engine::{Choice, External, ToolWire, choose};
+use hermes_prompt::{Layers, SystemPrompt};
+use hermes_providers::{Endpoint, caching_note};
+use hermes_store::{LastSent, NewSession, Trouble, this_process};
+use hermes_tools::{AskUser, ToolContext};
+use hermes_wire::ModelRoute;
+use model::{keep_outline, retarget};
+pub(crate) use opening::starting_folder;
+use opening::{changed_notice, folder_of, recovery_notice, unused_notice};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
+
+/// A session that can be spoken to. One turn runs at a time.
+pub struct Session {
+    runtime: Runtime,
+    id: SessionId,
+    endpoint: Endpoint,
+    /// The same, for those who work for the session.
+    current: CurrentEndpoint,
+    role: SessionRole,
+    route: Arc<dyn ModelRoute>,
+    tool_context: Arc<ToolContext>,
+    ask: Arc<dyn AskUser>,
+    state: State,
+    is_resumed: bool,
+    title: Option<String>,
+    usage: Usage,
+    /// Since it was opened here.
+    cost: Option<Cost>,
+    notices: Vec<String>,
+    naming: Naming,
+    review: Review,
+    /// The record failed under a turn: what it holds must be read again before the next one.
+    is_unsure: bool,
+    /// What the system prompt was made from, where it was made here.
+    layers: Option<Layers>,
+    /// The recording, if there is one, knows the session as it stands.
+    is_told: bool,
+    /// The server on this machine has been asked for the model's window.
+    has_learned_window: bool,
+    /// The server on this machine has been asked for the efforts of the model.
+    has_learned_efforts: bool,
+    /// The window that tools and system prompt were made for.
+    fitted_to: Option<u64>,
+    /// An endpoint has been asked how large the model's window is.
+    has_asked: bool,
+    /// How the last compactions went.
+    trouble: Trouble,
+    summaries: Arc<Summaries>,
+    engine: Choice,
+    /// The engine, where it is a program of somebody else.
+    external: Option<Arc<External>>,
+    /// What that offers to the model.
+    engine_tools: Vec<ToolWire>,
+    /// That was asked, and the model is told.
+    has_engine_tools: bool,
+}
+
+enum State {
+    /// Nothing was said yet and nothing is stored.
+    Fresh {
+        system: String,
+        cwd: PathBuf,
+    },
+    Live(Box<AgentSession>),
+}
+
+/// Why a session is left. Resuming it makes it one that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parting {
+    /// The program is left.
+    Left,
+    /// A new session takes its place.
+    NewSession,
+    /// Another stored session takes its place.
+    ResumedOther,
+    /// It was a helper, and has reported.
+    HelperDone,
+}
+
+impl Parting {
+    /// As it is stored; the words of the Python release.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Left => "cli_close",
+            Self::NewSession => "new_session",
+            Self::ResumedOther => "resumed_other",
+            Self::HelperDone => "subagent_done",
+        }
+    }
+}
+
+impl Session {
+    /// A new session of a user.
+    pub(crate) fn fresh(
+        runtime: &Runtime,
+        opening: Opening,
+        ask: Arc<dyn AskUser>,
+    ) -> Result<Self, RuntimeError> {
+        let role = SessionRole::of_user_session(runtime, &opening)?;
+        let cwd = match opening.cwd {
+            Some(cwd) => cwd,
+            None => starting_folder(runtime)?,
+        };
+        Self::begin(runtime, role, runtime.endpoint()?, cwd, ask)
+    }
+
+    pub(crate) fn note_unknown_skills(&mut self, names: &[String]) {
+        let notice = |name| format!("unknown skill `{name}`; `hermes skills list` names those there are");
+        self.notices.extend(names.iter().map(notice));
+    }
+
+    /// The names of all personalities.
+    pub fn personalities(&self) -> Result<Vec<String>, RuntimeError> {
+        let all = personality::all(&self.runtime.config)?;
+        Ok(all.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// Changes the personality of the session's replies from now on. `Err` has the names there are.
+    pub fn set_personality(&mut self, name: &str) -> Result<Result<Personality, Vec<String>>, RuntimeError> {
+        let found = match Personality::find(&self.runtime.config, name)? {
+            Ok(found) => found,
+            Err(names) => return Ok(Err(names)),
+        };
+        let own = self.runtime.config.text("agent.system_prompt")?;
+        self.role.additions.system = prompting::overlays(&[own.as_deref(), found.overlay()]);
+        if let State::Live(session) = &mut self.state {
+            session.additions = self.role.additions.clone();
+            session.ledger.declare(CacheBreak::Settings);
+        }
+        Ok(Ok(found))
+    }
+
+    /// Gives a new session a past, which is stored with it: a turn that is over.
+    pub(crate) async fn go_on_from(
+        &mut self,
+        first: UserMessage,
+        rest: Vec<Message>,
+    ) -> Result<(), RuntimeError> {
+        self.store_session().await?;
+        let State::Live(session) = &mut self.state else { return Ok(()) };
+        let store = self.runtime.store()?;
+        let stored = record_finished_turn(store, &session.lease, first, rest).await;
+        stored.map_err(|error| RuntimeError::NoAnswer(format!("the past was not stored: {error}")))?;
+        session.history = History::restore(store.load(&self.id).await?.messages);
+        self.tool_context.restore(session.history.messages());
+        Ok(())
+    }
+
+    /// A session that does not exist yet.
+    pub(crate) fn begin(
+        runtime: &Runtime,
+        role: SessionRole,
+        endpoint: Endpoint,
+        cwd: PathBuf,
+        ask: Arc<dyn AskUser>,
+    ) -> Result<Self, RuntimeError> {
+        let id = new_id();
+        let found = prompting::gather(runtime, &role, &endpoint, &cwd, &id)?;
+        let system = SystemPrompt::assemble(&found.layers).into_string();
+        let state = State::Fresh { system, cwd: cwd.clone() };
+        let mut handle = Self::assemble(runtime, id, role, endpoint, cwd, ask, state)?;
+        handle.notices.extend(found.notices);
+        Ok(Self { layers: Some(found.layers), ..handle })
+    }
+
+    pub(crate) async fn resumed(
+        runtime: &Runtime,
+        id: SessionId,
+        opening: &Opening,
+        ask: Arc<dyn AskUser>,
+        how: Resuming<'_>,
+    ) -> Result<Self, RuntimeError> {
+        let endpoint = runtime.endpoint()?;
+        let store = runtime.store()?;
+        let acquired = store.acquire_existing(id.clone(), this_process()).await?;
+        let recovery = crash_recovery::recover(runtime, &acquired, how).await?;
+        let stored = store.load(&id).await?;
+        // What an import brought along is data until the user agrees to it.
+        let is_own = !stored.is_imported;
+        let (cwd, notice) = folder_of(runtime, &stored, how.restores_cwd && is_own)?;
+        let brought = if is_own { None } else { store.imported_parts(&id).await? };
+        let unused = unused_notice(brought.as_ref(), &id);
+        let role = SessionRole::of_user_session(runtime, opening)?;
+        let history = History::restore(stored.messages);
+        let same_model = stored.model.as_deref() == Some(endpoint.model.as_str());
+        let system = stored.system_prompt.filter(|_| same_model && is_own);
+        let quirks = if is_own { stored.quirks } else { Quirks::default() };
+        let (system, found) = match system {
+            Some(system) => (system, None),
+            None => {
+                let found = prompting::gather(runtime, &role, &endpoint, &cwd, &id)?;
+                (retarget(runtime, &acquired.lease, &endpoint, &found.layers).await?, Some(found))
+            }
+        };
+        let mut session = AgentSession::new(acquired.lease, system.into(), history, quirks, role.limits);
+        session.additions = role.additions.clone();
+        for sent in store.last_sent(&id).await? {
+            let LastSent { provider, model, has_tools, mark } = sent;
+            session.ledger.remember(CacheOf { provider, model, has_tools }, mark);
+        }
+        if found.is_some() {
+            session.ledger.declare(CacheBreak::ModelSwitch);
+        }
+        if !is_own {
+            store.set_cwd(&session.lease, cwd.display().to_string()).await?;
+            store.settle_import(&session.lease).await?;
+        }
+        let state = State::Live(Box::new(session));
+        let mut handle = Self::assemble(runtime, id, role, endpoint, cwd, ask, state)?;
+        handle.load_context().await?;
+        handle.restore_tool_state();
+        handle.is_resumed = true;
+        handle.title = stored.title;
+        handle.usage = stored.usage;
+        handle.notices.extend(notice);
+        handle.notices.extend(unused);
+        if let Some(found) = found {
+            handle.notices.extend(found.notices);
+            handle.layers = Some(found.layers);
+        }
+        handle.notices.extend(recovery_notice(&recovery));
+        handle.notices.extend(changed_notice(&stored.changed));
+        Ok(handle)
+    }
+
+    fn assemble(
+        runtime: &Runtime,
+        id: SessionId,
+        role: SessionRole,
+        endpoint: Endpoint,
+        cwd: PathBuf,
+        ask: Arc<dyn AskUser>,
+        state: State,
+    ) -> Result<Self, RuntimeError> {
+        if let Some(promise) =
+            runtime.config.unkept_promises().into_iter().find(|one| one.refused == Refused::Run)
+        {
+            return Err(RuntimeError::UnkeptPromise { text: promise.text });
+        }
+        let (route, mut notices) = runtime.route(&endpoint, role.tap(runtime))?;
+        if role.works_for.is_none() {
+            notices.extend(prompting::unknown_personality(&runtime.config)?);
+            notices.extend(runtime.take_notices());
+            let unasked = runtime.hooks.as_ref().filter(|_| !ask.is_present());
+            notices.extend(unasked.map(|hooks| hooks.not_approved()).unwrap_or_default());
+        }
+        let (engine, warning) = choose(&runtime.config, runtime.home())?;
+        notices.extend(warning);
+        let external = engine::external(runtime, &engine, &id, &endpoint)?;
+        let summaries = Arc::new(Summaries::of(runtime, &endpoint));
+        let current = Arc::new(Mutex::new(endpoint.clone()));
+        let delegate = Delegator::at(runtime, &id, &current, role.depth)?;
+        let tool_context = runtime.tool_context(&id, cwd, delegate, ask.is_present())?;
+        Ok(Self {
+            runtime: runtime.clone(),
+            id,
+            endpoint,
+            current,
+            role,
+            route,
+            tool_context,
+            summaries,
+            engine,
+            external,
+            engine_tools: Vec::new(),
+            has_engine_tools: false,
+            ask,
+            state,
+            is_resumed: false,
+            title: None,
+            usage: Usage::default(),
+            cost: None,
+            notices,
+            naming: Naming::default(),
+            review: Review::default(),
+            is_unsure: false,
+            layers: None,
+            is_told: false,
+            has_learned_window: false,
+            has_learned_efforts: false,
+            fitted_to: None,
+            has_asked: false,
+            trouble: Trouble::default(),
+        })
+    }
+
+    /// Sends approvals and questions to the observers of the session.
+    pub(crate) fn answer_through(&mut self, hub: &Arc<Hub>) {
+        self.ask = Arc::new(SessionQuestions(hub.clone()));
+    }
+
+    /// The session between two turns, for observers.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let messages = self.history().map(|history| history.messages().into()).unwrap_or_default();
+        Snapshot {
+            session: self.id.clone(),
+            title: self.title.clone(),
+            model: self.endpoint.model.clone(),
+            provider: self.endpoint.label(),
+            messages,
+            running: None,
+            questions: Vec::new(),
+        }
+    }
+
+    /// Changes the working directory of later tool calls.
+    pub(crate) fn set_cwd(&mut self, cwd: PathBuf) {
+        self.tool_context.set_cwd(cwd);
+    }
+
+    /// Starts what follows a completed turn: a title for a session without one, and a review.
+    pub(crate) fn work_in_background(&mut self) {
+        if self.role.works_in_background {
+            self.name_in_background();
+            self.review_in_background();
+        }
+    }
+
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The folder it works in now.
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.tool_context.cwd()
+    }
+
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// One line about the provider's cache of prompts.
+    pub fn caching_note(&self) -> String {
+        let own = self.route.stops().first().and_then(|model| model.profile().cache);
+        caching_note(&self.endpoint, own)
+    }
+
+    pub fn is_resumed(&self) -> bool {
+        self.is_resumed
+    }
+
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// Takes up the name that was found in the background, if it has been.
+    pub fn take_up_name(&mut self) {
+        if let Some(found) = self.naming.found() {
+            self.title.get_or_insert(found);
+        }
+    }
+
+    /// Lets a second model find a name for a session that has none, in the background. What comes of it
+    /// is stored at once, and known here after [`Session::take_up_name`].
+    pub fn name_in_background(&mut self) {
+        let State::Live(session) = &self.state else { return };
+        if self.title.is_none() {
+            // A conversation without a name is as good as one with.
+            let _ = self.naming.begin(&self.runtime, &self.endpoint, &self.id, &session.history);
+        }
+    }
+
+    /// Lets a second model look back on the session, if it is time to, and write down what later ones
+    /// should know.
+    pub fn review_in_background(&mut self) {
+        let State::Live(session) = &self.state else { return };
+        // A session that is not looked back on is as good as one that is.
+        let _ = self.review.begin(&self.runtime, &self.endpoint, &self.id, &session.history);
+    }
+
+    /// What was written down in the background since this was last asked, in a line for the person.
+    pub fn take_review_notice(&mut self) -> Option<String> {
+        let changes = self.review.found();
+        let how = self.runtime.config.text("display.memory_notifications").ok().flatten();
+        review_notice(&changes, how.as_deref().unwrap_or_default())
+    }
+
+    /// Takes up a title that was found in the background, and returns a line about memory that was written
+    /// there.
+    pub fn take_background_notice(&mut self) -> Option<String> {
+        self.take_up_name();
+        self.take_review_notice()
+    }
+
+    /// True once the session is in the store.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.state, State::Live(_))
+    }
+
+    /// What the session has used so far.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// What its calls cost since it was opened here; `None` before the first.
+    pub fn cost(&self) -> Option<Cost> {
+        self.cost
+    }
+
+    /// The conversation so far.
+    pub fn history(&self) -> Option<&History> {
+        match &self.state {
+            State::Live(session) => Some(&session.history),
+            State::Fresh { .. } => None,
+        }
+    }
+
+    /// What a person should know about how the session was opened; handed out once.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// What was said to the session while it was busy and has not been delivered, oldest first.
+    pub async fn waiting(&self) -> Result<Vec<Mail>, RuntimeError> {
+        match &self.state {
+            State::Fresh { .. } => Ok(Vec::new()),
+            State::Live(_) => Ok(self.runtime.store()?.waiting(&self.id).await?),
+        }
+    }
+
+    /// Takes mail for this session while a turn runs in it. The session is stored, if it was not yet.
+    pub async fn mailbox(&mut self) -> Result<SessionMailbox, RuntimeError> {
+        self.store_session().await?;
+        Ok(SessionMailbox { store: self.runtime.store()?.clone(), session: self.id.clone() })
+    }
+
+    /// Gives the tools what a stored conversation implies: the plan, also where a summary took its place.
+    fn restore_tool_state(&mut self) {
+        let State::Live(session) = &self.state else { return };
+        self.tool_context.restore_todos(session.context.todos.clone());
+        self.tool_context.restore(session.history.messages());
+    }
+
+    /// Takes the session up again from what is really on disk.
+    async fn read_again(&mut self) -> Result<(), RuntimeError> {
+        let State::Live(session) = &mut self.state else { return Ok(()) };
+        let store = self.runtime.store()?;
+        let acquired = store.acquire_existing(self.id.clone(), this_process()).await?;
+        // Nothing of ours runs any more: there is nothing to wait for.
+        let how = Resuming { restores_cwd: false, stop: &CancellationToken::new(), tell: &|_| {} };
+        crash_recovery::recover(&self.runtime, &acquired, how).await?;
+        let stored = store.load(&self.id).await?;
+        let history = History::restore(stored.messages);
+        let ledger = std::mem::take(&mut session.ledger);
+        **session =
+            AgentSession::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
+        session.ledger = ledger;
+        session.additions = self.role.additions.clone();
+        self.load_context().await?;
+        self.is_unsure = false;
+        self.is_told = false;
+        Ok(())
+    }
+
+    /// Gives the session a title.
+    pub async fn set_title(&mut self, title: &str) -> Result<Option<String>, RuntimeError> {
+        self.store_session().await?;
+        self.title = self.runtime.store()?.set_title(&self.id, title).await?;
+        Ok(self.title.clone())
+    }
+
+    /// Ends the session and lets go of it, so that another process may continue it.
+    pub async fn close(self, parting: Parting) {
+        self.tool_context.leave().await;
+        if let Some(external) = &self.external {
+            external.leave().await;
+        }
+        if let (State::Live(session), Ok(store)) = (&self.state, self.runtime.store()) {
+            // A lease that was not given back is taken over from the dead process.
+            let _ = store.release_ending(&session.lease, parting.as_str()).await;
+        }
+    }
+
+    async fn store_session(&mut self) -> Result<(), RuntimeError> {
+        let State::Fresh { system, cwd } = &self.state else {
+            return Ok(());
+        };
+        let new = NewSession {
+            id: self.id.clone(),
+            source: self.role.source.clone(),
+            model: self.endpoint.model.clone(),
+            provider: self.endpoint.label(),
+            base_url: self.endpoint.base_url.to_string(),
+            system_prompt: system.clone(),
+            cwd: Some(cwd.display().to_string()),
+            parent: self.role.works_for.as_ref().map(|(session, _)| session.clone()),
+            works_for: self.role.works_for.as_ref().map(|(_, call)| call.clone()),
+            model_config: model_config(&self.runtime.config, self.role.limits.max_iterations)?,
+        };
+        let store = self.runtime.store()?;
+        let acquired = store.acquire(new, this_process()).await?;
+        keep_outline(store, &self.id, self.layers.as_ref());
+        let (history, quirks, limits) = (History::default(), Quirks::default(), self.role.limits);
+        let mut session = AgentSession::new(acquired.lease, system.as_str().into(), history, quirks, limits);
+        session.additions = self.role.additions.clone();
+        self.state = State::Live(Box::new(session));
+        Ok(())
+    }
+}
+
+/// The settings that the Python release keeps with a session, in its form.
+fn model_config(config: &Config, max_iterations: u32) -> Result<Map<String, Value>, RuntimeError> {
+    let effort = config.text("agent.reasoning_effort")?;
+    let reasoning = match effort.as_deref().map(str::trim).unwrap_or_default() {
+        "" => Value::Null,
+        "none" | "off" | "false" => json!({ "enabled": false }),
+        effort => json!({ "enabled": true, "effort": effort }),
+    };
+    let values = [
+        ("max_iterations", json!(max_iterations)),
+        ("reasoning_config", reasoning),
+        ("max_tokens", json!(config.integer("model.max_tokens")?)),
+    ];
+    Ok(values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// `YYYYMMDD_HHMMSS_<6 hex>`, local time.
+pub(crate) fn new_id() -> SessionId {
+    let now = crate::clock::zoned().strftime("%Y%m%d_%H%M%S").to_string();
+    SessionId::new(format!("{now}_{:06x}", rand::random::<u32>() & 0x00ff_ffff))
+}

@@ -1,0 +1,330 @@
+//! How a session keeps inside its model's window: what it takes up when it is opened, what it remembers
+//! after a turn, and compactions that a person asks for.
+
+use super::{Session, State, new_id};
+use crate::clock::now;
+use crate::delegation::Delegator;
+use crate::summaries::Summaries;
+use crate::{Runtime, RuntimeError, model_facts, small_window};
+use hermes_agent::{Compacted, ContextState, Input, Ports, PreparedEpoch, Weighed, adopt, compact, prepare};
+use hermes_context::{Summarise as _, Window};
+use hermes_conversation::{
+    Content, EventRelay, EventSink, History, Mail, MailMode, SessionId, Trigger, events,
+};
+use hermes_plugins::context_engine::choose;
+use hermes_store::{Pin, SessionDb, StoreError, Trouble};
+use hermes_tools::todo_list_in;
+use tokio_util::sync::CancellationToken;
+
+/// What is stored about the compactions of a session and is not in its messages.
+async fn load(store: &SessionDb, id: &SessionId, state: &mut ContextState) -> Result<Trouble, StoreError> {
+    state.pins = texts(store.pins(id).await?);
+    let trouble = store.compaction_trouble(id).await?;
+    state.past.fallbacks = trouble.fallback_streak;
+    state.past.ineffective = trouble.ineffective;
+    state.past.count = u32::try_from(store.latest_epoch_count(id).await?).unwrap_or(u32::MAX);
+    // Without a compaction everything else is in the messages.
+    if state.past.count > 0 {
+        if !state.forgets_nodes {
+            state.remember(store.nodes(id).await?);
+        }
+        let plan = store.newest_result(id, "todo").await?;
+        state.todos = plan.as_ref().and_then(todo_list_in).unwrap_or_default();
+    }
+    Ok(trouble)
+}
+
+fn texts(pins: Vec<Pin>) -> Vec<String> {
+    pins.into_iter().map(|pin| pin.text).collect()
+}
+
+/// A sentence about why no compaction is tried by itself now, if so.
+pub(super) fn resting(trouble: &Trouble, now: f64) -> Option<String> {
+    let left = trouble.until.map(|until| until - now).filter(|left| *left > 0.0)?;
+    let why = trouble.error.as_deref().unwrap_or("the last summary failed");
+    Some(format!(
+        "no summary is tried for another {left:.0} s ({why}); /compress tries it at once, /new begins another \
+         conversation"
+    ))
+}
+
+/// What is to be remembered after a turn, if it is something new.
+pub(super) fn after_turn(before: &Trouble, state: &ContextState, now: f64) -> Option<Trouble> {
+    let after = match &state.failed {
+        Some((kind, why)) => Trouble {
+            until: Some(now + kind.rest(state.past.fallbacks) as f64),
+            error: Some(why.clone()),
+            fallback_streak: state.past.fallbacks,
+            ineffective: state.past.ineffective,
+        },
+        // A summary that was written makes good what went wrong before.
+        None => Trouble {
+            until: before.until.filter(|_| !state.is_made_good),
+            error: before.error.clone().filter(|_| !state.is_made_good),
+            fallback_streak: state.past.fallbacks,
+            ineffective: state.past.ineffective,
+        },
+    };
+    (after != *before).then_some(after)
+}
+
+impl Session {
+    /// Reads what is stored about the session's compactions.
+    pub(super) async fn load_context(&mut self) -> Result<(), RuntimeError> {
+        let forgets = self.engine()?.forgets_nodes();
+        if let State::Live(session) = &mut self.state {
+            session.context.forgets_nodes = forgets;
+            self.trouble = load(self.runtime.store()?, &self.id, &mut session.context).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes the session's state ready for a turn.
+    pub(super) fn ready_context(&mut self) -> Result<(), RuntimeError> {
+        let aborts = self.runtime.config.boolean("compression.abort_on_summary_failure")?;
+        let forgets = self.engine()?.forgets_nodes();
+        if let State::Live(session) = &mut self.state {
+            session.context.forgets_nodes = forgets;
+            session.context.past.resting = resting(&self.trouble, now());
+            session.context.keeps_whole = aborts;
+        }
+        Ok(())
+    }
+
+    /// Remembers how compactions went in a turn.
+    pub(super) async fn remember_trouble(&mut self) -> Result<(), RuntimeError> {
+        let State::Live(session) = &self.state else { return Ok(()) };
+        if let Some(trouble) = after_turn(&self.trouble, &session.context, now()) {
+            self.runtime.store()?.note_compaction_trouble(&session.lease, &trouble).await?;
+            self.trouble = trouble;
+        }
+        Ok(())
+    }
+
+    /// Makes the conversation shorter because a person wants it; `focus` is what matters.
+    pub async fn compress(
+        &mut self,
+        focus: Option<&str>,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> Result<Compacted, RuntimeError> {
+        self.compact_between(Trigger::Manual, focus, cancel, events).await
+    }
+
+    /// Looks after a session that nobody watches, before a turn begins in it: one that is nearly as large as
+    /// the window, or has very many messages, is made shorter.
+    pub async fn hygiene(
+        &mut self,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> Result<Compacted, RuntimeError> {
+        self.compact_between(Trigger::Hygiene, None, cancel, events).await
+    }
+
+    /// Makes the conversation shorter between two turns: in the same session, or in a new one that takes over.
+    async fn compact_between(
+        &mut self,
+        trigger: Trigger,
+        focus: Option<&str>,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> Result<Compacted, RuntimeError> {
+        if self.is_unsure {
+            self.read_again().await?;
+        }
+        if !self.is_stored() {
+            return Ok(Compacted::Stuck("nothing has been said in this session yet".to_owned()));
+        }
+        self.ready_context()?;
+        let stays = self.stays_in_place()?;
+        let ports = self.ports(events, cancel)?;
+        let State::Live(session) = &mut self.state else { unreachable!("the session is stored") };
+        session.context.forget_attempts();
+        session.context.past.in_this_turn = 0;
+        if trigger == Trigger::Manual {
+            session.context.past.resting = None;
+        }
+        let done = match stays {
+            true => compact(session, trigger, focus, &ports, cancel).await,
+            false => self.split(trigger, focus, &ports, cancel).await?,
+        };
+        self.is_unsure = matches!(done, Compacted::StoreFailed(_));
+        self.remember_trouble().await?;
+        // A recording has turns; what happened between them is told with how the next one finds it.
+        self.is_told = false;
+        Ok(done)
+    }
+
+    /// A summary may take minutes, and the turn that records the words begins after it: until then they wait
+    /// as mail, which goes along to the new session.
+    pub(super) async fn keep_words(&self, input: &mut Input) -> Result<(), RuntimeError> {
+        let meter = self.meter()?;
+        let is_due = meter.threshold.is_some_and(|threshold| meter.parts.whole.value() >= threshold);
+        let Content::Text(text) = &input.message.content else { return Ok(()) };
+        if is_due && input.mail.is_empty() && input.message.api_content.is_none() {
+            let (mode, text) = (MailMode::Queue, text.clone());
+            let id = self.runtime.store()?.post(&self.id, mode, &text).await?;
+            input.mail.push(Mail { id, mode, text });
+        }
+        Ok(())
+    }
+
+    /// Lets a new session take over before a turn begins, where that is wanted and it is time to.
+    pub(super) async fn hand_over(
+        &mut self,
+        cancel: &CancellationToken,
+        front: &EventRelay,
+    ) -> Result<(), RuntimeError> {
+        let (sink, mut stream) = events();
+        self.compact_between(Trigger::Preflight, None, cancel, sink).await?;
+        while let Some(event) = stream.next().await {
+            front.send(event).await;
+        }
+        Ok(())
+    }
+
+    /// Whether a compaction stays in the session. Helpers always stay: somebody waits for them by name.
+    pub(super) fn stays_in_place(&self) -> Result<bool, RuntimeError> {
+        Ok(self.role.works_for.is_some() || self.runtime.config.boolean("compression.in_place")?)
+    }
+
+    /// Goes on in a new session, whose parent is this one.
+    async fn split(
+        &mut self,
+        trigger: Trigger,
+        focus: Option<&str>,
+        ports: &Ports,
+        cancel: &CancellationToken,
+    ) -> Result<Compacted, RuntimeError> {
+        let State::Live(session) = &mut self.state else { return Ok(Compacted::NotNeeded) };
+        let compaction = match prepare(session, trigger, focus, ports, cancel).await {
+            PreparedEpoch::NotNeeded => return Ok(Compacted::NotNeeded),
+            PreparedEpoch::Stuck(why) => return Ok(Compacted::Stuck(why)),
+            PreparedEpoch::Cancelled => return Ok(Compacted::Cancelled),
+            PreparedEpoch::StoreFailed(error) => return Ok(Compacted::StoreFailed(error)),
+            PreparedEpoch::Ready(compaction) => *compaction,
+        };
+        let report = Box::new(compaction.report.clone());
+        let id = new_id();
+        let store = self.runtime.store()?;
+        let (lease, nodes) = store.split_compacted(&session.lease, &compaction, &id).await?;
+        adopt(session, compaction, nodes, ports).await;
+        session.lease = lease;
+        self.move_to(id).await?;
+        Ok(Compacted::Done(report))
+    }
+
+    /// Everything that knows the session by its name knows it by another one from now on.
+    async fn move_to(&mut self, id: SessionId) -> Result<(), RuntimeError> {
+        let stored = self.runtime.store()?.load(&id).await?;
+        let delegate = Delegator::at(&self.runtime, &id, &self.current, self.role.depth)?;
+        let context =
+            self.runtime.tool_context(&id, self.tool_context.cwd(), delegate, self.ask.is_present())?;
+        std::mem::replace(&mut self.tool_context, context).leave().await;
+        if let Some(external) = &self.external {
+            external.move_to(id.to_string()).await;
+        }
+        (self.id, self.title) = (id, stored.title);
+        self.restore_tool_state();
+        Ok(())
+    }
+
+    /// Keeps a text in view, whatever is summarised.
+    pub async fn pin(&mut self, text: &str) -> Result<u32, RuntimeError> {
+        self.store_session().await?;
+        let number = self.runtime.store()?.pin(&self.id, text).await?;
+        self.read_pins().await?;
+        Ok(number)
+    }
+
+    pub async fn unpin(&mut self, number: u32) -> Result<bool, RuntimeError> {
+        let was_there = self.runtime.store()?.unpin(&self.id, number).await?;
+        self.read_pins().await?;
+        Ok(was_there)
+    }
+
+    pub async fn pins(&self) -> Result<Vec<Pin>, RuntimeError> {
+        match &self.state {
+            State::Live(_) => Ok(self.runtime.store()?.pins(&self.id).await?),
+            State::Fresh { .. } => Ok(Vec::new()),
+        }
+    }
+
+    async fn read_pins(&mut self) -> Result<(), RuntimeError> {
+        let pins = texts(self.pins().await?);
+        if let State::Live(session) = &mut self.state {
+            session.context.pins = pins;
+            self.is_told = false;
+        }
+        Ok(())
+    }
+
+    /// What the session weighs and what may become of it.
+    pub fn meter(&self) -> Result<ContextMeter, RuntimeError> {
+        let engine = self.engine()?;
+        let model = self.route.current();
+        let profile = model.profile();
+        let tokens = match &self.state {
+            State::Live(session) => session.context.window(profile),
+            State::Fresh { .. } => profile.context_length,
+        };
+        let window = Window { tokens, output: profile.max_tokens, summariser: self.summaries.window() };
+        let tools = self.role.registry.definitions();
+        let (parts, count) = match &self.state {
+            State::Live(session) => (session.weighed(&tools, &profile.model), session.context.past.count),
+            State::Fresh { system, .. } => (Weighed::estimated(system, &tools, &[]), 0),
+        };
+        Ok(ContextMeter {
+            model: profile.model.to_string(),
+            engine: engine.name(),
+            window: window.tokens,
+            threshold: engine.threshold(&window),
+            compactions: count,
+            parts,
+        })
+    }
+}
+
+impl Runtime {
+    /// What a stored session weighs, by estimate.
+    pub async fn meter_of(&self, id: &SessionId) -> Result<ContextMeter, RuntimeError> {
+        let stored = self.store()?.load(id).await?;
+        let own = self.endpoint()?;
+        let own = stored.model.as_deref().map_or_else(|| own.clone(), |model| own.with_model(model));
+        let (engine, _) = choose(&self.config, self.home())?;
+        let engine = engine.settings(&self.config, &own.label(), &own.model)?;
+        let window = Window {
+            tokens: Some(model_facts::known(self.home(), &own).window.value),
+            output: own.max_tokens,
+            summariser: Summaries::of(self, &own).window(),
+        };
+        let history = History::restore(stored.messages);
+        let system = stored.system_prompt.unwrap_or_default();
+        let tools = match small_window::fitting_tools(&self.registry(), window.tokens.unwrap_or(u64::MAX)) {
+            Some((fitting, _)) => fitting.definitions(),
+            None => self.registry().definitions(),
+        };
+        let parts = Weighed::estimated(&system, &tools, history.messages());
+        let count = self.store()?.latest_epoch_count(id).await?;
+        Ok(ContextMeter {
+            engine: engine.name(),
+            threshold: engine.threshold(&window),
+            model: own.model,
+            window: window.tokens,
+            compactions: u32::try_from(count).unwrap_or(u32::MAX),
+            parts,
+        })
+    }
+}
+
+/// What a session weighs, in tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextMeter {
+    pub model: String,
+    pub engine: String,
+    pub window: Option<u64>,
+    /// From here on older messages are summarised.
+    pub threshold: Option<u64>,
+    pub compactions: u32,
+    pub parts: Weighed,
+}

@@ -1,0 +1,112 @@
+//! Who keeps a session inside its model's window.
+
+use super::Session;
+use crate::{Runtime, RuntimeError};
+use hermes_context::{Compressor, EnginePort, Summarise as _, Window};
+use hermes_conversation::{EventSink, SessionId, TurnEvent};
+use hermes_exec::child_env;
+use hermes_plugins::context_engine::{
+    Choice, EngineSettings, External, ExternalPort, ExternalSettings, Place, are_wanted, with_tools,
+};
+use hermes_providers::Endpoint;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// The engine of a session, where it is a program of somebody else. Nothing is started.
+pub(super) fn external(
+    runtime: &Runtime,
+    choice: &Choice,
+    id: &SessionId,
+    endpoint: &Endpoint,
+) -> Result<Option<Arc<External>>, RuntimeError> {
+    let Choice::Plugin(plugin) = choice else { return Ok(None) };
+    let passthrough = runtime.config.list("terminal.env_passthrough")?;
+    let shell = runtime.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let place = Place {
+        model: endpoint.model.clone(),
+        env: child_env(shell, &passthrough),
+        secrets: runtime.secrets.clone(),
+    };
+    Ok(Some(Arc::new(External::new(plugin.clone(), place, id.to_string()))))
+}
+
+impl Session {
+    /// The engine with its settings, and as it stands now.
+    pub(super) fn engine(&self) -> Result<EngineSettings, RuntimeError> {
+        let (config, own) = (&self.runtime.config, &self.endpoint);
+        let settings = self.engine.settings(config, &own.label(), &own.model)?;
+        Ok(match (settings, &self.external) {
+            (EngineSettings::External(settings), Some(external)) => {
+                EngineSettings::External(ExternalSettings { told: external.told(), ..settings })
+            }
+            (other, _) => other,
+        })
+    }
+
+    /// The engine for a turn.
+    pub(super) fn engine_port(&self, events: &EventSink) -> Result<Arc<dyn EnginePort>, RuntimeError> {
+        Ok(match self.external_port(events)? {
+            Some(port) => port,
+            None => self.engine()?.engine(),
+        })
+    }
+
+    /// The same, where it is a program of somebody else.
+    pub(super) fn external_port(
+        &self,
+        events: &EventSink,
+    ) -> Result<Option<Arc<ExternalPort>>, RuntimeError> {
+        let (Some(engine), EngineSettings::External(settings)) = (&self.external, self.engine()?) else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(ExternalPort {
+            engine: engine.clone(),
+            events: events.relay(),
+            compressor: Compressor::new(settings.compressor.clone()),
+            settings: settings.compressor,
+            keeps_whole: self.runtime.config.boolean("compression.abort_on_summary_failure")?,
+        })))
+    }
+
+    /// Makes the tools of an engine known before the model is asked for the first time; an engine without
+    /// tools is not started for it. Helpers have the tools that they were given.
+    pub(super) async fn ready_engine(
+        &mut self,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Result<(), RuntimeError> {
+        let config = &self.runtime.config;
+        let is_wanted = are_wanted(&config.list("toolsets")?, &config.list("agent.disabled_toolsets")?)
+            && self.role.works_for.is_none();
+        let Some(external) = self.external.clone().filter(|external| is_wanted && external.has_tools())
+        else {
+            return Ok(());
+        };
+        if external.told().is_given_up {
+            return Ok(());
+        }
+        let profile = self.route.current().profile().clone();
+        let window = Window {
+            tokens: profile.context_length,
+            output: profile.max_tokens,
+            summariser: self.summaries.window(),
+        };
+        let relay = events.relay();
+        let Some(Ok(())) = cancel.run_until_cancelled(external.ready(&window, &relay)).await else {
+            return Ok(());
+        };
+        // A program that was started again, for a session that took over, has the tools that the model knows.
+        if std::mem::replace(&mut self.has_engine_tools, true) {
+            return Ok(());
+        }
+        self.engine_tools = external.tools();
+        let (registry, told) = with_tools(&self.role.registry, self.engine_tools.clone(), Some(&external));
+        self.engine_tools.retain(|tool| registry.names().contains(&tool.name.as_str()));
+        self.role.registry = Arc::new(registry);
+        self.is_told = false;
+        for line in told {
+            relay.send(TurnEvent::Status(line)).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! Which model a session speaks to, and the prompt that goes with it.
+
+use super::{Session, State};
+use crate::model_choice::asker;
+use crate::summaries::Summaries;
+use crate::{Runtime, RuntimeError, learned_windows, model_facts, prompting, small_window};
+use hermes_agent::TurnReport;
+use hermes_conversation::{CacheBreak, Lease, SessionId, UserMessage};
+use hermes_prompt::{Layers, SystemPrompt};
+use hermes_providers::{Endpoint, FactSource};
+use hermes_store::{SessionDb, Target};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// How long an endpoint may take to say how large a window is.
+const ASKING: Duration = Duration::from_secs(3);
+
+impl Session {
+    /// Another model answers from now on. Its system prompt is its own, so the provider's
+    /// cache begins anew.
+    pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
+        self.use_endpoint(self.endpoint.with_model(name)).await
+    }
+
+    /// The same for a model at any endpoint.
+    pub(crate) async fn use_endpoint(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
+        // Another window may have room for all tools.
+        if self.fitted_to.take().is_some_and(small_window::is_small) {
+            self.role.registry = self.role.all_tools.clone();
+            self.has_engine_tools = false;
+        }
+        let cwd = self.tool_context.cwd();
+        // What is to be known about the files was said when the session was opened.
+        let layers = prompting::gather(&self.runtime, &self.role, &endpoint, &cwd, &self.id)?.layers;
+        match &mut self.state {
+            State::Fresh { system, .. } => *system = SystemPrompt::assemble(&layers).into_string(),
+            State::Live(session) => {
+                let system = retarget(&self.runtime, &session.lease, &endpoint, &layers).await?;
+                session.system = system.into();
+                session.ledger.declare(CacheBreak::ModelSwitch);
+            }
+        }
+        self.layers = Some(layers);
+        (self.is_told, self.has_learned_window, self.has_asked) = (false, false, false);
+        self.has_learned_efforts = false;
+        self.speak_to(endpoint)
+    }
+
+    /// Asks an LM Studio server, once for each model, for the efforts that it advertises.
+    pub(super) async fn learn_efforts(&mut self) -> Result<(), RuntimeError> {
+        if std::mem::replace(&mut self.has_learned_efforts, true) {
+            return Ok(());
+        }
+        match Box::pin(self.runtime.with_efforts(&self.endpoint)).await? {
+            Some(endpoint) => self.speak_to(endpoint),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks an endpoint elsewhere how large the model's window is, where nobody knows and the conversation is no
+    /// longer short with what is said now: until then it does not matter, and a first answer should not wait for
+    /// it. Servers on this machine are asked before, see [`Session::learn_window`].
+    pub(super) async fn look_at_window(&mut self, now: &UserMessage) -> Result<(), RuntimeError> {
+        /// What fits anywhere.
+        const SHORT: u64 = 8_000;
+        if self.has_asked || self.endpoint.is_loopback() {
+            return Ok(());
+        }
+        let tokens = |text: &str| text.len() as u64 / 4;
+        let earlier = self.history().map_or(0, |history| {
+            history.messages().iter().map(|message| tokens(message.text())).sum::<u64>()
+        });
+        if earlier + tokens(now.content.as_text()) < SHORT {
+            return Ok(());
+        }
+        let (home, endpoint) = (self.runtime.home(), self.endpoint.clone());
+        let source = |endpoint: &Endpoint| model_facts::known(home, endpoint).window.source;
+        // What serves a model at an address of somebody's own may give it less than it was made for.
+        let is_known = |endpoint: &Endpoint| match source(endpoint) {
+            FactSource::Default => false,
+            FactSource::BuiltIn => endpoint.provider != "custom",
+            FactSource::Config | FactSource::Endpoint | FactSource::Remembered => true,
+        };
+        if is_known(&endpoint) {
+            return Ok(());
+        }
+        self.has_asked = true;
+        let asker = asker(&self.runtime.config, ASKING)?;
+        model_facts::ask(home, &endpoint, &asker).await;
+        self.speak_to(endpoint)
+    }
+
+    /// Keeps a window that a refusal told, once a request of that size went well.
+    pub(super) fn keep_told_window(&self, report: &TurnReport) {
+        let State::Live(session) = &self.state else { return };
+        let told = self.route.stops().first().and_then(|own| session.context.told_window(own.profile()));
+        let told = told.filter(|told| told.is_lasting);
+        if let (Some(told), true, None) = (told, report.completed, &report.stand_in) {
+            learned_windows::learn(self.runtime.home(), &self.endpoint, told.tokens);
+        }
+    }
+
+    pub(super) fn speak_to(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
+        // What is wrong with the fallbacks was said when the session was opened.
+        (self.route, _) = self.runtime.route(&endpoint, self.role.tap(&self.runtime))?;
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
+        self.summaries = Arc::new(Summaries::of(&self.runtime, &endpoint));
+        self.endpoint = endpoint;
+        Ok(())
+    }
+}
+
+/// Stores a new system prompt for a session that changes its model.
+pub(super) async fn retarget(
+    runtime: &Runtime,
+    lease: &Lease,
+    endpoint: &Endpoint,
+    layers: &Layers,
+) -> Result<String, RuntimeError> {
+    let system = SystemPrompt::assemble(layers).into_string();
+    let target = Target {
+        model: endpoint.model.clone(),
+        provider: endpoint.label(),
+        base_url: endpoint.base_url.to_string(),
+        system_prompt: system.clone(),
+    };
+    let store = runtime.store()?;
+    store.retarget(lease, target).await?;
+    keep_outline(store, &lease.session, Some(layers));
+    Ok(system)
+}
+
+/// Keeps which parts a prompt has. Only those who look at it would miss it.
+pub(super) fn keep_outline(store: &SessionDb, session: &SessionId, layers: Option<&Layers>) {
+    let outline = layers.and_then(|layers| serde_json::to_string(&layers.outline()).ok());
+    if let Some(outline) = outline {
+        drop(store.keep_outline(session, outline));
+    }
+}

@@ -1,0 +1,87 @@
+//! What a session is to others, and what follows from that: its tools, its prompt, who records it.
+
+use crate::memory::Recalling;
+use crate::{Opening, Runtime, RuntimeError, Surface, prompting};
+use hermes_agent::recovery::Limits;
+use hermes_conversation::{CallId, EventSink, Hooks, NoHooks, SessionId};
+use hermes_plugins::hooks::SessionHooks;
+use hermes_prompt::Additions;
+use hermes_providers::Tap;
+use hermes_recording::Recorder;
+use hermes_tools::{AskUser, Registry};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What a session is to others: one that a person speaks with, or a helper.
+pub(crate) struct SessionRole {
+    /// The tag of the session's row.
+    pub(crate) source: String,
+    pub(crate) surface: Surface,
+    /// Completed turns are followed by a title and a review.
+    pub(crate) works_in_background: bool,
+    /// The session and the call that it works for.
+    pub(crate) works_for: Option<(SessionId, CallId)>,
+    /// The tools that the model is offered.
+    pub(crate) registry: Arc<Registry>,
+    /// Those and the ones that its window has no room for.
+    pub(crate) all_tools: Arc<Registry>,
+    pub(crate) limits: Limits,
+    /// More words for the system prompt.
+    pub(crate) instructions: Option<String>,
+    /// How many sessions are above it.
+    pub(crate) depth: u32,
+    /// What goes with its requests and is not stored.
+    pub(crate) additions: Additions,
+    /// Memory is shown to it.
+    pub(crate) remembers: bool,
+}
+
+impl SessionRole {
+    pub(crate) fn recorder(&self, runtime: &Runtime) -> Option<Arc<Recorder>> {
+        runtime.recorder().filter(|_| self.works_for.is_none())
+    }
+
+    pub(crate) fn tap(&self, runtime: &Runtime) -> Option<Arc<dyn Tap>> {
+        self.recorder(runtime).map(|recorder| recorder as Arc<dyn Tap>)
+    }
+
+    pub(crate) fn of_user_session(runtime: &Runtime, opening: &Opening) -> Result<Self, RuntimeError> {
+        Ok(Self {
+            source: opening.source.clone().unwrap_or_else(|| opening.surface.platform.clone()),
+            surface: opening.surface.clone(),
+            works_in_background: opening.works_in_background,
+            works_for: None,
+            registry: runtime.registry(),
+            all_tools: runtime.registry(),
+            limits: runtime.limits()?,
+            instructions: opening.instructions.clone(),
+            depth: 0,
+            additions: prompting::additions(runtime)?,
+            remembers: !runtime.config.boolean("agent.ignore_rules")?,
+        })
+    }
+
+    /// What the settings want to be run at moments of a turn.
+    pub(crate) fn hooks(
+        &self,
+        runtime: &Runtime,
+        ask: &Arc<dyn AskUser>,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Arc<dyn Hooks> {
+        let hooks: Arc<dyn Hooks> = match runtime.hooks.clone() {
+            None => Arc::new(NoHooks),
+            Some(hooks) => {
+                let (platform, ask) = (self.source.clone(), ask.clone());
+                let (events, cancel) = (events.relay(), cancel.clone());
+                Arc::new(SessionHooks { hooks, platform, ask, events, cancel })
+            }
+        };
+        // A helper is told what it needs by the one it works for.
+        let is_helper = self.works_for.is_some();
+        match runtime.memory_provider().ok().flatten().filter(|_| !is_helper && self.remembers) {
+            Some(provider) => Arc::new(Recalling { hooks, provider }),
+            None => hooks,
+        }
+    }
+}

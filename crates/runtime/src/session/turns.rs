@@ -1,0 +1,144 @@
+//! One turn of a session: everything that is looked at before it, what it needs, and what is noted after it.
+
+use super::{Session, State};
+use crate::{RuntimeError, request_dumps};
+use hermes_agent::{Input, Ports, TurnReport, run_turn};
+use hermes_conversation::{EventSink, TurnEvent};
+use hermes_recording::{Recorder, SessionFacts};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+impl Session {
+    /// Runs one turn. The words are on disk before anything else happens.
+    pub fn submit(
+        &mut self,
+        input: impl Into<Input>,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> impl Future<Output = Result<TurnReport, RuntimeError>> + Send {
+        self.hold_turn(input.into(), cancel, events)
+    }
+
+    async fn hold_turn(
+        &mut self,
+        mut input: Input,
+        cancel: &CancellationToken,
+        events: EventSink,
+    ) -> Result<TurnReport, RuntimeError> {
+        if self.is_unsure {
+            self.read_again().await?;
+        }
+        self.learn_efforts().await?;
+        self.learn_window().await?;
+        self.look_at_window(&input.message).await?;
+        if let Some(notice) = self.fit_to_window().await? {
+            events.relay().send(TurnEvent::Status(notice)).await;
+        }
+        self.store_session().await?;
+        if !self.stays_in_place()? {
+            self.keep_words(&mut input).await?;
+            self.hand_over(cancel, &events.relay()).await?;
+        }
+        self.ready_context()?;
+        self.ready_engine(&events, cancel).await?;
+        let ports = self.ports(events, cancel)?;
+        let recorder = self.role.recorder(&self.runtime);
+        let ports = match &recorder {
+            Some(recorder) => self.taped(recorder, ports, &input, cancel)?,
+            None => ports,
+        };
+        let store = self.runtime.store()?;
+        let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
+        let before = session.quirks;
+        session.requests.keeps_all = request_dumps::are_forced(&self.runtime.config);
+        let span = tracing::info_span!("turn", session = self.id.as_str(), turn_id = tracing::field::Empty);
+        // A turn that has begun and not ended was killed; the process says by what to look for it.
+        let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
+        tracing::info!(parent: &span, pid, version, "turn begun");
+        let report = run_turn(session, input, &ports, cancel).instrument(span).await;
+        if let Some(recorder) = &recorder {
+            recorder.turn_ended(&report);
+        }
+        for notice in self.runtime.take_notices() {
+            ports.events.relay().send(TurnEvent::Status(notice)).await;
+        }
+        self.usage += report.usage;
+        if let Some(cost) = report.cost {
+            match &mut self.cost {
+                Some(earlier) => *earlier += cost,
+                None => self.cost = Some(cost),
+            }
+        }
+        self.is_unsure = report.store_failed;
+        // The answer is recorded; failing to note these costs nobody the answer, only a fresh
+        // look at the record before the next turn.
+        if session.quirks != before {
+            self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
+        }
+        let requests = session.requests.take();
+        if session.requests.keeps_all || request_dumps::is_wanted(&report) {
+            request_dumps::write(self.runtime.home(), &self.id, &requests, &self.runtime.secrets);
+        }
+        self.keep_told_window(&report);
+        if let Err(error) = self.remember_trouble().await {
+            tracing::warn!(%error, "how the compactions went could not be noted");
+        }
+        Ok(report)
+    }
+
+    /// The same ports, of which everything is written down.
+    fn taped(
+        &mut self,
+        recorder: &Arc<Recorder>,
+        ports: Ports,
+        input: &Input,
+        cancel: &CancellationToken,
+    ) -> Result<Ports, RuntimeError> {
+        let engine = self.engine()?;
+        let external = self.external_port(&ports.events)?;
+        if let State::Live(session) = &self.state
+            && !std::mem::replace(&mut self.is_told, true)
+        {
+            let facts = SessionFacts {
+                source: &self.role.source,
+                cwd: self.tool_context.cwd().display().to_string(),
+                layers: self.layers.as_ref(),
+                route: &*self.route,
+                toolsets: self.runtime.config.list("toolsets")?,
+                disabled_toolsets: self.runtime.config.list("agent.disabled_toolsets")?,
+                registry: &self.role.registry,
+                engine_tools: &self.engine_tools,
+                is_watched: self.ask.is_present(),
+                hooks: &*ports.hooks,
+                engine,
+                summariser: ports.summaries.window(),
+            };
+            recorder.session(session, facts);
+        }
+        let ports = match external {
+            Some(external) => Ports { engine: recorder.engine(external), ..ports },
+            None => ports,
+        };
+        Ok(recorder.turn(&self.id, input, ports, cancel))
+    }
+
+    /// What a turn needs from the world.
+    pub(super) fn ports(&self, events: EventSink, cancel: &CancellationToken) -> Result<Ports, RuntimeError> {
+        let store = self.runtime.store()?;
+        Ok(Ports {
+            route: self.route.clone(),
+            tools: self.role.registry.clone(),
+            tool_context: self.tool_context.clone(),
+            ask: self.ask.clone(),
+            transcript: Arc::new(store.clone()),
+            mailbox: Arc::new(store.clone()),
+            hooks: self.role.hooks(&self.runtime, &self.ask, &events, cancel),
+            engine: self.engine_port(&events)?,
+            summaries: self.summaries.clone(),
+            jitter: Arc::new(rand::random::<f64>),
+            pause: hermes_agent::sleep(),
+            events,
+        })
+    }
+}

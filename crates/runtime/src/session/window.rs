@@ -1,0 +1,103 @@
+//! The context window of a session's model: asking its server, and fitting tools and prompt to it.
+
+use super::{Session, State, retarget};
+use crate::model_choice::asker;
+use crate::{RuntimeError, learned_windows, model_facts, prompting, small_window};
+use hermes_conversation::CacheBreak;
+use hermes_prompt::SystemPrompt;
+use hermes_providers::{Endpoint, ServedWindow, served_window};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A server on this machine answers at once, or is not worth waiting for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Session {
+    /// Asks a server on this machine for the model's window, before the first request to it. Other endpoints,
+    /// and those whose window the settings state, are not asked.
+    pub async fn learn_window(&mut self) -> Result<(), RuntimeError> {
+        if self.has_learned_window || !is_to_be_asked(&self.endpoint) {
+            return Ok(());
+        }
+        // The connection is kept for the first request.
+        let asker = hermes_providers::Asker {
+            clients: self.runtime.clients.clone(),
+            ..asker(&self.runtime.config, PATIENCE)?
+        };
+        match served_window(&self.endpoint, &asker, PATIENCE).await {
+            ServedWindow::Unasked => return Ok(()),
+            ServedWindow::Unstated => {}
+            ServedWindow::Tokens(tokens) => self.use_window(tokens)?,
+        }
+        self.has_learned_window = true;
+        Ok(())
+    }
+
+    fn use_window(&mut self, tokens: u64) -> Result<(), RuntimeError> {
+        let home = self.runtime.home();
+        // Ollama drops the beginning of longer requests, whatever the settings state.
+        let mut endpoint = match self.endpoint.may_be_ollama() {
+            true => self.endpoint.with_ollama_num_ctx(tokens),
+            false => self.endpoint.clone(),
+        };
+        learned_windows::learn(home, &endpoint, tokens);
+        if model_facts::window(home, &endpoint) != tokens && endpoint.ollama_num_ctx.is_none() {
+            // The file could not be written.
+            endpoint.context_length = Some(tokens);
+        }
+        self.speak_to(endpoint)
+    }
+
+    /// Fits tools and system prompt to the window, and returns a notice where that leaves something out.
+    pub(super) async fn fit_to_window(&mut self) -> Result<Option<String>, RuntimeError> {
+        let window = model_facts::window(self.runtime.home(), &self.endpoint);
+        let was = self.fitted_to.replace(window);
+        let both_large = !small_window::is_small(window) && !was.is_some_and(small_window::is_small);
+        if was == Some(window) || both_large {
+            return Ok(None);
+        }
+        let all = self.role.all_tools.clone();
+        let (registry, left_out) = match small_window::fitting_tools(&all, window) {
+            Some((registry, left_out)) => (Arc::new(registry), left_out),
+            None => (all, Vec::new()),
+        };
+        self.role.registry = registry;
+        (self.is_told, self.has_engine_tools) = (false, false);
+        self.shorten_prompt(window).await?;
+        Ok(small_window::is_small(window).then(|| small_window::notice(window, &left_out)))
+    }
+
+    /// Makes the prompt anew where it has to be shorter. That of a stored session stays if it fits: providers
+    /// keep it.
+    async fn shorten_prompt(&mut self, window: u64) -> Result<(), RuntimeError> {
+        let stays = match &self.state {
+            State::Fresh { .. } => false,
+            State::Live(session) => small_window::fits(&session.system, window),
+        };
+        if stays {
+            return Ok(());
+        }
+        let cwd = self.tool_context.cwd();
+        let layers = prompting::gather(&self.runtime, &self.role, &self.endpoint, &cwd, &self.id)?.layers;
+        match &mut self.state {
+            State::Fresh { system, .. } => *system = SystemPrompt::assemble(&layers).into_string(),
+            State::Live(session) => {
+                let system = retarget(&self.runtime, &session.lease, &self.endpoint, &layers).await?;
+                session.system = system.into();
+                session.ledger.declare(CacheBreak::ModelSwitch);
+            }
+        }
+        self.layers = Some(layers);
+        Ok(())
+    }
+}
+
+/// Whether a server has to be asked for its window before the first request.
+fn is_to_be_asked(endpoint: &Endpoint) -> bool {
+    let is_stated = match endpoint.may_be_ollama() {
+        true => endpoint.ollama_num_ctx.is_some(),
+        false => endpoint.context_length.is_some() || endpoint.ollama_num_ctx.is_some(),
+    };
+    // Model servers on the same machine speak plain HTTP; an https address is a proxy or another service.
+    endpoint.is_loopback() && endpoint.base_url.scheme() == "http" && !is_stated
+}

@@ -1,0 +1,287 @@
+//! The task that owns one session: one turn at a time, requests in the order of their arrival.
+//!
+//! While a turn runs, prompts become queued messages and commands that would change the session are
+//! refused. After a turn that went well the queued messages open the next one.
+
+use crate::commands::{self, CommandReply};
+use crate::handle::{Delivered, RunningReport, StopSwitch, Submitted};
+use crate::observers::{Hub, SessionEvent, TurnId};
+use crate::{Parting, Prompt, RuntimeError, Session, SessionMailbox};
+use hermes_agent::{Input, TurnReport};
+use hermes_conversation::{EventSink, Mail, MailMode, next_turn};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Something that a handle asks of the session.
+pub(crate) enum Request {
+    Submit {
+        prompt: Box<Prompt>,
+        accepted: oneshot::Sender<Result<Submitted, RuntimeError>>,
+    },
+    DeliverWaiting {
+        accepted: oneshot::Sender<Result<Option<Delivered>, RuntimeError>>,
+    },
+    Command {
+        line: String,
+        reply: oneshot::Sender<Result<CommandReply, RuntimeError>>,
+    },
+    Inspect(Box<dyn FnOnce(&mut Session) + Send>),
+    Close {
+        parting: Parting,
+        done: oneshot::Sender<()>,
+    },
+    /// Answers whether the session is stored; `None` if it stays open.
+    CloseIfIdle {
+        done: oneshot::Sender<Option<bool>>,
+    },
+}
+
+/// A turn that was announced to the observers.
+struct Announced {
+    report: oneshot::Sender<Result<Arc<TurnReport>, RuntimeError>>,
+    cancel: CancellationToken,
+}
+
+pub(crate) struct SessionTask {
+    session: Session,
+    hub: Arc<Hub>,
+    stop: StopSwitch,
+    requests: mpsc::Receiver<Request>,
+    turns: u64,
+    /// Requests of a running turn that are served after it.
+    later: Vec<Request>,
+    /// Messages may be queued that no turn has taken yet.
+    may_have_queued: bool,
+}
+
+impl SessionTask {
+    pub(crate) fn new(
+        session: Session,
+        hub: Arc<Hub>,
+        stop: StopSwitch,
+        requests: mpsc::Receiver<Request>,
+    ) -> Self {
+        Self { session, hub, stop, requests, turns: 0, later: Vec::new(), may_have_queued: false }
+    }
+
+    /// Serves requests until the session is closed or the last handle is gone.
+    pub(crate) async fn run(mut self) {
+        while let Some(request) = self.next_request().await {
+            match request {
+                Request::Submit { prompt, accepted } => self.submit(*prompt, accepted).await,
+                Request::DeliverWaiting { accepted } => self.deliver_waiting(accepted).await,
+                Request::Command { line, reply } => {
+                    let (cancel, events) = (self.stop.arm(), EventSink::to(self.hub.clone()));
+                    let _ = reply.send(commands::run(&mut self.session, &line, &cancel, events).await);
+                    self.hub.set_idle(self.session.snapshot());
+                }
+                Request::Inspect(look) => look(&mut self.session),
+                Request::CloseIfIdle { done } if self.hub.is_observed() => drop(done.send(None)),
+                Request::CloseIfIdle { done } => {
+                    let is_stored = self.session.is_stored();
+                    self.close(Parting::Left).await;
+                    let _ = done.send(Some(is_stored));
+                    return;
+                }
+                Request::Close { parting, done } => {
+                    self.close(parting).await;
+                    let _ = done.send(());
+                    return;
+                }
+            }
+        }
+        self.close(Parting::Left).await;
+    }
+
+    /// Releases the session. Requests that still wait are answered with an error.
+    async fn close(mut self, parting: Parting) {
+        self.requests.close();
+        self.session.close(parting).await;
+        self.hub.close();
+    }
+
+    async fn next_request(&mut self) -> Option<Request> {
+        match self.later.is_empty() {
+            true => self.requests.recv().await,
+            false => Some(self.later.remove(0)),
+        }
+    }
+
+    async fn submit(&mut self, prompt: Prompt, accepted: oneshot::Sender<Result<Submitted, RuntimeError>>) {
+        self.stop.release();
+        let text = prompt.text.clone();
+        match self.session.input_of(prompt).await {
+            Err(error) => drop(accepted.send(Err(error))),
+            Ok((input, warnings)) => {
+                for warning in warnings {
+                    self.hub.publish(SessionEvent::Notice(warning));
+                }
+                let (announced, running) = self.announce(text);
+                let _ = accepted.send(Ok(Submitted::Turn(running)));
+                self.turns(input, announced).await;
+            }
+        }
+    }
+
+    async fn deliver_waiting(&mut self, accepted: oneshot::Sender<Result<Option<Delivered>, RuntimeError>>) {
+        self.stop.release();
+        match self.session.waiting().await {
+            Err(error) => drop(accepted.send(Err(error))),
+            Ok(waiting) if waiting.is_empty() => drop(accepted.send(Ok(None))),
+            Ok(waiting) => {
+                let messages = waiting.len();
+                let input = self.next_input(waiting);
+                let (announced, running) = self.announce(input.message.content.as_text().to_owned());
+                let _ = accepted.send(Ok(Some(Delivered { messages, running })));
+                self.turns(input, announced).await;
+            }
+        }
+    }
+
+    /// Numbers a turn and tells the observers that it begins. From now on it can be interrupted.
+    fn announce(&mut self, text: String) -> (Announced, RunningReport) {
+        self.turns += 1;
+        let turn = TurnId(self.turns);
+        let cancel = self.stop.arm();
+        self.hub.publish(SessionEvent::TurnStarted { turn, text });
+        let (report, receiver) = oneshot::channel();
+        (Announced { report, cancel }, RunningReport::new(turn, receiver))
+    }
+
+    /// Runs a turn, then one for the messages that were queued meanwhile, as long as turns go well.
+    async fn turns(&mut self, mut input: Input, mut announced: Announced) {
+        loop {
+            let Announced { report, cancel } = announced;
+            let result = self.turn(input, &cancel).await;
+            let went_well = result.as_ref().is_ok_and(|report| !report.failed);
+            self.may_have_queued |= !went_well || result.as_ref().is_ok_and(|r| r.pending_steer.is_some());
+            self.conclude(result, report);
+            let waiting = self.queued().await;
+            if !went_well || waiting.is_empty() || self.stop.is_held() || self.is_closing() {
+                return self.hub.publish(SessionEvent::Idle { queued: waiting.len() });
+            }
+            input = self.next_input(waiting);
+            (announced, _) = self.announce(input.message.content.as_text().to_owned());
+        }
+    }
+
+    /// The queued messages. The store is not asked when there can be none.
+    async fn queued(&mut self) -> Vec<Mail> {
+        if !std::mem::take(&mut self.may_have_queued) {
+            return Vec::new();
+        }
+        match self.session.waiting().await {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                self.hub.publish(SessionEvent::Notice(error.to_string()));
+                Vec::new()
+            }
+        }
+    }
+
+    /// The input that the next of the queued messages make; the others wait for the turn after it.
+    fn next_input(&mut self, waiting: Vec<Mail>) -> Input {
+        let count = waiting.len();
+        let mail = next_turn(waiting);
+        self.may_have_queued = mail.len() < count;
+        Input::of_mail(mail)
+    }
+
+    fn is_closing(&self) -> bool {
+        self.later.iter().any(|request| matches!(request, Request::Close { .. }))
+    }
+
+    /// Publishes the end of a turn, after the state that it leaves.
+    fn conclude(
+        &mut self,
+        result: Result<TurnReport, RuntimeError>,
+        sender: oneshot::Sender<Result<Arc<TurnReport>, RuntimeError>>,
+    ) {
+        let turn = TurnId(self.turns);
+        let result = result.map(Arc::new);
+        if result.as_ref().is_ok_and(|report| report.completed) {
+            self.session.work_in_background();
+        }
+        self.hub.set_idle(self.session.snapshot());
+        self.hub.publish(match &result {
+            Ok(report) => SessionEvent::TurnEnded { turn, report: report.clone() },
+            Err(error) => SessionEvent::TurnFailed { turn, error: error.to_string() },
+        });
+        let _ = sender.send(result);
+    }
+
+    async fn turn(&mut self, input: Input, cancel: &CancellationToken) -> Result<TurnReport, RuntimeError> {
+        let mailbox = self.session.mailbox().await?;
+        let Self { session, hub, requests, later, may_have_queued, .. } = self;
+        let running = session.submit(input, cancel, EventSink::to(hub.clone()));
+        tokio::pin!(running);
+        let mut is_open = true;
+        loop {
+            tokio::select! {
+                report = &mut running => return report,
+                request = requests.recv(), if is_open => match request {
+                    None => is_open = false,
+                    Some(request) => {
+                        *may_have_queued |= matches!(request, Request::Submit { .. });
+                        later.extend(while_busy(request, hub, &mailbox, cancel).await);
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// Serves a request while a turn runs; returns it if it has to wait for the end of the turn.
+async fn while_busy(
+    request: Request,
+    hub: &Hub,
+    mailbox: &SessionMailbox,
+    cancel: &CancellationToken,
+) -> Option<Request> {
+    match request {
+        Request::Submit { prompt, accepted } => {
+            let queued = queue(prompt.when_busy, &prompt.text, hub, mailbox, cancel).await;
+            let _ = accepted.send(queued);
+            None
+        }
+        Request::DeliverWaiting { accepted } => {
+            // The running turn is followed by them.
+            let _ = accepted.send(Ok(None));
+            None
+        }
+        Request::Command { line, reply } => {
+            let _ = reply.send(Ok(commands::while_busy(&line)));
+            None
+        }
+        Request::CloseIfIdle { done } => {
+            let _ = done.send(None);
+            None
+        }
+        Request::Close { .. } => {
+            cancel.cancel();
+            Some(request)
+        }
+        Request::Inspect(_) => Some(request),
+    }
+}
+
+/// Stores a message for the running turn or the one after it; an interrupting one then stops the turn.
+async fn queue(
+    mode: MailMode,
+    text: &str,
+    hub: &Hub,
+    mailbox: &SessionMailbox,
+    cancel: &CancellationToken,
+) -> Result<Submitted, RuntimeError> {
+    let event = mailbox.post(mode, text).await?;
+    let hermes_conversation::TurnEvent::MailAccepted { id, .. } = &event else {
+        unreachable!("posting a message is answered by its acceptance");
+    };
+    let id = *id;
+    hub.publish(SessionEvent::Turn(event));
+    if mode == MailMode::Interrupt {
+        cancel.cancel();
+    }
+    Ok(Submitted::Queued(id))
+}

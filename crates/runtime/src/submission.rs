@@ -1,0 +1,109 @@
+//! A prompt as a front end submits it, and the front end it comes from.
+
+use crate::{Image, RuntimeError, Session, message_with_images};
+use hermes_agent::Input;
+use hermes_conversation::MailMode;
+use std::path::PathBuf;
+
+/// The place that a session is used from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Surface {
+    /// `cli`, or the name of a chat platform.
+    pub platform: String,
+    /// The user's id on that platform.
+    pub user: Option<String>,
+    /// The chat, and its thread if it has one.
+    pub chat: Option<String>,
+}
+
+impl Surface {
+    /// The terminal of this machine.
+    pub fn terminal() -> Self {
+        Self::of("cli")
+    }
+
+    pub fn of(platform: impl Into<String>) -> Self {
+        Self { platform: platform.into(), user: None, chat: None }
+    }
+}
+
+/// The way a session is opened.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    pub surface: Surface,
+    /// The tag of the session's row, where that is not the platform.
+    pub source: Option<String>,
+    /// The working directory; `None` means that of the process, or `terminal.cwd`.
+    pub cwd: Option<PathBuf>,
+    /// Skills whose texts go into the system prompt.
+    pub skills: Vec<String>,
+    /// More text for the system prompt.
+    pub instructions: Option<String>,
+    /// Completed turns are followed by a title and a review.
+    pub works_in_background: bool,
+}
+
+impl Opening {
+    pub fn on(surface: Surface) -> Self {
+        Self {
+            surface,
+            source: None,
+            cwd: None,
+            skills: Vec::new(),
+            instructions: None,
+            works_in_background: false,
+        }
+    }
+}
+
+/// A message for a session.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    pub text: String,
+    pub images: Vec<Image>,
+    /// The working directory from this prompt on; `None` keeps the session's.
+    pub cwd: Option<PathBuf>,
+    /// What happens to the prompt while a turn runs.
+    pub when_busy: MailMode,
+    /// Attach what `@file:PATH` and its like refer to. Off for texts that no user typed.
+    pub expands_references: bool,
+}
+
+impl Prompt {
+    /// A typed prompt: references are attached, and a running turn is interrupted.
+    pub fn typed(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            images: Vec::new(),
+            cwd: None,
+            when_busy: MailMode::Interrupt,
+            expands_references: true,
+        }
+    }
+}
+
+impl From<&str> for Prompt {
+    fn from(text: &str) -> Self {
+        Self::typed(text)
+    }
+}
+
+impl Session {
+    /// Turns a prompt into the input of a turn: queued messages come before it, references and images are
+    /// attached. Returns warnings about references beside it.
+    pub(crate) async fn input_of(&mut self, prompt: Prompt) -> Result<(Input, Vec<String>), RuntimeError> {
+        if let Some(cwd) = prompt.cwd {
+            self.set_cwd(cwd);
+        }
+        let waiting = self.waiting().await?;
+        let (text, warnings) = match prompt.expands_references {
+            true => {
+                let referred = self.referring(&prompt.text).await?;
+                (referred.text, referred.warnings)
+            }
+            false => (prompt.text, Vec::new()),
+        };
+        let message = message_with_images(&text, &prompt.images);
+        Ok((Input::after_mail(waiting, message), warnings))
+    }
+}
