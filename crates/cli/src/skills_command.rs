@@ -12,7 +12,7 @@ use clap::Subcommand;
 use hermes_runtime::config::Config;
 use hermes_runtime::skills::{self, FetchError};
 use hermes_runtime::{Home, RuntimeError};
-use hermes_store::skills::{SkillError, SkillShelf};
+use hermes_skills::{SkillError, SkillShelf};
 pub(crate) use install::InstallArgs;
 use serde_json::json;
 use std::io::IsTerminal;

@@ -11,17 +11,18 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
     ("wire", &["conversation"]),
     ("context", &["conversation"]),
     ("store", &["conversation", "guard"]),
+    ("skills", &["conversation", "guard"]),
     ("prompt", &["conversation", "guard", "wire"]),
     ("providers", &["conversation", "guard", "wire"]),
     ("scripted", &["conversation", "wire"]),
-    ("tools", &["conversation", "exec", "guard", "store"]),
+    ("tools", &["conversation", "exec", "guard", "skills", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     (
         "runtime",
@@ -34,14 +35,18 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
             "prompt",
             "providers",
             "scripted",
+            "skills",
             "store",
             "tools",
             "wire",
         ],
     ),
-    ("cli", &["conversation", "runtime", "scripted", "store", "tools"]),
+    ("cli", &["conversation", "runtime", "scripted", "skills", "store", "tools"]),
     ("testkit", &["conversation", "scripted", "wire"]),
-    ("xtask", &["context", "conversation", "runtime", "scripted", "store", "testkit", "tools", "wire"]),
+    (
+        "xtask",
+        &["context", "conversation", "runtime", "scripted", "skills", "store", "testkit", "tools", "wire"],
+    ),
 ];
 
 type Table = BTreeMap<String, BTreeSet<String>>;

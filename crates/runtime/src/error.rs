@@ -5,8 +5,8 @@ use crate::config::ConfigError;
 use crate::home::HomeError;
 use crate::recording::RecordingError;
 use hermes_providers::ResolveError;
+use hermes_skills::SkillError;
 use hermes_store::StoreError;
-use hermes_store::skills::SkillError;
 use hermes_tools::ToolsetError;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Skills of a home: where they are, who is offered which, and the tools' way to them.
 //!
-//! Finding, changing and checking them is `hermes_store::skills`' work. Fetching those of others is in
+//! Finding, changing and checking them is `hermes_skills`' work. Fetching those of others is in
 //! `fetch`.
 
 mod fetch;
@@ -11,7 +11,7 @@ use crate::config::{Config, ConfigError};
 use crate::home::Home;
 use crate::{Runtime, RuntimeError, fence_key};
 use hermes_guard::{FenceKey, Scope, scan};
-use hermes_store::skills::{
+use hermes_skills::{
     Bundle, IndexQuery, Invocation, SkillEdit, SkillError, SkillIndex, SkillShelf, bundles, invocation,
     preloaded, slug,
 };

@@ -1,4 +1,4 @@
-//! Everything kept on disk between turns: the session database, what is remembered, and the skills.
+//! Everything kept on disk between turns: the session database and the memory files.
 //!
 //! [`SessionDb`] speaks the file format of the Python release (schema 22) and adds tables of its
 //! own, named `hx_*`. It is also the [`Transcript`](hermes_conversation::Transcript) of a turn.
@@ -8,7 +8,6 @@
 mod error;
 pub mod memory;
 mod sessions;
-pub mod skills;
 
 pub use error::{SqliteFailure, StoreError};
 pub use sessions::{

@@ -6,7 +6,7 @@ use crate::term::{self, printable};
 use clap::Args;
 use hermes_runtime::Reach;
 use hermes_runtime::skills;
-use hermes_store::skills::{Concern, InstallOptions, Installed, LockFile, SkillSource, State};
+use hermes_skills::{Concern, InstallOptions, Installed, LockFile, SkillSource, State};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]

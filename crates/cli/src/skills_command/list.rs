@@ -4,7 +4,7 @@ use super::{Place, failure};
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, fitting, one_line, printable};
 use hermes_runtime::RuntimeError;
-use hermes_store::skills::{BrokenSkill, LockFile, Skill, SkillShelf};
+use hermes_skills::{BrokenSkill, LockFile, Skill, SkillShelf};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::io::stdout;
@@ -128,7 +128,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
     for (row, value) in rows {
         term::print_line(&format!("{row:>9}  {}", printable(&value)));
     }
-    let body = hermes_store::skills::skill_body(&text.text);
+    let body = hermes_skills::skill_body(&text.text);
     term::print_line(&format!("\n{}", printable(body.trim_end())));
     Ok(Exit::Answered)
 }
@@ -175,7 +175,7 @@ impl Switches {
 
     fn from(&self, skill: &Skill) -> &'static str {
         match skill.origin {
-            hermes_store::skills::Origin::Home if self.installed.contains(skill.name()) => "hub",
+            hermes_skills::Origin::Home if self.installed.contains(skill.name()) => "hub",
             origin => origin.as_str(),
         }
     }

@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::model_choice::asker;
 use hermes_exec::{Direct, Ended, child_env, run_direct};
 use hermes_providers::{Reach, download, is_public, public_addresses, repository_host, shown_url};
-use hermes_store::skills::{
+use hermes_skills::{
     Brought, InstallOptions, Installed, LockFile, MAX_PACKED, Quarantine, SkillError, SkillSource,
 };
 use std::net::IpAddr;

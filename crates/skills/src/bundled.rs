@@ -13,16 +13,16 @@ pub(super) const CATEGORIES: &[(&str, &str)] = &[
 
 /// Category and text.
 const TEXTS: [(&str, &str); 10] = [
-    ("research", include_str!("../../skills/research/data-analysis/SKILL.md")),
-    ("research", include_str!("../../skills/research/web-research/SKILL.md")),
-    ("software", include_str!("../../skills/software/code-review/SKILL.md")),
-    ("software", include_str!("../../skills/software/debugging/SKILL.md")),
-    ("software", include_str!("../../skills/software/git-bisect/SKILL.md")),
-    ("software", include_str!("../../skills/software/project-onboarding/SKILL.md")),
-    ("software", include_str!("../../skills/software/test-driven-change/SKILL.md")),
-    ("system", include_str!("../../skills/system/shell-safety/SKILL.md")),
-    ("writing", include_str!("../../skills/writing/release-notes/SKILL.md")),
-    ("writing", include_str!("../../skills/writing/writing-docs/SKILL.md")),
+    ("research", include_str!("../bundled/research/data-analysis/SKILL.md")),
+    ("research", include_str!("../bundled/research/web-research/SKILL.md")),
+    ("software", include_str!("../bundled/software/code-review/SKILL.md")),
+    ("software", include_str!("../bundled/software/debugging/SKILL.md")),
+    ("software", include_str!("../bundled/software/git-bisect/SKILL.md")),
+    ("software", include_str!("../bundled/software/project-onboarding/SKILL.md")),
+    ("software", include_str!("../bundled/software/test-driven-change/SKILL.md")),
+    ("system", include_str!("../bundled/system/shell-safety/SKILL.md")),
+    ("writing", include_str!("../bundled/writing/release-notes/SKILL.md")),
+    ("writing", include_str!("../bundled/writing/writing-docs/SKILL.md")),
 ];
 
 /// All of them. A test reads every one, so none is left out.

@@ -1,3 +1,5 @@
+use super::super::bundle::{Bundle, bundles};
+use super::super::index::IndexQuery;
 use super::*;
 use hermes_guard::{seal, unseal};
 use std::fs;

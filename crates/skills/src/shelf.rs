@@ -1,44 +1,10 @@
-//! Skills: instructions for a kind of task, each in a folder with a `SKILL.md`.
-//!
-//! [`SkillShelf`] is everything there is: the skills of the home, those of other folders, and those
-//! that come with Hermes. [`SkillShelf::index`] is what a prompt says about them. Changing skills of
-//! the home is `change`'s work, bringing in those of others `install`'s.
+//! The skills of a home, of other folders, and those that come with Hermes, as one list.
 
-mod audit;
-mod bundle;
-mod bundled;
-mod cache;
-mod change;
-mod disk;
-mod error;
-mod files;
-mod find;
-mod front;
-mod index;
-mod install;
-mod invocation;
-mod lock_file;
-mod parcel;
-mod source;
-mod unpack;
-mod verdict;
-
-pub use bundle::{Bundle, bundles};
-pub use change::{Changed, SkillEdit};
-pub use error::SkillError;
-pub use files::{LinkedFiles, SkillText};
-pub use front::{ConfigValue, Front, MAX_DESCRIPTION, MAX_NAME, MAX_SKILL_CHARS, body as skill_body};
-pub use index::{DEFAULT_INDEX_BYTES, IndexQuery, SkillIndex};
-pub use install::{Brought, InstallOptions, Installed, Quarantine};
-pub use invocation::{Invocation, invocation, preloaded};
-pub use lock_file::{Checked, InstalledSkill, LockFile, State};
-pub use parcel::{MAX_PACKED, PackedFile, Parcel, ParcelError};
-pub use source::SkillSource;
-pub use unpack::unpack;
-pub use verdict::{Concern, Judged, Trust, Verdict};
-
-use cache::Snapshot;
-use find::{Folder, Look};
+use super::bundled;
+use super::cache::{self, Snapshot};
+use super::error::SkillError;
+use super::find::{Folder, Look};
+use super::front::Front;
 use hermes_guard::FenceKey;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -97,12 +63,12 @@ pub struct BrokenSkill {
 /// All skills, as they are now.
 #[derive(Debug, Clone, Default)]
 pub struct SkillShelf {
-    home: PathBuf,
+    pub(super) home: PathBuf,
     /// By category and name.
-    skills: Vec<Skill>,
-    broken: Vec<BrokenSkill>,
+    pub(super) skills: Vec<Skill>,
+    pub(super) broken: Vec<BrokenSkill>,
     /// What is said about categories.
-    about: BTreeMap<String, String>,
+    pub(super) about: BTreeMap<String, String>,
 }
 
 impl SkillShelf {
@@ -291,10 +257,10 @@ fn plain(name: &str) -> String {
 }
 
 /// Those of `names` that are words of a list, for look-ups.
-pub(crate) fn set(names: &[String]) -> HashSet<&str> {
+pub(super) fn set(names: &[String]) -> HashSet<&str> {
     names.iter().map(String::as_str).collect()
 }
 
 #[cfg(test)]
-#[path = "skills/shelf_tests.rs"]
+#[path = "shelf_tests.rs"]
 mod tests;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::skills::SkillShelf;
+use crate::SkillShelf;
 use std::fs;
 
 fn shelf() -> (tempfile::TempDir, SkillShelf) {
