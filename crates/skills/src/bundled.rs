@@ -1,9 +1,12 @@
 //! The skills that come with Hermes. They are read from the program, never copied to the home.
+//!
+//! Every start lists them, so their front matter is a table here instead of YAML that is parsed each
+//! time. A test compares the table with the files.
 
-use super::{Origin, Skill, front};
-use std::sync::OnceLock;
+use super::front::{Conditions, Front};
+use super::{Origin, Skill};
 
-/// What is said about their categories.
+/// Descriptions of the bundled categories.
 pub(super) const CATEGORIES: &[(&str, &str)] = &[
     ("research", "Finding out, counting and judging."),
     ("software", "Changing, checking and explaining programs."),
@@ -11,54 +14,209 @@ pub(super) const CATEGORIES: &[(&str, &str)] = &[
     ("writing", "Texts for people."),
 ];
 
-/// Category and text.
-const TEXTS: [(&str, &str); 10] = [
-    ("research", include_str!("../bundled/research/data-analysis/SKILL.md")),
-    ("research", include_str!("../bundled/research/web-research/SKILL.md")),
-    ("software", include_str!("../bundled/software/code-review/SKILL.md")),
-    ("software", include_str!("../bundled/software/debugging/SKILL.md")),
-    ("software", include_str!("../bundled/software/git-bisect/SKILL.md")),
-    ("software", include_str!("../bundled/software/project-onboarding/SKILL.md")),
-    ("software", include_str!("../bundled/software/test-driven-change/SKILL.md")),
-    ("system", include_str!("../bundled/system/shell-safety/SKILL.md")),
-    ("writing", include_str!("../bundled/writing/release-notes/SKILL.md")),
-    ("writing", include_str!("../bundled/writing/writing-docs/SKILL.md")),
-];
+/// Version and license of every bundled skill.
+const VERSION: &str = "1.0.0";
+const LICENSE: &str = "MIT OR Apache-2.0";
 
-/// All of them. A test reads every one, so none is left out.
-pub(super) fn all() -> &'static [Skill] {
-    static ALL: OnceLock<Vec<Skill>> = OnceLock::new();
-    let read = |(category, text): &(&str, &str)| {
-        let front = front::parse(text).ok()?;
-        Some(Skill { front, category: (*category).to_owned(), origin: Origin::Bundled, dir: None })
-    };
-    ALL.get_or_init(|| TEXTS.iter().filter_map(read).collect())
+/// The front matter of one bundled skill, and its whole `SKILL.md`.
+struct BundledSkill {
+    name: &'static str,
+    category: &'static str,
+    description: &'static str,
+    tags: &'static [&'static str],
+    related_skills: &'static [&'static str],
+    commands: &'static [&'static str],
+    platforms: &'static [&'static str],
+    requires_tools: &'static [&'static str],
+    text: &'static str,
 }
 
-/// The whole `SKILL.md` of one.
+const EMPTY: BundledSkill = BundledSkill {
+    name: "",
+    category: "",
+    description: "",
+    tags: &[],
+    related_skills: &[],
+    commands: &[],
+    platforms: &[],
+    requires_tools: &[],
+    text: "",
+};
+
+const TABLE: &[BundledSkill] = &[
+    BundledSkill {
+        name: "data-analysis",
+        category: "research",
+        description: "Answer a question from CSV, JSON, logs or a database, with checked numbers and honest limits.",
+        tags: &["data", "csv", "sql", "statistics"],
+        related_skills: &["web-research"],
+        text: include_str!("../bundled/research/data-analysis/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "web-research",
+        category: "research",
+        description: "Answer a question from sources on the web: plan, read originals, compare, cite, say what is unsure.",
+        tags: &["research", "web", "sources"],
+        related_skills: &["data-analysis", "writing-docs"],
+        text: include_str!("../bundled/research/web-research/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "code-review",
+        category: "software",
+        description: "Review a diff, branch or file: find real defects first, and report them with place, effect and remedy.",
+        tags: &["review", "quality", "git"],
+        related_skills: &["test-driven-change", "debugging"],
+        text: include_str!("../bundled/software/code-review/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "debugging",
+        category: "software",
+        description: "Find the cause of a failure step by step: reproduce, narrow down, prove the cause, fix it once.",
+        tags: &["debugging", "errors", "logs"],
+        related_skills: &["git-bisect", "test-driven-change"],
+        text: include_str!("../bundled/software/debugging/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "git-bisect",
+        category: "software",
+        description: "Find the commit that broke something with git bisect, by hand or with a script that decides.",
+        tags: &["git", "bisect", "regression"],
+        related_skills: &["debugging"],
+        commands: &["git"],
+        requires_tools: &["terminal"],
+        text: include_str!("../bundled/software/git-bisect/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "project-onboarding",
+        category: "software",
+        description: "Understand an unknown code base quickly, and write down how to build, test and change it.",
+        tags: &["onboarding", "architecture", "reading"],
+        related_skills: &["writing-docs"],
+        text: include_str!("../bundled/software/project-onboarding/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "test-driven-change",
+        category: "software",
+        description: "Change code with a failing test first, small steps, and a full test run before saying it is done.",
+        tags: &["testing", "tdd", "refactoring"],
+        related_skills: &["debugging", "code-review"],
+        text: include_str!("../bundled/software/test-driven-change/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "shell-safety",
+        category: "system",
+        description: "Run and write shell commands without accidents: look first, quote, limit, and keep a way back.",
+        tags: &["shell", "bash", "safety"],
+        platforms: &["linux", "macos"],
+        requires_tools: &["terminal"],
+        text: include_str!("../bundled/system/shell-safety/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "release-notes",
+        category: "writing",
+        description: "Write release notes from commits and issues that tell users what changes for them and what to do.",
+        tags: &["release", "changelog", "writing"],
+        related_skills: &["writing-docs"],
+        commands: &["git"],
+        text: include_str!("../bundled/writing/release-notes/SKILL.md"),
+        ..EMPTY
+    },
+    BundledSkill {
+        name: "writing-docs",
+        category: "writing",
+        description: "Write or repair documentation for one reader with one aim, with every command tried.",
+        tags: &["documentation", "writing"],
+        related_skills: &["project-onboarding", "release-notes"],
+        text: include_str!("../bundled/writing/writing-docs/SKILL.md"),
+        ..EMPTY
+    },
+];
+
+impl BundledSkill {
+    fn skill(&self) -> Skill {
+        let front = Front {
+            name: self.name.to_owned(),
+            description: self.description.to_owned(),
+            version: Some(VERSION.to_owned()),
+            license: Some(LICENSE.to_owned()),
+            tags: owned(self.tags),
+            related_skills: owned(self.related_skills),
+            commands: owned(self.commands),
+            conditions: Conditions {
+                platforms: owned(self.platforms),
+                requires_tools: owned(self.requires_tools),
+                ..Conditions::default()
+            },
+            ..Front::default()
+        };
+        Skill { front, category: self.category.to_owned(), origin: Origin::Bundled, dir: None }
+    }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Returns all bundled skills.
+pub(super) fn all() -> impl Iterator<Item = Skill> {
+    TABLE.iter().map(BundledSkill::skill)
+}
+
+/// Returns the whole `SKILL.md` of a bundled skill.
 pub(super) fn text(name: &str) -> Option<&'static str> {
-    let at = all().iter().position(|skill| skill.name() == name)?;
-    TEXTS.get(at).map(|(_, text)| *text)
+    TABLE.iter().find(|row| row.name == name).map(|row| row.text)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::front;
     use super::super::parcel::PackedFile;
     use super::super::verdict::{Verdict, judge};
     use super::*;
 
     #[test]
-    fn all_are_read_clean_and_worth_their_bytes() {
-        assert_eq!(all().len(), TEXTS.len());
-        for (skill, (category, text)) in all().iter().zip(TEXTS) {
-            let name = skill.name();
-            assert!((40..=120).contains(&text.lines().count()), "{name}: {} lines", text.lines().count());
-            assert!(CATEGORIES.iter().any(|(known, _)| *known == category), "{name}: {category}");
-            assert!(skill.front.description.len() < 160, "{name}: the index has a budget");
-            let file = PackedFile { path: name.to_owned(), bytes: text.into(), is_executable: false };
+    fn table_equals_front_matter_of_files() {
+        for (row, skill) in TABLE.iter().zip(all()) {
+            assert_eq!(front::parse(row.text).as_ref(), Ok(&skill.front), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn every_file_is_in_the_table() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("bundled");
+        let entries = |dir: &std::path::Path| std::fs::read_dir(dir).unwrap().flatten();
+        let mut files: Vec<(String, String)> = entries(&root)
+            .flat_map(|category| {
+                let name = category.file_name().into_string().unwrap();
+                let skills = entries(&category.path()).collect::<Vec<_>>();
+                skills.into_iter().map(move |skill| (name.clone(), skill.file_name().into_string().unwrap()))
+            })
+            .collect();
+        files.sort();
+        let rows: Vec<_> = TABLE.iter().map(|row| (row.category.to_owned(), row.name.to_owned())).collect();
+        assert_eq!(rows, files);
+    }
+
+    #[test]
+    fn bundled_skills_pass_the_scan_and_fit_the_index() {
+        for BundledSkill { name, category, description, text, .. } in TABLE {
+            let lines = text.lines().count();
+            assert!((40..=120).contains(&lines), "{name}: {lines} lines");
+            assert!(CATEGORIES.iter().any(|(known, _)| known == category), "{name}: {category}");
+            assert!(description.len() < 160, "{name}: the index has a budget");
+            let bytes = text.as_bytes().to_vec();
+            let file = PackedFile { path: (*name).to_owned(), bytes, is_executable: false };
             let judged = judge(&[file]);
             assert_eq!(judged.verdict, Verdict::Safe, "{name}: {:?}", judged.concerns);
-            assert_eq!(super::text(name), Some(text));
+            assert_eq!(super::text(name), Some(*text));
         }
     }
 }

@@ -206,7 +206,7 @@ impl SkillShelf {
         }
         for bundled in bundled::all() {
             if taken.take(&bundled.front.name, Origin::Bundled, Path::new("")).is_ok() {
-                self.skills.push(bundled.clone());
+                self.skills.push(bundled);
             }
         }
     }
