@@ -149,7 +149,7 @@ fn remove(place: &Place, name: &str, yes: bool) -> Result<Exit, Failure> {
 fn failure(error: SkillError) -> Failure {
     let exit = match &error {
         SkillError::Unknown { .. } | SkillError::Broken { .. } | SkillError::Taken { .. } => Exit::FailedTurn,
-        SkillError::ReadOnly { .. } | SkillError::Refused(_) | SkillError::Parcel(_) => Exit::FailedTurn,
+        SkillError::ReadOnly { .. } | SkillError::Refused(_) | SkillError::Package(_) => Exit::FailedTurn,
         SkillError::Unreadable { .. } => Exit::Config,
         SkillError::Io { .. } => Exit::Permission,
     };

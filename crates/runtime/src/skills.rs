@@ -136,8 +136,8 @@ impl Skills for HomeSkills {
         let query = index_query(&runtime.config, &runtime.launch.source, &runtime.registry());
         let query = query.map_err(|error| error.to_string())?;
         let listed = shelf.offered(&query).into_iter().map(|skill| ListedSkill {
-            name: skill.front.name.clone(),
-            description: skill.front.description.clone(),
+            name: skill.front_matter.name.clone(),
+            description: skill.front_matter.description.clone(),
             category: skill.category.clone(),
         });
         Ok(listed.collect())
@@ -159,14 +159,20 @@ impl Skills for HomeSkills {
                 .collect(),
         };
         Ok(ViewedSkill {
-            name: skill.front.name.clone(),
-            description: skill.front.description.clone(),
+            name: skill.front_matter.name.clone(),
+            description: skill.front_matter.description.clone(),
             content: text.text,
             dir: skill.dir.clone(),
-            tags: skill.front.tags.clone(),
-            related_skills: skill.front.related_skills.clone(),
+            tags: skill.front_matter.tags.clone(),
+            related_skills: skill.front_matter.related_skills.clone(),
             linked_files: linked.collect(),
-            missing_variables: skill.front.env_vars.iter().filter(|name| !is_set(name)).cloned().collect(),
+            missing_variables: skill
+                .front_matter
+                .env_vars
+                .iter()
+                .filter(|name| !is_set(name))
+                .cloned()
+                .collect(),
             warnings,
         })
     }

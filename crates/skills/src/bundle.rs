@@ -1,13 +1,13 @@
-//! Bundles: several skills under one slash command, in `skill-bundles/<slug>.yaml` of the home.
+//! Skill bundles: several skills under one slash command, from `skill-bundles/<slug>.yaml` of the home.
 
-use super::find::read_text;
+use super::discovery::read_text;
 use super::slug;
 use serde::Deserialize;
 use std::path::Path;
 
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Several skills for one kind of work.
+/// Several skills that one slash command loads.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub struct Bundle {
@@ -17,11 +17,11 @@ pub struct Bundle {
     pub name: String,
     pub description: String,
     pub skills: Vec<String>,
-    /// What is said before the person's own words.
+    /// Instruction placed before the user's request.
     pub instruction: String,
 }
 
-/// The bundles of a home by name, and a line for each file that is none.
+/// Returns the bundles of a home, sorted by slug, and a message for each invalid file.
 pub fn bundles(home: &Path) -> (Vec<Bundle>, Vec<String>) {
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     let Ok(entries) = std::fs::read_dir(home.join("skill-bundles")) else {
@@ -37,7 +37,7 @@ pub fn bundles(home: &Path) -> (Vec<Bundle>, Vec<String>) {
                 let name = if bundle.name.is_empty() { stem.to_owned() } else { bundle.name.clone() };
                 found.push(Bundle { slug: slug(stem), name, ..bundle });
             }
-            Err(why) => problems.push(format!("{} is no bundle of skills: {why}", path.display())),
+            Err(why) => problems.push(format!("invalid skill bundle {}: {why}", path.display())),
         }
     }
     found.sort_by(|a, b| a.slug.cmp(&b.slug));
@@ -48,5 +48,5 @@ pub fn bundles(home: &Path) -> (Vec<Bundle>, Vec<String>) {
 fn read(path: &Path) -> Result<Bundle, String> {
     let bundle: Bundle = serde_saphyr::from_str(&read_text(path, MAX_BYTES)?)
         .map_err(|error| error.to_string().lines().next().unwrap_or("unreadable").to_owned())?;
-    if bundle.skills.is_empty() { Err("`skills` names none".to_owned()) } else { Ok(bundle) }
+    if bundle.skills.is_empty() { Err("`skills` is empty".to_owned()) } else { Ok(bundle) }
 }

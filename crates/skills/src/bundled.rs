@@ -3,7 +3,7 @@
 //! Every start lists them, so their front matter is a table here instead of YAML that is parsed each
 //! time. A test compares the table with the files.
 
-use super::front::{Conditions, Front};
+use super::front_matter::{Conditions, FrontMatter};
 use super::{Origin, Skill};
 
 /// Descriptions of the bundled categories.
@@ -142,7 +142,7 @@ const TABLE: &[BundledSkill] = &[
 
 impl BundledSkill {
     fn skill(&self) -> Skill {
-        let front = Front {
+        let front_matter = FrontMatter {
             name: self.name.to_owned(),
             description: self.description.to_owned(),
             version: Some(VERSION.to_owned()),
@@ -155,9 +155,9 @@ impl BundledSkill {
                 requires_tools: owned(self.requires_tools),
                 ..Conditions::default()
             },
-            ..Front::default()
+            ..FrontMatter::default()
         };
-        Skill { front, category: self.category.to_owned(), origin: Origin::Bundled, dir: None }
+        Skill { front_matter, category: self.category.to_owned(), origin: Origin::Bundled, dir: None }
     }
 }
 
@@ -177,15 +177,15 @@ pub(super) fn text(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::front;
-    use super::super::parcel::PackedFile;
-    use super::super::verdict::{Verdict, judge};
+    use super::super::front_matter;
+    use super::super::package::PackedFile;
+    use super::super::safety_scan::{Verdict, scan_files};
     use super::*;
 
     #[test]
     fn table_equals_front_matter_of_files() {
         for (row, skill) in TABLE.iter().zip(all()) {
-            assert_eq!(front::parse(row.text).as_ref(), Ok(&skill.front), "{}", row.name);
+            assert_eq!(front_matter::parse(row.text).as_ref(), Ok(&skill.front_matter), "{}", row.name);
         }
     }
 
@@ -214,8 +214,8 @@ mod tests {
             assert!(description.len() < 160, "{name}: the index has a budget");
             let bytes = text.as_bytes().to_vec();
             let file = PackedFile { path: (*name).to_owned(), bytes, is_executable: false };
-            let judged = judge(&[file]);
-            assert_eq!(judged.verdict, Verdict::Safe, "{name}: {:?}", judged.concerns);
+            let report = scan_files(&[file]);
+            assert_eq!(report.verdict, Verdict::Safe, "{name}: {:?}", report.concerns);
             assert_eq!(super::text(name), Some(*text));
         }
     }

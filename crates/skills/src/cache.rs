@@ -1,10 +1,10 @@
-//! What the last look at the skills saw, in `cache/skills.json` of the home.
+//! Cache of skill discovery, in `cache/skills.json` of the home.
 //!
-//! It only saves work: one that is missing, damaged, of another version or not writable costs a
-//! longer start and nothing else. What it says reaches prompts unscanned, and commands of the model can
-//! write it; so it carries a checksum with a key of the home, and another one is not believed.
+//! The cache only saves work: a missing, damaged, outdated or unwritable one makes the start slower.
+//! Its content reaches prompts unscanned, and commands of the model can write the file; so it is sealed
+//! with a key of the home, and a file with another seal is ignored.
 
-use super::find::Folder;
+use super::discovery::Folder;
 use hermes_guard::{FenceKey, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, seal, sweep_abandoned, unseal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,12 +17,13 @@ const VERSION: u32 = 2;
 const PURPOSE: &str = "skills";
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
+/// The result of one discovery.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Snapshot {
     version: u32,
-    /// When the look began, in nanoseconds.
+    /// Start of the discovery, in nanoseconds since the epoch.
     pub(super) taken: i64,
-    /// By the path of the root.
+    /// Folders by the path of their root.
     pub(super) roots: BTreeMap<String, Folder>,
 }
 
@@ -40,10 +41,10 @@ impl Snapshot {
         kept.filter(|kept| kept.version == VERSION).unwrap_or_default()
     }
 
-    /// Keeps it for the next start, if that is possible.
+    /// Writes the cache for the next start; a failure is only logged.
     pub(super) fn save(&self, home: &Path, key: &FenceKey) {
         if let Err(error) = self.write(&file(home), key) {
-            tracing::debug!(%error, "the skills cache could not be written");
+            tracing::debug!(%error, "cannot write the skills cache");
         }
     }
 
@@ -55,7 +56,7 @@ impl Snapshot {
         let mut temporary = builder.prefix(TEMPORARY_PREFIX).suffix(TEMPORARY_SUFFIX).tempfile_in(dir)?;
         let bytes = seal(key, PURPOSE, &serde_json::to_vec(self)?);
         temporary.write_all(&bytes)?;
-        // Without a sync: what a crash damages is ignored.
+        // Without a sync: a file that a crash damages is ignored.
         temporary.persist(path).map(drop).map_err(|error| error.error)
     }
 }

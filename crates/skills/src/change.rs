@@ -1,28 +1,28 @@
-//! Changes of skills by the agent: written here, checked and scanned before anything is on disk.
+//! Edits of skills by the agent, validated and scanned before anything is written.
 
-use super::disk::{Workshop, write_file};
+use super::discovery::{SKILL_FILE, SUPPORT_DIRS};
 use super::files::inside;
-use super::find::{SKILL_FILE, SUPPORT_DIRS};
 use super::install::{checked_category, remove};
-use super::parcel::{MAX_FILE, PackedFile};
-use super::verdict::{Concern, Trust, Verdict, in_text, objection};
-use super::{Origin, Skill, SkillError, SkillShelf, audit, front, skills_dir};
+use super::package::{MAX_FILE, PackedFile};
+use super::safety_scan::{ScanFinding, Trust, Verdict, refusal, scan_text};
+use super::staging::{StagingArea, write_file};
+use super::{Origin, Skill, SkillError, SkillShelf, audit_log, front_matter, skills_dir};
 use std::path::{Path, PathBuf};
 
-/// What is to change.
+/// One edit of a skill.
 pub enum SkillEdit<'a> {
     Create {
         name: &'a str,
         content: &'a str,
         category: Option<&'a str>,
     },
-    /// A new `SKILL.md`.
+    /// Replaces the whole `SKILL.md`.
     Replace {
         name: &'a str,
         content: &'a str,
     },
-    /// A new text made from the one there is, of `SKILL.md` or of another file. An error of the
-    /// function is given back as it is.
+    /// Transforms the text of `SKILL.md` or of another file. An error of the function is returned
+    /// unchanged.
     Patch {
         name: &'a str,
         file: Option<&'a str>,
@@ -39,23 +39,23 @@ pub enum SkillEdit<'a> {
     },
     Delete {
         name: &'a str,
-        /// The skill that says the same from now on.
+        /// The skill that replaces the deleted one.
         absorbed_into: Option<&'a str>,
     },
 }
 
-/// What came of a change.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub message: String,
     pub path: PathBuf,
-    /// What the scan thinks odd and let pass.
+    /// Findings of the scan that did not refuse the edit.
     pub warnings: Vec<String>,
 }
 
 impl SkillShelf {
-    /// Changes a skill of the home. `is_strict` also refuses what the scan only thinks odd; `now` is
-    /// for the record.
+    /// Changes a skill of the home. `is_strict` also refuses texts that the scan rates as caution; `now`
+    /// is the time for the audit log.
     pub fn change(&self, edit: SkillEdit<'_>, is_strict: bool, now: &str) -> Result<Changed, SkillError> {
         let writer = Writer { shelf: self, is_strict, now };
         match edit {
@@ -81,7 +81,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn create(&self, name: &str, content: &str, category: Option<&str>) -> Result<Changed, SkillError> {
-        front::check_name(name).map_err(SkillError::Refused)?;
+        front_matter::check_name(name).map_err(SkillError::Refused)?;
         checked_skill(name, content)?;
         if let Ok(Skill { dir: Some(path), .. }) = self.shelf.find(name) {
             let (name, path) = (name.to_owned(), path.clone());
@@ -93,16 +93,16 @@ impl Writer<'_> {
             Some(category) => skills_dir(self.shelf.home()).join(checked_category(category)?).join(name),
             None => skills_dir(self.shelf.home()).join(name),
         };
-        let workshop = Workshop::enter(self.shelf.home())?;
+        let staging = StagingArea::lock(self.shelf.home())?;
         if dir.exists() {
             return Err(SkillError::Taken { name: name.to_owned(), path: dir, next: "choose another name" });
         }
-        workshop.place(&[packed(SKILL_FILE, content)], &dir, false)?;
-        audit::note(workshop.root(), self.now, &format!("create {name}"))?;
+        staging.place(&[packed(SKILL_FILE, content)], &dir, false)?;
+        audit_log::append(staging.root(), self.now, &format!("create {name}"))?;
         Ok(Changed { message: format!("Skill `{name}` created."), path: dir.join(SKILL_FILE), warnings })
     }
 
-    /// Writes one file of a skill. One that comes with Hermes is copied to the home with the change.
+    /// Writes one file of a skill. A bundled skill is copied to the home with the change.
     fn write(
         &self,
         name: &str,
@@ -110,10 +110,10 @@ impl Writer<'_> {
         edit: &mut dyn FnMut(&str) -> Result<String, String>,
     ) -> Result<Changed, SkillError> {
         let skill = self.shelf.find(name)?;
-        let workshop = Workshop::enter(self.shelf.home())?;
+        let staging = StagingArea::lock(self.shelf.home())?;
         let earlier = match self.shelf.read(skill, Some(file)) {
             Ok(text) => text.text,
-            // A file that is new, or is no text and is replaced.
+            // The file is new, or not text and replaced.
             Err(_) if file != SKILL_FILE => String::new(),
             Err(error) => return Err(error),
         };
@@ -131,7 +131,7 @@ impl Writer<'_> {
                 write_file(&path, content.as_bytes(), mode(&path))?;
                 path
             }
-            None => self.copy_bundled(skill, file, &content, &workshop)?,
+            None => self.copy_bundled(skill, file, &content, &staging)?,
         };
         Ok(Changed { message: format!("`{file}` of skill `{}` written.", skill.name()), path, warnings })
     }
@@ -141,20 +141,20 @@ impl Writer<'_> {
         skill: &Skill,
         file: &str,
         content: &str,
-        workshop: &Workshop,
+        staging: &StagingArea,
     ) -> Result<PathBuf, SkillError> {
         let dir = skills_dir(self.shelf.home()).join(&skill.category).join(skill.name());
         let mut files = vec![packed(file, content)];
         if file != SKILL_FILE {
             files.push(packed(SKILL_FILE, &self.shelf.read(skill, None)?.text));
         }
-        workshop.place(&files, &dir, false)?;
+        staging.place(&files, &dir, false)?;
         Ok(dir.join(file))
     }
 
     fn remove_file(&self, name: &str, file: &str) -> Result<Changed, SkillError> {
         let skill = self.shelf.find(name)?;
-        let _workshop = Workshop::enter(self.shelf.home())?;
+        let _staging = StagingArea::lock(self.shelf.home())?;
         let dir = own_dir(skill)?.ok_or_else(|| read_only(skill))?;
         let path = inside(dir, file)?;
         std::fs::remove_file(&path).map_err(SkillError::io("remove", &path))?;
@@ -173,15 +173,15 @@ impl Writer<'_> {
     }
 
     fn scanned(&self, file: &str, content: &str) -> Result<Vec<String>, SkillError> {
-        let concerns = in_text(file, content);
+        let concerns = scan_text(file, content);
         let worst = concerns.iter().map(|concern| concern.verdict).max().unwrap_or(Verdict::Safe);
-        let line = |concern: &Concern| {
+        let line = |concern: &ScanFinding| {
             format!("{}:{}: {}: {}", concern.file, concern.line, concern.id, concern.excerpt)
         };
         let lines: Vec<String> = concerns.iter().take(10).map(line).collect();
-        match objection(Trust::Agent, worst, !self.is_strict) {
+        match refusal(Trust::Agent, worst, !self.is_strict) {
             Some(next) => Err(SkillError::Refused(format!(
-                "nothing was written, the scan says {}: {}; {next}",
+                "nothing was written: scan verdict {}: {}; {next}",
                 worst.as_str(),
                 lines.join("; ")
             ))),
@@ -191,13 +191,13 @@ impl Writer<'_> {
 }
 
 impl SkillShelf {
-    /// Takes a skill out of the home and says where it was.
+    /// Removes a skill from the home and returns its former path.
     pub fn remove(&self, name: &str, why: &str, now: &str) -> Result<PathBuf, SkillError> {
         let (name, dir) = match self.find(name) {
             Ok(skill) => {
                 (skill.name().to_owned(), own_dir(skill)?.ok_or_else(|| read_only(skill))?.to_owned())
             }
-            // What is broken can be removed, too.
+            // Broken skills can be removed, too.
             Err(SkillError::Broken { name, path, .. }) if path.starts_with(skills_dir(self.home())) => {
                 (name, path)
             }
@@ -208,7 +208,7 @@ impl SkillShelf {
     }
 }
 
-/// The folder of a skill that may be changed; none for one that comes with Hermes.
+/// Returns the folder of a skill that may be changed; `None` for a bundled skill.
 fn own_dir(skill: &Skill) -> Result<Option<&Path>, SkillError> {
     match skill.origin {
         Origin::Home | Origin::Bundled => Ok(skill.dir.as_deref()),
@@ -219,24 +219,24 @@ fn own_dir(skill: &Skill) -> Result<Option<&Path>, SkillError> {
 fn read_only(skill: &Skill) -> SkillError {
     let why = match skill.origin {
         Origin::Bundled => "comes with Hermes; `hermes skills disable` hides it",
-        Origin::Home | Origin::External => "is in one of skills.external_dirs, which are only read",
+        Origin::Home | Origin::External => "is in one of skills.external_dirs, which are read-only",
     };
     SkillError::ReadOnly { name: skill.name().to_owned(), why }
 }
 
 fn checked_skill(name: &str, content: &str) -> Result<(), SkillError> {
-    let front =
-        front::parse(content).map_err(|why| SkillError::Refused(format!("not a valid SKILL.md: {why}")))?;
-    if front.name == name {
+    let front_matter = front_matter::parse(content)
+        .map_err(|why| SkillError::Refused(format!("not a valid SKILL.md: {why}")))?;
+    if front_matter.name == name {
         return Ok(());
     }
     Err(SkillError::Refused(format!(
-        "the frontmatter says `name: {}`, the skill is `{name}`; they must be the same",
-        front.name
+        "the frontmatter has `name: {}` but the skill is `{name}`; use the same name",
+        front_matter.name
     )))
 }
 
-/// A path below one of the folders that a skill may have.
+/// Checks that a path is below one of the support folders of a skill.
 fn support_file(file: &str) -> Result<&str, SkillError> {
     let is_below =
         file.split_once('/').is_some_and(|(dir, rest)| SUPPORT_DIRS.contains(&dir) && !rest.is_empty());
@@ -253,7 +253,7 @@ fn packed(path: &str, text: &str) -> PackedFile {
     PackedFile { path: path.to_owned(), bytes: text.as_bytes().to_vec(), is_executable: false }
 }
 
-/// A script that can be run stays so.
+/// Returns the mode of an existing file, so that a script stays executable.
 fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777)

@@ -1,26 +1,26 @@
-//! What can go wrong with skills, in words for a person.
+//! Errors of the crate.
 
-use super::ParcelError;
+use super::PackageError;
 use std::path::{Path, PathBuf};
 
-/// What can go wrong with skills.
+/// Errors when finding, changing or installing skills.
 #[derive(Debug, thiserror::Error)]
 pub enum SkillError {
-    #[error("no skill is called `{name}`{}; `hermes skills list` shows them", likely(near))]
+    #[error("unknown skill `{name}`{}; run `hermes skills list` to see all skills", likely(near))]
     Unknown { name: String, near: Option<String> },
-    #[error("the skill `{name}` cannot be used: {reason} ({})", path.display())]
+    #[error("cannot use skill `{name}`: {reason} ({})", path.display())]
     Broken { name: String, path: PathBuf, reason: String },
-    #[error("the skill `{name}` {why}")]
+    #[error("cannot change skill `{name}`: it {why}")]
     ReadOnly { name: String, why: &'static str },
-    #[error("a skill called `{name}` is there already ({}); {next}", path.display())]
+    #[error("skill `{name}` already exists ({}); {next}", path.display())]
     Taken { name: String, path: PathBuf, next: &'static str },
     #[error("{0}")]
     Refused(String),
     #[error(transparent)]
-    Parcel(#[from] ParcelError),
-    #[error("{} cannot be read: {cause}; it was left as it is, move it away to go on", path.display())]
+    Package(#[from] PackageError),
+    #[error("cannot read {}: {cause}; the file was not changed, move it away and run the command again", path.display())]
     Unreadable { path: PathBuf, cause: String },
-    #[error("could not {doing} {}: {source}", path.display())]
+    #[error("cannot {doing} {}: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
 }
 

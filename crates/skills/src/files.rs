@@ -1,31 +1,31 @@
-//! The files of a skill: its text, what belongs to it, and all of it as a parcel.
+//! The files of a skill: its text, its support files, and its folder as a package.
 
-use super::find::{SKILL_FILE, SUPPORT_DIRS, is_ignored, read_text};
-use super::parcel::{MAX_ENTRIES, MAX_FILE, Packing, Parcel, ParcelError, choose};
+use super::discovery::{SKILL_FILE, SUPPORT_DIRS, is_ignored, read_text};
+use super::package::{MAX_ENTRIES, MAX_FILE, PackageBuilder, PackageError, SkillPackage, choose};
 use super::{Skill, SkillError, SkillShelf, bundled};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Entries of a repository or folder that are looked at to find its skills.
+/// Maximum entries of a repository or folder that are searched for skills.
 const MAX_LOOKED_AT: usize = 50_000;
-/// Files that are named to the model, per kind.
+/// Maximum support files that are listed to the model, per kind.
 const MAX_LINKED: usize = 100;
 
-/// What a skill has beside its text, by kind: `references`, `templates`, `scripts`, `assets`.
+/// Support files of a skill by kind: `references`, `templates`, `scripts`, `assets`.
 pub type LinkedFiles = BTreeMap<&'static str, Vec<String>>;
 
-/// A text of a skill.
+/// The text of one file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillText {
     pub text: String,
-    /// Where it was read, unless it comes with Hermes.
+    /// The path of the file; `None` for a bundled skill.
     pub path: Option<PathBuf>,
 }
 
 impl SkillShelf {
-    /// The whole `SKILL.md`, or another file of the skill.
+    /// Reads the whole `SKILL.md`, or another file of the skill.
     pub fn read(&self, skill: &Skill, file: Option<&str>) -> Result<SkillText, SkillError> {
         let name = file.unwrap_or(SKILL_FILE);
         let Some(dir) = &skill.dir else {
@@ -38,14 +38,14 @@ impl SkillShelf {
             |reason: String| SkillError::Broken { name: skill.name().to_owned(), path: path.clone(), reason };
         match std::fs::metadata(&path) {
             Ok(metadata) if metadata.is_file() => {}
-            Ok(_) => return Err(broken("it is no file".to_owned())),
+            Ok(_) => return Err(broken("not a regular file".to_owned())),
             Err(_) => return Err(missing(skill, name)),
         }
         let text = read_text(&path, MAX_FILE as u64).map_err(broken)?;
         Ok(SkillText { text, path: Some(path) })
     }
 
-    /// The files below the folders that a skill may have.
+    /// Returns the support files of a skill.
     pub fn linked(&self, skill: &Skill) -> LinkedFiles {
         let mut linked = LinkedFiles::new();
         let Some(dir) = &skill.dir else {
@@ -70,14 +70,14 @@ impl SkillShelf {
 
 fn missing(skill: &Skill, file: &str) -> SkillError {
     SkillError::Refused(format!(
-        "the skill `{}` has no file `{file}`; linked_files names those it has",
+        "skill `{}` has no file `{file}`; linked_files lists its files",
         skill.name()
     ))
 }
 
-/// Where `file` is in `dir`; one that leads out of it, also through a link, is refused.
+/// Returns the path of `file` in `dir`. A path that leads out of `dir`, also through a link, is an error.
 pub(super) fn inside(dir: &Path, file: &str) -> Result<PathBuf, SkillError> {
-    let refuse = || SkillError::Refused(format!("`{file}` is not inside the folder of the skill"));
+    let refuse = || SkillError::Refused(format!("`{file}` is outside the folder of the skill"));
     let relative = Path::new(file);
     let is_plain = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if !is_plain || file.trim().is_empty() || file.contains('\0') {
@@ -85,7 +85,7 @@ pub(super) fn inside(dir: &Path, file: &str) -> Result<PathBuf, SkillError> {
     }
     let path = dir.join(relative);
     let root = dir.canonicalize().map_err(SkillError::io("read", dir))?;
-    // What is not there yet leads where the folders above it lead.
+    // A missing file resolves through its nearest existing folder.
     let mut there = path.as_path();
     let real = loop {
         match there.canonicalize() {
@@ -97,27 +97,27 @@ pub(super) fn inside(dir: &Path, file: &str) -> Result<PathBuf, SkillError> {
     if real.starts_with(&root) { Ok(path) } else { Err(refuse()) }
 }
 
-/// All files of a skill's folder. Links and everything else that is no file are refused.
-pub(super) fn folder_parcel(dir: &Path) -> Result<Parcel, SkillError> {
+/// Packs all files of a skill's folder. Links, devices and pipes are refused.
+pub(super) fn package_folder(dir: &Path) -> Result<SkillPackage, SkillError> {
     let mut found = Vec::new();
     each_file(dir, "", MAX_LOOKED_AT, &mut |path, metadata| found.push((path.to_owned(), metadata.clone())))?;
-    let mut packing = Packing::default();
+    let mut builder = PackageBuilder::default();
     for (path, metadata) in found {
-        packing.count()?;
+        builder.count()?;
         let what = if metadata.is_symlink() { "a link" } else { "a device or a pipe" };
         if !metadata.is_file() {
-            return Err(ParcelError::Kind { path, what }.into());
+            return Err(PackageError::Kind { path, what }.into());
         }
-        packing.check_size(&path, metadata.len())?;
+        builder.check_size(&path, metadata.len())?;
         let whole = dir.join(&path);
         let bytes = std::fs::read(&whole).map_err(SkillError::io("read", &whole))?;
-        packing.file(&path, bytes, metadata.permissions().mode() & 0o111 != 0)?;
+        builder.file(&path, bytes, metadata.permissions().mode() & 0o111 != 0)?;
     }
-    Ok(packing.finish())
+    Ok(builder.finish())
 }
 
-/// The folder of the wanted skill, or of the only one, below `root`.
-pub(super) fn chosen_folder(root: &Path, wanted: Option<&str>) -> Result<PathBuf, SkillError> {
+/// Returns the folder of the wanted skill below `root`, or of the only skill there.
+pub(super) fn choose_folder(root: &Path, wanted: Option<&str>) -> Result<PathBuf, SkillError> {
     let mut paths = Vec::new();
     each_file(root, "", MAX_LOOKED_AT, &mut |path, metadata| {
         if metadata.is_file() {
@@ -128,7 +128,7 @@ pub(super) fn chosen_folder(root: &Path, wanted: Option<&str>) -> Result<PathBuf
     Ok(if folder.is_empty() { root.to_owned() } else { root.join(folder) })
 }
 
-/// Calls `each` for everything below a folder that is no folder, without following links.
+/// Calls `each` for everything below a folder except folders, without following links.
 fn each_file(
     dir: &Path,
     above: &str,
@@ -140,12 +140,12 @@ fn each_file(
     while let Some((dir, above)) = folders.pop() {
         for entry in std::fs::read_dir(&dir).map_err(SkillError::io("read", &dir))? {
             let entry = entry.map_err(SkillError::io("read", &dir))?;
-            left = left.checked_sub(1).ok_or(ParcelError::Entries { limit: most })?;
+            left = left.checked_sub(1).ok_or(PackageError::Entries { limit: most })?;
             let name = entry.file_name();
             let shown = name.to_string_lossy();
             let name = name
                 .to_str()
-                .ok_or_else(|| ParcelError::Path { path: shown.into_owned(), why: "it is no UTF-8" })?;
+                .ok_or_else(|| PackageError::Path { path: shown.into_owned(), why: "not UTF-8" })?;
             let path = if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") };
             let metadata = entry.metadata().map_err(SkillError::io("read", &entry.path()))?;
             match metadata.is_dir() {

@@ -1,15 +1,15 @@
-//! What a prompt says about the skills, within a number of bytes.
+//! The skill index of the system prompt, within a byte budget.
 //!
-//! The same skills and the same question give the same bytes. When everything does not fit,
-//! descriptions become shorter, then only names are told, then the largest categories tell only how
-//! many skills they have, and at last there is one line that says how to ask.
+//! The same skills and the same query give the same bytes. If the index does not fit, descriptions are
+//! shortened, then only names are listed, then the largest categories list only their number of skills,
+//! and at last one line names the tool that lists them.
 
-use super::front::Conditions;
+use super::front_matter::Conditions;
 use super::{Skill, SkillShelf, set};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
-/// Bytes of the index unless told otherwise.
+/// Default byte budget of the index.
 pub const DEFAULT_INDEX_BYTES: usize = 8 * 1024;
 
 const OPENING: &str = "\
@@ -25,53 +25,53 @@ const CLOSING: &str = "\
 
 If none fits, go on without one.";
 const ASK: &str = "  (shortened: skills_list tells names and descriptions, of one category if you name it)\n";
-/// Characters of a description, from generous to terse.
+/// Maximum characters of a description, in the order in which they are tried.
 const LENGTHS: [usize; 4] = [usize::MAX, 160, 80, 40];
-/// Tags of environments that this version knows; others do not hide a skill.
+/// Environment tags that this version knows; unknown ones do not hide a skill.
 const KNOWN_ENVIRONMENTS: [&str; 3] = ["kanban", "docker", "s6"];
 
-/// For whom the index is.
+/// The session that the index is for.
 #[derive(Debug, Clone, Default)]
 pub struct IndexQuery {
     /// The operating system: `linux`, `macos` or `windows`.
     pub platform: String,
-    /// Which of `kanban`, `docker` and `s6` is where we are.
+    /// Those of `kanban`, `docker` and `s6` that apply here.
     pub environments: Vec<String>,
-    /// The tools and toolsets that the model has.
+    /// Tools and toolsets of the session.
     pub tools: Vec<String>,
     pub toolsets: Vec<String>,
-    /// Names that are left out.
+    /// Skills that are left out.
     pub disabled: Vec<String>,
-    /// The most bytes; 0 means [`DEFAULT_INDEX_BYTES`].
+    /// Maximum bytes; 0 means [`DEFAULT_INDEX_BYTES`].
     pub budget_bytes: usize,
 }
 
 impl IndexQuery {
-    /// The name of the operating system this was built for.
+    /// Returns the name of this operating system.
     pub fn this_platform() -> &'static str {
         std::env::consts::OS
     }
 }
 
-/// The part of a prompt about skills.
+/// The skill index of a system prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SkillIndex {
-    /// Empty when there is no skill to tell of.
+    /// Empty when no skill is offered.
     pub text: String,
-    /// Skills that fit the question.
+    /// Number of offered skills.
     pub count: usize,
-    /// Whether some are not told by name and full description.
+    /// True if some skills are not listed with name and full description.
     pub collapsed: bool,
 }
 
 impl SkillShelf {
-    /// The skills that fit a question, by category and name.
+    /// Returns the skills that match a query, sorted by category and name.
     pub fn offered(&self, query: &IndexQuery) -> Vec<&Skill> {
-        let asked = Asked::new(query);
-        self.skills().iter().filter(|skill| asked.offers(skill)).collect()
+        let filter = SkillFilter::new(query);
+        self.skills().iter().filter(|skill| filter.offers(skill)).collect()
     }
 
-    /// The index for a prompt. It has never more bytes than the question allows.
+    /// Renders the index. It never has more bytes than the query allows.
     pub fn index(&self, query: &IndexQuery) -> SkillIndex {
         let mut categories: BTreeMap<&str, Vec<&Skill>> = BTreeMap::new();
         for skill in self.offered(query) {
@@ -83,32 +83,32 @@ impl SkillShelf {
             return SkillIndex::default();
         }
         let frame = OPENING.len() + CLOSING.len();
-        let Some(room) = budget.checked_sub(frame) else {
+        let Some(max_bytes) = budget.checked_sub(frame) else {
             return SkillIndex { text: String::new(), count, collapsed: true };
         };
-        let (list, collapsed) = self.list(&categories, room);
+        let (list, collapsed) = self.list(&categories, max_bytes);
         SkillIndex { text: format!("{OPENING}{list}{CLOSING}"), count, collapsed }
     }
 
-    /// The list in at most `room` bytes, and whether it is shortened.
-    fn list(&self, categories: &BTreeMap<&str, Vec<&Skill>>, room: usize) -> (String, bool) {
+    /// Renders the list in at most `max_bytes`, and says if it is shortened.
+    fn list(&self, categories: &BTreeMap<&str, Vec<&Skill>>, max_bytes: usize) -> (String, bool) {
         for length in LENGTHS {
-            if let Some(list) = self.described(categories, length, room) {
+            if let Some(list) = self.described(categories, length, max_bytes) {
                 return (list, length != usize::MAX);
             }
         }
-        let room = room.saturating_sub(ASK.len());
-        let list = self.named(categories, room).unwrap_or_else(|| counted(categories, room));
-        // With no room for a single line there is none for the hint either.
-        (if list.is_empty() && room == 0 { list } else { list + ASK }, true)
+        let max_bytes = max_bytes.saturating_sub(ASK.len());
+        let list = self.named(categories, max_bytes).unwrap_or_else(|| counted(categories, max_bytes));
+        // Without space for a single line there is none for the hint either.
+        (if list.is_empty() && max_bytes == 0 { list } else { list + ASK }, true)
     }
 
-    /// Every skill with its description.
+    /// Renders every skill with its description.
     fn described(
         &self,
         categories: &BTreeMap<&str, Vec<&Skill>>,
         length: usize,
-        room: usize,
+        max_bytes: usize,
     ) -> Option<String> {
         let mut out = String::new();
         for (category, skills) in categories {
@@ -116,18 +116,22 @@ impl SkillShelf {
             let colon = if about.is_empty() { ":" } else { ": " };
             let _ = writeln!(out, "  {category}{colon}{about}");
             for skill in skills {
-                let _ =
-                    writeln!(out, "    - {}: {}", skill.name(), shortened(&skill.front.description, length));
+                let _ = writeln!(
+                    out,
+                    "    - {}: {}",
+                    skill.name(),
+                    shortened(&skill.front_matter.description, length)
+                );
             }
-            if out.len() > room {
+            if out.len() > max_bytes {
                 return None;
             }
         }
         Some(out)
     }
 
-    /// Names only; the largest categories give way to numbers until it fits.
-    fn named(&self, categories: &BTreeMap<&str, Vec<&Skill>>, room: usize) -> Option<String> {
+    /// Renders names only; the largest categories become counts until the list fits.
+    fn named(&self, categories: &BTreeMap<&str, Vec<&Skill>>, max_bytes: usize) -> Option<String> {
         let lines: Vec<(String, String)> = categories
             .iter()
             .map(|(category, skills)| {
@@ -141,7 +145,7 @@ impl SkillShelf {
         largest.sort_by_key(|at| std::cmp::Reverse(lines[*at].0.len()));
         let mut collapsed = HashSet::new();
         for at in largest {
-            if total <= room {
+            if total <= max_bytes {
                 break;
             }
             let (full, short) = &lines[at];
@@ -151,29 +155,29 @@ impl SkillShelf {
         let line = |(at, (full, short)): (usize, &(String, String))| {
             if collapsed.contains(&at) && short.len() < full.len() { short.clone() } else { full.clone() }
         };
-        (total <= room).then(|| lines.iter().enumerate().map(line).collect())
+        (total <= max_bytes).then(|| lines.iter().enumerate().map(line).collect())
     }
 }
 
-/// As many categories as fit, and how many are left.
-fn counted(categories: &BTreeMap<&str, Vec<&Skill>>, room: usize) -> String {
+/// Renders the skill counts of as many categories as fit, and the number of the rest.
+fn counted(categories: &BTreeMap<&str, Vec<&Skill>>, max_bytes: usize) -> String {
     let all: usize = categories.values().map(Vec::len).sum();
     let rest_line = |left: usize, skills: usize| format!("  … {left} more categories [{skills} skills]\n");
     let reserve = rest_line(categories.len(), all).len();
     let mut out = String::new();
-    let mut told = 0;
+    let mut listed = 0;
     let mut left = categories.len();
     for (category, skills) in categories {
         let line = counted_line(category, skills.len());
-        if out.len() + line.len() + reserve > room {
+        if out.len() + line.len() + reserve > max_bytes {
             break;
         }
         out.push_str(&line);
-        told += skills.len();
+        listed += skills.len();
         left -= 1;
     }
-    if left > 0 && out.len() + reserve <= room {
-        out.push_str(&rest_line(left, all - told));
+    if left > 0 && out.len() + reserve <= max_bytes {
+        out.push_str(&rest_line(left, all - listed));
     }
     out
 }
@@ -182,33 +186,34 @@ fn counted_line(category: &str, count: usize) -> String {
     format!("  {category} [{count} skill{}]\n", if count == 1 { "" } else { "s" })
 }
 
-/// At most `length` characters, cut at a blank where there is one; nothing that could end the list.
+/// Cuts a text to `length` characters, at a blank if possible, and replaces angle brackets, which could
+/// end the list.
 fn shortened(text: &str, length: usize) -> String {
     let safe = text.replace('<', "‹").replace('>', "›");
     let Some((cut, _)) = safe.char_indices().nth(length) else {
         return safe;
     };
     let cut = safe[..cut].trim_end();
-    let at_word = cut.rfind(' ').filter(|at| *at > cut.len() / 2).map_or(cut, |at| &cut[..at]);
-    format!("{}…", at_word.trim_end_matches([',', ';', ':', '.']))
+    let at_blank = cut.rfind(' ').filter(|at| *at > cut.len() / 2).map_or(cut, |at| &cut[..at]);
+    format!("{}…", at_blank.trim_end_matches([',', ';', ':', '.']))
 }
 
-/// The question, ready for many answers.
-struct Asked<'a> {
+/// A query with its lists as sets.
+struct SkillFilter<'a> {
     query: &'a IndexQuery,
     tools: HashSet<&'a str>,
     toolsets: HashSet<&'a str>,
     disabled: HashSet<&'a str>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> SkillFilter<'a> {
     fn new(query: &'a IndexQuery) -> Self {
         let IndexQuery { tools, toolsets, disabled, .. } = query;
         Self { query, tools: set(tools), toolsets: set(toolsets), disabled: set(disabled) }
     }
 
     fn offers(&self, skill: &Skill) -> bool {
-        !self.disabled.contains(skill.name()) && self.meets(&skill.front.conditions)
+        !self.disabled.contains(skill.name()) && self.meets(&skill.front_matter.conditions)
     }
 
     fn meets(&self, conditions: &Conditions) -> bool {

@@ -1,11 +1,11 @@
-use super::super::front::Front;
+use super::super::front_matter::FrontMatter;
 use super::super::{Origin, Skill, SkillShelf};
 use super::*;
 
 fn skill(category: &str, name: &str, description: &str, conditions: Conditions) -> Skill {
     let (name, description) = (name.to_owned(), description.to_owned());
-    let front = Front { name, description, conditions, ..Front::default() };
-    Skill { front, category: category.to_owned(), origin: Origin::Home, dir: None }
+    let front_matter = FrontMatter { name, description, conditions, ..FrontMatter::default() };
+    Skill { front_matter, category: category.to_owned(), origin: Origin::Home, dir: None }
 }
 
 fn shelf(mut skills: Vec<Skill>) -> SkillShelf {
@@ -13,8 +13,8 @@ fn shelf(mut skills: Vec<Skill>) -> SkillShelf {
     SkillShelf { skills, ..SkillShelf::default() }
 }
 
-fn list(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
+fn list(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn query() -> IndexQuery {
@@ -27,7 +27,7 @@ fn query() -> IndexQuery {
 }
 
 #[test]
-fn the_block_is_sorted_and_stable() {
+fn index_is_sorted_and_stable() {
     let mut shelf = shelf(vec![
         skill("git", "rebase", "Rebase a branch.", Conditions::default()),
         skill("data", "plots", "Draw </available_skills> plots.", Conditions::default()),
@@ -45,7 +45,7 @@ fn the_block_is_sorted_and_stable() {
 }
 
 #[test]
-fn conditions_decide_what_is_offered() {
+fn conditions_filter_offered_skills() {
     let with = |change: fn(&mut Conditions)| {
         let mut conditions = Conditions::default();
         change(&mut conditions);
@@ -74,7 +74,7 @@ fn conditions_decide_what_is_offered() {
 }
 
 #[test]
-fn the_budget_holds_whatever_there_is() {
+fn index_never_exceeds_its_byte_budget() {
     let described =
         "Does a thing that takes quite a few words to describe, and then some more of them. ".repeat(4);
     let many = |categories: usize, each: usize| {

@@ -1,55 +1,54 @@
-//! Bringing in a skill of somebody else: check, scan, place in one step, write down.
+//! Installs a skill from another source: check, scan, place in one step, record in the lock file.
 //!
-//! Fetching is the caller's work; what it fetches goes to the [`Quarantine`]. Whenever the program is
-//! killed, the skill is there as a whole or not at all, and the next one that installs clears the
-//! quarantine.
+//! The caller fetches into the [`Quarantine`]. If the process is killed, the skill is installed as a
+//! whole or not at all, and the next installation clears the quarantine.
 
-use super::disk::{Workshop, clear, make_dir};
-use super::files::{chosen_folder, folder_parcel};
+use super::files::{choose_folder, package_folder};
 use super::lock_file::{self, InstalledSkill, LockFile};
-use super::parcel::{MAX_PACKED, Parcel, choose};
-use super::verdict::{Judged, Trust, judge, objection};
-use super::{SkillError, SkillSource, audit, front, skills_dir, unpack};
+use super::package::{MAX_PACKED, SkillPackage, choose};
+use super::safety_scan::{ScanReport, Trust, refusal, scan_files};
+use super::staging::{StagingArea, clear, make_dir};
+use super::{SkillError, SkillSource, audit_log, front_matter, skills_dir, unpack};
 use rustix::fs::FlockOperation;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How to install.
+/// Options of an installation.
 #[derive(Debug, Clone, Default)]
 pub struct InstallOptions {
-    /// Which of several skills, by its folder.
+    /// The folder of the skill, if the source has several.
     pub path: Option<String>,
     pub category: Option<String>,
-    /// Lets caution pass, and replaces a skill that was changed by hand.
+    /// Accepts the verdict caution, and replaces a skill that was changed by hand.
     pub force: bool,
-    /// Whether a skill of the same name and source is replaced.
+    /// Replaces a skill of the same name and source.
     pub replaces: bool,
-    /// For the record.
+    /// The time for lock file and audit log.
     pub now: String,
 }
 
-/// A source and what came from it.
+/// A source and the location of its files.
 #[derive(Debug, Clone)]
-pub enum Brought {
-    /// It can be read from here.
-    Here(SkillSource),
-    /// Fetched to the quarantine: a folder of it, or an archive.
+pub enum InstallInput {
+    /// A folder or archive on this machine.
+    Local(SkillSource),
+    /// A folder or archive in the quarantine.
     Fetched { source: SkillSource, path: PathBuf },
 }
 
-/// What was installed.
+/// The result of an installation.
 #[derive(Debug, Clone)]
 pub struct Installed {
     pub name: String,
     pub dir: PathBuf,
-    pub judged: Judged,
+    pub scan: ScanReport,
     pub files: usize,
-    /// Whether it was there already, the same in every byte.
-    pub is_same: bool,
+    /// True if the same files were installed before.
+    pub is_unchanged: bool,
 }
 
-/// A place for what is being fetched. One process installs at a time.
+/// A folder for fetched files, with a lock: one process installs at a time.
 #[derive(Debug)]
 pub struct Quarantine {
     home: PathBuf,
@@ -58,14 +57,14 @@ pub struct Quarantine {
 }
 
 impl Quarantine {
-    /// Opens it, empty.
+    /// Locks and empties the quarantine.
     pub fn open(home: &Path) -> Result<Self, SkillError> {
         let dir = skills_dir(home).join(".hub").join("quarantine");
         make_dir(&dir)?;
         let lock_path = dir.with_file_name("install.lock");
         let lock = File::create(&lock_path).map_err(SkillError::io("open", &lock_path))?;
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            let why = "another process is installing a skill; try again when it is done";
+            let why = "another process is installing a skill; try again when it has finished";
             return Err(SkillError::Refused(why.to_owned()));
         }
         clear(&dir)?;
@@ -77,34 +76,35 @@ impl Quarantine {
         &self.dir
     }
 
-    /// Checks what was brought and puts it into the home. Nothing changes when it fails.
-    pub fn install(&self, brought: &Brought, options: &InstallOptions) -> Result<Installed, SkillError> {
-        let (source, parcel) = read(brought, options.path.as_deref())?;
-        let head = parcel.text("SKILL.md").ok_or_else(|| refused("SKILL.md is not UTF-8 text"))?;
-        let front = front::parse(head).map_err(|why| refused(&format!("SKILL.md is no skill: {why}")))?;
-        let judged = judge(&parcel.files);
+    /// Checks and scans the files and moves them into the home. Nothing changes on error.
+    pub fn install(&self, input: &InstallInput, options: &InstallOptions) -> Result<Installed, SkillError> {
+        let (source, package) = read(input, options.path.as_deref())?;
+        let head = package.text("SKILL.md").ok_or_else(|| refused("SKILL.md is not UTF-8 text"))?;
+        let front_matter =
+            front_matter::parse(head).map_err(|why| refused(&format!("invalid SKILL.md: {why}")))?;
+        let report = scan_files(&package.files);
         let trust = source.trust();
-        if let Some(next) = objection(trust, judged.verdict, options.force) {
+        if let Some(next) = refusal(trust, report.verdict, options.force) {
             return Err(SkillError::Refused(format!(
-                "the scan of `{}` says {}{}; {next}",
-                front.name,
-                judged.verdict.as_str(),
-                told(&judged)
+                "`{}` was not installed: scan verdict {}{}; {next}",
+                front_matter.name,
+                report.verdict.as_str(),
+                worst_findings(&report)
             )));
         }
-        self.place(&front.name, source, &parcel, judged, trust, options)
+        self.place(&front_matter.name, source, &package, report, trust, options)
     }
 
     fn place(
         &self,
         name: &str,
         source: &SkillSource,
-        parcel: &Parcel,
-        judged: Judged,
+        package: &SkillPackage,
+        report: ScanReport,
         trust: Trust,
         options: &InstallOptions,
     ) -> Result<Installed, SkillError> {
-        let workshop = Workshop::enter(&self.home)?;
+        let staging = StagingArea::lock(&self.home)?;
         let mut lock = LockFile::load(&self.home)?;
         let earlier = lock.installed.get(name);
         let install_path = match (earlier.filter(|_| options.replaces), &options.category) {
@@ -116,10 +116,10 @@ impl Quarantine {
             source: source.kind().to_owned(),
             identifier: source.identifier(),
             trust_level: trust.as_str().to_owned(),
-            scan_verdict: judged.verdict.as_str().to_owned(),
-            content_hash: parcel.hash(),
+            scan_verdict: report.verdict.as_str().to_owned(),
+            content_hash: package.hash(),
             install_path,
-            files: parcel.files.iter().map(|file| file.path.clone()).collect(),
+            files: package.files.iter().map(|file| file.path.clone()).collect(),
             installed_at: earlier.map_or_else(|| options.now.clone(), |earlier| earlier.installed_at.clone()),
             updated_at: options.now.clone(),
             others: earlier.map(|earlier| earlier.others.clone()).unwrap_or_default(),
@@ -128,20 +128,20 @@ impl Quarantine {
             entry.others.insert("path".to_owned(), path.as_str().into());
         }
         let dir = lock_file::folder(&self.home, &entry)
-            .ok_or_else(|| refused("the recorded place of the skill is not below the skills folder"))?;
-        let is_same = folder_parcel(&dir).is_ok_and(|there| there.hash() == entry.content_hash);
-        if !is_same {
+            .ok_or_else(|| refused("the recorded path of the skill is outside the skills folder"))?;
+        let is_unchanged = package_folder(&dir).is_ok_and(|there| there.hash() == entry.content_hash);
+        if !is_unchanged {
             self.refuse_to_overwrite(name, &dir, earlier, options)?;
-            workshop.place(&parcel.files, &dir, options.replaces)?;
+            staging.place(&package.files, &dir, options.replaces)?;
         }
         let what = format!("install {name} from {} ({})", entry.identifier, entry.scan_verdict);
         lock.installed.insert(name.to_owned(), entry);
         lock.save(&self.home)?;
-        audit::note(workshop.root(), &options.now, &what)?;
-        Ok(Installed { name: name.to_owned(), dir, judged, files: parcel.files.len(), is_same })
+        audit_log::append(staging.root(), &options.now, &what)?;
+        Ok(Installed { name: name.to_owned(), dir, scan: report, files: package.files.len(), is_unchanged })
     }
 
-    /// A skill that somebody wrote or changed here stays, unless it is to go.
+    /// Refuses to replace a skill that was written or changed in this home.
     fn refuse_to_overwrite(
         &self,
         name: &str,
@@ -154,47 +154,52 @@ impl Quarantine {
         let taken = |next| taken_at(dir, next);
         let installed = earlier.and_then(|earlier| lock_file::folder(&self.home, earlier));
         if let Some(there) = installed.filter(|there| !options.replaces && there.exists()) {
-            return taken_at(&there, "`hermes skills update` fetches it again");
+            return taken_at(&there, "run `hermes skills update` to fetch it again");
         }
         if !dir.exists() {
             return Ok(());
         }
         let Some(earlier) = earlier.filter(|_| options.replaces) else {
-            return taken("remove or rename that one first");
+            return taken("remove or rename it first");
         };
-        let is_as_installed = folder_parcel(dir).is_ok_and(|there| there.hash() == earlier.content_hash);
+        let is_as_installed = package_folder(dir).is_ok_and(|there| there.hash() == earlier.content_hash);
         if is_as_installed || options.force {
             return Ok(());
         }
-        taken("it was changed here; --force replaces it")
+        taken("it was changed locally; use --force to replace it")
     }
 }
 
-/// Takes a skill that came from elsewhere, or was written here, out of the home.
+/// Removes a skill from the home and from the lock file.
 pub(super) fn remove(home: &Path, name: &str, dir: &Path, why: &str, now: &str) -> Result<(), SkillError> {
-    let workshop = Workshop::enter(home)?;
+    let staging = StagingArea::lock(home)?;
     let mut lock = LockFile::load(home)?;
-    workshop.take_away(dir)?;
+    staging.remove_folder(dir)?;
     if lock.installed.remove(name).is_some() {
         lock.save(home)?;
     }
-    audit::note(workshop.root(), now, &format!("remove {name}{why}"))
+    audit_log::append(staging.root(), now, &format!("remove {name}{why}"))
 }
 
-fn read<'a>(brought: &'a Brought, wanted: Option<&str>) -> Result<(&'a SkillSource, Parcel), SkillError> {
-    let (source, path) = match brought {
-        Brought::Here(source @ (SkillSource::Folder(path) | SkillSource::Archive(path))) => (source, path),
-        Brought::Fetched { source, path } => (source, path),
-        Brought::Here(SkillSource::Url(_) | SkillSource::Git(_)) => {
-            return Err(refused("it was not fetched"));
+fn read<'a>(
+    input: &'a InstallInput,
+    wanted: Option<&str>,
+) -> Result<(&'a SkillSource, SkillPackage), SkillError> {
+    let (source, path) = match input {
+        InstallInput::Local(source @ (SkillSource::Folder(path) | SkillSource::Archive(path))) => {
+            (source, path)
+        }
+        InstallInput::Fetched { source, path } => (source, path),
+        InstallInput::Local(SkillSource::Url(_) | SkillSource::Git(_)) => {
+            return Err(refused("the source was not fetched"));
         }
     };
     if path.is_dir() {
-        return Ok((source, folder_parcel(&chosen_folder(path, wanted)?)?));
+        return Ok((source, package_folder(&choose_folder(path, wanted)?)?));
     }
-    let parcel = unpack(&packed(path)?)?;
-    let folder = choose(parcel.files.iter().map(|file| file.path.as_str()), wanted)?;
-    Ok((source, parcel.only(&folder)))
+    let package = unpack(&packed(path)?)?;
+    let folder = choose(package.files.iter().map(|file| file.path.as_str()), wanted)?;
+    Ok((source, package.only(&folder)))
 }
 
 fn packed(path: &Path) -> Result<Vec<u8>, SkillError> {
@@ -204,22 +209,22 @@ fn packed(path: &Path) -> Result<Vec<u8>, SkillError> {
     Ok(bytes)
 }
 
-/// A category, which may have several parts.
+/// Checks a category, which may have several parts.
 pub(super) fn checked_category(category: &str) -> Result<String, SkillError> {
     let parts: Vec<&str> = category.trim_matches('/').split('/').collect();
     for part in &parts {
-        front::check_name(part).map_err(|_| {
+        front_matter::check_name(part).map_err(|_| {
             refused(&format!(
-                "`{category}` is no name for a category: small letters, digits, dashes, `/` between parts"
+                "invalid category `{category}`: use lower-case letters, digits and dashes, with `/` between parts"
             ))
         })?;
     }
     Ok(parts.join("/"))
 }
 
-/// The worst findings, in a few words.
-fn told(judged: &Judged) -> String {
-    let worst = judged.concerns.iter().filter(|concern| concern.verdict == judged.verdict);
+/// Lists the findings that caused the verdict.
+fn worst_findings(report: &ScanReport) -> String {
+    let worst = report.concerns.iter().filter(|concern| concern.verdict == report.verdict);
     let lines: Vec<String> = worst
         .take(5)
         .map(|concern| format!("{}:{}: {}: {}", concern.file, concern.line, concern.id, concern.excerpt))

@@ -1,22 +1,22 @@
-//! A skill that a person calls with a slash becomes one message of theirs.
+//! Renders a skill that the user calls with a slash command as one user message.
 
-use super::front::body;
+use super::front_matter::body;
 use super::{Bundle, Skill, SkillError, SkillShelf};
 use std::fmt::Write;
 
-/// What a call comes with.
+/// The arguments of a call.
 #[derive(Debug, Clone, Default)]
 pub struct Invocation<'a> {
     pub session: &'a str,
-    /// What the person typed after the name.
+    /// The text that the user typed after the name.
     pub instruction: &'a str,
-    /// Values of `skills.config`, by key.
+    /// Values of `skills.config` by key.
     pub config: &'a [(String, String)],
-    /// Leaves `${HERMES_…}` in the text as it is.
+    /// Keeps `${HERMES_…}` in the text unexpanded.
     pub keeps_variables: bool,
 }
 
-/// The message for one skill.
+/// Renders the message for one skill.
 pub fn invocation(shelf: &SkillShelf, skill: &Skill, call: &Invocation<'_>) -> Result<String, SkillError> {
     let mut message = String::new();
     add(&mut message, shelf, skill, call)?;
@@ -24,7 +24,7 @@ pub fn invocation(shelf: &SkillShelf, skill: &Skill, call: &Invocation<'_>) -> R
     Ok(message)
 }
 
-/// A skill as a part of the system prompt, without a request.
+/// Renders a skill as a part of the system prompt, without a request.
 pub fn preloaded(shelf: &SkillShelf, skill: &Skill, call: &Invocation<'_>) -> Result<String, SkillError> {
     let mut text = String::new();
     add(&mut text, shelf, skill, call)?;
@@ -32,7 +32,7 @@ pub fn preloaded(shelf: &SkillShelf, skill: &Skill, call: &Invocation<'_>) -> Re
 }
 
 impl Bundle {
-    /// The message for all skills of a bundle. One that is not there is named in it.
+    /// Renders the message for all skills of a bundle. It names missing skills.
     pub fn invocation(&self, shelf: &SkillShelf, call: &Invocation<'_>) -> Result<String, SkillError> {
         let mut message = String::new();
         let mut missing = Vec::new();
@@ -79,7 +79,7 @@ fn add(
     if let Some(dir) = dir {
         let _ = writeln!(message, "[Skill directory: {dir}]");
     }
-    for wanted in &skill.front.config {
+    for wanted in &skill.front_matter.config {
         let set = call.config.iter().find(|(key, _)| *key == wanted.key).map(|(_, value)| value);
         if let Some(value) = set.or(wanted.default.as_ref()) {
             let _ = writeln!(message, "[Skill setting {}: {value}]", wanted.key);
@@ -101,7 +101,7 @@ fn add(
 fn request(instruction: &str) -> String {
     match instruction.trim() {
         "" => "The user said nothing further; begin, or ask what you need to know.".to_owned(),
-        words => format!("The user's request: {words}"),
+        text => format!("The user's request: {text}"),
     }
 }
 

@@ -16,7 +16,7 @@ fn shelf() -> (tempfile::TempDir, SkillShelf) {
 }
 
 #[test]
-fn a_call_is_one_message() {
+fn call_renders_one_message() {
     let (home, shelf) = shelf();
     let dir = home.path().join("skills/a").display().to_string();
     let config = [("a.dpi".to_owned(), "600".to_owned())];
@@ -35,7 +35,7 @@ fn a_call_is_one_message() {
 }
 
 #[test]
-fn a_bundle_says_what_is_missing() {
+fn bundle_message_names_missing_skills() {
     let (_home, shelf) = shelf();
     let of = |skills: &[&str]| Bundle {
         skills: skills.iter().map(|name| (*name).to_owned()).collect(),

@@ -1,9 +1,9 @@
-//! `.hub/lock.json`: which skills came from elsewhere, from where, and what they were then.
+//! `.hub/lock.json`: the installed skills with source and content hash.
 //!
-//! Other Hermes builds write the file, too, so fields that are not known here are kept.
+//! Other Hermes builds write the file, too, so unknown fields are kept.
 
-use super::disk::write_file;
-use super::files::folder_parcel;
+use super::files::package_folder;
+use super::staging::write_file;
 use super::{SkillError, skills_dir};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,32 +11,32 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const VERSION: u64 = 1;
-/// `sha256:` and 64 digits; other builds write shorter ones that mean something else.
+/// Length of `sha256:` and 64 digits. Other builds write shorter hashes of other data.
 const HASH_LENGTH: usize = 71;
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LockFile {
     pub version: u64,
-    /// By name.
+    /// Installed skills by name.
     #[serde(default)]
     pub installed: BTreeMap<String, InstalledSkill>,
     #[serde(flatten)]
     others: Map<String, Value>,
 }
 
-/// One skill that came from elsewhere.
+/// One installed skill.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InstalledSkill {
     /// `folder`, `archive`, `url` or `git`; other builds have more.
     pub source: String,
-    /// The path or address, as `install` takes it.
+    /// The path or URL, as `install` takes it.
     pub identifier: String,
     pub trust_level: String,
     pub scan_verdict: String,
     pub content_hash: String,
-    /// Below the skills folder.
+    /// Path relative to the skills folder.
     pub install_path: String,
     pub files: Vec<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -47,18 +47,18 @@ pub struct InstalledSkill {
     pub others: Map<String, Value>,
 }
 
-/// Whether a skill is still what was installed.
+/// Comparison of an installed skill with its recorded hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum InstallState {
     Unchanged,
     Changed,
     Missing,
-    /// It cannot be compared: another program wrote the hash, or the folder cannot be read.
+    /// Not comparable: another program wrote the hash, or the folder is unreadable.
     Unknown,
 }
 
-impl State {
+impl InstallState {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unchanged => "unchanged",
@@ -69,17 +69,17 @@ impl State {
     }
 }
 
-/// What a check says about one skill.
+/// The check result of one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Checked {
+pub struct InstallCheck {
     pub name: String,
-    pub state: State,
+    pub state: InstallState,
     pub source: String,
     pub identifier: String,
 }
 
 impl LockFile {
-    /// The file of a home. One that cannot be read is an error: it would be lost otherwise.
+    /// Reads the lock file of a home. An unreadable file is an error, because saving would overwrite it.
     pub fn load(home: &Path) -> Result<Self, SkillError> {
         let path = path(home);
         let bytes = match std::fs::read(&path) {
@@ -92,7 +92,7 @@ impl LockFile {
         let unreadable = |cause: String| SkillError::Unreadable { path: path.clone(), cause };
         let file: Self = serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
         if file.version != VERSION {
-            return Err(unreadable(format!("it has version {}, this build knows {VERSION}", file.version)));
+            return Err(unreadable(format!("version {}, this build supports {VERSION}", file.version)));
         }
         Ok(file)
     }
@@ -105,9 +105,9 @@ impl LockFile {
         write_file(&path, text.as_bytes(), 0o600)
     }
 
-    /// Compares every skill that came from elsewhere with what it was.
-    pub fn check(&self, home: &Path) -> Vec<Checked> {
-        let check = |(name, skill): (&String, &InstalledSkill)| Checked {
+    /// Compares every installed skill with its recorded hash.
+    pub fn check(&self, home: &Path) -> Vec<InstallCheck> {
+        let check = |(name, skill): (&String, &InstalledSkill)| InstallCheck {
             name: name.clone(),
             state: state(home, skill),
             source: skill.source.clone(),
@@ -117,26 +117,26 @@ impl LockFile {
     }
 }
 
-/// The folder of an installed skill, if the file names one below the skills folder.
+/// Returns the folder of an installed skill, if its recorded path is below the skills folder.
 pub(super) fn folder(home: &Path, skill: &InstalledSkill) -> Option<PathBuf> {
     let path = Path::new(&skill.install_path);
     let is_below = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     (is_below && !skill.install_path.is_empty()).then(|| skills_dir(home).join(path))
 }
 
-fn state(home: &Path, skill: &InstalledSkill) -> State {
+fn state(home: &Path, skill: &InstalledSkill) -> InstallState {
     let Some(dir) = folder(home, skill) else {
-        return State::Unknown;
+        return InstallState::Unknown;
     };
     if !dir.exists() {
-        return State::Missing;
+        return InstallState::Missing;
     }
-    match folder_parcel(&dir) {
-        _ if skill.content_hash.len() != HASH_LENGTH => State::Unknown,
-        Ok(parcel) if parcel.hash() == skill.content_hash => State::Unchanged,
-        // What cannot be taken any more, a link for instance, was not there when it came in.
-        Ok(_) | Err(SkillError::Parcel(_)) => State::Changed,
-        Err(_) => State::Unknown,
+    match package_folder(&dir) {
+        _ if skill.content_hash.len() != HASH_LENGTH => InstallState::Unknown,
+        Ok(package) if package.hash() == skill.content_hash => InstallState::Unchanged,
+        // An entry that cannot be packed, such as a link, was added after the installation.
+        Ok(_) | Err(SkillError::Package(_)) => InstallState::Changed,
+        Err(_) => InstallState::Unknown,
     }
 }
 

@@ -2,26 +2,26 @@
 
 use super::bundled;
 use super::cache::{self, Snapshot};
+use super::discovery::{Discovery, Folder};
 use super::error::SkillError;
-use super::find::{Folder, Look};
-use super::front::Front;
+use super::front_matter::FrontMatter;
 use hermes_guard::FenceKey;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// The category of skills that are in none.
+/// The category of skills without one.
 const GENERAL: &str = "general";
-/// Its presence in the home means that no skill that comes with Hermes is wanted.
+/// A file with this name in the home hides all bundled skills.
 const OPT_OUT: &str = ".no-bundled-skills";
 
-/// Where a skill comes from.
+/// The origin of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The home's own folder.
+    /// The skills folder of the home.
     Home,
-    /// One of `skills.external_dirs`, which are only read.
+    /// One of `skills.external_dirs`, which are read-only.
     External,
-    /// The program itself.
+    /// Bundled with the program.
     Bundled,
 }
 
@@ -38,64 +38,64 @@ impl Origin {
 /// One skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
-    pub front: Front,
+    pub front_matter: FrontMatter,
     pub category: String,
     pub origin: Origin,
-    /// Its folder; one that comes with Hermes has none.
+    /// The folder; `None` for a bundled skill.
     pub dir: Option<PathBuf>,
 }
 
 impl Skill {
     pub fn name(&self) -> &str {
-        &self.front.name
+        &self.front_matter.name
     }
 }
 
-/// A folder that should hold a skill and does not.
+/// A folder with an unusable `SKILL.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenSkill {
-    /// The name of the folder.
+    /// Name of the folder.
     pub name: String,
     pub path: PathBuf,
     pub reason: String,
 }
 
-/// All skills, as they are now.
+/// All skills at the time of discovery.
 #[derive(Debug, Clone, Default)]
 pub struct SkillShelf {
     pub(super) home: PathBuf,
-    /// By category and name.
+    /// Sorted by category and name.
     pub(super) skills: Vec<Skill>,
     pub(super) broken: Vec<BrokenSkill>,
-    /// What is said about categories.
+    /// Descriptions of categories.
     pub(super) about: BTreeMap<String, String>,
 }
 
 impl SkillShelf {
-    /// Looks at the skills of a home and of other folders. Of two with the same name, the home's
-    /// counts before others', and any before the one that comes with Hermes.
+    /// Discovers the skills of a home and of other folders. Of two skills with one name, the home's
+    /// takes precedence, then the other folders', then the bundled one.
     pub fn open(home: &Path, external_dirs: &[PathBuf]) -> Self {
-        Self::look(home, external_dirs, None)
+        Self::discover(home, external_dirs, None)
     }
 
-    /// As [`open`](Self::open), with a cache of what the last look saw. The key of the home tells it from
-    /// one that another program wrote; it is asked for when there is a cache.
+    /// Like [`open`](Self::open), with a cache. The key of the home verifies that Hermes wrote the cache;
+    /// it is requested only if there is one.
     pub fn open_cached(home: &Path, external_dirs: &[PathBuf], key: &dyn Fn() -> FenceKey) -> Self {
-        Self::look(home, external_dirs, Some(key))
+        Self::discover(home, external_dirs, Some(key))
     }
 
-    fn look(home: &Path, external_dirs: &[PathBuf], key: Option<&dyn Fn() -> FenceKey>) -> Self {
+    fn discover(home: &Path, external_dirs: &[PathBuf], key: Option<&dyn Fn() -> FenceKey>) -> Self {
         let mut roots = vec![(skills_dir(home), Origin::Home)];
         roots.extend(external_dirs.iter().map(|dir| (dir.clone(), Origin::External)));
         let mut kept = key.map(|key| Snapshot::load(home, key)).unwrap_or_default();
         let now = cache::now();
-        let mut look = Look::new(kept.taken, now);
+        let mut discovery = Discovery::new(kept.taken, now);
         let mut shelf = Self { home: home.to_owned(), ..Self::default() };
-        let mut taken = Taken::default();
+        let mut taken = TakenNames::default();
         let mut seen = BTreeMap::new();
         for (root, origin) in roots {
             let key = root.to_string_lossy().into_owned();
-            if let Some(folder) = look.at(&root, kept.roots.remove(&key)) {
+            if let Some(folder) = discovery.at(&root, kept.roots.remove(&key)) {
                 shelf.add(&folder, &Place { path: root, category: String::new(), origin }, &mut taken);
                 seen.insert(key, folder);
             }
@@ -104,7 +104,7 @@ impl SkillShelf {
             shelf.add_bundled(&mut taken);
         }
         let has_some = seen.values().any(|folder| !folder.below.is_empty());
-        if let Some(key) = key.filter(|_| look.has_news && has_some || !kept.roots.is_empty()) {
+        if let Some(key) = key.filter(|_| discovery.is_cache_stale && has_some || !kept.roots.is_empty()) {
             Snapshot::new(now, seen).save(home, &key());
         }
         shelf.skills.sort_by(|a, b| (&a.category, a.name()).cmp(&(&b.category, b.name())));
@@ -112,17 +112,17 @@ impl SkillShelf {
         shelf
     }
 
-    /// By category and name.
+    /// Returns all skills, sorted by category and name.
     pub fn skills(&self) -> &[Skill] {
         &self.skills
     }
 
-    /// What could not be read, by path.
+    /// Returns unusable skills, sorted by path.
     pub fn broken(&self) -> &[BrokenSkill] {
         &self.broken
     }
 
-    /// What is said about a category, or nothing.
+    /// Returns the description of a category, or an empty text.
     pub fn about(&self, category: &str) -> &str {
         self.about.get(category).map_or("", String::as_str)
     }
@@ -131,7 +131,7 @@ impl SkillShelf {
         &self.home
     }
 
-    /// The skill of this name; dashes and underscores are alike, as in a slash command.
+    /// Finds a skill by name; dashes and underscores are equal, as in a slash command.
     pub fn find(&self, name: &str) -> Result<&Skill, SkillError> {
         let wanted = slug(name);
         let exact = self.skills.iter().find(|skill| skill.name() == name);
@@ -146,7 +146,7 @@ impl SkillShelf {
         }
     }
 
-    /// The one whose name begins as this one does, or contains it.
+    /// Returns the name that contains the wanted one, or shares the longest prefix with it.
     fn nearest(&self, wanted: &str) -> Option<String> {
         let shared = |name: &str| wanted.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
         let names = || self.skills.iter().map(Skill::name);
@@ -155,7 +155,7 @@ impl SkillShelf {
         best.filter(|name| containing.is_some() || shared(&slug(name)) >= 3).map(str::to_owned)
     }
 
-    fn add(&mut self, folder: &Folder, place: &Place, taken: &mut Taken) {
+    fn add(&mut self, folder: &Folder, place: &Place, taken: &mut TakenNames) {
         let Place { path, category, origin } = place;
         if let Some(about) = folder.about.as_ref().and_then(|kept| kept.value.as_ref().ok())
             && !about.is_empty()
@@ -163,7 +163,7 @@ impl SkillShelf {
             self.about.entry(category.clone()).or_insert_with(|| about.clone());
         }
         if let Some(skill) = &folder.skill {
-            // The folder of a skill is no category; the one above it is.
+            // The category is the folder above the skill's own.
             let above = category.rsplit_once('/').map_or("", |(above, _)| above);
             let category = if above.is_empty() { GENERAL } else { above };
             self.add_skill(&skill.value, path, category, *origin, taken);
@@ -176,23 +176,28 @@ impl SkillShelf {
 
     fn add_skill(
         &mut self,
-        read: &Result<Front, String>,
+        read: &Result<FrontMatter, String>,
         path: &Path,
         category: &str,
         origin: Origin,
-        taken: &mut Taken,
+        taken: &mut TakenNames,
     ) {
         let refused = match read {
             Err(reason) => reason.clone(),
-            Ok(front) => match taken.take(&front.name, origin, path) {
+            Ok(front_matter) => match taken.take(&front_matter.name, origin, path) {
                 Ok(()) => {
-                    let (front, category, dir) = (front.clone(), category.to_owned(), Some(path.to_owned()));
-                    return self.skills.push(Skill { front, category, origin, dir });
+                    let (front_matter, category, dir) =
+                        (front_matter.clone(), category.to_owned(), Some(path.to_owned()));
+                    return self.skills.push(Skill { front_matter, category, origin, dir });
                 }
-                // The home may replace a skill of others.
-                Err(Earlier { origin: earlier, .. }) if earlier != origin => return,
-                Err(Earlier { path, .. }) => {
-                    format!("the name `{}` belongs to {}; give it another one", front.name, path.display())
+                // A skill of the home may replace one of another origin.
+                Err(NameOwner { origin: earlier, .. }) if earlier != origin => return,
+                Err(NameOwner { path, .. }) => {
+                    format!(
+                        "the name `{}` is already used by {}; choose another name",
+                        front_matter.name,
+                        path.display()
+                    )
                 }
             },
         };
@@ -200,63 +205,63 @@ impl SkillShelf {
         self.broken.push(BrokenSkill { name, path: path.to_owned(), reason: refused });
     }
 
-    fn add_bundled(&mut self, taken: &mut Taken) {
+    fn add_bundled(&mut self, taken: &mut TakenNames) {
         for (category, about) in bundled::CATEGORIES {
             self.about.entry((*category).to_owned()).or_insert_with(|| (*about).to_owned());
         }
         for bundled in bundled::all() {
-            if taken.take(&bundled.front.name, Origin::Bundled, Path::new("")).is_ok() {
+            if taken.take(&bundled.front_matter.name, Origin::Bundled, Path::new("")).is_ok() {
                 self.skills.push(bundled);
             }
         }
     }
 }
 
-/// A folder on the way down.
+/// A folder during discovery, with the category it stands for.
 struct Place {
     path: PathBuf,
     category: String,
     origin: Origin,
 }
 
-/// Who has which name.
+/// Names in use, with their owners.
 #[derive(Default)]
-struct Taken(HashMap<String, Earlier>);
+struct TakenNames(HashMap<String, NameOwner>);
 
 #[derive(Clone)]
-struct Earlier {
+struct NameOwner {
     origin: Origin,
     path: PathBuf,
 }
 
-impl Taken {
-    fn take(&mut self, name: &str, origin: Origin, path: &Path) -> Result<(), Earlier> {
+impl TakenNames {
+    fn take(&mut self, name: &str, origin: Origin, path: &Path) -> Result<(), NameOwner> {
         if let Some(earlier) = self.0.get(name) {
             return Err(earlier.clone());
         }
-        self.0.insert(name.to_owned(), Earlier { origin, path: path.to_owned() });
+        self.0.insert(name.to_owned(), NameOwner { origin, path: path.to_owned() });
         Ok(())
     }
 }
 
-/// The folder of a home's own skills.
+/// Returns the skills folder of a home.
 pub fn skills_dir(home: &Path) -> PathBuf {
     home.join("skills")
 }
 
-/// How a name is typed after a slash.
+/// Returns the form of a name that is typed after a slash.
 pub fn slug(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     name.chars().map(kept).collect()
 }
 
-/// The name of a folder as a prompt may say it.
+/// Returns a folder name that is safe in a prompt.
 fn plain(name: &str) -> String {
     let kept = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | ' ');
     name.chars().take(64).map(|c| if kept(c) { c } else { '_' }).collect()
 }
 
-/// Those of `names` that are words of a list, for look-ups.
+/// Returns a list of names as a set.
 pub(super) fn set(names: &[String]) -> HashSet<&str> {
     names.iter().map(String::as_str).collect()
 }

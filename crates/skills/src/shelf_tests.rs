@@ -14,7 +14,7 @@ fn skill(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\nDo it.\n")
 }
 
-/// A home without the skills that come with Hermes.
+/// A home without bundled skills.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     write(home.path(), ".no-bundled-skills", "");
@@ -26,7 +26,7 @@ fn names(shelf: &SkillShelf) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn skills_are_found_where_they_may_be() {
+fn skills_are_found_at_any_depth_outside_ignored_folders() {
     let home = home();
     for (path, name) in [
         ("skills/top/SKILL.md", "top"),
@@ -59,7 +59,7 @@ fn skills_are_found_where_they_may_be() {
 }
 
 #[test]
-fn a_broken_skill_is_named_and_stops_no_other() {
+fn broken_skill_is_reported_and_others_are_listed() {
     let home = home();
     write(home.path(), "skills/a/SKILL.md", &skill("a", "x"));
     write(home.path(), "skills/b/SKILL.md", "no head");
@@ -73,7 +73,7 @@ fn a_broken_skill_is_named_and_stops_no_other() {
     let reasons: Vec<_> =
         shelf.broken().iter().map(|broken| (broken.name.as_str(), broken.reason.as_str())).collect();
     let wants =
-        [("b", "does not begin with"), ("c", "belongs to"), ("d", "is no file"), ("e", "is not UTF-8")];
+        [("b", "no frontmatter"), ("c", "already used by"), ("d", "not a regular file"), ("e", "not UTF-8")];
     assert_eq!(reasons.len(), wants.len(), "{reasons:?}");
     for ((name, reason), (want_name, want)) in reasons.iter().zip(wants) {
         assert!(*name == want_name && reason.contains(want), "{name}: {reason}");
@@ -82,7 +82,7 @@ fn a_broken_skill_is_named_and_stops_no_other() {
 }
 
 #[test]
-fn the_home_counts_before_others_and_others_before_ours() {
+fn home_skills_precede_external_and_bundled_ones() {
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     write(home.path(), "skills/debugging/SKILL.md", &skill("debugging", "mine"));
     write(other.path(), "debugging/SKILL.md", &skill("debugging", "theirs"));
@@ -108,14 +108,14 @@ fn hostile_descriptions_do_not_reach_the_prompt() {
     assert!(text.contains("[removed: prompt_injection]") && !text.contains("Ignore all"), "{text}");
 }
 
-/// Sets the times of a path far back, so that the cache believes it.
+/// Sets the modification time of a path far back, so that the cache trusts it.
 fn settle(path: &Path) {
     let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
     fs::File::open(path).unwrap().set_modified(long_ago).unwrap();
 }
 
 #[test]
-fn the_cache_is_believed_only_where_nothing_changed() {
+fn cache_is_used_only_for_unchanged_files() {
     let home = home();
     let root = home.path().join("skills");
     for name in ["a", "b"] {
@@ -131,27 +131,27 @@ fn the_cache_is_believed_only_where_nothing_changed() {
     let kept = fs::read(&cache).unwrap();
     let kept = String::from_utf8(unseal(&key, "skills", &kept).unwrap().to_vec()).unwrap();
     let changed = kept.replace("\"description\":\"old\"", "\"description\":\"kept\"");
-    // One that another program wrote is not believed, and replaced.
+    // A cache with a wrong seal is ignored and replaced.
     for forged in [changed.clone().into_bytes(), seal(&FenceKey::new([8; 32]), "skills", changed.as_bytes())]
     {
         fs::write(&cache, forged).unwrap();
-        assert_eq!(open().find("a").unwrap().front.description, "old");
+        assert_eq!(open().find("a").unwrap().front_matter.description, "old");
     }
-    // What the cache says is what is used: the files are not read again.
+    // Cached descriptions are used: the files are not read again.
     fs::write(&cache, seal(&key, "skills", changed.as_bytes())).unwrap();
-    let about = |name: &str| open().find(name).unwrap().front.description.clone();
+    let about = |name: &str| open().find(name).unwrap().front_matter.description.clone();
     assert_eq!((about("a"), about("b")), ("kept".to_owned(), "kept".to_owned()));
-    // A changed file, a new folder and a removed one are seen.
+    // A changed file, a new folder and a removed one are noticed.
     write(home.path(), "skills/a/SKILL.md", &skill("a", "new and longer"));
     write(home.path(), "skills/c/SKILL.md", &skill("c", "another"));
     fs::remove_dir_all(root.join("b")).unwrap();
     let shelf = open();
     assert_eq!(names(&shelf), [("general", "a"), ("general", "c")]);
-    assert_eq!(shelf.find("a").unwrap().front.description, "new and longer");
-    // The same size at the same time as the look is read again.
+    assert_eq!(shelf.find("a").unwrap().front_matter.description, "new and longer");
+    // A file modified during the last run is read again, also with the same size.
     write(home.path(), "skills/c/SKILL.md", &skill("c", "ANOTHER"));
     assert_eq!(about("c"), "ANOTHER");
-    // Damage costs nothing but time.
+    // A damaged cache is ignored.
     for damaged in ["", "{", "{\"version\":99,\"taken\":0,\"roots\":{}}", "[]"] {
         fs::write(&cache, damaged).unwrap();
         assert_eq!(open().skills().len(), 2, "{damaged}");
@@ -159,7 +159,7 @@ fn the_cache_is_believed_only_where_nothing_changed() {
 }
 
 #[test]
-fn looking_at_nothing_writes_nothing() {
+fn open_does_not_create_the_home() {
     let home = tempfile::tempdir().unwrap();
     let missing = home.path().join("none");
     assert_eq!(SkillShelf::open(&missing, &[]).skills().len(), 10);
@@ -167,7 +167,7 @@ fn looking_at_nothing_writes_nothing() {
 }
 
 #[test]
-fn bundles_are_read_and_wrong_ones_named() {
+fn bundles_are_loaded_and_invalid_ones_reported() {
     let home = home();
     write(home.path(), "skill-bundles/ship_it.yaml", "name: Ship\nskills: [a, b]\ninstruction: Be quick.\n");
     write(home.path(), "skill-bundles/bad.yaml", "name: x\n");

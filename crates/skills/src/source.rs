@@ -1,25 +1,25 @@
-//! Where a skill is to come from, as a person names it.
+//! The source of a skill to install, as the user names it.
 
 use super::SkillError;
-use super::verdict::Trust;
+use super::safety_scan::Trust;
 use std::path::PathBuf;
 
-/// Repositories whose authors are trusted, on GitHub.
+/// GitHub repositories with trusted authors.
 const TRUSTED: [&str; 4] = ["openai/skills", "anthropics/skills", "huggingface/skills", "nvidia/skills"];
 
-/// Where a skill is to come from, as a person names it.
+/// The source of a skill to install.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkillSource {
     Folder(PathBuf),
     Archive(PathBuf),
-    /// An archive at an address.
+    /// URL of an archive.
     Url(String),
     Git(String),
 }
 
 impl SkillSource {
-    /// Reads what a person typed. `git+` in front of an address says that it is a repository; so do
-    /// `.git` at its end and GitHub's and GitLab's addresses of one.
+    /// Parses the user's input. A URL is a repository if it begins with `git+`, ends with `.git`, or is a
+    /// repository page of GitHub, GitLab or Codeberg.
     pub fn parse(text: &str) -> Result<Self, SkillError> {
         let text = text.trim();
         let (text, is_git) = text.strip_prefix("git+").map_or((text, false), |url| (url, true));
@@ -39,8 +39,8 @@ impl SkillSource {
             .next()
             .is_some_and(|host| host.contains('@') && host.contains(':') && scheme != "ssh")
         {
-            let why = "an address with a password in it is not taken, because addresses are kept; use ssh, or a \
-                       folder that you cloned yourself";
+            let why = "URLs with a password are refused, because the URL is stored; use ssh, or a folder that you \
+                       cloned yourself";
             return Err(SkillError::Refused(why.to_owned()));
         }
         let is_repository = || {
@@ -54,8 +54,8 @@ impl SkillSource {
             "http" | "https" if is_repository() => Ok(Self::Git(text.to_owned())),
             "http" | "https" => Ok(Self::Url(text.to_owned())),
             other => Err(SkillError::Refused(format!(
-                "skills do not come over `{other}`; give a folder, an archive (.zip, .tar, .tar.gz), an https \
-                 address of one, or a git repository"
+                "unsupported URL scheme `{other}`; use a folder, an archive (.zip, .tar, .tar.gz), the https URL \
+                 of one, or a git repository"
             ))),
         }
     }
@@ -69,7 +69,7 @@ impl SkillSource {
         }
     }
 
-    /// As [`SkillSource::parse`] reads it again, from any folder.
+    /// Returns a text that [`SkillSource::parse`] accepts from any working directory.
     pub fn identifier(&self) -> String {
         match self {
             Self::Folder(path) | Self::Archive(path) => {

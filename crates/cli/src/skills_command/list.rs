@@ -59,7 +59,7 @@ fn table(shelf: &SkillShelf, skills: &[&Skill], switches: &Switches) {
         let (from, state) = (switches.from(skill), switches.state(skill.name()));
         let shown = padded(skill.name(), name);
         let shown_category = padded(&skill.category, category);
-        let about = one_line(&skill.front.description, left);
+        let about = one_line(&skill.front_matter.description, left);
         let line = format!("{shown}  {dim}{shown_category}  {from:8}{off}  {state:8}  {about}");
         if !term::print_line(&line) {
             return;
@@ -105,7 +105,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
         term::print_line(&printable(text.text.trim_end()));
         return Ok(Exit::Answered);
     }
-    let front = &skill.front;
+    let front = &skill.front_matter;
     let mut rows = vec![
         ("name", front.name.clone()),
         ("for", front.description.clone()),
@@ -182,7 +182,7 @@ impl Switches {
 }
 
 fn as_json(skill: &Skill, switches: &Switches) -> Value {
-    let front = &skill.front;
+    let front = &skill.front_matter;
     json!({
         "name": front.name,
         "description": front.description,

@@ -1,11 +1,10 @@
-//! Looks for skills below a folder, and remembers what it saw.
+//! Finds skills below a folder.
 //!
-//! What was seen last time is used again where times and sizes are the same, so that a second look
-//! reads nothing but metadata. A folder whose time is the same has the same names in it; only what
-//! was written at about the moment of that look is not believed, since clocks of file systems tick
-//! slowly.
+//! Results of the last run are reused where modification times and sizes are equal, so that a second run
+//! reads metadata only. A folder with the same time has the same entries. Times close to the last run
+//! are not trusted, since file systems have coarse clocks.
 
-use super::front::{self, Front, one_line};
+use super::front_matter::{self, FrontMatter, one_line};
 use hermes_guard::{Scope, neutralise};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -16,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 pub(super) const ABOUT_FILE: &str = "DESCRIPTION.md";
-/// Folders of a skill that hold what belongs to it.
+/// Folders for the support files of a skill.
 pub(super) const SUPPORT_DIRS: [&str; 4] = ["references", "templates", "scripts", "assets"];
 const IGNORED_DIRS: [&str; 14] = [
     ".git",
@@ -36,29 +35,29 @@ const IGNORED_DIRS: [&str; 14] = [
 ];
 const MAX_DEPTH: usize = 8;
 const MAX_FOLDERS: usize = 200_000;
-/// A character has at most four bytes.
-const MAX_SKILL_BYTES: u64 = 4 * front::MAX_SKILL_CHARS as u64;
+/// A UTF-8 character has at most four bytes.
+const MAX_SKILL_BYTES: u64 = 4 * front_matter::MAX_SKILL_CHARS as u64;
 const MAX_ABOUT_BYTES: u64 = 64 * 1024;
-/// Changes this close to a look may have been missed by it.
+/// Changes this close to a run may have been missed by it.
 const TICK_NS: i64 = 2_000_000_000;
 
-/// One folder as it was seen.
+/// One folder at the time of discovery.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Folder {
     #[serde(rename = "m")]
     mtime: i64,
     #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
-    pub(super) skill: Option<Kept<Front>>,
-    /// What `DESCRIPTION.md` says about the category.
+    pub(super) skill: Option<CachedFile<FrontMatter>>,
+    /// The description of the category, from `DESCRIPTION.md`.
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
-    pub(super) about: Option<Kept<String>>,
+    pub(super) about: Option<CachedFile<String>>,
     #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty")]
     pub(super) below: Vec<(String, Folder)>,
 }
 
-/// What was read from a file, or why it could not be.
+/// The parsed content of a file, or the reason why it is unusable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept<T> {
+pub(super) struct CachedFile<T> {
     #[serde(rename = "m")]
     mtime: i64,
     #[serde(rename = "z")]
@@ -67,34 +66,34 @@ pub(super) struct Kept<T> {
     pub(super) value: Result<T, String>,
 }
 
-/// One look at the disk.
-pub(super) struct Look {
-    /// When the earlier look was taken, and when this one.
+/// One discovery run.
+pub(super) struct Discovery {
+    /// Start of the previous run and of this one.
     earlier: i64,
     now: i64,
     visited: HashSet<(u64, u64)>,
-    /// Whether anything is different from the earlier look, or can be believed from now on.
-    pub(super) has_news: bool,
+    /// Set when the cache should be written: something changed, or a time became trustworthy.
+    pub(super) is_cache_stale: bool,
 }
 
-/// The names in a folder that matter.
+/// The relevant entries of a folder.
 #[derive(Default)]
-struct Names {
+struct FolderEntries {
     skill: bool,
     about: bool,
     dirs: Vec<String>,
 }
 
-impl Look {
+impl Discovery {
     pub(super) fn new(earlier: i64, now: i64) -> Self {
-        Self { earlier, now, visited: HashSet::new(), has_news: false }
+        Self { earlier, now, visited: HashSet::new(), is_cache_stale: false }
     }
 
-    /// Everything below `root`; `None` when it is no folder.
+    /// Returns everything below `root`, or `None` if that is not a folder.
     pub(super) fn at(&mut self, root: &Path, earlier: Option<Folder>) -> Option<Folder> {
         let had_one = earlier.is_some();
         let found = self.folder(&mut root.to_owned(), earlier, 0);
-        self.has_news |= had_one != found.is_some();
+        self.is_cache_stale |= had_one != found.is_some();
         found
     }
 
@@ -107,9 +106,9 @@ impl Look {
         let mtime = nanoseconds(&metadata);
         let (names, earlier) = match earlier {
             Some(earlier) if earlier.mtime == mtime && self.is_settled(mtime) => {
-                (Names::of(&earlier), earlier)
+                (FolderEntries::of(&earlier), earlier)
             }
-            earlier => (Names::read(path), earlier.unwrap_or_default()),
+            earlier => (FolderEntries::read(path), earlier.unwrap_or_default()),
         };
         let Folder { skill, about, below, .. } = earlier;
         let skill = names.skill.then(|| self.file(path, SKILL_FILE, skill, read_skill)).flatten();
@@ -134,18 +133,19 @@ impl Look {
         &mut self,
         folder: &mut PathBuf,
         name: &str,
-        earlier: Option<Kept<T>>,
+        earlier: Option<CachedFile<T>>,
         read: impl Fn(&Path) -> Result<T, String>,
-    ) -> Option<Kept<T>> {
+    ) -> Option<CachedFile<T>> {
         folder.push(name);
         let seen = std::fs::metadata(&*folder).ok().map(|metadata| {
             let (mtime, size) = (nanoseconds(&metadata), metadata.len());
             match earlier {
                 Some(kept) if (kept.mtime, kept.size) == (mtime, size) && self.is_settled(mtime) => kept,
                 _ => {
-                    self.has_news = true;
-                    let value = if metadata.is_file() { read(folder) } else { Err("it is no file".into()) };
-                    Kept { mtime, size, value }
+                    self.is_cache_stale = true;
+                    let value =
+                        if metadata.is_file() { read(folder) } else { Err("not a regular file".into()) };
+                    CachedFile { mtime, size, value }
                 }
             }
         });
@@ -153,15 +153,15 @@ impl Look {
         seen
     }
 
-    /// Whether what had this time at the earlier look cannot have changed since without a new time.
+    /// Returns true if a change after the previous run would show in the modification time.
     fn is_settled(&mut self, mtime: i64) -> bool {
         let is_settled = mtime < self.earlier - TICK_NS;
-        self.has_news |= !is_settled && mtime < self.now - TICK_NS;
+        self.is_cache_stale |= !is_settled && mtime < self.now - TICK_NS;
         is_settled
     }
 }
 
-impl Names {
+impl FolderEntries {
     fn of(folder: &Folder) -> Self {
         Self {
             skill: folder.skill.is_some(),
@@ -193,37 +193,38 @@ impl Names {
     }
 }
 
-fn read_skill(path: &Path) -> Result<Front, String> {
-    let mut front = front::parse(&read_text(path, MAX_SKILL_BYTES)?)?;
-    front.description = harmless(&front.description);
-    Ok(front)
+fn read_skill(path: &Path) -> Result<FrontMatter, String> {
+    let mut front_matter = front_matter::parse(&read_text(path, MAX_SKILL_BYTES)?)?;
+    front_matter.description = neutralised(&front_matter.description);
+    Ok(front_matter)
 }
 
 fn read_about(path: &Path) -> Result<String, String> {
     let text = read_text(path, MAX_ABOUT_BYTES)?;
-    let described = front::description_in(&text);
-    let first = front::body(&text).lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let described = front_matter::description_in(&text);
+    let first =
+        front_matter::body(&text).lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let about = described.or_else(|| first.map(one_line)).unwrap_or_default();
-    Ok(harmless(&about))
+    Ok(neutralised(&about))
 }
 
-/// A text that becomes part of prompts, without what tries to steer the agent.
-fn harmless(text: &str) -> String {
+/// Returns the text without prompt injections, on one line: it becomes part of prompts.
+fn neutralised(text: &str) -> String {
     one_line(&neutralise(text, Scope::Strict).text)
 }
 
-/// A text file of at most `most` bytes.
+/// Reads a text file of at most `most` bytes.
 pub(super) fn read_text(path: &Path, most: u64) -> Result<String, String> {
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|error| format!("it cannot be read: {error}"))?;
-    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("it cannot be read: {error}"))?;
+    let file = std::fs::File::open(path).map_err(|error| format!("cannot read it: {error}"))?;
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot read it: {error}"))?;
     if bytes.len() as u64 > most {
-        return Err(format!("it is larger than {most} bytes"));
+        return Err(format!("larger than {most} bytes"));
     }
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+    String::from_utf8(bytes).map_err(|_| "not UTF-8 text".to_owned())
 }
 
-/// Whether discovery never looks into a folder of this name.
+/// Returns true for folders that discovery skips.
 pub(super) fn is_ignored(name: &str) -> bool {
     IGNORED_DIRS.contains(&name)
 }

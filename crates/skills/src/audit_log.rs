@@ -1,12 +1,12 @@
-//! One line per change that brought in or took away a skill, in `.hub/audit.log`.
+//! `.hub/audit.log`: one line per installed, created or removed skill.
 
 use super::SkillError;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-/// Adds a line; `what` holds no line breaks.
-pub(super) fn note(root: &Path, now: &str, what: &str) -> Result<(), SkillError> {
+/// Appends a line. Line breaks in `what` become blanks.
+pub(super) fn append(root: &Path, now: &str, what: &str) -> Result<(), SkillError> {
     let path = root.join(".hub").join("audit.log");
     let line = format!("{now} {}\n", what.replace(['\n', '\r'], " "));
     let mut file =

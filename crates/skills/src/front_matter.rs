@@ -1,22 +1,22 @@
-//! The head of a `SKILL.md`: what the skill is called, what it is for, and when it is offered.
+//! The front matter of a `SKILL.md`: name, description, and conditions of the skill.
 //!
 //! Other programs write these files, too, so everything but the name and the description may be
-//! missing or of another shape; a field that makes no sense is as good as none.
+//! missing or of another type; a malformed field is ignored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Characters of a name, a description and a whole `SKILL.md`.
+/// Maximum characters of a name, a description and a whole `SKILL.md`.
 pub const MAX_NAME: usize = 64;
 pub const MAX_DESCRIPTION: usize = 1024;
 pub const MAX_SKILL_CHARS: usize = 100_000;
 
-/// What the head of a skill says.
+/// The parsed front matter of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Front {
+pub struct FrontMatter {
     pub name: String,
-    /// On one line.
+    /// The description on one line.
     pub description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
@@ -30,27 +30,27 @@ pub struct Front {
     pub tags: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related_skills: Vec<String>,
-    /// Variables it needs, by whichever of the two fields they were asked for.
+    /// Required environment variables, from either of the two fields that list them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env_vars: Vec<String>,
-    /// Programs it needs.
+    /// Required programs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// Values that config.yaml may set for it.
+    /// Settings of the skill, with defaults.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub config: Vec<ConfigValue>,
-    #[serde(skip_serializing_if = "Conditions::are_none")]
+    #[serde(skip_serializing_if = "Conditions::is_empty")]
     pub conditions: Conditions,
 }
 
-/// When a skill is in the index. Loading it by name always works.
+/// Conditions for listing a skill in the index. Loading it by name always works.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Conditions {
-    /// `linux`, `macos` or `windows`; none means all.
+    /// `linux`, `macos` or `windows`; empty means all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub platforms: Vec<String>,
-    /// `kanban`, `docker` or `s6`; none means all.
+    /// `kanban`, `docker` or `s6`; empty means all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub environments: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -64,12 +64,12 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    fn are_none(&self) -> bool {
+    fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A value that a skill reads from `skills.config` of config.yaml.
+/// A setting of a skill, read from `skills.config` of config.yaml.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfigValue {
@@ -78,35 +78,35 @@ pub struct ConfigValue {
     pub default: Option<String>,
 }
 
-/// Reads a whole `SKILL.md`. The error says what is wrong, for a person.
-pub(super) fn parse(text: &str) -> Result<Front, String> {
+/// Parses a whole `SKILL.md`. The error is a message for the user.
+pub(super) fn parse(text: &str) -> Result<FrontMatter, String> {
     let chars = text.chars().count();
     if chars > MAX_SKILL_CHARS {
-        return Err(format!("it has {chars} characters, the limit is {MAX_SKILL_CHARS}"));
+        return Err(format!("{chars} characters, the limit is {MAX_SKILL_CHARS}"));
     }
     let (head, body) = split(text)?;
     if body.trim().is_empty() {
-        return Err("there is nothing after the frontmatter; write the instructions there".to_owned());
+        return Err("no instructions after the frontmatter".to_owned());
     }
     let fields = fields(head)?;
-    let front = Front::from_fields(&fields);
-    check_name(&front.name)?;
-    check_description(&front.description)?;
-    Ok(front)
+    let front_matter = FrontMatter::from_fields(&fields);
+    check_name(&front_matter.name)?;
+    check_description(&front_matter.description)?;
+    Ok(front_matter)
 }
 
-/// The text without its frontmatter; the whole of it when there is none.
+/// Returns the text without its front matter, or the whole text if it has none.
 pub fn body(text: &str) -> &str {
     split(text).map_or(text, |(_, body)| body).trim_start_matches(['\r', '\n'])
 }
 
-/// The description in the head of any text that has one.
+/// Returns the description in the front matter of any text.
 pub(super) fn description_in(text: &str) -> Option<String> {
     let fields = fields(split(text).ok()?.0).ok()?;
     text_of(fields.get("description")).map(|description| one_line(&description))
 }
 
-/// Whether a name can be a skill's: it is also the name of a folder.
+/// Checks the name of a skill, which is also the name of its folder.
 pub(super) fn check_name(name: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
     let begins = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -117,8 +117,8 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
         }
         Some(first) if begins(first) && name.chars().all(fits) => Ok(()),
         Some(_) => Err(format!(
-            "`{name}` is no name for a skill: small letters, digits, dots, dashes and underscores, beginning with \
-             a letter or digit"
+            "invalid skill name `{name}`: use lower-case letters, digits, dots, dashes and underscores, beginning \
+             with a letter or digit"
         )),
     }
 }
@@ -133,10 +133,10 @@ fn check_description(text: &str) -> Result<(), String> {
     }
 }
 
-/// The frontmatter and what follows it.
+/// Splits a text into front matter and body.
 fn split(text: &str) -> Result<(&str, &str), String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let missing = || "it does not begin with frontmatter: a line `---`, fields, a line `---`".to_owned();
+    let missing = || "no frontmatter at the beginning (a line `---`, fields, a line `---`)".to_owned();
     let rest = text.strip_prefix("---").ok_or_else(missing)?;
     let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).ok_or_else(missing)?;
     let mut at = 0;
@@ -146,11 +146,11 @@ fn split(text: &str) -> Result<(&str, &str), String> {
         }
         at += line.len();
     }
-    Err("the frontmatter has no end: a second line `---` is missing".to_owned())
+    Err("unterminated frontmatter: the second line `---` is missing".to_owned())
 }
 
-/// The fields of the frontmatter. Descriptions with a bare colon are common and no YAML; then the
-/// plain lines are read.
+/// Parses the fields of the front matter. Descriptions with a bare colon are common and invalid YAML;
+/// then the plain `key: value` lines are read.
 fn fields(head: &str) -> Result<Map<String, Value>, String> {
     match serde_saphyr::from_str::<Value>(head) {
         Ok(Value::Object(fields)) => Ok(fields),
@@ -162,7 +162,7 @@ fn fields(head: &str) -> Result<Map<String, Value>, String> {
             }
             let first = error.to_string();
             let first = first.lines().next().unwrap_or("unreadable").to_owned();
-            Err(format!("the frontmatter is no YAML ({first}); put values with signs in them in quotes"))
+            Err(format!("invalid YAML in the frontmatter ({first}); quote values with special characters"))
         }
     }
 }
@@ -180,15 +180,15 @@ fn plain_lines(head: &str) -> Map<String, Value> {
     fields
 }
 
-impl Front {
+impl FrontMatter {
     fn from_fields(fields: &Map<String, Value>) -> Self {
         let hermes = fields.get("metadata").and_then(|metadata| metadata.get("hermes"));
         // Some authors write these fields at the top.
         let own = |name: &str| hermes.and_then(|fields| fields.get(name)).or_else(|| fields.get(name));
         let prerequisites = fields.get("prerequisites");
-        let needs = |name: &str| words(prerequisites.and_then(|all| all.get(name)));
+        let needs = |name: &str| names(prerequisites.and_then(|all| all.get(name)));
         let mut env_vars = needs("env_vars");
-        env_vars.extend(words(fields.get("required_environment_variables")));
+        env_vars.extend(names(fields.get("required_environment_variables")));
         env_vars.dedup();
         Self {
             name: text_of(fields.get("name")).unwrap_or_default(),
@@ -197,18 +197,18 @@ impl Front {
             license: text_of(fields.get("license")),
             author: text_of(fields.get("author")),
             compatibility: text_of(fields.get("compatibility")),
-            tags: words(own("tags")),
-            related_skills: words(own("related_skills")),
+            tags: names(own("tags")),
+            related_skills: names(own("related_skills")),
             env_vars,
             commands: needs("commands"),
             config: config_values(own("config")),
             conditions: Conditions {
-                platforms: words(fields.get("platforms")).iter().map(|word| word.to_lowercase()).collect(),
-                environments: words(fields.get("environments")),
-                requires_tools: words(own("requires_tools")),
-                requires_toolsets: words(own("requires_toolsets")),
-                fallback_for_tools: words(own("fallback_for_tools")),
-                fallback_for_toolsets: words(own("fallback_for_toolsets")),
+                platforms: names(fields.get("platforms")).iter().map(|name| name.to_lowercase()).collect(),
+                environments: names(fields.get("environments")),
+                requires_tools: names(own("requires_tools")),
+                requires_toolsets: names(own("requires_toolsets")),
+                fallback_for_tools: names(own("fallback_for_tools")),
+                fallback_for_toolsets: names(own("fallback_for_toolsets")),
             },
         }
     }
@@ -223,14 +223,14 @@ fn text_of(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// A list, one word, words with commas between them, or things with a name.
-fn words(value: Option<&Value>) -> Vec<String> {
+/// Reads a list, a comma-separated text, or a list of objects with a `name`.
+fn names(value: Option<&Value>) -> Vec<String> {
     let named = |item: &Value| text_of(Some(item)).or_else(|| text_of(item.get("name")));
     match value {
         Some(Value::Array(items)) => items.iter().filter_map(named).collect(),
         Some(Value::String(list)) => {
             let list = list.trim().trim_start_matches('[').trim_end_matches(']');
-            list.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+            list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
         }
         _ => Vec::new(),
     }
@@ -248,11 +248,11 @@ fn config_values(value: Option<&Value>) -> Vec<ConfigValue> {
     items.iter().filter_map(read).collect()
 }
 
-/// Any run of blanks becomes one.
+/// Replaces every run of white space by one blank.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
-#[path = "front_tests.rs"]
+#[path = "front_matter_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn paths_that_lead_elsewhere_are_refused() {
+fn unsafe_paths_are_refused() {
     for (path, want) in [
         ("a/b.md", Some("a/b.md")),
         ("./a/./b", Some("a/b")),
@@ -25,7 +25,7 @@ fn paths_that_lead_elsewhere_are_refused() {
 }
 
 #[test]
-fn one_spelling_and_one_kind_per_path() {
+fn path_has_one_spelling_and_one_kind() {
     for (first, second, is_fine) in [
         ("a/x", "a/y", true),
         ("a/x", "A/y", false),
@@ -37,14 +37,14 @@ fn one_spelling_and_one_kind_per_path() {
         ("stra\u{df}e", "strasse", true),
         ("e\u{301}", "\u{e9}", false),
     ] {
-        let mut packing = Packing::default();
-        packing.file(first, vec![], false).unwrap();
-        assert_eq!(packing.file(second, vec![], false).is_ok(), is_fine, "{first} {second}");
+        let mut builder = PackageBuilder::default();
+        builder.file(first, vec![], false).unwrap();
+        assert_eq!(builder.file(second, vec![], false).is_ok(), is_fine, "{first} {second}");
     }
 }
 
 #[test]
-fn the_skill_among_several_is_chosen_by_path() {
+fn skill_is_chosen_by_path() {
     for (paths, wanted, want) in [
         (&["SKILL.md", "scripts/x"][..], None, Some("")),
         (&["a-1.0/SKILL.md"], None, Some("a-1.0")),

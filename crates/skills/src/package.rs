@@ -1,53 +1,53 @@
-//! A skill on its way in, held in memory: nothing of it touches the disk before all of it is checked.
+//! The files of a skill in memory: nothing is written before all of them are checked.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// Entries, bytes of one file and bytes of all files that are taken at most.
+/// Maximum entries, bytes of one file and bytes of all files.
 pub(super) const MAX_ENTRIES: usize = 2_000;
 pub(super) const MAX_FILE: usize = 1024 * 1024;
 pub(super) const MAX_TOTAL: usize = 20 * 1024 * 1024;
-/// Bytes of an archive as it comes.
+/// Maximum bytes of an archive.
 pub const MAX_PACKED: usize = 20 * 1024 * 1024;
 const MAX_COMPONENT: usize = 200;
 const MAX_DEPTH: usize = 12;
 
-/// Why something is not unpacked. Nothing was written.
+/// Errors when packing or unpacking. Nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParcelError {
-    #[error("`{path}` is not a path that may be unpacked: {why}")]
+pub enum PackageError {
+    #[error("cannot unpack `{path}`: {why}")]
     Path { path: String, why: &'static str },
-    #[error("`{path}` is {what}; only plain files and folders are unpacked")]
+    #[error("cannot unpack `{path}`: it is {what}; only regular files and folders are allowed")]
     Kind { path: String, what: &'static str },
-    #[error("`{path}` and `{other}` would be the same file on some systems")]
+    #[error("`{path}` and `{other}` are the same file on some file systems")]
     Twice { path: String, other: String },
-    #[error("there are more than {limit} entries in it")]
+    #[error("more than {limit} entries")]
     Entries { limit: usize },
     #[error("`{path}` is larger than {limit} bytes")]
     FileSize { path: String, limit: usize },
-    #[error("it is larger than {limit} bytes")]
+    #[error("larger than {limit} bytes")]
     Total { limit: usize },
-    #[error("it unpacks to more than a hundred times its size")]
+    #[error("the archive expands to more than 100 times its size")]
     Bomb,
-    #[error("the archive is damaged or of an unknown kind: {0}")]
+    #[error("damaged or unsupported archive: {0}")]
     Damaged(&'static str),
-    #[error("there is no SKILL.md in it")]
+    #[error("no SKILL.md found")]
     NoSkill,
-    #[error("there are several skills in it: {}; choose one with --path", paths.join(", "))]
+    #[error("several skills found: {}; choose one with --path", paths.join(", "))]
     Several { paths: Vec<String> },
-    #[error("there is no skill at `{path}` in it{}", offered(paths))]
+    #[error("no skill at `{path}`{}", offered(paths))]
     NotThere { path: String, paths: Vec<String> },
 }
 
 fn offered(paths: &[String]) -> String {
-    if paths.is_empty() { String::new() } else { format!("; there are {}", paths.join(", ")) }
+    if paths.is_empty() { String::new() } else { format!("; found {}", paths.join(", ")) }
 }
 
-/// A file and where it goes, below the skill's folder.
+/// A file with its path relative to the skill's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedFile {
-    /// With `/` between names.
+    /// Components are separated by `/`.
     pub path: String,
     pub bytes: Vec<u8>,
     pub is_executable: bool,
@@ -55,12 +55,12 @@ pub struct PackedFile {
 
 /// The files of a skill, sorted by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Parcel {
+pub struct SkillPackage {
     pub files: Vec<PackedFile>,
 }
 
-impl Parcel {
-    /// Only what is below one folder.
+impl SkillPackage {
+    /// Returns the files below one folder.
     pub(super) fn only(self, folder: &str) -> Self {
         if folder.is_empty() {
             return self;
@@ -77,13 +77,13 @@ impl Parcel {
         std::str::from_utf8(&file.bytes).ok()
     }
 
-    /// The hash of all paths and contents.
+    /// Returns the hash of all paths and contents.
     pub fn hash(&self) -> String {
         let mut files: Vec<&PackedFile> = self.files.iter().collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut hash = Sha256::new();
         for file in files {
-            // Lengths keep a path from running into a content.
+            // Lengths separate a path from the content that follows.
             for part in [file.path.as_bytes(), &file.bytes] {
                 hash.update((part.len() as u64).to_le_bytes());
                 hash.update(part);
@@ -94,19 +94,19 @@ impl Parcel {
     }
 }
 
-/// The folder of the skill among these paths: the wanted one, or the only one.
+/// Returns the folder of the skill among these paths: the wanted one, or the only one.
 pub(super) fn choose<'a>(
     paths: impl Iterator<Item = &'a str>,
     wanted: Option<&str>,
-) -> Result<String, ParcelError> {
+) -> Result<String, PackageError> {
     let mut folders: Vec<String> = paths
         .filter_map(|path| match path.rsplit_once('/') {
-            None => (path == super::find::SKILL_FILE).then(String::new),
-            Some((folder, file)) => (file == super::find::SKILL_FILE).then(|| folder.to_owned()),
+            None => (path == super::discovery::SKILL_FILE).then(String::new),
+            Some((folder, file)) => (file == super::discovery::SKILL_FILE).then(|| folder.to_owned()),
         })
         .collect();
     folders.sort();
-    // What lies inside of a skill belongs to it.
+    // Everything inside a skill belongs to it.
     let mut outer: Vec<String> = Vec::new();
     for folder in folders {
         let is_inside = |of: &String| {
@@ -116,7 +116,7 @@ pub(super) fn choose<'a>(
             outer.push(folder);
         }
     }
-    let shown = |mut paths: Vec<String>| {
+    let first_paths = |mut paths: Vec<String>| {
         paths.truncate(20);
         paths
     };
@@ -126,56 +126,56 @@ pub(super) fn choose<'a>(
             let found: Vec<&String> = outer.iter().filter(ends).collect();
             match found.as_slice() {
                 [one] => Ok((*one).clone()),
-                _ => Err(ParcelError::NotThere { path: path.to_owned(), paths: shown(outer) }),
+                _ => Err(PackageError::NotThere { path: path.to_owned(), paths: first_paths(outer) }),
             }
         }
         None => match outer.as_slice() {
-            [] => Err(ParcelError::NoSkill),
+            [] => Err(PackageError::NoSkill),
             [one] => Ok(one.clone()),
-            _ => Err(ParcelError::Several { paths: shown(outer) }),
+            _ => Err(PackageError::Several { paths: first_paths(outer) }),
         },
     }
 }
 
-/// Takes entries one by one and refuses what may not come in.
+/// Collects entries one by one and refuses unsafe ones.
 #[derive(Debug, Default)]
-pub(super) struct Packing {
+pub(super) struct PackageBuilder {
     entries: usize,
     total: usize,
-    /// How every file and folder is spelled, by what some systems make of it.
-    spelled: HashMap<String, (String, Is)>,
+    /// Spelling and kind of every path, by its case-folded form.
+    spelled: HashMap<String, (String, EntryKind)>,
     files: Vec<PackedFile>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Is {
+enum EntryKind {
     File,
     Folder,
 }
 
-impl Packing {
-    /// Counts an entry, whatever it is.
-    pub(super) fn count(&mut self) -> Result<(), ParcelError> {
+impl PackageBuilder {
+    /// Counts an entry of any kind.
+    pub(super) fn count(&mut self) -> Result<(), PackageError> {
         self.entries += 1;
-        if self.entries > MAX_ENTRIES { Err(ParcelError::Entries { limit: MAX_ENTRIES }) } else { Ok(()) }
+        if self.entries > MAX_ENTRIES { Err(PackageError::Entries { limit: MAX_ENTRIES }) } else { Ok(()) }
     }
 
-    /// Bytes that a file may have that comes next.
-    pub(super) fn check_size(&self, path: &str, size: u64) -> Result<usize, ParcelError> {
+    /// Checks the size of the next file and returns it.
+    pub(super) fn check_size(&self, path: &str, size: u64) -> Result<usize, PackageError> {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         if size > MAX_FILE {
-            return Err(ParcelError::FileSize { path: shown(path), limit: MAX_FILE });
+            return Err(PackageError::FileSize { path: escaped(path), limit: MAX_FILE });
         }
-        if self.total + size > MAX_TOTAL { Err(ParcelError::Total { limit: MAX_TOTAL }) } else { Ok(size) }
+        if self.total + size > MAX_TOTAL { Err(PackageError::Total { limit: MAX_TOTAL }) } else { Ok(size) }
     }
 
-    pub(super) fn folder(&mut self, path: &str) -> Result<(), ParcelError> {
+    pub(super) fn folder(&mut self, path: &str) -> Result<(), PackageError> {
         let path = path.trim_end_matches('/');
         if path.is_empty() || path == "." {
             return Ok(());
         }
         let path = checked(path)?;
-        self.spell(&path, Is::Folder)
+        self.spell(&path, EntryKind::Folder)
     }
 
     pub(super) fn file(
@@ -183,81 +183,85 @@ impl Packing {
         path: &str,
         bytes: Vec<u8>,
         is_executable: bool,
-    ) -> Result<(), ParcelError> {
+    ) -> Result<(), PackageError> {
         self.check_size(path, bytes.len() as u64)?;
         let path = checked(path)?;
-        self.spell(&path, Is::File)?;
+        self.spell(&path, EntryKind::File)?;
         self.total += bytes.len();
-        if !path.split('/').any(super::find::is_ignored) {
+        if !path.split('/').any(super::discovery::is_ignored) {
             self.files.push(PackedFile { path, bytes, is_executable });
         }
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Parcel {
+    pub(super) fn finish(mut self) -> SkillPackage {
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
-        Parcel { files: self.files }
+        SkillPackage { files: self.files }
     }
 
-    /// Notes a path and the folders above it, each under one spelling and as one kind.
-    fn spell(&mut self, path: &str, is: Is) -> Result<(), ParcelError> {
+    /// Records a path and its parent folders, each with one spelling and one kind.
+    fn spell(&mut self, path: &str, kind: EntryKind) -> Result<(), PackageError> {
         for (at, _) in path.match_indices('/') {
-            self.spell_one(&path[..at], Is::Folder)?;
+            self.spell_one(&path[..at], EntryKind::Folder)?;
         }
-        self.spell_one(path, is)
+        self.spell_one(path, kind)
     }
 
-    fn spell_one(&mut self, path: &str, is: Is) -> Result<(), ParcelError> {
+    fn spell_one(&mut self, path: &str, kind: EntryKind) -> Result<(), PackageError> {
         let earlier = self.spelled.get(&folded(path));
         match earlier {
             None => {
-                self.spelled.insert(folded(path), (path.to_owned(), is));
+                self.spelled.insert(folded(path), (path.to_owned(), kind));
                 Ok(())
             }
-            Some((spelled, Is::Folder)) if spelled == path && is == Is::Folder => Ok(()),
-            Some((spelled, _)) => Err(ParcelError::Twice { path: path.to_owned(), other: spelled.clone() }),
+            Some((spelled, EntryKind::Folder)) if spelled == path && kind == EntryKind::Folder => Ok(()),
+            Some((spelled, _)) => Err(PackageError::Twice { path: path.to_owned(), other: spelled.clone() }),
         }
     }
 }
 
-/// The path, if it stays where it belongs on every system.
-fn checked(path: &str) -> Result<String, ParcelError> {
-    let refuse = |why| Err(ParcelError::Path { path: shown(path), why });
+/// Checks that a path stays inside its folder on every system.
+fn checked(path: &str) -> Result<String, PackageError> {
+    let refuse = |why| Err(PackageError::Path { path: escaped(path), why });
     if path.starts_with('/') || path.starts_with('~') {
-        return refuse("it is absolute");
+        return refuse("the path is absolute");
     }
     if path.contains('\\') || path.contains(':') {
-        return refuse("it has a backslash or a colon in it");
+        return refuse("the path contains a backslash or a colon");
     }
     let mut names = Vec::new();
     for name in path.split('/') {
         match name {
             "." => {}
-            "" => return refuse("it has an empty name in it"),
-            ".." => return refuse("it leads out of the folder"),
-            name if name.len() > MAX_COMPONENT => return refuse("a name in it is too long"),
-            name if name.chars().any(char::is_control) => return refuse("it has control characters in it"),
-            name if name.ends_with([' ', '.']) => return refuse("a name in it ends with a blank or a dot"),
+            "" => return refuse("the path has an empty component"),
+            ".." => return refuse("the path leads out of the folder"),
+            name if name.len() > MAX_COMPONENT => return refuse("a path component is too long"),
+            name if name.chars().any(char::is_control) => {
+                return refuse("the path contains control characters");
+            }
+            name if name.ends_with([' ', '.']) => {
+                return refuse("a path component ends with a blank or a dot");
+            }
             name => names.push(name),
         }
     }
     match names.len() {
-        0 => refuse("it names nothing"),
-        depth if depth > MAX_DEPTH => refuse("it is too deep"),
+        0 => refuse("the path is empty"),
+        depth if depth > MAX_DEPTH => refuse("the path is too deep"),
         _ => Ok(names.join("/")),
     }
 }
 
-/// What a file system that does not tell large letters from small ones makes of a path.
+/// Returns the path as a case-insensitive, normalising file system compares it.
 fn folded(path: &str) -> String {
     let lower: String = path.chars().flat_map(char::to_lowercase).collect();
     ComposingNormalizerBorrowed::new_nfkc().normalize(&lower).into_owned()
 }
 
-fn shown(path: &str) -> String {
+fn escaped(path: &str) -> String {
     path.chars().take(120).flat_map(char::escape_debug).collect()
 }
 
 #[cfg(test)]
-#[path = "parcel_tests.rs"]
+#[path = "package_tests.rs"]
 mod tests;

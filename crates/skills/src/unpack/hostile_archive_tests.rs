@@ -1,4 +1,4 @@
-//! Archives that try to write elsewhere, to fill the disk or to look like something else.
+//! Hostile archives: path traversal, archive bombs, ambiguous entries, damage.
 
 use super::*;
 use flate2::Compression;
@@ -75,12 +75,12 @@ fn zip(entries: &[(&str, u32, &[u8])]) -> Vec<u8> {
     out
 }
 
-fn paths(parcel: &Parcel) -> Vec<&str> {
-    parcel.files.iter().map(|file| file.path.as_str()).collect()
+fn paths(package: &SkillPackage) -> Vec<&str> {
+    package.files.iter().map(|file| file.path.as_str()).collect()
 }
 
 #[test]
-fn honest_archives_of_every_kind_are_the_same_parcel() {
+fn all_archive_formats_give_the_same_package() {
     let plain = tar(&[
         (b'g', "pax_global_header", b"18 comment=1234567\n"),
         (b'5', "a-1.0/", b""),
@@ -116,7 +116,7 @@ fn names_with_a_nul_are_refused() {
 }
 
 #[test]
-fn long_names_are_read_and_checked() {
+fn long_names_are_decoded_and_checked() {
     let long = format!("a/{}/SKILL.md", "n".repeat(120));
     let record = format!("path={long}\n");
     let length = record.len() + 4;
@@ -126,57 +126,57 @@ fn long_names_are_read_and_checked() {
         assert_eq!(paths(&unpack(&archive).unwrap()), [long.as_str()]);
     }
     let sneaky = tar(&[(b'L', "note", b"../../etc/cron.d/x"), (b'0', "short", b"x")]);
-    assert!(matches!(unpack(&sneaky), Err(ParcelError::Path { .. })));
+    assert!(matches!(unpack(&sneaky), Err(PackageError::Path { .. })));
     let sneaky = tar(&[(b'x', "note", b"16 path=../../x\n"), (b'0', "short", b"x")]);
     assert!(unpack(&sneaky).is_err());
 }
 
 #[test]
-fn nothing_leaves_the_folder_and_nothing_but_files_comes_in() {
+fn unsafe_paths_and_special_files_are_refused() {
     let outside = ["../x", "/etc/x", "a/../../x", "..\\x", "C:\\x", "a/./../../x"];
     for path in outside {
-        let refused = |archive: &[u8]| matches!(unpack(archive), Err(ParcelError::Path { .. }));
+        let refused = |archive: &[u8]| matches!(unpack(archive), Err(PackageError::Path { .. }));
         assert!(refused(&tar(&[(b'0', "SKILL.md", b"x"), (b'0', path, b"x")])), "{path}");
         assert!(refused(&zip(&[("SKILL.md", 0, b"x"), (path, 0, b"x")])), "{path}");
     }
     for kind in *b"123456" {
         let refused = unpack(&tar(&[(kind, "x", b"")]));
-        assert_eq!(matches!(refused, Err(ParcelError::Kind { .. })), kind != b'5', "{kind}: {refused:?}");
+        assert_eq!(matches!(refused, Err(PackageError::Kind { .. })), kind != b'5', "{kind}: {refused:?}");
     }
     let link = zip(&[("x", 0o120_777, b"/etc/passwd")]);
-    assert!(matches!(unpack(&link), Err(ParcelError::Kind { what: "a link", .. })));
+    assert!(matches!(unpack(&link), Err(PackageError::Kind { what: "a link", .. })));
     for (one, other) in [("SKILL.md", "skill.MD"), ("a/x", "A/y"), ("x", "x/y")] {
         assert!(matches!(
             unpack(&tar(&[(b'0', one, b"1"), (b'0', other, b"2")])),
-            Err(ParcelError::Twice { .. })
+            Err(PackageError::Twice { .. })
         ));
-        assert!(matches!(unpack(&zip(&[(one, 0, b"1"), (other, 0, b"2")])), Err(ParcelError::Twice { .. })));
+        assert!(matches!(unpack(&zip(&[(one, 0, b"1"), (other, 0, b"2")])), Err(PackageError::Twice { .. })));
     }
 }
 
 #[test]
-fn bombs_and_crowds_are_refused_early() {
+fn archive_bombs_and_too_many_entries_are_refused() {
     let zeros = vec![0_u8; 900 * 1024];
     let many: Vec<(u8, String)> = (0..30).map(|at| (b'0', format!("f{at}"))).collect();
     let large: Vec<(u8, &str, &[u8])> =
         many.iter().map(|(kind, path)| (*kind, path.as_str(), zeros.as_slice())).collect();
-    assert_eq!(unpack(&gzip(&tar(&large))), Err(ParcelError::Bomb));
+    assert_eq!(unpack(&gzip(&tar(&large))), Err(PackageError::Bomb));
     let large_zip: Vec<(&str, u32, &[u8])> =
         many.iter().map(|(_, path)| (path.as_str(), 0, zeros.as_slice())).collect();
-    assert_eq!(unpack(&zip(&large_zip)), Err(ParcelError::Total { limit: MAX_TOTAL }));
+    assert_eq!(unpack(&zip(&large_zip)), Err(PackageError::Total { limit: MAX_TOTAL }));
     let huge = vec![0_u8; MAX_FILE + 1];
-    let too_large = |result| matches!(result, Err(ParcelError::FileSize { .. }));
+    let too_large = |result| matches!(result, Err(PackageError::FileSize { .. }));
     assert!(too_large(unpack(&tar(&[(b'0', "x", &huge)]))));
     assert!(too_large(unpack(&zip(&[("x", 0, &huge)]))));
 
     // The first thousands differ, so that it is their number that is refused.
     let names: Vec<String> = (0..3_000).map(|at| format!("d/{at}")).collect();
     let mut crowd: Vec<u8> = names.iter().flat_map(|name| tar_entry(b'0', name, b"")).collect();
-    let crowded = Err(ParcelError::Entries { limit: super::super::parcel::MAX_ENTRIES });
+    let crowded = Err(PackageError::Entries { limit: super::super::package::MAX_ENTRIES });
     assert_eq!(unpack(&crowd), crowded);
     crowd.extend(tar_entry(b'0', "d/2999", b"").repeat(97_000));
-    assert!(matches!(unpack(&crowd), Err(ParcelError::Total { .. })), "51 MB as they come");
-    assert_eq!(unpack(&gzip(&crowd)), Err(ParcelError::Total { limit: MAX_TOTAL }));
+    assert!(matches!(unpack(&crowd), Err(PackageError::Total { .. })), "51 MB as they come");
+    assert_eq!(unpack(&gzip(&crowd)), Err(PackageError::Total { limit: MAX_TOTAL }));
     let crowd: Vec<(&str, u32, &[u8])> = names.iter().map(|name| (name.as_str(), 0, &b""[..])).collect();
     let mut crowd = zip(&crowd);
     assert_eq!(unpack(&crowd), crowded);
@@ -187,18 +187,18 @@ fn bombs_and_crowds_are_refused_early() {
 }
 
 #[test]
-fn a_zip_whose_entries_share_their_bytes_is_a_bomb() {
+fn zip_with_overlapping_entries_is_refused() {
     // Both entries of the directory point to the first file.
     let honest = zip(&[("a", 0, &[7; 50]), ("a", 0, &[7; 50])]);
     assert!(unpack(&honest).is_err(), "one name twice");
     let mut lying = zip(&[("a", 0, b"one"), ("b", 0, b"two")]);
     let directory = lying.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
     lying[directory + 42..directory + 46].fill(0);
-    assert!(matches!(unpack(&lying), Err(ParcelError::Damaged(_))), "its name is another one");
+    assert!(matches!(unpack(&lying), Err(PackageError::Damaged(_))), "its name is another one");
 }
 
 #[test]
-fn whatever_is_cut_or_changed_is_an_error_and_no_panic() {
+fn truncated_or_damaged_archive_does_not_panic() {
     let archives = [
         tar(&[(b'0', "SKILL.md", SKILL.as_bytes()), (b'x', "n", b"16 path=abc/def\n"), (b'0', "y", b"z")]),
         zip(&[("SKILL.md", 0, SKILL.as_bytes()), ("b", 0, b"c")]),

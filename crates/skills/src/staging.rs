@@ -1,9 +1,10 @@
-//! Writing below the skills folder so that a reader, or a crash, never sees half of anything.
+//! Atomic writes below the skills folder.
 //!
-//! Whole folders are put together in `.hub/staging` and renamed into place. One process changes
-//! skills at a time; whoever comes next removes what a dead one left in the staging folder.
+//! Whole folders are written to `.hub/staging` and renamed into place, so that a reader or a crash never
+//! sees a partial skill. One process changes skills at a time; the next one removes what a dead process
+//! left in the staging folder.
 
-use super::parcel::PackedFile;
+use super::package::PackedFile;
 use super::{SkillError, skills_dir};
 use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, sweep_abandoned};
 use rustix::fs::{FlockOperation, RenameFlags};
@@ -12,37 +13,37 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The right to change skills of a home, until it is dropped.
+/// Exclusive access to the skills of a home, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Workshop {
+pub(super) struct StagingArea {
     root: PathBuf,
     _lock: File,
 }
 
-impl Workshop {
-    /// Waits for others, and clears away what was never finished.
-    pub(super) fn enter(home: &Path) -> Result<Self, SkillError> {
+impl StagingArea {
+    /// Waits for the lock and clears the staging folder.
+    pub(super) fn lock(home: &Path) -> Result<Self, SkillError> {
         let root = skills_dir(home);
         let hub = root.join(".hub");
         make_dir(&hub)?;
         let lock = File::open(&hub).map_err(SkillError::io("open", &hub))?;
         rustix::fs::flock(&lock, FlockOperation::LockExclusive)
             .map_err(|error| SkillError::io("lock", &hub)(error.into()))?;
-        let workshop = Self { root, _lock: lock };
-        clear(&workshop.staging())?;
-        Ok(workshop)
+        let area = Self { root, _lock: lock };
+        clear(&area.dir())?;
+        Ok(area)
     }
 
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    fn staging(&self) -> PathBuf {
+    fn dir(&self) -> PathBuf {
         self.root.join(".hub").join("staging")
     }
 
-    /// Puts a folder with these files at `target`, in one step. What is there already is replaced
-    /// in the same step if that is wanted, and refused otherwise.
+    /// Creates the folder `target` with these files, in one step. An existing folder is exchanged in the
+    /// same step if `replaces` is set, and an error otherwise.
     pub(super) fn place(
         &self,
         files: &[PackedFile],
@@ -51,7 +52,7 @@ impl Workshop {
     ) -> Result<(), SkillError> {
         let above = target.parent().unwrap_or(&self.root);
         make_dir(above)?;
-        let staged = self.staging().join("new");
+        let staged = self.dir().join("new");
         make_dir(&staged)?;
         for file in files {
             write_new(&staged, file)?;
@@ -60,19 +61,19 @@ impl Workshop {
         let flags = if replaces && target.exists() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
         let here = rustix::fs::CWD;
         rustix::fs::renameat_with(here, &staged, here, target, flags)
-            .map_err(|error| SkillError::io("put the skill at", target)(error.into()))?;
+            .map_err(|error| SkillError::io("create", target)(error.into()))?;
         sync_dir(above)?;
-        clear(&self.staging())
+        clear(&self.dir())
     }
 
-    /// Takes a folder away, in one step.
-    pub(super) fn take_away(&self, dir: &Path) -> Result<(), SkillError> {
-        let staging = self.staging();
+    /// Removes a folder, in one step.
+    pub(super) fn remove_folder(&self, dir: &Path) -> Result<(), SkillError> {
+        let staging = self.dir();
         make_dir(&staging)?;
         std::fs::rename(dir, staging.join("old")).map_err(SkillError::io("remove", dir))?;
         let above = dir.parent().unwrap_or(&self.root);
         sync_dir(above)?;
-        // A category that held nothing else goes with it.
+        // An empty category is removed with its last skill.
         if above != self.root {
             let _ = std::fs::remove_dir(above);
         }
@@ -80,7 +81,7 @@ impl Workshop {
     }
 }
 
-/// Replaces one file.
+/// Replaces one file atomically.
 pub(super) fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), SkillError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     make_dir(dir)?;
@@ -102,11 +103,11 @@ pub(super) fn make_dir(dir: &Path) -> Result<(), SkillError> {
     made.map_err(SkillError::io("create", dir))
 }
 
-/// Removes a folder and what is in it; one that is not there is fine. Links are not followed.
+/// Removes a folder with its content, if it exists. Links are not followed.
 pub(super) fn clear(dir: &Path) -> Result<(), SkillError> {
     match std::fs::remove_dir_all(dir) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(SkillError::io("clear away", dir)(error))
+            Err(SkillError::io("remove", dir)(error))
         }
         _ => Ok(()),
     }

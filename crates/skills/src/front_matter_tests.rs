@@ -1,18 +1,18 @@
 use super::*;
 
-fn list(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
+fn list(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 #[test]
-fn every_field_is_read() {
+fn all_fields_are_parsed() {
     let text = "---\nname: pdf-tools\ndescription: >\n  Read and\n  write PDFs.\nversion: 1.2\nlicense: MIT\nauthor: Ann\n\
         compatibility: needs qpdf\nplatforms: [Linux, macos]\nenvironments: [docker]\nprerequisites:\n  env_vars: [PDF_KEY]\n  \
         commands: [qpdf]\nrequired_environment_variables:\n  - name: PDF_KEY\n    prompt: the key\n  - OTHER\nmetadata:\n  \
         hermes:\n    tags: [pdf, office]\n    related_skills: [ocr]\n    requires_tools: [terminal]\n    \
         requires_toolsets: [file]\n    fallback_for_tools: [pdf_read]\n    fallback_for_toolsets: web\n    config:\n      \
         - key: pdf.dpi\n        description: resolution\n        default: 300\n---\n\nUse qpdf.\n";
-    let want = Front {
+    let want = FrontMatter {
         name: "pdf-tools".into(),
         description: "Read and write PDFs.".into(),
         version: Some("1.2".into()),
@@ -39,12 +39,12 @@ fn every_field_is_read() {
     };
     assert_eq!(parse(text).unwrap(), want);
     assert_eq!(body(text), "Use qpdf.\n");
-    let kept: Front = serde_json::from_str(&serde_json::to_string(&want).unwrap()).unwrap();
-    assert_eq!(kept, want, "what the cache keeps is the same");
+    let kept: FrontMatter = serde_json::from_str(&serde_json::to_string(&want).unwrap()).unwrap();
+    assert_eq!(kept, want, "the cache keeps all fields");
 }
 
 #[test]
-fn heads_that_others_write_are_read_all_the_same() {
+fn lenient_front_matter_is_parsed() {
     for (head, name, description) in [
         ("name: a\ndescription: b", "a", "b"),
         ("name: a\r\ndescription: b\r", "a", "b"),
@@ -52,24 +52,28 @@ fn heads_that_others_write_are_read_all_the_same() {
         ("name: 'a'\ndescription: \"b: c\"\nunknown: {x: 1}", "a", "b: c"),
         ("name: 7zip\ndescription: |\n  two\n  lines", "7zip", "two lines"),
     ] {
-        let front = parse(&format!("---\n{head}\n---\nbody")).unwrap();
-        assert_eq!((front.name.as_str(), front.description.as_str()), (name, description), "{head}");
+        let front_matter = parse(&format!("---\n{head}\n---\nbody")).unwrap();
+        assert_eq!(
+            (front_matter.name.as_str(), front_matter.description.as_str()),
+            (name, description),
+            "{head}"
+        );
     }
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn error_names_the_invalid_part() {
     let long = "x".repeat(MAX_DESCRIPTION + 1);
     let big = format!("---\nname: a\ndescription: b\n---\n{}", "y".repeat(MAX_SKILL_CHARS));
     for (text, want) in [
-        ("# no head", "does not begin with frontmatter"),
-        ("---\nname: a\n", "has no end"),
-        ("---\nname: a\ndescription: b\n---\n \n", "nothing after the frontmatter"),
+        ("# no head", "no frontmatter at the beginning"),
+        ("---\nname: a\n", "unterminated"),
+        ("---\nname: a\ndescription: b\n---\n \n", "no instructions after"),
         ("---\ndescription: b\n---\nx", "`name` is missing"),
         ("---\nname: a\n---\nx", "`description` is missing"),
-        ("---\nname: A b\ndescription: b\n---\nx", "is no name for a skill"),
-        ("---\nname: ../up\ndescription: b\n---\nx", "is no name for a skill"),
-        ("---\nname: [1\n---\nx", "no YAML"),
+        ("---\nname: A b\ndescription: b\n---\nx", "invalid skill name"),
+        ("---\nname: ../up\ndescription: b\n---\nx", "invalid skill name"),
+        ("---\nname: [1\n---\nx", "invalid YAML"),
         ("---\n- a\n---\nx", "no fields"),
         (&format!("---\nname: {}\ndescription: b\n---\nx", "n".repeat(65)), "the limit is 64"),
         (&format!("---\nname: a\ndescription: {long}\n---\nx"), "the limit is 1024"),
