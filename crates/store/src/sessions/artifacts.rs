@@ -16,7 +16,7 @@ pub(crate) use refs::{note, note_row, release};
 pub use retention::{FileRule, PrunableFile, Reason};
 
 use super::SessionDb;
-use super::writer::Level;
+use super::connection::writer::Level;
 use crate::StoreError;
 use crate::error::Doing;
 use folder::{Copied, Entry};

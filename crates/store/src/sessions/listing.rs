@@ -3,11 +3,16 @@
 //! A conversation that was compressed went through several sessions. It is listed once, as the
 //! session it is continued in, with the start of the first.
 
-use super::encode::PARTS_MARK;
+pub(super) mod archive;
+pub(super) mod resolve;
+pub(super) mod titles;
+
+use super::SessionDb;
+use super::compaction::originals::is_original;
 use super::lineage::{compression_tip, marker, may_continue};
-use super::numbers::{count, stored};
-use super::originals::is_original;
-use super::{SessionDb, decode};
+use super::rows::counts::{count, stored};
+use super::rows::decode;
+use super::rows::encode::PARTS_MARK;
 use crate::StoreError;
 use crate::error::Doing;
 use hermes_conversation::{SessionId, shown_parts};

@@ -3,8 +3,10 @@
 //! The shared schema is made in one piece; a file with an older one is `migrate`'s work. Our own
 //! tables are only ever added.
 
-use super::index::{self, Reindexed};
-use super::numbers::stored;
+pub(super) mod migrate;
+
+use super::rows::counts::stored;
+use super::search::full_text::{self, Reindexed};
 use crate::StoreError;
 use crate::error::Doing;
 use rusqlite::Connection;
@@ -13,11 +15,11 @@ use std::path::Path;
 /// The version of the shared schema, as the Python release 0.19 writes it.
 pub(crate) const VERSION: i64 = 22;
 
-pub(crate) const TABLES: &str = include_str!("schema.sql");
-pub(crate) const INDEXES: &str = include_str!("schema_indexes.sql");
-pub(crate) const FULL_TEXT: &str = include_str!("schema_full_text.sql");
-pub(crate) const TRIGRAM_TRIGGERS: &str = include_str!("schema_trigram_triggers.sql");
-const OWN: &str = include_str!("own_tables.sql");
+pub(crate) const TABLES: &str = include_str!("schema/tables.sql");
+pub(crate) const INDEXES: &str = include_str!("schema/indexes.sql");
+pub(crate) const FULL_TEXT: &str = include_str!("schema/full_text.sql");
+pub(crate) const TRIGRAM_TRIGGERS: &str = include_str!("schema/trigram_triggers.sql");
+const OWN: &str = include_str!("schema/own_tables.sql");
 
 /// What a file turned out to hold.
 #[derive(Debug, PartialEq, Eq)]
@@ -102,7 +104,7 @@ pub(crate) fn complete(db: &Connection, path: &Path) -> Result<Option<Reindexed>
     add_columns(db).doing("create the tables")?;
     db.execute_batch(OWN).doing("create the tables")?;
     match found {
-        Found::Schema { aligned: false, .. } => index::align(db),
+        Found::Schema { aligned: false, .. } => full_text::align(db),
         _ => Ok(None),
     }
 }

@@ -1,24 +1,29 @@
 //! Finds messages by what was said in them.
 
+pub(super) mod characters;
 mod compare;
 mod context;
+mod display_text;
 mod filter;
+pub(super) mod full_text;
+pub(super) mod pair_index;
 mod plan;
+pub(super) mod query;
 mod run;
-mod shown;
 mod snippet;
 
 pub use context::ContextMessage;
 pub use filter::{SearchFilter, Sort};
 
-use super::pairs::{Known, PairIndex};
-use super::query::{self, Group, Kind};
-use super::{SessionDb, decode};
+use super::SessionDb;
+use super::rows::decode;
 use crate::StoreError;
 use crate::error::Doing;
 use filter::Scope;
 use hermes_conversation::{MessageId, SessionId};
+use pair_index::{Known, PairIndex};
 use plan::{Plan, Table};
+use query::{Group, Kind};
 use run::{Rows, Search};
 use rusqlite::{Connection, Row};
 use std::time::{Duration, Instant};

@@ -8,8 +8,10 @@
 use super::names::{may_mention, mentioned};
 use crate::StoreError;
 use crate::error::Doing;
-use crate::sessions::encode::Columns;
-use crate::sessions::{Liveness, decode, lease};
+use crate::sessions::Liveness;
+use crate::sessions::record::lease;
+use crate::sessions::rows::decode;
+use crate::sessions::rows::encode::Columns;
 use hermes_conversation::SessionId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{BTreeMap, BTreeSet};

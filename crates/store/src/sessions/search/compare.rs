@@ -1,7 +1,7 @@
 //! Compares messages with a question one by one, where no index can be asked.
 
-use crate::sessions::query::{Group, Kind, Term};
-use crate::sessions::script::{folded, is_plain};
+use super::characters::{folded, is_plain};
+use super::query::{Group, Kind, Term};
 
 /// A question, ready to be compared with many texts.
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ fn words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sessions::query::groups;
+    use crate::sessions::search::query::groups;
 
     #[test]
     fn compares_as_the_indexes_do() {

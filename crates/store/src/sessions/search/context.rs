@@ -1,9 +1,9 @@
 //! The messages around a hit, for all hits in one statement.
 
 use super::SearchHit;
-use super::shown::Shown;
-use crate::sessions::decode;
-use crate::sessions::originals::is_original;
+use super::display_text::Shown;
+use crate::sessions::compaction::originals::is_original;
+use crate::sessions::rows::decode;
 use rusqlite::Connection;
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Which messages a search looks at, and in which order it gives them.
 
-use crate::sessions::originals::is_original;
+use crate::sessions::compaction::originals::is_original;
 use hermes_conversation::SessionId;
 use rusqlite::types::Value;
 

@@ -2,8 +2,8 @@
 //!
 //! Every term is quoted, so nothing a person types is ever read as the index's own syntax.
 
-use crate::sessions::pairs::grams;
-use crate::sessions::query::{Group, Kind, Term};
+use super::pair_index::grams;
+use super::query::{Group, Kind, Term};
 
 /// A full-text table, by the name it has on a reader's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

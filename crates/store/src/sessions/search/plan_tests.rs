@@ -1,5 +1,5 @@
 use super::*;
-use crate::sessions::query::groups;
+use crate::sessions::search::query::groups;
 use proptest::prelude::*;
 use rusqlite::Connection;
 

@@ -1,15 +1,15 @@
 //! Asks the indexes, or the messages themselves.
 
 use super::compare::Comparison;
+use super::display_text::Shown;
 use super::filter::Scope;
+use super::pair_index::readable::{self, READABLE_WIDTH, Readable};
+use super::pair_index::{Known, grams};
 use super::plan::{Lead, Plan, Table};
-use super::shown::Shown;
+use super::query::Group;
 use super::{HIT_COLUMNS, HIT_WIDTH, ROLE, SearchHit, Sort, hit, snippet};
-use crate::sessions::decode;
-use crate::sessions::numbers::stored;
-use crate::sessions::pairs::readable::{self, READABLE_WIDTH, Readable};
-use crate::sessions::pairs::{Known, grams};
-use crate::sessions::query::Group;
+use crate::sessions::rows::counts::stored;
+use crate::sessions::rows::decode;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 use std::collections::HashSet;

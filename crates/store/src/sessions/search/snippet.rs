@@ -1,6 +1,6 @@
 //! A piece of a message around what was found in it, with the finds marked.
 
-use crate::sessions::script::folded;
+use super::characters::folded;
 
 const BEFORE_HIT: usize = 40;
 const LENGTH: usize = 120;

@@ -1,0 +1,70 @@
+//! What an imported session was compacted into: summaries, reports, pins, and which message is a copy of
+//! which. They name messages by the ids of the file, which may be other ones here.
+
+use super::row::{Own, Table, row_for};
+use super::write::objects;
+use super::{Ids, Session};
+use crate::sessions::record::append;
+use rusqlite::Connection;
+use rusqlite::types::Value as Stored;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+pub(super) fn insert(db: &Connection, session: &Session, ids: &Ids) -> rusqlite::Result<()> {
+    for (table, key) in
+        [(Table::Nodes, "hx_nodes"), (Table::Compactions, "hx_compactions"), (Table::Pins, "hx_pins")]
+    {
+        for given in objects(&session.columns, key) {
+            let mut row = row_for(db, table, given)?;
+            row.set("session", Stored::Text(session.id.clone()));
+            if table == Table::Nodes {
+                for end in ["first", "last"] {
+                    row.set(end, Stored::Integer(id_of(given, end, ids)));
+                }
+            }
+            row.insert(db)?;
+        }
+    }
+    link_copies(db, session, ids)
+}
+
+/// One that is not in the file was here before, under the same id.
+fn id_of(node: &Map<String, Value>, end: &str, ids: &Ids) -> i64 {
+    let known = node.get(end).and_then(Value::as_i64).unwrap_or_default();
+    ids.get(&known).copied().unwrap_or(known)
+}
+
+/// Once all messages are there. A copy of what is in another session is linked if that says the same. If
+/// not, the session came without the one it continues, and the newest copy is all there is of what was said.
+fn link_copies(db: &Connection, session: &Session, ids: &Ids) -> rusqlite::Result<()> {
+    let mut alone: HashMap<i64, i64> = HashMap::new();
+    for message in session.messages.iter().rev() {
+        let copy = message.get("id").and_then(Value::as_i64).and_then(|known| ids.get(&known));
+        let of = Own::of(message).filter(Own::is_made).and_then(|own| own.copy_of());
+        let (Some(&copy), Some(of)) = (copy, of) else { continue };
+        if let Some(inside) = ids.get(&of).or_else(|| alone.get(&of)) {
+            link(db, copy, *inside)?;
+        } else if says_the_same(db, copy, of)? {
+            link(db, copy, of)?;
+        } else {
+            alone.insert(of, copy);
+            db.prepare_cached("UPDATE hx_message_ext SET made = 0 WHERE message_id = ?1")?.execute([copy])?;
+            append::queue(db, copy, "put")?;
+        }
+    }
+    Ok(())
+}
+
+fn link(db: &Connection, copy: i64, original: i64) -> rusqlite::Result<usize> {
+    db.prepare_cached("UPDATE hx_message_ext SET copy_of = ?2 WHERE message_id = ?1")?
+        .execute([copy, original])
+}
+
+fn says_the_same(db: &Connection, copy: i64, other: i64) -> rusqlite::Result<bool> {
+    db.prepare_cached(
+        "SELECT 1 FROM messages AS a JOIN messages AS b ON b.id = ?2
+         WHERE a.id = ?1 AND a.session_id <> b.session_id AND a.role = b.role AND a.content IS b.content
+           AND a.tool_calls IS b.tool_calls",
+    )?
+    .exists([copy, other])
+}

@@ -1,0 +1,182 @@
+//! Names that people give to sessions: clean, short and unique.
+
+use crate::StoreError;
+use crate::error::Doing;
+use crate::sessions::SessionDb;
+use crate::sessions::connection::writer::Level;
+use hermes_conversation::SessionId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// The longest title, in characters.
+pub const MAX_TITLE: usize = 100;
+
+/// A title without invisible characters and needless space; `None` when nothing is left.
+pub fn sanitize_title(title: &str) -> Result<Option<String>, StoreError> {
+    let visible: String = title.chars().filter(|&c| !is_invisible(c)).collect();
+    let words: Vec<_> = visible.split_whitespace().collect();
+    let clean = words.join(" ");
+    match clean.chars().count() {
+        0 => Ok(None),
+        length if length > MAX_TITLE => Err(StoreError::TitleTooLong { length, limit: MAX_TITLE }),
+        _ => Ok(Some(clean)),
+    }
+}
+
+/// Control characters, and those that hide or turn around their neighbours.
+fn is_invisible(c: char) -> bool {
+    (c.is_control() && !c.is_whitespace())
+        || matches!(c, '\u{061c}' | '\u{180e}' | '\u{feff}' | '\u{fff9}'..='\u{fffc}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+}
+
+/// `base` and N of `base #N`; 1 for a title without a number.
+pub(crate) fn numbered(title: &str) -> (&str, u64) {
+    title
+        .rsplit_once(" #")
+        .and_then(|(base, number)| {
+            let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+            Some((base, number.parse().ok().filter(|_| digits)?))
+        })
+        .unwrap_or((title, 1))
+}
+
+impl SessionDb {
+    /// Gives a session a title, or takes it away when nothing visible is left of it. Returns the
+    /// title as stored.
+    pub async fn set_title(&self, id: &SessionId, title: &str) -> Result<Option<String>, StoreError> {
+        let title = sanitize_title(title)?;
+        let id = id.clone();
+        self.write(Level::Normal, move |db| {
+            set(db, &id, title.as_deref())?;
+            Ok(title)
+        })
+        .await
+    }
+
+    /// Gives a session a title unless it has one; tells whether it did. For titles that nobody
+    /// asked for: a person's own is never overwritten.
+    pub async fn set_title_if_none(&self, id: &SessionId, title: &str) -> Result<bool, StoreError> {
+        let Some(title) = sanitize_title(title)? else { return Ok(false) };
+        let id = id.clone();
+        self.write(Level::Normal, move |db| {
+            let is_untitled = db
+                .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1 AND COALESCE(title, '') = ''")
+                .and_then(|mut find| find.exists([id.as_str()]))
+                .doing("look for a title")?;
+            if is_untitled {
+                set(db, &id, Some(&title))?;
+            }
+            Ok(is_untitled)
+        })
+        .await
+    }
+
+    /// A title for the next of its kind: `base` if free, else `base #2`, `base #3` and so on.
+    pub async fn next_title(&self, base: &str) -> Result<String, StoreError> {
+        let base = numbered(base).0.to_owned();
+        self.read(move |db| {
+            let taken = titles_like(db, &base).doing("read the titles")?;
+            let highest = taken.iter().map(|(_, title)| numbered(title).1).max();
+            Ok(match highest {
+                None => base,
+                Some(highest) => format!("{base} #{}", highest + 1),
+            })
+        })
+        .await
+    }
+}
+
+fn set(db: &Connection, id: &SessionId, title: Option<&str>) -> Result<(), StoreError> {
+    if let Some(title) = title {
+        free_title(db, id, title)?;
+    }
+    let changed = db
+        .execute("UPDATE sessions SET title = ?2 WHERE id = ?1", params![id.as_str(), title])
+        .doing("set a title")?;
+    match changed {
+        0 => Err(StoreError::UnknownSession { wanted: id.to_string() }),
+        _ => Ok(()),
+    }
+}
+
+/// Sessions titled `base` or `base #N`, newest first.
+pub(crate) fn titles_like(db: &Connection, base: &str) -> rusqlite::Result<Vec<(SessionId, String)>> {
+    let mut find = db.prepare_cached(
+        "SELECT id, title FROM sessions
+         WHERE title IS NOT NULL AND substr(title, 1, length(?1)) = ?1 ORDER BY started_at DESC, rowid DESC",
+    )?;
+    let found = find.query_map([base], |row| Ok((SessionId::new(row.get::<_, String>(0)?), row.get(1)?)))?;
+    let all: Vec<(SessionId, String)> = found.collect::<rusqlite::Result<_>>()?;
+    Ok(all.into_iter().filter(|(_, title)| title == base || numbered(title).0 == base).collect())
+}
+
+/// Makes sure that nobody else has the title. A session that this one continues after a
+/// compression hands it over.
+fn free_title(db: &Connection, id: &SessionId, title: &str) -> Result<(), StoreError> {
+    let owner: Option<String> = db
+        .query_row(
+            "SELECT id FROM sessions WHERE title = ?1 AND id <> ?2",
+            params![title, id.as_str()],
+            |row| row.get(0),
+        )
+        .optional()
+        .doing("look for a title")?;
+    let Some(owner) = owner else { return Ok(()) };
+    if !continues(db, id, &owner).doing("look for a title")? {
+        return Err(StoreError::TitleTaken { title: title.to_owned(), owner: SessionId::new(owner) });
+    }
+    db.execute("UPDATE sessions SET title = NULL WHERE id = ?1", [owner]).doing("hand over a title")?;
+    Ok(())
+}
+
+/// Whether `id` descends from `ancestor` through compressions only.
+fn continues(db: &Connection, id: &SessionId, ancestor: &str) -> rusqlite::Result<bool> {
+    db.query_row(
+        "WITH RECURSIVE line(id, depth) AS (
+             SELECT parent_session_id, 1 FROM sessions WHERE id = ?1
+             UNION ALL
+             SELECT s.parent_session_id, depth + 1 FROM line JOIN sessions AS s ON s.id = line.id
+             WHERE s.end_reason = 'compression' AND depth < 100)
+         SELECT EXISTS (SELECT 1 FROM line JOIN sessions AS s ON s.id = line.id
+                        WHERE s.id = ?2 AND s.end_reason = 'compression')",
+        params![id.as_str(), ancestor],
+        |row| row.get(0),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_cleaned_as_in_the_python_release() {
+        for (title, want) in [
+            ("Hi", Some("Hi")),
+            ("", None),
+            ("x\u{200b}y", Some("xy")),
+            ("\u{202e}abc", Some("abc")),
+            ("  a \t\n b  ", Some("a b")),
+            ("a\u{0}b\u{7f}", Some("ab")),
+            ("\u{200b} \u{feff}", None),
+        ] {
+            assert_eq!(sanitize_title(title).unwrap().as_deref(), want, "{title:?}");
+        }
+        assert!(sanitize_title(&"é".repeat(MAX_TITLE)).is_ok());
+        let error = sanitize_title(&"x".repeat(101)).unwrap_err();
+        assert_eq!(error.to_string(), "a title has at most 100 characters, this one has 101");
+    }
+
+    #[test]
+    fn numbers_are_read_from_the_end() {
+        for (title, want) in [
+            ("plan", ("plan", 1)),
+            ("plan #2", ("plan", 2)),
+            ("plan #2 #3", ("plan #2", 3)),
+            ("plan #", ("plan #", 1)),
+            ("plan #+2", ("plan #+2", 1)),
+            ("plan#2", ("plan#2", 1)),
+        ] {
+            assert_eq!(numbered(title), want, "{title}");
+        }
+    }
+}

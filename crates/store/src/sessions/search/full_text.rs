@@ -1,0 +1,161 @@
+//! Brings the full-text index up to date with the messages.
+//!
+//! A message's own transaction only leaves a note in `hx_outbox`. The notes are worked off here,
+//! in small pieces, when someone searches or when the program leaves; never during a turn. When
+//! the index cannot be written the notes stay, and messages are kept all the same.
+
+mod align;
+mod rebuild;
+
+pub use align::Reindexed;
+pub(crate) use align::align;
+
+use super::pair_index::readable::{self, Readable};
+use crate::StoreError;
+use crate::error::Doing;
+use crate::sessions::SessionDb;
+use crate::sessions::connection::writer::Level;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::time::{Duration, Instant};
+
+/// Notes per transaction, so that a message never waits long behind the index.
+const PIECE: u32 = 50;
+/// And at most this long, because a single message may be large.
+const PIECE_TIME: Duration = Duration::from_millis(20);
+
+/// What a [`drain`](SessionDb::drain) did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Drained {
+    pub indexed: usize,
+    /// Whether the index now knows every message.
+    pub complete: bool,
+}
+
+impl SessionDb {
+    /// Indexes waiting messages for at most about `max`. An index that cannot be written is an
+    /// error here and nowhere else.
+    pub async fn drain(&self, max: Duration) -> Result<Drained, StoreError> {
+        // Most of the time there is nothing to do, and finding out needs no write.
+        if self.read(is_empty).await? {
+            return Ok(Drained { indexed: 0, complete: true });
+        }
+        self.work_off(max).await
+    }
+
+    /// For a program that leaves: indexes what waits, for at most about `max`, and leaves a log
+    /// behind that the next start reads quickly. Does not wait for other programs much longer.
+    pub async fn leave(&self, max: Duration) {
+        let tidy_up = async {
+            // An index that is behind catches up at the next search.
+            let _ = self.work_off(max).await;
+            self.shared.writer.tidy().await;
+        };
+        let _ = tokio::time::timeout(max * 2, tidy_up).await;
+    }
+
+    async fn work_off(&self, max: Duration) -> Result<Drained, StoreError> {
+        let deadline = Instant::now() + max;
+        let mut drained = Drained::default();
+        while !drained.complete {
+            let piece = self.one_piece().await?;
+            drained.indexed += piece.indexed;
+            drained.complete = piece.complete;
+            if Instant::now() >= deadline {
+                break;
+            }
+        }
+        Ok(drained)
+    }
+
+    /// Works off some notes. Deleted messages also leave the index of pairs.
+    async fn one_piece(&self) -> Result<Drained, StoreError> {
+        let Piece { drained, dropped } = self.write(Level::Normal, piece).await?;
+        if !dropped.is_empty() {
+            let pairs = self.shared.pairs.clone();
+            let forgotten = tokio::task::spawn_blocking(move || pairs.forget(&dropped)).await;
+            forgotten.map_err(|_| StoreError::Stopped)?;
+        }
+        Ok(drained)
+    }
+}
+
+struct Piece {
+    drained: Drained,
+    dropped: Vec<i64>,
+}
+
+fn is_empty(db: &Connection) -> Result<bool, StoreError> {
+    db.prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM hx_outbox)")
+        .and_then(|mut find| find.query_row([], |row| row.get(0)))
+        .doing("read the index queue")
+}
+
+struct Note {
+    id: i64,
+    message: i64,
+    put: bool,
+}
+
+fn piece(db: &Connection) -> Result<Piece, StoreError> {
+    let notes = oldest_notes(db).doing("read the index queue")?;
+    let started = Instant::now();
+    let mut indexed = 0;
+    let mut dropped = Vec::new();
+    for note in &notes {
+        reindex(db, note).doing("update the search index")?;
+        indexed += 1;
+        dropped.extend((!note.put).then_some(note.message));
+        if started.elapsed() > PIECE_TIME {
+            break;
+        }
+    }
+    Ok(Piece { drained: Drained { indexed, complete: is_empty(db)? }, dropped })
+}
+
+fn oldest_notes(db: &Connection) -> rusqlite::Result<Vec<Note>> {
+    db.prepare_cached("SELECT id, message_id, op = 'put' FROM hx_outbox ORDER BY id LIMIT ?1")?
+        .query_map([PIECE], |row| Ok(Note { id: row.get(0)?, message: row.get(1)?, put: row.get(2)? }))?
+        .collect()
+}
+
+/// Doing it twice does no harm: the old entry goes first, and a message that no longer exists
+/// leaves none.
+fn reindex(db: &Connection, note: &Note) -> rusqlite::Result<()> {
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([note.message])?;
+    }
+    if note.put {
+        db.prepare_cached(&format!("INSERT INTO messages_fts (rowid, content) {STORED}"))?
+            .execute([note.message])?;
+        put_trigrams(db, note.message)?;
+    }
+    db.prepare_cached("DELETE FROM hx_outbox WHERE id = ?1")?.execute(params![note.id])?;
+    Ok(())
+}
+
+/// The text of message `?1` as the triggers of the shared schema put it together.
+const STORED: &str =
+    "SELECT id, COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '') AS text
+     FROM messages WHERE id = ?1";
+
+/// Text with a NUL byte has other trigrams in other versions of SQLite, so its readable form is entered
+/// instead.
+fn put_trigrams(db: &Connection, message: i64) -> rusqlite::Result<()> {
+    let entered = db
+        .prepare_cached(&format!(
+            "INSERT INTO messages_fts_trigram (rowid, content) SELECT id, text FROM ({STORED}) WHERE instr(text, char(0)) = 0"
+        ))?
+        .execute([message])?;
+    if entered == 1 {
+        return Ok(());
+    }
+    let readable = db
+        .prepare_cached(&format!("SELECT {} FROM messages AS m WHERE id = ?1", readable::COLUMNS))?
+        .query_row([message], |row| Readable::from_row(row, 0))
+        .optional()?;
+    if let Some(readable) = readable {
+        db.prepare_cached("INSERT INTO messages_fts_trigram (rowid, content) VALUES (?1, ?2)")?
+            .execute(params![message, readable.text.replace('\0', " ")])?;
+    }
+    Ok(())
+}

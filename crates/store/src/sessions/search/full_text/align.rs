@@ -1,0 +1,168 @@
+//! Makes the trigram table independent of the SQLite version that reads it.
+//!
+//! The tokenizer of SQLite 3.40 ends at a NUL byte, with which structured content begins; newer ones read
+//! on. A deletion tokenizes the stored text again, so a row that one version entered and another one deletes
+//! leaves entries behind. No text in the table has a NUL from here on: the triggers cut it off, and rows
+//! entered before are brought in line once, when the triggers are replaced.
+
+use super::rebuild::start_anew;
+use crate::StoreError;
+use crate::error::Doing;
+use crate::sessions::record::append;
+use crate::sessions::rows::counts::stored;
+use crate::sessions::schema;
+use rusqlite::{Connection, params};
+
+/// The part of the search index that was made anew because SQLite versions read it differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reindexed {
+    /// This many messages.
+    Messages(u64),
+    /// All of it: it had entries that belong to no message.
+    Everything,
+}
+
+/// Replaces the triggers that let NUL bytes into the trigram table and aligns its rows. Runs inside a write
+/// transaction, after our own tables were made.
+pub(crate) fn align(db: &Connection) -> Result<Option<Reindexed>, StoreError> {
+    let done = match align_rows(db).doing("align the search index")? {
+        Some(0) => None,
+        Some(rows) => Some(Reindexed::Messages(rows)),
+        None => {
+            start_anew(db)?;
+            Some(Reindexed::Everything)
+        }
+    };
+    db.execute_batch(
+        "DROP TRIGGER IF EXISTS messages_fts_trigram_insert; DROP TRIGGER IF EXISTS messages_fts_trigram_update;",
+    )
+    .and_then(|()| db.execute_batch(schema::TRIGRAM_TRIGGERS))
+    .doing("replace the index triggers")?;
+    Ok(done)
+}
+
+/// The number of rows brought in line; `None` if only a rebuild helps.
+fn align_rows(db: &Connection) -> rusqlite::Result<Option<u64>> {
+    if !totals_agree(db).unwrap_or(false) {
+        return Ok(None);
+    }
+    let mut find = db.prepare(
+        "SELECT c.id, c.c0, d.sz FROM messages_fts_trigram_content AS c
+         JOIN messages_fts_trigram_docsize AS d ON d.id = c.id WHERE instr(c.c0, char(0)) > 0",
+    )?;
+    let mut rows = find.query([])?;
+    let mut aligned = 0;
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        let text = row.get_ref(1)?.as_bytes().unwrap_or_default();
+        let Some(entered) = std::str::from_utf8(text).ok().and_then(|text| {
+            let terms = varint(&mut row.get_ref(2).ok()?.as_blob().ok()?)?;
+            entered(text, terms)
+        }) else {
+            return Ok(None);
+        };
+        match entered {
+            // The index has these terms already; only the stored text has to say so.
+            Entered::UpTo(end) => {
+                let shadow = "UPDATE messages_fts_trigram_content SET c0 = ?2 WHERE id = ?1";
+                db.prepare_cached(shadow)?.execute(params![id, entered_text(text, end)])?;
+            }
+            // This library removes what was entered, and the indexer enters the rest.
+            Entered::Whole => {
+                append::queue(db, id, "put")?;
+            }
+        }
+        aligned += 1;
+    }
+    Ok(Some(aligned))
+}
+
+fn entered_text(text: &[u8], end: usize) -> String {
+    String::from_utf8_lossy(&text[..end]).into_owned()
+}
+
+/// How much of a text with a NUL byte is in the index.
+#[derive(Debug, PartialEq, Eq)]
+enum Entered {
+    /// Up to this byte, as older versions do it.
+    UpTo(usize),
+    /// All but the NUL bytes themselves, as newer versions do it.
+    Whole,
+}
+
+/// Judges by the number of terms that the index noted for the row.
+fn entered(text: &str, terms: u64) -> Option<Entered> {
+    let first = text.find('\0').unwrap_or(text.len());
+    match terms {
+        old if old == trigrams(&text[..first]) => Some(Entered::UpTo(first)),
+        new if new == trigrams(text) => Some(Entered::Whole),
+        _ => None,
+    }
+}
+
+fn trigrams(text: &str) -> u64 {
+    let chars = text.chars().filter(|&c| c != '\0').count();
+    stored(chars.saturating_sub(2)).cast_unsigned()
+}
+
+/// The index keeps the number of its rows and terms. Deletions by another version than the one that
+/// entered the row make them differ from what the rows say.
+fn totals_agree(db: &Connection) -> rusqlite::Result<bool> {
+    let kept: Vec<u8> =
+        db.query_row("SELECT block FROM messages_fts_trigram_data WHERE id = 1", [], |row| row.get(0))?;
+    let mut rest = kept.as_slice();
+    // An index that never had a row has an empty record.
+    let totals = (varint(&mut rest).unwrap_or(0), varint(&mut rest).unwrap_or(0));
+    let mut find = db.prepare("SELECT sz FROM messages_fts_trigram_docsize")?;
+    let mut rows = find.query([])?;
+    let mut counted = (0, 0);
+    while let Some(row) = rows.next()? {
+        let Some(terms) = row.get_ref(0)?.as_blob().ok().and_then(|mut size| varint(&mut size)) else {
+            return Ok(false);
+        };
+        counted = (counted.0 + 1, counted.1 + terms);
+    }
+    Ok(totals == counted)
+}
+
+/// A number in SQLite's variable-length form: seven bits a byte, the highest first.
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0_u64;
+    for (place, &byte) in bytes.iter().enumerate().take(8) {
+        value = value << 7 | u64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            *bytes = &bytes[place + 1..];
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_terms_tells_how_much_was_entered() {
+        for (text, terms, want) in [
+            ("\0json:[1]  ", 0, Some(Entered::UpTo(0))),
+            ("\0json:[1]  ", 8, Some(Entered::Whole)),
+            ("\0json:[1]  ", 7, None),
+            ("ab漢字\0cd", 2, Some(Entered::UpTo(8))),
+            ("ab漢字\0c\0d", 4, Some(Entered::Whole)),
+            ("abc\0", 1, Some(Entered::UpTo(3))),
+        ] {
+            assert_eq!(entered(text, terms), want, "{text:?} with {terms}");
+        }
+    }
+
+    #[test]
+    fn variable_length_numbers_are_read() {
+        for (bytes, want, left) in
+            [(&[0x2b, 9][..], Some(43), 1), (&[0x81, 0x00], Some(128), 0), (&[0x80], None, 1), (&[], None, 0)]
+        {
+            let mut rest = bytes;
+            assert_eq!((varint(&mut rest), rest.len()), (want, left), "{bytes:?}");
+        }
+    }
+}

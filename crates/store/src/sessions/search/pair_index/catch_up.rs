@@ -1,0 +1,183 @@
+//! Brings the index of pairs up to date.
+
+use super::readable::{self, Readable};
+use super::{Known, PairIndex, file, grams};
+use crate::sessions::connection::lock_wait::is_locked;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// Messages per transaction.
+const PIECE: u32 = 500;
+/// And at most this long, because a single message may be large.
+const PIECE_TIME: Duration = Duration::from_millis(50);
+
+impl PairIndex {
+    /// Adds what is new in `database`, until `deadline`. Whatever goes wrong here only leaves the
+    /// index behind.
+    pub(crate) fn catch_up(&self, database: &Connection, deadline: Instant) {
+        self.advance(database, |_| Instant::now() < deadline);
+    }
+
+    /// Starts from nothing; `progress` hears how many messages were added.
+    pub(crate) fn rebuild(&self, database: &Connection, mut progress: impl FnMut(u64)) {
+        self.file.discard();
+        self.advance(database, |added| {
+            progress(added);
+            true
+        });
+    }
+
+    /// Removes messages that were deleted. A file that is not there knows none.
+    pub(crate) fn forget(&self, messages: &[i64]) {
+        if messages.is_empty() || self.file.inode().is_none() {
+            return;
+        }
+        let forget = |db: &Connection| {
+            db.execute_batch("BEGIN IMMEDIATE")?;
+            for message in messages {
+                db.prepare_cached("DELETE FROM pairs WHERE rowid = ?1")?.execute([message])?;
+            }
+            db.execute_batch("COMMIT")
+        };
+        let outcome = self.file.open().and_then(|db| {
+            db.busy_timeout(Duration::from_secs(1))?;
+            forget(&db)
+        });
+        if let Err(error) = outcome {
+            // Searching passes over them, and the next rebuild removes them.
+            tracing::warn!(%error, "deleted messages stay in the index of pairs for now");
+        }
+    }
+
+    /// Removes what the other program deleted, and merges the index.
+    pub(crate) fn tidy(&self, database: &Connection) {
+        if self.file.inode().is_none() {
+            return;
+        }
+        match self.gone(database) {
+            Ok(gone) => self.forget(&gone),
+            Err(error) => tracing::warn!(%error, "the index of pairs could not be compared"),
+        }
+        let merge = |db: &Connection| db.execute_batch("INSERT INTO pairs(pairs) VALUES ('optimize')");
+        if let Err(error) = self.file.open().and_then(|db| merge(&db)) {
+            tracing::warn!(%error, "the index of pairs could not be merged");
+        }
+    }
+
+    /// What the index knows and the database does not.
+    fn gone(&self, database: &Connection) -> rusqlite::Result<Vec<i64>> {
+        let ids = |db: &Connection, sql| -> rusqlite::Result<Vec<i64>> {
+            db.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+        };
+        let there: HashSet<i64> = ids(database, "SELECT id FROM messages")?.into_iter().collect();
+        let mut known = ids(&self.file.open()?, "SELECT id FROM pairs_docsize")?;
+        known.retain(|id| !there.contains(id));
+        Ok(known)
+    }
+
+    /// For a message that appeared at an id which the index may have passed: then it starts anew.
+    pub(crate) fn forget_if_past(&self, message: i64) {
+        if self.read(|_, known| Ok(known.last)).is_some_and(|last| last >= message) {
+            self.file.discard();
+        }
+    }
+
+    /// `goes_on` hears after each piece how many messages were added in all.
+    fn advance(&self, database: &Connection, goes_on: impl FnMut(u64) -> bool) {
+        let outcome = self.try_advance(database, goes_on);
+        match outcome {
+            Ok(()) => {}
+            // Another process is at it.
+            Err(error) if is_locked(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, path = %self.path().display(), "the index of pairs is left behind");
+                self.file.discard_if_damaged(&error);
+            }
+        }
+    }
+
+    fn try_advance(
+        &self,
+        database: &Connection,
+        mut goes_on: impl FnMut(u64) -> bool,
+    ) -> rusqlite::Result<()> {
+        let highest: i64 =
+            database.query_row("SELECT COALESCE(MAX(id), 0) FROM messages", [], |row| row.get(0))?;
+        if highest == 0 || self.read(|_, known| Ok(known.last)) == Some(highest) {
+            return Ok(());
+        }
+        let index = self.file.open()?;
+        let mut added = 0;
+        loop {
+            index.execute_batch("BEGIN IMMEDIATE")?;
+            let last = piece(&index, database, &mut added)?;
+            index.execute_batch("COMMIT")?;
+            if last >= highest || !goes_on(added) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Adds some messages, and tells the last one known now.
+fn piece(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite::Result<i64> {
+    let started = Instant::now();
+    let mut known = file::known(index)?;
+    if !continues(index, database, known)? {
+        index.execute_batch(
+            "INSERT INTO pairs(pairs) VALUES ('delete-all'); UPDATE about SET last = 0, hidden = 0;",
+        )?;
+        known = Known::default();
+    }
+    let mut add = index.prepare_cached("INSERT INTO pairs (rowid, words) VALUES (?1, ?2)")?;
+    let mut newer = database.prepare_cached(&format!(
+        "SELECT m.id, m.session_id, m.timestamp,
+             EXISTS (SELECT 1 FROM hx_message_ext AS x WHERE x.message_id = m.id AND x.made = 1), {}
+         FROM messages AS m WHERE m.id > ?1 ORDER BY m.id LIMIT ?2",
+        readable::COLUMNS
+    ))?;
+    let mut rows = newer.query(params![known.last, PIECE])?;
+    let mut last: Option<(String, f64)> = None;
+    while let Some(row) = rows.next()? {
+        known.last = row.get(0)?;
+        *added += 1;
+        // What a compaction wrote is found where it was said.
+        if !row.get::<_, bool>(3)? {
+            let said = Readable::from_row(row, 4)?;
+            known.hidden += i64::from(said.is_hidden);
+            add.execute(params![known.last, grams::of_message(&said.text, said.is_hidden)])?;
+        }
+        last = Some((row.get(1)?, row.get(2)?));
+        if started.elapsed() > PIECE_TIME {
+            break;
+        }
+    }
+    if let Some((session, at)) = last {
+        index
+            .prepare_cached("UPDATE about SET last = ?1, hidden = ?2, last_session = ?3, last_at = ?4")?
+            .execute(params![known.last, known.hidden, session, at])?;
+    }
+    Ok(known.last)
+}
+
+/// Whether the database is still the one the index was made from. Row ids are never given twice,
+/// so one that stands for another message means that an older copy was put back.
+fn continues(index: &Connection, database: &Connection, known: Known) -> rusqlite::Result<bool> {
+    if known.last == 0 {
+        return Ok(true);
+    }
+    let given: i64 = database
+        .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'messages'", [], |row| row.get(0))
+        .optional()?
+        .unwrap_or_default();
+    let remembered: (Option<String>, Option<f64>) =
+        index
+            .query_row("SELECT last_session, last_at FROM about", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found: Option<(Option<String>, Option<f64>)> = database
+        .query_row("SELECT session_id, timestamp FROM messages WHERE id = ?1", [known.last], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    Ok(given >= known.last && found.is_none_or(|found| found == remembered))
+}

@@ -1,0 +1,129 @@
+//! The file of the index of pairs.
+
+use super::Known;
+use crate::sessions::connection::connect;
+use crate::sessions::connection::lock_wait::is_locked;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Changes whenever the same message would be given other words.
+const FORMAT: i64 = 1;
+/// `last_session` and `last_at` say which message `last` was, to notice a database that was put
+/// back to an older state.
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS about (
+        format INTEGER NOT NULL, last INTEGER NOT NULL, hidden INTEGER NOT NULL,
+        last_session TEXT, last_at REAL
+    );
+    CREATE VIRTUAL TABLE IF NOT EXISTS pairs USING fts5(
+        words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+    );";
+
+#[derive(Debug, Clone)]
+pub(crate) struct PairFile {
+    path: Arc<PathBuf>,
+}
+
+impl PairFile {
+    pub(super) fn beside(database: &Path) -> Self {
+        let name = match database.file_stem().and_then(|stem| stem.to_str()) {
+            None | Some("state") => "search.db".to_owned(),
+            Some(other) => format!("{other}.search.db"),
+        };
+        Self { path: Arc::new(database.with_file_name(name)) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Tells this file from another of the same name; `None` when there is none.
+    pub(super) fn inode(&self) -> Option<u64> {
+        std::fs::metadata(&*self.path).ok().filter(|file| file.len() > 0).map(|file| file.ino())
+    }
+
+    /// A connection that writes, to a file that has our tables. One of another format, or none
+    /// of ours, is made anew.
+    pub(super) fn open(&self) -> rusqlite::Result<Connection> {
+        let opened = self.try_open().and_then(|db| known(&db).map(|_| db));
+        match opened {
+            Err(error) if is_damage(&error) => {
+                self.discard();
+                self.try_open()
+            }
+            opened => opened,
+        }
+    }
+
+    fn try_open(&self) -> rusqlite::Result<Connection> {
+        if !self.path.exists() {
+            // SQLite gives the log the mode of the file. If this fails, opening says why.
+            let _ = connect::make_empty(&self.path);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = Connection::open_with_flags(&*self.path, flags)?;
+        // Whoever finds another process at work here leaves it to that one.
+        db.busy_timeout(std::time::Duration::ZERO)?;
+        db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        // A power cut may lose what was added last; it is added again.
+        db.pragma_update(None, "synchronous", "NORMAL")?;
+        let is_ours = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'pairs'")?.exists([])?;
+        if !is_ours {
+            db.execute_batch(&format!(
+                "BEGIN IMMEDIATE; {TABLES}
+                 INSERT INTO about (format, last, hidden) SELECT {FORMAT}, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM about);
+                 COMMIT;"
+            ))?;
+        }
+        Ok(db)
+    }
+
+    /// Removes the file. Whoever has it open goes on with what it held, which is no harm.
+    pub(super) fn discard(&self) {
+        // The log goes first: left alone beside a new file it would be taken for that one's.
+        for suffix in ["-wal", "-shm", ""] {
+            let mut path = self.path.as_os_str().to_owned();
+            path.push(suffix);
+            if let Err(error) = std::fs::remove_file(&path)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                tracing::warn!(%error, path = %Path::new(&path).display(), "could not be removed");
+            }
+        }
+    }
+
+    /// Removes the file if it is what an error is about. Whoever reads it reads the database too,
+    /// which may be the one at fault.
+    pub(super) fn discard_if_damaged(&self, error: &rusqlite::Error) {
+        if is_damage(error) && !self.is_sound() {
+            self.discard();
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        let examined = self
+            .open()
+            .and_then(|db| db.execute_batch("INSERT INTO pairs(pairs) VALUES ('integrity-check')"));
+        match examined {
+            Ok(()) => true,
+            // Another process is at work on it; it will see for itself.
+            Err(error) => is_locked(&error),
+        }
+    }
+}
+
+/// How far the index has come, on a connection that sees its tables.
+pub(super) fn known(db: &Connection) -> rusqlite::Result<Known> {
+    db.prepare_cached("SELECT last, hidden FROM about WHERE format = ?1")?
+        .query_row([FORMAT], |row| Ok(Known { last: row.get(0)?, hidden: row.get(1)? }))
+}
+
+/// Whether a file may be at fault, so that a new one helps.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    // An unknown error code is what a table that is not there gives.
+    let codes = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase, ErrorCode::Unknown];
+    matches!(error, rusqlite::Error::QueryReturnedNoRows)
+        || error.sqlite_error_code().is_some_and(|code| codes.contains(&code))
+}

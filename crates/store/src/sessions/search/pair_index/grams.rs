@@ -1,0 +1,108 @@
+//! Text as the synthetic words of the index of pairs.
+//!
+//! A word stands for one character or for two that follow each other. It is spelt in hexadecimal
+//! digits, so that the index's tokenizer has nothing to interpret. Letters of scripts with spaces
+//! are left to the index of words, unless a sign or an unspaced letter stands beside them.
+
+use crate::sessions::search::characters::{folded, is_plain};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Marks a message whose stored form hides some of its text from the other indexes.
+pub(crate) const HIDDEN: &str = "hidden";
+
+/// A message's words, each once.
+pub(crate) fn of_message(text: &str, is_hidden: bool) -> String {
+    let mut found: BTreeSet<(char, Option<char>)> = BTreeSet::new();
+    let wanted = |c: char| is_hidden || !is_plain(c);
+    let mut last: Option<char> = None;
+    for c in folded(text) {
+        if !is_visible(c) {
+            last = None;
+            continue;
+        }
+        if wanted(c) {
+            found.insert((c, None));
+        }
+        if let Some(before) = last.filter(|&before| wanted(before) || wanted(c)) {
+            found.insert((before, Some(c)));
+        }
+        last = Some(c);
+    }
+    let mut words = String::with_capacity(found.len() * 13 + HIDDEN.len());
+    if is_hidden {
+        words.push_str(HIDDEN);
+    }
+    for (first, second) in found {
+        words.push(' ');
+        spell(&mut words, first, second);
+    }
+    words
+}
+
+/// The one word for a term of one or two characters.
+pub(crate) fn of_term(term: &str) -> String {
+    let mut chars = folded(term).filter(|&c| is_visible(c));
+    let mut word = String::new();
+    if let Some(first) = chars.next() {
+        spell(&mut word, first, chars.next());
+    }
+    word
+}
+
+/// All words that a message with this text must have, if it is a hidden one.
+pub(crate) fn all_of_term(term: &str) -> String {
+    let words = of_message(term, true);
+    let quoted: Vec<_> = words.split_whitespace().map(|word| format!("\"{word}\"")).collect();
+    quoted.join(" AND ")
+}
+
+fn is_visible(c: char) -> bool {
+    !c.is_whitespace() && !c.is_control()
+}
+
+fn spell(words: &mut String, first: char, second: Option<char>) {
+    // Writing to a string cannot fail.
+    let _ = write!(words, "{:06x}", u32::from(first));
+    if let Some(second) = second {
+        let _ = write!(words, "{:06x}", u32::from(second));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_a_word_for_every_sign_and_pair() {
+        for (text, hidden, want) in [
+            ("plain words", false, ""),
+            ("go!", false, " 000021 00006f000021"),
+            ("C#", false, " 000023 000063000023"),
+            ("中文", false, " 004e2d 004e2d006587 006587"),
+            ("中 文", false, " 004e2d 006587"),
+            ("a中a中", false, " 000061004e2d 004e2d 004e2d000061"),
+            ("❤\u{fe0f}", false, " 002764"),
+            ("ab", true, "hidden 000061 000061000062 000062"),
+            ("\0\u{7}", false, ""),
+        ] {
+            assert_eq!(of_message(text, hidden), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_short_term_is_one_word_of_its_message() {
+        for (term, text) in [
+            ("中", "我在中国"),
+            ("中国", "我在中国"),
+            ("C#", "uses c# a lot"),
+            ("🎉", "done🎉"),
+            ("->", "a->b"),
+            ("ไท", "ภาษาไทย"),
+        ] {
+            let words = of_message(text, false);
+            assert!(words.split(' ').any(|word| word == of_term(term)), "{term} in {text}");
+        }
+        assert_eq!(all_of_term("ab"), r#""hidden" AND "000061" AND "000061000062" AND "000062""#);
+    }
+}

@@ -1,0 +1,178 @@
+//! Understands what a person typed into a search.
+//!
+//! Words are joined by AND; `"phrases"`, `OR`, `NOT` and a trailing `*` mean what they usually do.
+//! Every other character is data, so no input is a syntax error.
+
+use super::characters::{is_plain, is_punctuation, is_unspaced};
+
+/// What is looked at of a query.
+const LONGEST: usize = 2_048;
+const MOST_TERMS: usize = 64;
+/// The index of trigrams finds nothing shorter.
+const TRIGRAM: usize = 3;
+
+/// Terms that must all occur, and terms that must not. Groups are alternatives.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Group {
+    pub wanted: Vec<Term>,
+    pub unwanted: Vec<Term>,
+}
+
+/// One thing to look for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Term {
+    pub text: String,
+    /// Only the beginning of a word is known.
+    pub prefix: bool,
+    pub kind: Kind,
+}
+
+/// Where a term is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Words, in the index of words.
+    Word,
+    /// Part of an unspaced script, or a word with signs in it, exactly as it stands: in the index
+    /// of trigrams.
+    Part,
+    /// The same, but too short for trigrams: in the index of pairs.
+    Pair,
+}
+
+/// The alternatives of a query; none when there is nothing to look for.
+pub(crate) fn groups(query: &str) -> Vec<Group> {
+    let pieces = without_decoration(pieces(query));
+    let mut groups = vec![Group::default()];
+    let mut negated = false;
+    for piece in pieces.into_iter().take(MOST_TERMS) {
+        let Some(group) = groups.last_mut() else { break };
+        match piece {
+            Piece::Or => {
+                groups.push(Group::default());
+                negated = false;
+            }
+            Piece::Not => negated = true,
+            // A NOT with nothing before it has nothing to take away from, and is ignored.
+            Piece::Term(term) if negated && !group.wanted.is_empty() => {
+                group.unwanted.push(term);
+                negated = false;
+            }
+            Piece::Term(term) => {
+                group.wanted.push(term);
+                negated = false;
+            }
+        }
+    }
+    groups.retain(|group| !group.wanted.is_empty());
+    groups
+}
+
+/// The same question without minding signs: words with signs in them become phrases of their
+/// parts. `None` when that would not change anything.
+pub(crate) fn relaxed(groups: &[Group]) -> Option<Vec<Group>> {
+    let mut changed = false;
+    let mut relax = |term: &Term| {
+        let mut term = term.clone();
+        let has_words = term.text.chars().any(is_plain) && !term.text.chars().any(is_unspaced);
+        if term.kind != Kind::Word && has_words {
+            term.kind = Kind::Word;
+            changed = true;
+        }
+        term
+    };
+    let relaxed = groups
+        .iter()
+        .map(|group| Group {
+            wanted: group.wanted.iter().map(&mut relax).collect(),
+            unwanted: group.unwanted.clone(),
+        })
+        .collect();
+    changed.then_some(relaxed)
+}
+
+#[derive(Debug)]
+enum Piece {
+    Term(Term),
+    Or,
+    Not,
+}
+
+fn pieces(query: &str) -> Vec<Piece> {
+    // A NUL would end the text early for the index.
+    let query: String = query.chars().take(LONGEST).map(|c| if c == '\0' { ' ' } else { c }).collect();
+    let mut found = Vec::new();
+    let mut rest = query.as_str();
+    while let Some((words, after)) = rest.split_once('"') {
+        found.extend(words.split_whitespace().filter_map(word));
+        let Some((phrase, after)) = after.split_once('"') else {
+            // An unmatched quote is only a separator.
+            rest = after;
+            break;
+        };
+        found.extend(Term::new(phrase.trim(), false).map(Piece::Term));
+        rest = after;
+    }
+    found.extend(rest.split_whitespace().filter_map(word));
+    found
+}
+
+fn word(word: &str) -> Option<Piece> {
+    match word {
+        "AND" => None,
+        "OR" => Some(Piece::Or),
+        "NOT" => Some(Piece::Not),
+        _ => {
+            let stem = word.trim_end_matches('*');
+            // Stars alone are what someone looks for.
+            let stem = if stem.is_empty() { word } else { stem };
+            Term::new(core(stem), stem.len() < word.len()).map(Piece::Term)
+        }
+    }
+}
+
+/// A word without the signs that a sentence puts around it. Signs that begin or end a name
+/// (`.env`, `#tag`, `C++`, `/usr/`) stay.
+fn core(word: &str) -> &str {
+    if !word.contains(char::is_alphanumeric) {
+        return word;
+    }
+    let opening =
+        |c| matches!(c, '(' | '[' | '{' | '<' | '\'' | '`' | '“' | '‘' | '«' | '「' | '（' | '¿' | '¡');
+    let closing = |c| {
+        matches!(c, ')' | ']' | '}' | '>' | '(' | '\'' | '`' | ',' | '.' | ';' | ':' | '!' | '?' | '…')
+            || matches!(c, '”' | '’' | '»' | '」' | '）' | '。' | '、' | '，' | '！' | '？' | '：' | '；')
+    };
+    word.trim_start_matches(opening).trim_end_matches(closing)
+}
+
+/// Lone signs are decoration when there is something else to look for.
+fn without_decoration(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let decoration =
+        |piece: &Piece| matches!(piece, Piece::Term(term) if term.text.chars().all(is_punctuation));
+    let has_more = pieces.iter().any(|piece| matches!(piece, Piece::Term(_)) && !decoration(piece));
+    if has_more {
+        pieces.retain(|piece| !decoration(piece));
+    }
+    pieces
+}
+
+impl Term {
+    fn new(text: &str, prefix: bool) -> Option<Self> {
+        let visible = |c: char| !c.is_whitespace() && !c.is_control();
+        text.contains(visible).then(|| Self { text: text.to_owned(), prefix, kind: kind(text) })
+    }
+}
+
+fn kind(text: &str) -> Kind {
+    let has_words = text.contains(is_plain);
+    let spaced = !text.contains(is_unspaced);
+    // In a phrase signs do not matter, only the order of words.
+    if spaced && has_words && (text.contains(char::is_whitespace) || text.chars().all(is_plain)) {
+        return Kind::Word;
+    }
+    if text.chars().count() >= TRIGRAM { Kind::Part } else { Kind::Pair }
+}
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;
