@@ -11,24 +11,24 @@ mod change;
 mod entries;
 mod error;
 mod file;
-mod held;
 mod history;
 mod journal;
 mod lock;
+mod locked_file;
 mod snapshot;
 mod target;
 mod undo;
 
 pub use change::Op;
 pub use error::MemoryError;
-pub use history::{Change, Fate, Origin};
+pub use history::{Change, ChangeOutcome, Origin};
 pub use snapshot::{MaskedEntry, MemorySnapshot};
 pub use target::{ChangeId, Target};
 
 use crate::Clock;
 use entries::{chars, split};
 use history::described;
-use journal::{Journal, Known};
+use journal::{Journal, JournalEntries};
 use std::path::{Path, PathBuf};
 
 /// What the settings say about the memory.
@@ -78,8 +78,8 @@ pub struct Author {
 
 impl Author {
     /// Somebody at the command line.
-    pub fn person() -> Self {
-        Self { origin: Origin::Person, session: None }
+    pub fn user() -> Self {
+        Self { origin: Origin::User, session: None }
     }
 
     /// The model of a session.
@@ -110,7 +110,7 @@ impl Page {
     }
 
     /// The entries as a model may see them: those that look unsafe are left out.
-    pub fn shown_to_a_model(&self) -> Vec<String> {
+    pub fn entries_for_model(&self) -> Vec<String> {
         snapshot::masked(self.target, &self.entries).0
     }
 }
@@ -154,28 +154,29 @@ impl MemoryBook {
 
     /// Carries out all of `ops`, or none of them.
     pub fn apply(&self, target: Target, ops: &[Op], author: &Author) -> Result<Applied, MemoryError> {
-        let held = self.hold(target)?;
+        let locked = self.lock(target)?;
         // Adding takes nothing away, so it may tidy up what others left.
         if !matches!(ops, [Op::Add { .. }]) {
-            held.refuse_drift()?;
+            locked.refuse_drift()?;
         }
-        let after = change::decided(target, &held.entries, ops, self.settings.limit(target))?;
+        let after = change::apply_ops(target, &locked.entries, ops, self.settings.limit(target))?;
         let action = if let [op] = ops { op.name() } else { "batch" };
-        held.replace(after, author, action, None)
+        locked.replace(after, author, action, None)
     }
 
     /// All changes of a file, oldest first.
     pub fn history(&self, target: Target) -> Result<Vec<Change>, MemoryError> {
         let journal = Journal::of(&self.folder, target);
         let known = journal.all()?;
-        let is_open =
-            |known: &Known| known.records.last().is_some_and(|last| known.fate(last.change).is_none());
+        let is_open = |known: &JournalEntries| {
+            known.records.last().is_some_and(|last| known.outcome(last.change).is_none())
+        };
         if !is_open(&known) {
             return Ok(described(target, known, &[]));
         }
         // Somebody may be at it at this moment.
-        let held = self.hold(target)?;
-        Ok(described(target, held.journal.all()?, &held.entries))
+        let locked = self.lock(target)?;
+        Ok(described(target, locked.journal.all()?, &locked.entries))
     }
 
     /// Takes a change back: the one that is named, or the newest one that still counts, of one file or of
@@ -191,17 +192,17 @@ impl MemoryBook {
             (None, Some(target)) => target,
             (None, None) => self.newest_target()?,
         };
-        let held = self.hold(target)?;
-        held.refuse_drift()?;
-        let history = described(target, held.journal.all()?, &held.entries);
+        let locked = self.lock(target)?;
+        locked.refuse_drift()?;
+        let history = described(target, locked.journal.all()?, &locked.entries);
         let change = undo::chosen(&history, wanted)?;
-        let after = undo::reversed(&held.entries, change)?;
-        for brought_back in after.iter().filter(|entry| !held.entries.contains(entry)) {
-            change::acceptable(brought_back)?;
+        let after = undo::reversed(&locked.entries, change)?;
+        for brought_back in after.iter().filter(|entry| !locked.entries.contains(entry)) {
+            change::validate(brought_back)?;
         }
-        change::within_limit(target, &held.entries, &after, self.settings.limit(target))?;
+        change::within_limit(target, &locked.entries, &after, self.settings.limit(target))?;
         let (change, number) = (change.clone(), change.id.number);
-        Ok((change, held.replace(after, author, "undo", Some(number))?))
+        Ok((change, locked.replace(after, author, "undo", Some(number))?))
     }
 
     /// The file whose newest change that still counts is the younger one.

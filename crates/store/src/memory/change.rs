@@ -27,7 +27,7 @@ impl Op {
 }
 
 /// The entries after all of `ops`. They are carried out in order; the limit holds for what comes out.
-pub(super) fn decided(
+pub(super) fn apply_ops(
     target: Target,
     before: &[String],
     ops: &[Op],
@@ -38,7 +38,7 @@ pub(super) fn decided(
     }
     let mut entries = before.to_vec();
     for (at, op) in ops.iter().enumerate() {
-        carry_out(op, &mut entries).map_err(|source| in_batch(at, ops.len(), source))?;
+        apply_op(op, &mut entries).map_err(|source| in_batch(at, ops.len(), source))?;
     }
     within_limit(target, before, &entries, limit)?;
     Ok(entries)
@@ -51,16 +51,16 @@ fn in_batch(at: usize, count: usize, source: MemoryError) -> MemoryError {
     }
 }
 
-fn carry_out(op: &Op, entries: &mut Vec<String>) -> Result<(), MemoryError> {
+fn apply_op(op: &Op, entries: &mut Vec<String>) -> Result<(), MemoryError> {
     match op {
         Op::Add { content } => {
-            let content = acceptable(content)?;
+            let content = validate(content)?;
             if !entries.contains(&content) {
                 entries.push(content);
             }
         }
         Op::Replace { old_text, content } => {
-            let content = acceptable(content)?;
+            let content = validate(content)?;
             let at = find(entries, old_text)?;
             match entries.iter().position(|entry| *entry == content) {
                 // What it should become is there already: two of the same are one.
@@ -79,7 +79,7 @@ fn carry_out(op: &Op, entries: &mut Vec<String>) -> Result<(), MemoryError> {
 }
 
 /// The text as an entry, unless it must not be one.
-pub(super) fn acceptable(content: &str) -> Result<String, MemoryError> {
+pub(super) fn validate(content: &str) -> Result<String, MemoryError> {
     let content = clean(content);
     if content.is_empty() {
         return Err(MemoryError::EmptyContent);

@@ -52,7 +52,7 @@ fn changes_are_decided_on_the_final_state() {
             ),
         ),
     ] {
-        let got = decided(Target::Memory, &start, &ops, 40).map_err(|error| error.to_string());
+        let got = apply_ops(Target::Memory, &start, &ops, 40).map_err(|error| error.to_string());
         assert_eq!(got, want.map(owned).map_err(str::to_owned), "{ops:?}");
     }
 }
@@ -60,16 +60,16 @@ fn changes_are_decided_on_the_final_state() {
 #[test]
 fn an_entry_that_is_exactly_so_is_meant() {
     let start = owned(&["tea", "tea at five"]);
-    assert_eq!(decided(Target::User, &start, &[remove("tea")], 40).unwrap(), ["tea at five"]);
-    let error = decided(Target::User, &start, &[remove("te")], 40).unwrap_err();
+    assert_eq!(apply_ops(Target::User, &start, &[remove("tea")], 40).unwrap(), ["tea at five"]);
+    let error = apply_ops(Target::User, &start, &[remove("te")], 40).unwrap_err();
     assert!(matches!(error, MemoryError::SeveralMatches { previews, .. } if previews == start));
 }
 
 #[test]
 fn a_file_that_is_too_long_may_only_become_shorter() {
     let start = owned(&["0123456789", "abc"]);
-    assert_eq!(decided(Target::User, &start, &[remove("abc")], 5).unwrap(), ["0123456789"]);
-    assert!(decided(Target::User, &start, &[replace("abc", "defg")], 5).is_err());
+    assert_eq!(apply_ops(Target::User, &start, &[remove("abc")], 5).unwrap(), ["0123456789"]);
+    assert!(apply_ops(Target::User, &start, &[replace("abc", "defg")], 5).is_err());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Far beyond any limit; a file of this size is something else.
-const LARGEST: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 const PRIVATE: u32 = 0o600;
 
 /// The text of a file; none when there is no file.
@@ -26,9 +26,9 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, MemoryError> {
     }
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(error.to_string()))?;
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(unreadable("it is larger than 1 MiB; move what does not belong there away".to_owned()));
     }
     let not_text = |_| unreadable("it is not UTF-8 text; convert it, for instance with iconv".to_owned());

@@ -1,6 +1,6 @@
 //! What a history says: who changed what, when, and what became of it.
 
-use super::journal::{Known, Record, judged};
+use super::journal::{JournalEntries, Record, infer_outcome};
 use super::{ChangeId, Target};
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +18,11 @@ pub struct Change {
     pub undoes: Option<ChangeId>,
     pub before: Vec<String>,
     pub after: Vec<String>,
-    pub fate: Fate,
+    pub outcome: ChangeOutcome,
 }
 
 impl Change {
-    fn of(target: Target, record: Record, fate: Fate) -> Self {
+    fn of(target: Target, record: Record, outcome: ChangeOutcome) -> Self {
         let id = |number| ChangeId { target, number };
         Self {
             id: id(record.change),
@@ -33,7 +33,7 @@ impl Change {
             undoes: record.undoes.map(id),
             before: record.before,
             after: record.after,
-            fate,
+            outcome,
         }
     }
 
@@ -52,7 +52,8 @@ impl Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    Person,
+    #[serde(rename = "person")]
+    User,
     Model,
     /// A model that looked back on a session in the background.
     Review,
@@ -63,7 +64,7 @@ pub enum Origin {
 impl Origin {
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Person => "person",
+            Self::User => "person",
             Self::Model => "model",
             Self::Review => "review",
             Self::Outside => "outside",
@@ -74,7 +75,7 @@ impl Origin {
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum ChangeOutcome {
     Made,
     /// The program was stopped, or failed, before the file was replaced.
     NotMade,
@@ -82,7 +83,7 @@ pub enum Fate {
     Unclear,
 }
 
-impl Fate {
+impl ChangeOutcome {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Made => "made",
@@ -94,11 +95,17 @@ impl Fate {
 
 /// The changes, with an end also for those that have none written down: what the file held afterwards is
 /// what the next change found, and after the last one what it holds now.
-pub(super) fn described(target: Target, known: Known, current: &[String]) -> Vec<Change> {
-    let fate = |at: usize, record: &Record| {
-        let held = known.records.get(at + 1).map_or(current, |next| &next.before);
-        known.fate(record.change).unwrap_or_else(|| judged(record, held))
+pub(super) fn described(target: Target, known: JournalEntries, current: &[String]) -> Vec<Change> {
+    let outcome = |at: usize, record: &Record| {
+        let locked = known.records.get(at + 1).map_or(current, |next| &next.before);
+        known.outcome(record.change).unwrap_or_else(|| infer_outcome(record, locked))
     };
-    let fates: Vec<Fate> = known.records.iter().enumerate().map(|(at, record)| fate(at, record)).collect();
-    known.records.into_iter().zip(fates).map(|(record, fate)| Change::of(target, record, fate)).collect()
+    let outcomes: Vec<ChangeOutcome> =
+        known.records.iter().enumerate().map(|(at, record)| outcome(at, record)).collect();
+    known
+        .records
+        .into_iter()
+        .zip(outcomes)
+        .map(|(record, outcome)| Change::of(target, record, outcome))
+        .collect()
 }

@@ -4,7 +4,7 @@
 //! was made. So after any crash a change that was made is in the history, and one whose second line is
 //! missing is judged by what the memory file holds. Only the holder of the lock appends.
 
-use super::{Fate, MemoryError, Origin, Target, file};
+use super::{ChangeOutcome, MemoryError, Origin, Target, file};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -35,7 +35,8 @@ pub(super) struct Record {
 #[derive(Serialize, Deserialize)]
 struct Settled {
     settled: u64,
-    fate: Fate,
+    #[serde(rename = "fate")]
+    outcome: ChangeOutcome,
 }
 
 #[derive(Deserialize)]
@@ -47,20 +48,20 @@ enum Line {
 
 /// What is known of the changes of a file, oldest first.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Known {
+pub(super) struct JournalEntries {
     pub(super) records: Vec<Record>,
-    fates: BTreeMap<u64, Fate>,
+    outcomes: BTreeMap<u64, ChangeOutcome>,
 }
 
-impl Known {
+impl JournalEntries {
     /// Lines that are not whole, or that a later version wrote, say nothing to this one.
     fn parse(text: &str) -> Self {
         let mut known = Self::default();
         for line in text.lines() {
             match serde_json::from_str(line) {
                 Ok(Line::Record(record)) => known.records.push(record),
-                Ok(Line::Settled(Settled { settled, fate })) => {
-                    known.fates.insert(settled, fate);
+                Ok(Line::Settled(Settled { settled, outcome })) => {
+                    known.outcomes.insert(settled, outcome);
                 }
                 Err(_) => {}
             }
@@ -69,8 +70,8 @@ impl Known {
     }
 
     /// What became of a change, where that is written down.
-    pub(super) fn fate(&self, change: u64) -> Option<Fate> {
-        self.fates.get(&change).copied()
+    pub(super) fn outcome(&self, change: u64) -> Option<ChangeOutcome> {
+        self.outcomes.get(&change).copied()
     }
 
     pub(super) fn next(&self) -> u64 {
@@ -79,13 +80,13 @@ impl Known {
 }
 
 /// What became of a change that nobody wrote an end for, by what the file holds.
-pub(super) fn judged(record: &Record, current: &[String]) -> Fate {
+pub(super) fn infer_outcome(record: &Record, current: &[String]) -> ChangeOutcome {
     if current == record.after {
-        Fate::Made
+        ChangeOutcome::Made
     } else if current == record.before {
-        Fate::NotMade
+        ChangeOutcome::NotMade
     } else {
-        Fate::Unclear
+        ChangeOutcome::Unclear
     }
 }
 
@@ -99,13 +100,13 @@ impl Journal {
         Self { path: folder.join(format!("{}.history.jsonl", target.file_name())) }
     }
 
-    pub(super) fn all(&self) -> Result<Known, MemoryError> {
-        Ok(Known::parse(&self.text(None)?))
+    pub(super) fn all(&self) -> Result<JournalEntries, MemoryError> {
+        Ok(JournalEntries::parse(&self.text(None)?))
     }
 
     /// The newest changes, at least one where there is any.
-    pub(super) fn newest(&self) -> Result<Known, MemoryError> {
-        let known = Known::parse(&self.text(Some(TAIL))?);
+    pub(super) fn newest(&self) -> Result<JournalEntries, MemoryError> {
+        let known = JournalEntries::parse(&self.text(Some(TAIL))?);
         if known.records.is_empty() { self.all() } else { Ok(known) }
     }
 
@@ -115,8 +116,8 @@ impl Journal {
     }
 
     /// Says what became of a change. Losing this line in a crash loses nothing: the file tells.
-    pub(super) fn settle(&self, change: u64, fate: Fate) -> Result<(), MemoryError> {
-        self.append(&Settled { settled: change, fate }, false)
+    pub(super) fn settle(&self, change: u64, outcome: ChangeOutcome) -> Result<(), MemoryError> {
+        self.append(&Settled { settled: change, outcome }, false)
     }
 
     fn append(&self, line: &impl Serialize, is_synced: bool) -> Result<(), MemoryError> {

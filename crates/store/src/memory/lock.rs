@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// A change takes milliseconds; whoever has the lock for so long is stuck.
-pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+pub(super) const LOCK_WAIT: Duration = Duration::from_secs(15);
 
 /// The right to change a file, given back when it is dropped, also by dying.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ impl Drop for Lock {
     }
 }
 
-/// Waits for the lock, at most as long as `patience`.
-pub(super) fn take(path: &Path, patience: Duration) -> Result<Lock, MemoryError> {
+/// Waits for the lock, at most as long as `max_wait`.
+pub(super) fn take(path: &Path, max_wait: Duration) -> Result<Lock, MemoryError> {
     let failed = |error: Errno| MemoryError::io("lock", path)(error.into());
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
@@ -42,9 +42,9 @@ pub(super) fn take(path: &Path, patience: Duration) -> Result<Lock, MemoryError>
     };
     let thread = std::thread::Builder::new().name("hermes-memory".into()).spawn(waiting);
     thread.map_err(MemoryError::io("lock", path))?;
-    match handed_over.recv_timeout(patience) {
+    match handed_over.recv_timeout(max_wait) {
         Ok(locked) => locked.map_err(failed),
-        Err(_) => Err(MemoryError::Busy { path: path.to_owned(), seconds: patience.as_secs() }),
+        Err(_) => Err(MemoryError::Busy { path: path.to_owned(), seconds: max_wait.as_secs() }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Decides what taking a change back means, also when others came after it.
 
-use super::{Change, ChangeId, Fate, MemoryError, Origin};
+use super::{Change, ChangeId, ChangeOutcome, MemoryError, Origin};
 use std::collections::BTreeSet;
 
 /// The change to take back: the one that is named, or the newest that still counts.
@@ -9,7 +9,7 @@ pub(super) fn chosen(history: &[Change], wanted: Option<ChangeId>) -> Result<&Ch
     let Some(id) = wanted else {
         // What other programs did is theirs, unless it is named; and going back twice goes back further.
         let counts = |change: &&Change| {
-            change.fate == Fate::Made
+            change.outcome == ChangeOutcome::Made
                 && change.origin != Origin::Outside
                 && change.undoes.is_none()
                 && !undone.contains(&change.id)
@@ -18,17 +18,17 @@ pub(super) fn chosen(history: &[Change], wanted: Option<ChangeId>) -> Result<&Ch
     };
     let found = history.iter().find(|change| change.id == id);
     let change = found.ok_or_else(|| MemoryError::UnknownChange { id: id.to_string() })?;
-    match change.fate {
-        Fate::NotMade => Err(MemoryError::NeverMade { id }),
+    match change.outcome {
+        ChangeOutcome::NotMade => Err(MemoryError::NeverMade { id }),
         _ if undone.contains(&id) => Err(MemoryError::AlreadyUndone { id }),
-        Fate::Made | Fate::Unclear => Ok(change),
+        ChangeOutcome::Made | ChangeOutcome::Unclear => Ok(change),
     }
 }
 
 /// Changes that were taken back, and not brought back since.
 pub(super) fn undone(history: &[Change]) -> BTreeSet<ChangeId> {
     let mut undone = BTreeSet::new();
-    for change in history.iter().rev().filter(|change| change.fate == Fate::Made) {
+    for change in history.iter().rev().filter(|change| change.outcome == ChangeOutcome::Made) {
         if let Some(earlier) = change.undoes
             && !undone.contains(&change.id)
         {

@@ -19,7 +19,7 @@ fn change(number: u64, before: &str, after: &str, undoes: Option<u64>) -> Change
         undoes: undoes.map(id),
         before: owned(before),
         after: owned(after),
-        fate: Fate::Made,
+        outcome: ChangeOutcome::Made,
     }
 }
 
@@ -59,7 +59,7 @@ fn going_back_twice_goes_back_further_and_an_undo_can_be_undone() {
 #[test]
 fn what_was_never_made_or_came_from_outside_is_passed_over() {
     let mut lost = change(2, "a", "a b", None);
-    lost.fate = Fate::NotMade;
+    lost.outcome = ChangeOutcome::NotMade;
     let mut outside = change(3, "a", "a c", None);
     outside.origin = Origin::Outside;
     let history = [change(1, "", "a", None), lost, outside];

@@ -6,23 +6,23 @@
 
 mod folder;
 mod health;
+mod mentions;
 mod names;
-mod refs;
 mod retention;
 
 pub use health::{FilesHealth, check_files};
+pub(crate) use mentions::{note, note_row, release};
 pub use names::FileKind;
-pub(crate) use refs::{note, note_row, release};
-pub use retention::{FileRule, PrunableFile, Reason};
+pub use retention::{FileRule, PrunableFile, PruneReason};
 
 use super::SessionDb;
 use super::connection::writer::Level;
 use crate::StoreError;
 use crate::error::Doing;
-use folder::{Copied, Entry};
+use folder::{CopyResult, Entry};
 use hermes_conversation::SessionId;
-use refs::Users;
-use retention::Moment;
+use mentions::Users;
+use retention::PruneContext;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,23 +87,25 @@ impl SessionDb {
         // Asking who mentions what can mean to read many messages; age and size need none of it.
         let users = if rule.orphans { self.users().await? } else { Users::new() };
         let files = self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &users)).collect();
-        Ok(retention::going(files, rule, self.moment().await?))
+        Ok(retention::to_prune(files, rule, self.context().await?))
     }
 
     /// Removes those of `chosen` that still may go, and tells which went. What cannot be removed
     /// stays, with a warning.
     pub async fn prune_files(&self, rule: FileRule, chosen: &[String]) -> Result<Vec<String>, StoreError> {
         let still = self.prunable_files(rule).await?;
-        let going = still.iter().filter(|old| chosen.contains(&old.file.name));
-        Ok(self.remove_files(going.map(|old| old.file.entry()).collect()).await)
+        let to_prune = still.iter().filter(|old| chosen.contains(&old.file.name));
+        Ok(self.remove_files(to_prune.map(|old| old.file.entry()).collect()).await)
     }
 
     /// For a program that leaves: removes what `rule` lets go, and tells which went. After `max` it
     /// waits no longer, and a failure is a warning: there will be another time.
     pub async fn tidy_files(&self, rule: FileRule, max: Duration) -> Vec<String> {
         let tidied = async {
-            let going = self.prunable_files(rule).await?;
-            Ok::<_, StoreError>(self.remove_files(going.iter().map(|old| old.file.entry()).collect()).await)
+            let to_prune = self.prunable_files(rule).await?;
+            Ok::<_, StoreError>(
+                self.remove_files(to_prune.iter().map(|old| old.file.entry()).collect()).await,
+            )
         };
         match tokio::time::timeout(max, tidied).await {
             Ok(Ok(gone)) => gone,
@@ -154,8 +156,8 @@ impl SessionDb {
             if entries.is_empty() {
                 return Ok(());
             }
-            let (users, moment) = (self.users().await?, self.moment().await?);
-            entries.retain(|entry| !users.contains_key(&entry.name) && !moment.may_be_in_use(entry.used_at));
+            let (users, context) = (self.users().await?, self.context().await?);
+            entries.retain(|entry| !users.contains_key(&entry.name) && !context.may_be_in_use(entry.used_at));
             self.remove_files(entries).await;
             Ok::<(), StoreError>(())
         };
@@ -192,14 +194,15 @@ impl SessionDb {
     /// looked at yet is noted for the next time.
     async fn users(&self) -> Result<Users, StoreError> {
         let read = self.read(|db| {
-            let newer = refs::newer(db).doing("look for mentioned files")?;
-            let mut users = refs::users(db).doing("look for mentioned files")?;
-            newer.add_to(&mut users);
-            Ok((users, newer))
+            let unscanned = mentions::unscanned(db).doing("look for mentioned files")?;
+            let mut users = mentions::users(db).doing("look for mentioned files")?;
+            unscanned.add_to(&mut users);
+            Ok((users, unscanned))
         });
-        let (users, newer) = read.await?;
-        if !newer.is_nothing() {
-            let noted = self.write(Level::Normal, move |db| refs::keep(db, &newer).doing("note files")).await;
+        let (users, unscanned) = read.await?;
+        if !unscanned.is_empty() {
+            let noted =
+                self.write(Level::Normal, move |db| mentions::keep(db, &unscanned).doing("note files")).await;
             // A full disk is no reason not to answer.
             if let Err(error) = noted {
                 tracing::debug!(%error, "messages will be searched for files again");
@@ -208,10 +211,10 @@ impl SessionDb {
         Ok(users)
     }
 
-    async fn moment(&self) -> Result<Moment, StoreError> {
+    async fn context(&self) -> Result<PruneContext, StoreError> {
         let is_alive = self.is_alive;
-        let in_use_since = self.read(move |db| refs::in_use_since(db, is_alive)).await?;
-        Ok(Moment { now: self.now(), in_use_since })
+        let in_use_since = self.read(move |db| mentions::in_use_since(db, is_alive)).await?;
+        Ok(PruneContext { now: self.now(), in_use_since })
     }
 }
 
@@ -223,12 +226,12 @@ fn copied(from: &Path, to: &Path, names: BTreeSet<String>) -> CopiedFiles {
     let mut done = CopiedFiles::default();
     for name in names {
         match folder::copy(from, to, &name) {
-            Ok(Copied::Whole) => done.copied.push(name),
-            Ok(Copied::Missing) => done.missing.push(name),
-            Ok(Copied::Damaged) => {
+            Ok(CopyResult::Whole) => done.copied.push(name),
+            Ok(CopyResult::Missing) => done.missing.push(name),
+            Ok(CopyResult::Damaged) => {
                 done.problems.push(format!("{name} has not the bytes that its name promises"))
             }
-            Ok(Copied::TooLong) => done.problems.push(format!("{name} is too long")),
+            Ok(CopyResult::TooLong) => done.problems.push(format!("{name} is too long")),
             Err(error) => done.problems.push(format!("{name}: {error}")),
         }
     }

@@ -1,7 +1,7 @@
 //! Finds messages by what was said in them.
 
 pub(super) mod characters;
-mod compare;
+mod comparison;
 mod context;
 mod display_text;
 mod filter;
@@ -21,7 +21,7 @@ use crate::StoreError;
 use crate::error::Doing;
 use filter::Scope;
 use hermes_conversation::{MessageId, SessionId};
-use pair_index::{Known, PairIndex};
+use pair_index::{IndexPosition, PairIndex};
 use plan::{Plan, Table};
 use query::{Group, Kind};
 use run::{Rows, Search};
@@ -74,7 +74,7 @@ impl SessionDb {
     }
 
     /// Finds messages of one conversation, which may have gone through several sessions.
-    pub(super) async fn search_line(
+    pub(super) async fn search_conversation(
         &self,
         query: &str,
         line: Vec<SessionId>,
@@ -99,7 +99,7 @@ impl SessionDb {
         };
         let pairs = self.shared.pairs.clone();
         self.read(move |db| {
-            if needs_pairs(&groups) {
+            if needs_pair_index(&groups) {
                 pairs.catch_up(db, deadline);
             }
             let mut report = answer(db, &pairs, &groups, &scope, caught_up)?;
@@ -119,7 +119,7 @@ impl SessionDb {
 }
 
 /// The shared indexes know words of ASCII letters, whatever form a message is stored in.
-fn needs_pairs(groups: &[Group]) -> bool {
+fn needs_pair_index(groups: &[Group]) -> bool {
     let mut terms = groups.iter().flat_map(|group| group.wanted.iter().chain(&group.unwanted));
     terms.any(|term| term.kind != Kind::Word || !term.text.is_ascii())
 }
@@ -132,9 +132,9 @@ fn answer(
     caught_up: bool,
 ) -> Result<SearchReport, StoreError> {
     let search = Search { plan: Plan::new(groups), groups, scope };
-    let found = if needs_pairs(groups) {
+    let found = if needs_pair_index(groups) {
         let with_pairs = pairs.read(|db, known| by_all_indexes(db, &search, known));
-        with_pairs.map_or_else(|| without_pairs(db, &search), Ok)
+        with_pairs.map_or_else(|| without_pair_index(db, &search), Ok)
     } else {
         search.by_plan(db, Rows::All).map(|hits| (hits, true))
     };
@@ -149,11 +149,11 @@ fn answer(
 }
 
 /// Hits, and whether no message was passed over.
-type Found = rusqlite::Result<(Vec<SearchHit>, bool)>;
+type IndexedHits = rusqlite::Result<(Vec<SearchHit>, bool)>;
 
 /// The index of pairs finds what it must lead to, and what is hidden from the others; messages it
 /// does not know yet are compared.
-fn by_all_indexes(db: &Connection, search: &Search<'_>, known: Known) -> Found {
+fn by_all_indexes(db: &Connection, search: &Search<'_>, known: IndexPosition) -> IndexedHits {
     let highest: i64 = db.query_row("SELECT COALESCE(MAX(id), 0) FROM messages", [], |row| row.get(0))?;
     let unknown = highest - known.last;
     if search.plan.uses(Table::Pairs) {
@@ -172,7 +172,7 @@ fn by_all_indexes(db: &Connection, search: &Search<'_>, known: Known) -> Found {
     Ok((hits, unknown <= FEW))
 }
 
-fn without_pairs(db: &Connection, search: &Search<'_>) -> Found {
+fn without_pair_index(db: &Connection, search: &Search<'_>) -> IndexedHits {
     if search.plan.uses(Table::Pairs) {
         return Ok((search.by_comparing(db, Rows::All)?, true));
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
 /// Longer files are not taken in; `exec` makes none.
-const LONGEST: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 const CHUNK: usize = 64 * 1024;
 
 /// A file of the directory.
@@ -80,16 +80,16 @@ fn lock(dir: &Path) -> Option<File> {
 /// Whether a file has the bytes that its name promises.
 pub(crate) fn is_whole(dir: &Path, name: &str) -> io::Result<bool> {
     let mut hash = Sha256::new();
-    pour(&mut File::open(dir.join(name))?, &mut |piece| {
+    copy_chunks(&mut File::open(dir.join(name))?, &mut |piece| {
         hash.update(piece);
         Ok(())
     })?;
-    Ok(names::fits(hash, name))
+    Ok(names::matches_hash(hash, name))
 }
 
 /// How a copy ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Copied {
+pub(crate) enum CopyResult {
     Whole,
     /// Not copied: the bytes are not those that the name promises.
     Damaged,
@@ -98,21 +98,21 @@ pub(crate) enum Copied {
 }
 
 /// Copies a file between two directories, if it is whole; the second is made when it is missing.
-pub(crate) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<Copied> {
+pub(crate) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<CopyResult> {
     let source = from.join(name);
     match std::fs::symlink_metadata(&source) {
         // Neither a link nor anything that could keep a reader waiting.
-        Ok(file) if !file.is_file() => return Ok(Copied::Missing),
-        Ok(file) if file.len() > LONGEST => return Ok(Copied::TooLong),
+        Ok(file) if !file.is_file() => return Ok(CopyResult::Missing),
+        Ok(file) if file.len() > MAX_BYTES => return Ok(CopyResult::TooLong),
         Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Copied::Missing),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(CopyResult::Missing),
         Err(error) => return Err(error),
     }
     DirBuilder::new().recursive(true).mode(0o700).create(to)?;
     let growing = growing(to);
     let copied = copy_as(&source, &growing, name).and_then(|copied| {
         let _lock = lock(to);
-        if copied == Copied::Whole {
+        if copied == CopyResult::Whole {
             std::fs::rename(&growing, to.join(name))?;
         }
         Ok(copied)
@@ -122,18 +122,18 @@ pub(crate) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<Copied> {
     copied
 }
 
-fn copy_as(source: &Path, growing: &Path, name: &str) -> io::Result<Copied> {
+fn copy_as(source: &Path, growing: &Path, name: &str) -> io::Result<CopyResult> {
     let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(growing)?;
     let mut hash = Sha256::new();
-    pour(&mut File::open(source)?.take(LONGEST), &mut |piece| {
+    copy_chunks(&mut File::open(source)?.take(MAX_BYTES), &mut |piece| {
         hash.update(piece);
         target.write_all(piece)
     })?;
-    if !names::fits(hash, name) {
-        return Ok(Copied::Damaged);
+    if !names::matches_hash(hash, name) {
+        return Ok(CopyResult::Damaged);
     }
     target.sync_all()?;
-    Ok(Copied::Whole)
+    Ok(CopyResult::Whole)
 }
 
 /// A free name of the kind that a growing file has.
@@ -148,7 +148,7 @@ fn growing(dir: &Path) -> PathBuf {
     }
 }
 
-fn pour(from: &mut dyn Read, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+fn copy_chunks(from: &mut dyn Read, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     loop {
         match from.read(&mut buffer) {

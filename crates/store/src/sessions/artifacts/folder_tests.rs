@@ -34,16 +34,20 @@ fn only_whole_regular_files_are_copied() {
     };
     std::fs::write(dir.path().join("real"), "a").unwrap();
     for (name, make, want) in [
-        ("none", &(|_: &Path| {}) as &dyn Fn(&Path), Copied::Missing),
-        ("other bytes", &|path| std::fs::write(path, "b").unwrap(), Copied::Damaged),
-        ("a link", &|path| symlink(dir.path().join("real"), path).unwrap(), Copied::Missing),
-        ("a directory", &|path| std::fs::create_dir(path).unwrap(), Copied::Missing),
-        ("too long", &|path| File::create(path).unwrap().set_len(LONGEST + 1).unwrap(), Copied::TooLong),
+        ("none", &(|_: &Path| {}) as &dyn Fn(&Path), CopyResult::Missing),
+        ("other bytes", &|path| std::fs::write(path, "b").unwrap(), CopyResult::Damaged),
+        ("a link", &|path| symlink(dir.path().join("real"), path).unwrap(), CopyResult::Missing),
+        ("a directory", &|path| std::fs::create_dir(path).unwrap(), CopyResult::Missing),
+        (
+            "too long",
+            &|path| File::create(path).unwrap().set_len(MAX_BYTES + 1).unwrap(),
+            CopyResult::TooLong,
+        ),
     ] {
         assert_eq!(try_with(make), want, "{name}");
         assert!(list(&to).unwrap().is_empty(), "{name} left something");
     }
-    assert_eq!(try_with(&|path| std::fs::write(path, "a").unwrap()), Copied::Whole);
+    assert_eq!(try_with(&|path| std::fs::write(path, "a").unwrap()), CopyResult::Whole);
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1);
     assert_eq!(std::fs::metadata(to.join(A)).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(is_whole(&to, A).unwrap());

@@ -1,8 +1,8 @@
 //! What `hermes doctor` wants to know about the kept files. Changes nothing.
 
 use super::folder::{self, Entry};
+use super::mentions;
 use super::names::FileKind;
-use super::refs;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
@@ -64,14 +64,14 @@ fn count_orphans(db: &Path, entries: &[Entry], health: &mut FilesHealth) {
     }
 }
 
-fn users(db: &Path) -> rusqlite::Result<refs::Users> {
+fn users(db: &Path) -> rusqlite::Result<mentions::Users> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(db, flags)?;
     db.busy_timeout(std::time::Duration::from_secs(1))?;
     db.execute_batch("BEGIN")?;
     // Without the table nothing is noted, and all messages are read.
-    let mut users = refs::users(&db).unwrap_or_default();
-    refs::newer(&db)?.add_to(&mut users);
+    let mut users = mentions::users(&db).unwrap_or_default();
+    mentions::unscanned(&db)?.add_to(&mut users);
     Ok(users)
 }
 

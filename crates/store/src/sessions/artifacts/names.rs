@@ -10,15 +10,15 @@ use std::fmt::Write as _;
 const DIGITS: usize = 32;
 
 /// A directory that messages refer to, and how the names in it end.
-struct Place {
+struct MentionPattern {
     mark: &'static str,
     ending: &'static str,
 }
 
 /// Words from outside are told by the ending of their file's name, so that they stay what they are.
-const PLACES: [Place; 2] = [
-    Place { mark: "hermes-results/", ending: ".txt" },
-    Place { mark: "hermes-results/", ending: ".untrusted.txt" },
+const MENTION_PATTERNS: [MentionPattern; 2] = [
+    MentionPattern { mark: "hermes-results/", ending: ".txt" },
+    MentionPattern { mark: "hermes-results/", ending: ".untrusted.txt" },
 ];
 
 /// What a name says about its file.
@@ -45,7 +45,7 @@ impl FileKind {
 /// The names of kept files that `text` mentions. Costs one search of the text when there are none.
 pub(crate) fn mentioned(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for Place { mark, ending } in &PLACES {
+    for MentionPattern { mark, ending } in &MENTION_PATTERNS {
         for (at, _) in text.match_indices(mark) {
             let start = at + mark.len();
             let name = text.get(start..start + DIGITS + ending.len());
@@ -58,8 +58,8 @@ pub(crate) fn mentioned(text: &str) -> BTreeSet<String> {
 /// An SQL condition that holds for every row of `messages` in whose columns `mentioned` could find
 /// something.
 pub(crate) fn may_mention() -> String {
-    let marks: BTreeSet<&str> = PLACES.iter().map(|place| place.mark).collect();
-    let columns = super::refs::COLUMNS.split(", ");
+    let marks: BTreeSet<&str> = MENTION_PATTERNS.iter().map(|place| place.mark).collect();
+    let columns = super::mentions::COLUMNS.split(", ");
     let tests =
         columns.flat_map(|column| marks.iter().map(move |mark| format!("instr({column}, '{mark}') > 0")));
     format!("({})", tests.collect::<Vec<_>>().join(" OR "))
@@ -78,7 +78,7 @@ pub(crate) fn kind_of(name: &str) -> FileKind {
 }
 
 fn is_content_name(name: &str) -> bool {
-    PLACES.iter().any(|place| {
+    MENTION_PATTERNS.iter().any(|place| {
         name.strip_suffix(place.ending).is_some_and(|digits| {
             digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         })
@@ -86,7 +86,7 @@ fn is_content_name(name: &str) -> bool {
 }
 
 /// Whether a file whose bytes went into `hash` may be called `name`.
-pub(crate) fn fits(hash: Sha256, name: &str) -> bool {
+pub(crate) fn matches_hash(hash: Sha256, name: &str) -> bool {
     let mut digits = String::with_capacity(DIGITS);
     for byte in &hash.finalize()[..DIGITS / 2] {
         // Writing to a text cannot fail.

@@ -46,6 +46,6 @@ fn names_say_what_a_file_is() {
 #[test]
 fn only_the_right_bytes_fit_a_name() {
     for (bytes, name, want) in [("abc", A, true), ("abc", U, true), ("abd", A, false), ("abc", B, false)] {
-        assert_eq!(fits(Sha256::new().chain_update(bytes), name), want, "{bytes} {name}");
+        assert_eq!(matches_hash(Sha256::new().chain_update(bytes), name), want, "{bytes} {name}");
     }
 }

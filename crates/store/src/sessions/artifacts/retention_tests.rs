@@ -22,9 +22,11 @@ fn files() -> Vec<StoredFile> {
 }
 
 fn outcome(rule: FileRule, in_use_since: Option<f64>) -> String {
-    let going = going(files(), rule, Moment { now: NOW, in_use_since });
-    let words: Vec<_> =
-        going.iter().map(|going| format!("{} {}", going.file.name, going.reason.as_str())).collect();
+    let to_prune = to_prune(files(), rule, PruneContext { now: NOW, in_use_since });
+    let words: Vec<_> = to_prune
+        .iter()
+        .map(|to_prune| format!("{} {}", to_prune.file.name, to_prune.reason.as_str()))
+        .collect();
     words.join(", ")
 }
 

@@ -67,7 +67,7 @@ impl SessionDb {
         out: W,
     ) -> Result<(u64, W), ExportError> {
         let ids = self.read(move |db| chosen(db, &filter).doing("read the sessions")).await?;
-        let mut sheet = Sheet { out, format, count: 0 };
+        let mut sheet = SessionWriter { out, format, count: 0 };
         // A view per session: a long export does not hold back checkpoints.
         for id in ids {
             let added = self.read(move |db| Ok(sheet.add(db, &id).map(|()| sheet))).await?;
@@ -93,13 +93,13 @@ fn chosen(db: &Connection, filter: &ExportFilter) -> rusqlite::Result<Vec<String
 }
 
 /// What is written so far.
-struct Sheet<W> {
+struct SessionWriter<W> {
     out: W,
     format: ExportFormat,
     count: u64,
 }
 
-impl<W: Write> Sheet<W> {
+impl<W: Write> SessionWriter<W> {
     /// Adds a session, unless it was deleted meanwhile.
     fn add(&mut self, db: &Connection, id: &str) -> Result<(), ExportError> {
         let row =
@@ -213,7 +213,7 @@ fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlit
 }
 
 /// Columns of ours, at the end of each row of [`MESSAGES`].
-const OURS: usize = 7;
+const OWN_COLUMNS: usize = 7;
 const MESSAGES: &str = "SELECT m.*, x.message_id IS NOT NULL, t.seq, x.issuer, x.anthropic_blocks, x.plain,
          x.made, x.copy_of
      FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
@@ -221,7 +221,7 @@ const MESSAGES: &str = "SELECT m.*, x.message_id IS NOT NULL, t.seq, x.issuer, x
      WHERE m.session_id = ?1 AND (m.active IS 1) = ?2 ORDER BY m.id";
 
 fn message(row: &Row<'_>) -> rusqlite::Result<Value> {
-    let mut shared = columns(row, OURS)?;
+    let mut shared = columns(row, OWN_COLUMNS)?;
     let first = shared.len();
     let mut own = Map::new();
     let mut plain = false;

@@ -5,12 +5,12 @@
 //! whole or not at all, and after the one it comes from. Here a file is understood; the rows are
 //! `write`'s work.
 
-mod consent;
 mod epochs;
 mod row;
+mod trust;
 mod write;
 
-pub use consent::ImportedParts;
+pub use trust::ImportedParts;
 
 use crate::StoreError;
 use crate::error::{Doing, with_causes};
@@ -63,7 +63,7 @@ impl SessionDb {
     /// Imports JSONL, or a JSON array, as [`export`](Self::export) gives it. Sessions whose id is
     /// known are left as they are.
     pub async fn import(&self, text: &str) -> Result<Imported, ImportError> {
-        let (entries, problems) = understand(text)?;
+        let (entries, problems) = parse(text)?;
         let mut imported = Imported { problems, ..Imported::default() };
         let mut placed: HashMap<String, Arc<Ids>> = HashMap::new();
         for Entry { line, session } in parents_first(entries) {
@@ -83,12 +83,12 @@ impl SessionDb {
             }
         }
         imported.problems.sort_by_key(|problem| problem.line);
-        self.tell_pairs(imported.sessions.clone()).await?;
+        self.index_imported(imported.sessions.clone()).await?;
         Ok(imported)
     }
 
     /// A message at an id that the index of pairs may have passed by is to be found.
-    pub(crate) async fn index_late(&self, first: Option<i64>) -> Result<(), StoreError> {
+    pub(crate) async fn index_from(&self, first: Option<i64>) -> Result<(), StoreError> {
         let pairs = self.shared.pairs.clone();
         self.read(move |_| {
             first.into_iter().for_each(|first| pairs.forget_if_past(first));
@@ -99,7 +99,7 @@ impl SessionDb {
 
     /// Messages may have come back under the ids they once had, which the index of pairs has
     /// passed by.
-    async fn tell_pairs(&self, sessions: Vec<SessionId>) -> Result<(), StoreError> {
+    async fn index_imported(&self, sessions: Vec<SessionId>) -> Result<(), StoreError> {
         let pairs = self.shared.pairs.clone();
         self.read(move |db| {
             let mut first = db
@@ -143,7 +143,7 @@ impl Session {
     }
 }
 
-fn understand(text: &str) -> Result<(Vec<Entry>, Vec<ImportProblem>), ImportError> {
+fn parse(text: &str) -> Result<(Vec<Entry>, Vec<ImportProblem>), ImportError> {
     within("bytes", text.len(), MAX_IMPORT)?;
     let values = values(text)?;
     within("sessions", values.len(), MAX_SESSIONS)?;

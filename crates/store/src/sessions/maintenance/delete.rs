@@ -35,7 +35,7 @@ impl SessionDb {
         let (id, is_alive) = (id.clone(), self.is_alive);
         let (released, adopted) = self.write(Level::Full, move |db| delete(db, &id, is_alive)).await?;
         self.remove_unmentioned(released).await;
-        self.index_late(adopted).await
+        self.index_from(adopted).await
     }
 }
 
@@ -46,16 +46,16 @@ fn delete(
     id: &SessionId,
     is_alive: Liveness,
 ) -> Result<(BTreeSet<String>, Option<i64>), StoreError> {
-    let helpers = helpers(db, id).doing("look for a session's helpers")?;
-    for session in helpers.iter().chain([id]) {
+    let sub_agents = sub_agents(db, id).doing("look for a session's helpers")?;
+    for session in sub_agents.iter().chain([id]) {
         if let Some(owner) = lease::holder(db, session, is_alive)? {
             return Err(StoreError::Busy { session: session.clone(), pid: owner.pid });
         }
     }
     let mut files = artifacts::release(db, id)?;
-    for helper in &helpers {
-        files.extend(artifacts::release(db, helper)?);
-        remove(db, helper)?;
+    for sub_agent in &sub_agents {
+        files.extend(artifacts::release(db, sub_agent)?);
+        remove(db, sub_agent)?;
     }
     let adopted = adopt_copies(db, id).doing("keep what was copied")?;
     match remove(db, id)? {
@@ -83,7 +83,7 @@ fn adopt_copies(db: &Connection, id: &SessionId) -> rusqlite::Result<Option<i64>
 }
 
 /// The children that carry the mark of a delegation, and theirs.
-fn helpers(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
+fn sub_agents(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
     let mark = lineage::marker("s", "_delegate_from");
     db.prepare(&format!(
         "WITH RECURSIVE line(id) AS (

@@ -3,7 +3,7 @@
 //! Every finding is a value: a database in trouble is exactly what this is for.
 
 use crate::sessions::rows::counts::count;
-use crate::sessions::schema::{self, Found};
+use crate::sessions::schema::{self, FileContents};
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 
@@ -76,9 +76,9 @@ fn examine(db: &Connection, health: &mut Health) -> rusqlite::Result<()> {
     health.journal_mode = Some(db.pragma_query_value(None, "journal_mode", |row| row.get(0))?);
     let mut is_aligned = true;
     match schema::inspect(db)? {
-        Found::Nothing => {}
-        Found::Foreign => health.problems.push("not a session database".to_owned()),
-        Found::Schema { version, has_sessions, aligned, .. } => {
+        FileContents::Nothing => {}
+        FileContents::Foreign => health.problems.push("not a session database".to_owned()),
+        FileContents::Schema { version, has_sessions, aligned, .. } => {
             health.schema_version = Some(version);
             if !has_sessions {
                 health.problems.push("not a session database".to_owned());

@@ -4,8 +4,8 @@ use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::connection::begin_write::locked;
 use crate::sessions::connection::connect;
-use crate::sessions::connection::lock_wait::{WRITE_PATIENCE, insist};
-use crate::sessions::connection::write_queue::Queue;
+use crate::sessions::connection::lock_wait::{WRITE_WAIT, retry_while_locked};
+use crate::sessions::connection::write_queue::WriteQueue;
 use crate::sessions::connection::writer::Level;
 use crate::sessions::record::process;
 use crate::sessions::{Liveness, SessionDb};
@@ -63,14 +63,14 @@ impl SessionDb {
 /// Vacuuming is no part of a transaction, so it has a connection of its own.
 fn vacuum(path: &Path) -> Result<(), StoreError> {
     let db = connect::writer(path)?;
-    let mut queue = Queue::to_write(path);
-    let Ok(_turn) = queue.enter(Instant::now() + WRITE_PATIENCE) else {
-        return Err(locked(&db, path, WRITE_PATIENCE));
+    let mut queue = WriteQueue::for_writes(path);
+    let Ok(_turn) = queue.enter(Instant::now() + WRITE_WAIT) else {
+        return Err(locked(&db, path, WRITE_WAIT));
     };
-    insist(WRITE_PATIENCE, || db.execute_batch("VACUUM")).doing("compact the database")?;
+    retry_while_locked(WRITE_WAIT, || db.execute_batch("VACUUM")).doing("compact the database")?;
     // A log that someone still reads is cut at another time.
-    let cut = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    if let Err(error) = cut {
+    let truncated = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    if let Err(error) = truncated {
         tracing::debug!(%error, "the log stays as it is");
     }
     Ok(())

@@ -7,7 +7,7 @@
 use super::health::is_of_index;
 use crate::sessions::rows::counts::count;
 use crate::sessions::rows::{checksum, decode};
-use crate::sessions::schema::{self, Found};
+use crate::sessions::schema::{self, FileContents};
 use hermes_conversation::SessionId;
 use rusqlite::{Connection, OpenFlags, Row};
 use std::path::Path;
@@ -96,7 +96,7 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     seen.messages = counted("SELECT COUNT(*) FROM messages");
     seen.outbox = counted("SELECT COUNT(*) FROM hx_outbox");
     let integrity: Examination = if state.is_aligned { integrity } else { integrity_of_file };
-    if !state.has_notes {
+    if !state.has_own_tables {
         return integrity(db, seen);
     }
     let examinations: [(Check, Examination); 8] = [
@@ -119,27 +119,27 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
 }
 
 /// How much of a file can be examined.
-struct State {
+struct FileState {
     /// The tables of our own are there. Those of a file that only the Python program used are made, and an
     /// older schema is upgraded, when the file is opened next.
-    has_notes: bool,
+    has_own_tables: bool,
     /// All versions of SQLite read the search index alike. Otherwise it is brought in line at that time.
     is_aligned: bool,
 }
 
-fn state(db: &Connection, seen: &mut Verification) -> rusqlite::Result<Option<State>> {
+fn state(db: &Connection, seen: &mut Verification) -> rusqlite::Result<Option<FileState>> {
     let text = match schema::inspect(db)? {
-        Found::Nothing => "the file is empty".to_owned(),
-        Found::Foreign => "not a session database".to_owned(),
-        Found::Schema { version, .. } if version > schema::VERSION => {
+        FileContents::Nothing => "the file is empty".to_owned(),
+        FileContents::Foreign => "not a session database".to_owned(),
+        FileContents::Schema { version, .. } if version > schema::VERSION => {
             format!("schema {version}; this version understands up to {}", schema::VERSION)
         }
-        Found::Schema { version, aligned, .. } => {
-            let has_notes = version == schema::VERSION && has_any_note(db)?;
-            if has_notes && !has_all_notes(db) {
+        FileContents::Schema { version, aligned, .. } => {
+            let has_own_tables = version == schema::VERSION && has_any_own_table(db)?;
+            if has_own_tables && !has_all_own_tables(db) {
                 "tables of ours are missing; any `hermes` command that opens the store makes them".to_owned()
             } else {
-                return Ok(Some(State { has_notes, is_aligned: aligned }));
+                return Ok(Some(FileState { has_own_tables, is_aligned: aligned }));
             }
         }
     };
@@ -147,12 +147,12 @@ fn state(db: &Connection, seen: &mut Verification) -> rusqlite::Result<Option<St
     Ok(None)
 }
 
-fn has_any_note(db: &Connection) -> rusqlite::Result<bool> {
+fn has_any_own_table(db: &Connection) -> rusqlite::Result<bool> {
     db.prepare("SELECT 1 FROM sqlite_master WHERE substr(name, 1, 3) = 'hx_'")?.exists([])
 }
 
 /// Whether the tables that are examined here are all there.
-fn has_all_notes(db: &Connection) -> bool {
+fn has_all_own_tables(db: &Connection) -> bool {
     let tables = "hx_outbox, hx_turns, hx_intents, hx_nodes, hx_compactions";
     db.prepare(&format!("SELECT copy_of FROM hx_message_ext, {tables}")).is_ok()
 }
@@ -218,14 +218,14 @@ fn sequence(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
 
 /// The calls of one turn that wait for a result, while its messages go by.
 #[derive(Default)]
-struct Asked {
+struct OpenCalls {
     session: String,
     turn: i64,
     waiting: Vec<String>,
     answered: Vec<String>,
 }
 
-impl Asked {
+impl OpenCalls {
     fn settle(&mut self, seen: &mut Verification) {
         for call in self.waiting.drain(..) {
             let text = format!("call {call} of turn {} has no result", self.turn);
@@ -252,27 +252,27 @@ fn calls(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
          WHERE t.state = 'closed' AND m.role IN ('assistant', 'tool') AND x.made = 0 ORDER BY x.session, x.seq",
     )?;
     let mut rows = find.query([])?;
-    let mut asked = Asked::default();
+    let mut open = OpenCalls::default();
     while let Some(row) = rows.next()? {
-        follow(row, &mut asked, seen)?;
+        follow(row, &mut open, seen)?;
     }
-    asked.settle(seen);
+    open.settle(seen);
     Ok(())
 }
 
-fn follow(row: &Row<'_>, asked: &mut Asked, seen: &mut Verification) -> rusqlite::Result<()> {
+fn follow(row: &Row<'_>, open: &mut OpenCalls, seen: &mut Verification) -> rusqlite::Result<()> {
     let (session, turn): (String, i64) = (row.get(0)?, row.get(1)?);
-    if (asked.turn, &asked.session) != (turn, &session) {
-        asked.settle(seen);
-        *asked = Asked { session, turn, ..Asked::default() };
+    if (open.turn, &open.session) != (turn, &session) {
+        open.settle(seen);
+        *open = OpenCalls { session, turn, ..OpenCalls::default() };
     }
     if decode::text(row, 2)?.as_deref() == Some("tool") {
-        asked.answer(decode::text(row, 3)?.unwrap_or_default(), seen);
+        open.answer(decode::text(row, 3)?.unwrap_or_default(), seen);
         return Ok(());
     }
-    asked.settle(seen);
+    open.settle(seen);
     let calls = decode::text(row, 4)?.map(|stored| decode::calls(&stored)).unwrap_or_default();
-    asked.waiting = calls.iter().map(|call| call.id.as_str().to_owned()).collect();
+    open.waiting = calls.iter().map(|call| call.id.as_str().to_owned()).collect();
     Ok(())
 }
 

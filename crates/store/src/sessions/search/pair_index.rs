@@ -9,7 +9,7 @@
 mod catch_up;
 mod file;
 pub(crate) mod grams;
-pub(crate) mod readable;
+pub(crate) mod readable_text;
 
 use crate::sessions::connection::connect;
 use file::PairFile;
@@ -22,7 +22,7 @@ const KEPT: usize = 2;
 
 /// How far the index has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Known {
+pub(crate) struct IndexPosition {
     /// The last row it knows.
     pub last: i64,
     /// How many messages with hidden text it knows.
@@ -58,7 +58,10 @@ impl PairIndex {
 
     /// Runs `work` on one consistent view of database and index. `None` when there is no index
     /// that can be read.
-    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection, Known) -> rusqlite::Result<T>) -> Option<T> {
+    pub(crate) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection, IndexPosition) -> rusqlite::Result<T>,
+    ) -> Option<T> {
         match self.try_read(work) {
             Ok(answer) => answer,
             Err(error) => {
@@ -71,7 +74,7 @@ impl PairIndex {
 
     fn try_read<T>(
         &self,
-        work: impl FnOnce(&Connection, Known) -> rusqlite::Result<T>,
+        work: impl FnOnce(&Connection, IndexPosition) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>> {
         let Some(inode) = self.file.inode() else { return Ok(None) };
         let attached = match self.idle(inode) {

@@ -6,8 +6,8 @@
 use super::characters::{is_plain, is_punctuation, is_unspaced};
 
 /// What is looked at of a query.
-const LONGEST: usize = 2_048;
-const MOST_TERMS: usize = 64;
+const MAX_CHARS: usize = 2_048;
+const MAX_TERMS: usize = 64;
 /// The index of trigrams finds nothing shorter.
 const TRIGRAM: usize = 3;
 
@@ -41,23 +41,23 @@ pub(crate) enum Kind {
 
 /// The alternatives of a query; none when there is nothing to look for.
 pub(crate) fn groups(query: &str) -> Vec<Group> {
-    let pieces = without_decoration(pieces(query));
+    let tokens = without_lone_punctuation(tokens(query));
     let mut groups = vec![Group::default()];
     let mut negated = false;
-    for piece in pieces.into_iter().take(MOST_TERMS) {
+    for token in tokens.into_iter().take(MAX_TERMS) {
         let Some(group) = groups.last_mut() else { break };
-        match piece {
-            Piece::Or => {
+        match token {
+            Token::Or => {
                 groups.push(Group::default());
                 negated = false;
             }
-            Piece::Not => negated = true,
+            Token::Not => negated = true,
             // A NOT with nothing before it has nothing to take away from, and is ignored.
-            Piece::Term(term) if negated && !group.wanted.is_empty() => {
+            Token::Term(term) if negated && !group.wanted.is_empty() => {
                 group.unwanted.push(term);
                 negated = false;
             }
-            Piece::Term(term) => {
+            Token::Term(term) => {
                 group.wanted.push(term);
                 negated = false;
             }
@@ -91,15 +91,15 @@ pub(crate) fn relaxed(groups: &[Group]) -> Option<Vec<Group>> {
 }
 
 #[derive(Debug)]
-enum Piece {
+enum Token {
     Term(Term),
     Or,
     Not,
 }
 
-fn pieces(query: &str) -> Vec<Piece> {
+fn tokens(query: &str) -> Vec<Token> {
     // A NUL would end the text early for the index.
-    let query: String = query.chars().take(LONGEST).map(|c| if c == '\0' { ' ' } else { c }).collect();
+    let query: String = query.chars().take(MAX_CHARS).map(|c| if c == '\0' { ' ' } else { c }).collect();
     let mut found = Vec::new();
     let mut rest = query.as_str();
     while let Some((words, after)) = rest.split_once('"') {
@@ -109,30 +109,30 @@ fn pieces(query: &str) -> Vec<Piece> {
             rest = after;
             break;
         };
-        found.extend(Term::new(phrase.trim(), false).map(Piece::Term));
+        found.extend(Term::new(phrase.trim(), false).map(Token::Term));
         rest = after;
     }
     found.extend(rest.split_whitespace().filter_map(word));
     found
 }
 
-fn word(word: &str) -> Option<Piece> {
+fn word(word: &str) -> Option<Token> {
     match word {
         "AND" => None,
-        "OR" => Some(Piece::Or),
-        "NOT" => Some(Piece::Not),
+        "OR" => Some(Token::Or),
+        "NOT" => Some(Token::Not),
         _ => {
             let stem = word.trim_end_matches('*');
             // Stars alone are what someone looks for.
             let stem = if stem.is_empty() { word } else { stem };
-            Term::new(core(stem), stem.len() < word.len()).map(Piece::Term)
+            Term::new(trim_punctuation(stem), stem.len() < word.len()).map(Token::Term)
         }
     }
 }
 
 /// A word without the signs that a sentence puts around it. Signs that begin or end a name
 /// (`.env`, `#tag`, `C++`, `/usr/`) stay.
-fn core(word: &str) -> &str {
+fn trim_punctuation(word: &str) -> &str {
     if !word.contains(char::is_alphanumeric) {
         return word;
     }
@@ -146,14 +146,14 @@ fn core(word: &str) -> &str {
 }
 
 /// Lone signs are decoration when there is something else to look for.
-fn without_decoration(mut pieces: Vec<Piece>) -> Vec<Piece> {
-    let decoration =
-        |piece: &Piece| matches!(piece, Piece::Term(term) if term.text.chars().all(is_punctuation));
-    let has_more = pieces.iter().any(|piece| matches!(piece, Piece::Term(_)) && !decoration(piece));
+fn without_lone_punctuation(mut tokens: Vec<Token>) -> Vec<Token> {
+    let is_lone_punctuation =
+        |token: &Token| matches!(token, Token::Term(term) if term.text.chars().all(is_punctuation));
+    let has_more = tokens.iter().any(|token| matches!(token, Token::Term(_)) && !is_lone_punctuation(token));
     if has_more {
-        pieces.retain(|piece| !decoration(piece));
+        tokens.retain(|token| !is_lone_punctuation(token));
     }
-    pieces
+    tokens
 }
 
 impl Term {

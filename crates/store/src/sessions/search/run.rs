@@ -1,10 +1,10 @@
 //! Asks the indexes, or the messages themselves.
 
-use super::compare::Comparison;
-use super::display_text::Shown;
+use super::comparison::Comparison;
+use super::display_text::DisplayText;
 use super::filter::Scope;
-use super::pair_index::readable::{self, READABLE_WIDTH, Readable};
-use super::pair_index::{Known, grams};
+use super::pair_index::readable_text::{self, READABLE_WIDTH, Readable};
+use super::pair_index::{IndexPosition, grams};
 use super::plan::{Lead, Plan, Table};
 use super::query::Group;
 use super::{HIT_COLUMNS, HIT_WIDTH, ROLE, SearchHit, Sort, hit, snippet};
@@ -62,7 +62,7 @@ impl Search<'_> {
             "SELECT {HIT_COLUMNS}, {}, snippet({table}, 0, '>>>', '<<<', '...', 40)
              FROM {table} CROSS JOIN messages AS m ON m.id = {table}.rowid JOIN sessions AS s ON s.id = m.session_id
              WHERE {found} AND {condition}{} ORDER BY {} LIMIT {}",
-            readable::COLUMNS,
+            readable_text::COLUMNS,
             rows.condition(),
             self.scope.filter.order("rank"),
             stored(self.scope.filter.needed())
@@ -70,7 +70,7 @@ impl Search<'_> {
         let comparison = Comparison::new(self.groups);
         db.prepare_cached(&sql)?
             .query_map(params_from_iter(values), |row| {
-                shown_hit(row, &comparison, || {
+                hit_with_snippet(row, &comparison, || {
                     Ok(decode::text(row, HIT_WIDTH + READABLE_WIDTH)?.unwrap_or_default())
                 })
             })?
@@ -97,7 +97,7 @@ impl Search<'_> {
             "SELECT {HIT_COLUMNS}, {} FROM {from} CROSS JOIN messages AS m ON m.id = {id}
              JOIN sessions AS s ON s.id = m.session_id
              WHERE {alone}{condition}{} ORDER BY {} LIMIT {}",
-            readable::COLUMNS,
+            readable_text::COLUMNS,
             rows.condition(),
             self.scope.filter.order(newest),
             stored(self.scope.filter.needed())
@@ -105,7 +105,7 @@ impl Search<'_> {
         let comparison = Comparison::new(self.groups);
         db.prepare_cached(&sql)?
             .query_map(params_from_iter(values), |row| {
-                shown_hit(row, &comparison, || {
+                hit_with_snippet(row, &comparison, || {
                     let said = Readable::from_row(row, HIT_WIDTH)?;
                     Ok(snippet::snippet(&said.text, comparison.wanted()))
                 })
@@ -122,11 +122,15 @@ impl Search<'_> {
     }
 
     /// Messages with hidden text that have every pair of every term; the comparison then decides.
-    pub(super) fn by_hidden(&self, db: &Connection, known: Known) -> rusqlite::Result<Vec<SearchHit>> {
+    pub(super) fn by_hidden(
+        &self,
+        db: &Connection,
+        known: IndexPosition,
+    ) -> rusqlite::Result<Vec<SearchHit>> {
         if known.hidden == 0 {
             return Ok(Vec::new());
         }
-        let alternatives: Vec<_> = self.groups.iter().map(hidden_words).collect();
+        let alternatives: Vec<_> = self.groups.iter().map(hidden_terms).collect();
         let mut values = vec![Value::from(alternatives.join(" OR "))];
         let condition = self.scope.condition(&mut values);
         let sql = format!("m.id IN (SELECT rowid FROM pairs WHERE pairs MATCH ?) AND {condition}");
@@ -144,7 +148,7 @@ impl Search<'_> {
         let sql = format!(
             "SELECT {HIT_COLUMNS}, {} FROM messages AS m CROSS JOIN sessions AS s ON s.id = m.session_id
              WHERE {condition} ORDER BY {}",
-            readable::COLUMNS,
+            readable_text::COLUMNS,
             self.scope.filter.order("m.id DESC")
         );
         let mut find = db.prepare_cached(&sql)?;
@@ -152,9 +156,9 @@ impl Search<'_> {
         let mut hits = Vec::new();
         while let Some(row) = rows.next()? {
             let said = Readable::from_row(row, HIT_WIDTH)?;
-            if (said.is_hidden || !only_hidden) && comparison.fits(&said.text) {
+            if (said.is_hidden || !only_hidden) && comparison.matches(&said.text) {
                 let snippet = || Ok(snippet::snippet(&said.text, comparison.wanted()));
-                hits.push(shown_hit(row, &comparison, snippet)?);
+                hits.push(hit_with_snippet(row, &comparison, snippet)?);
                 if hits.len() >= self.scope.filter.needed() {
                     break;
                 }
@@ -177,13 +181,13 @@ impl Search<'_> {
 }
 
 /// A hit with a snippet for reading; `stored` gives that of a message which is stored as it is read.
-fn shown_hit(
+fn hit_with_snippet(
     row: &Row<'_>,
     comparison: &Comparison,
     stored: impl FnOnce() -> rusqlite::Result<String>,
 ) -> rusqlite::Result<SearchHit> {
     let role = decode::text(row, ROLE)?.unwrap_or_default();
-    match Shown::from_row(row, &role, HIT_WIDTH)? {
+    match DisplayText::from_row(row, &role, HIT_WIDTH)? {
         None => hit(row, stored()?),
         Some(shown) => {
             let found = hit(row, snippet::snippet(&shown.text, comparison.wanted()))?;
@@ -214,7 +218,7 @@ fn ids(lead: &Lead, values: &mut Vec<Value>) -> String {
     format!("SELECT rowid AS id FROM {} WHERE {}", lead.table.name(), found(lead, values))
 }
 
-fn hidden_words(group: &Group) -> String {
+fn hidden_terms(group: &Group) -> String {
     let terms: Vec<_> = group.wanted.iter().map(|term| grams::all_of_term(&term.text)).collect();
     format!("({})", terms.join(" AND "))
 }

@@ -1,7 +1,7 @@
 //! What an imported session was compacted into: summaries, reports, pins, and which message is a copy of
 //! which. They name messages by the ids of the file, which may be other ones here.
 
-use super::row::{Own, Table, row_for};
+use super::row::{OwnFields, Table, row_for};
 use super::write::objects;
 use super::{Ids, Session};
 use crate::sessions::record::append;
@@ -40,7 +40,7 @@ fn link_copies(db: &Connection, session: &Session, ids: &Ids) -> rusqlite::Resul
     let mut alone: HashMap<i64, i64> = HashMap::new();
     for message in session.messages.iter().rev() {
         let copy = message.get("id").and_then(Value::as_i64).and_then(|known| ids.get(&known));
-        let of = Own::of(message).filter(Own::is_made).and_then(|own| own.copy_of());
+        let of = OwnFields::of(message).filter(OwnFields::is_generated).and_then(|own| own.copy_of());
         let (Some(&copy), Some(of)) = (copy, of) else { continue };
         if let Some(inside) = ids.get(&of).or_else(|| alone.get(&of)) {
             link(db, copy, *inside)?;

@@ -83,7 +83,7 @@ impl NewRow {
 
 /// The text from which `export` makes `value` again.
 fn exchanged(message: &Message, column: &str, value: &Value) -> Stored {
-    let own = Own::of(message);
+    let own = OwnFields::of(message);
     if let Some(text) = own.as_ref().and_then(|own| own.text(column, value)) {
         return Stored::Text(text.to_owned());
     }
@@ -107,9 +107,9 @@ fn plain(value: &Value) -> Stored {
 }
 
 /// A message's `hx`: what the shared columns cannot hold.
-pub(super) struct Own<'a>(&'a Map<String, Value>);
+pub(super) struct OwnFields<'a>(&'a Map<String, Value>);
 
-impl<'a> Own<'a> {
+impl<'a> OwnFields<'a> {
     pub(super) fn of(message: &'a Message) -> Option<Self> {
         message.get("hx").and_then(Value::as_object).map(Self)
     }
@@ -132,7 +132,7 @@ impl<'a> Own<'a> {
     }
 
     /// Whether a compaction wrote the message.
-    pub(super) fn is_made(&self) -> bool {
+    pub(super) fn is_generated(&self) -> bool {
         self.0.get("made").and_then(Value::as_bool).unwrap_or_default()
     }
 

@@ -4,8 +4,8 @@
 //! A turn that was open when it was exported is open again, so that taking the session up closes
 //! it as after a crash.
 
-use super::row::{Own, Table, row_for};
-use super::{Ids, Session, consent, epochs};
+use super::row::{OwnFields, Table, row_for};
+use super::{Ids, Session, epochs, trust};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::listing::titles::{numbered, titles_like};
@@ -57,7 +57,7 @@ pub(super) fn session(db: &Connection, session: &Session, before: &Ids) -> Resul
     ids.extend(insert_messages(db, session, &turns).doing("import a message")?);
     epochs::insert(db, session, &ids).doing("import a compaction")?;
     insert_mail(db, session).doing("import a message that waits")?;
-    consent::mark(db, &session.id).doing("mark an imported session")?;
+    trust::mark(db, &session.id).doing("mark an imported session")?;
     count_messages(db, session).doing("count the messages")?;
     Ok(Some(ids))
 }
@@ -97,7 +97,7 @@ fn insert_session(db: &Connection, session: &Session) -> rusqlite::Result<()> {
 fn parent(db: &Connection, session: &Session) -> rusqlite::Result<Option<String>> {
     let Some(parent) = session.parent() else { return Ok(None) };
     let is_there = db.prepare_cached("SELECT 1 FROM sessions WHERE id = ?1")?.exists([parent])?;
-    let is_fine = is_there && !lineage::would_circle(db, &session.id, parent)?;
+    let is_fine = is_there && !lineage::would_create_cycle(db, &session.id, parent)?;
     Ok(is_fine.then(|| parent.to_owned()))
 }
 
@@ -174,14 +174,14 @@ fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlit
         row.insert(db)?;
         let id = db.last_insert_rowid();
         ids.extend(message.get("id").and_then(Value::as_i64).map(|known| (known, id)));
-        let mut is_made = false;
-        if let Some(own) = Own::of(message).filter(Own::is_ours) {
+        let mut is_generated = false;
+        if let Some(own) = OwnFields::of(message).filter(OwnFields::is_ours) {
             seq += 1;
             insert_own(db, &own, &session.id, (id, seq), turns)?;
             checksum::record(db, id)?;
-            is_made = own.is_made();
+            is_generated = own.is_generated();
         }
-        if !is_made {
+        if !is_generated {
             append::queue(db, id, "put")?;
         }
         artifacts::note_row(db, id)?;
@@ -195,7 +195,7 @@ fn are_free(db: &Connection, session: &Session) -> rusqlite::Result<bool> {
     let mut taken = db.prepare_cached(
         "SELECT 1 FROM messages WHERE id = ?1 UNION ALL SELECT 1 FROM hx_message_ext WHERE message_id = ?1",
     )?;
-    let mut last = begin_before(db, session)?;
+    let mut last = parent_start(db, session)?;
     for message in &session.messages {
         let Some(id) = message.get("id").and_then(Value::as_i64) else { return Ok(false) };
         if id <= last || id > LARGEST_ID || taken.exists([id])? {
@@ -208,8 +208,8 @@ fn are_free(db: &Connection, session: &Session) -> rusqlite::Result<bool> {
 
 /// Where the session begins that this one continues. If its messages got new ids, which are larger than all
 /// others, these need new ones, too: ids tell what was said after what.
-fn begin_before(db: &Connection, session: &Session) -> rusqlite::Result<i64> {
-    let line = lineage::compression_line(db, &SessionId::new(session.id.clone()))?;
+fn parent_start(db: &Connection, session: &Session) -> rusqlite::Result<i64> {
+    let line = lineage::continuation_chain(db, &SessionId::new(session.id.clone()))?;
     let mut first = db.prepare_cached("SELECT COALESCE(MIN(id), 0) FROM messages WHERE session_id = ?1")?;
     let all: rusqlite::Result<Vec<i64>> =
         line.iter().map(|id| first.query_row([id.as_str()], |row| row.get(0))).collect();
@@ -218,7 +218,7 @@ fn begin_before(db: &Connection, session: &Session) -> rusqlite::Result<i64> {
 
 fn insert_own(
     db: &Connection,
-    own: &Own<'_>,
+    own: &OwnFields<'_>,
     session: &str,
     (id, seq): (i64, i64),
     turns: &Turns,
@@ -229,6 +229,6 @@ fn insert_own(
         "INSERT INTO hx_message_ext (message_id, session, seq, turn, issuer, anthropic_blocks, plain, made)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![id, session, seq, turn, issuer, blocks, own.is_plain(), own.is_made()])?;
+    .execute(params![id, session, seq, turn, issuer, blocks, own.is_plain(), own.is_generated()])?;
     Ok(())
 }

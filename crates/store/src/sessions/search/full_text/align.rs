@@ -5,7 +5,7 @@
 //! leaves entries behind. No text in the table has a NUL from here on: the triggers cut it off, and rows
 //! entered before are brought in line once, when the triggers are replaced.
 
-use super::rebuild::start_anew;
+use super::rebuild::recreate_index;
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::record::append;
@@ -29,7 +29,7 @@ pub(crate) fn align(db: &Connection) -> Result<Option<Reindexed>, StoreError> {
         Some(0) => None,
         Some(rows) => Some(Reindexed::Messages(rows)),
         None => {
-            start_anew(db)?;
+            recreate_index(db)?;
             Some(Reindexed::Everything)
         }
     };
@@ -55,20 +55,20 @@ fn align_rows(db: &Connection) -> rusqlite::Result<Option<u64>> {
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
         let text = row.get_ref(1)?.as_bytes().unwrap_or_default();
-        let Some(entered) = std::str::from_utf8(text).ok().and_then(|text| {
+        let Some(indexed_extent) = std::str::from_utf8(text).ok().and_then(|text| {
             let terms = varint(&mut row.get_ref(2).ok()?.as_blob().ok()?)?;
-            entered(text, terms)
+            indexed_extent(text, terms)
         }) else {
             return Ok(None);
         };
-        match entered {
+        match indexed_extent {
             // The index has these terms already; only the stored text has to say so.
-            Entered::UpTo(end) => {
+            IndexedExtent::UpTo(end) => {
                 let shadow = "UPDATE messages_fts_trigram_content SET c0 = ?2 WHERE id = ?1";
-                db.prepare_cached(shadow)?.execute(params![id, entered_text(text, end)])?;
+                db.prepare_cached(shadow)?.execute(params![id, indexed_text(text, end)])?;
             }
             // This library removes what was entered, and the indexer enters the rest.
-            Entered::Whole => {
+            IndexedExtent::Whole => {
                 append::queue(db, id, "put")?;
             }
         }
@@ -77,13 +77,13 @@ fn align_rows(db: &Connection) -> rusqlite::Result<Option<u64>> {
     Ok(Some(aligned))
 }
 
-fn entered_text(text: &[u8], end: usize) -> String {
+fn indexed_text(text: &[u8], end: usize) -> String {
     String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
 /// How much of a text with a NUL byte is in the index.
 #[derive(Debug, PartialEq, Eq)]
-enum Entered {
+enum IndexedExtent {
     /// Up to this byte, as older versions do it.
     UpTo(usize),
     /// All but the NUL bytes themselves, as newer versions do it.
@@ -91,11 +91,11 @@ enum Entered {
 }
 
 /// Judges by the number of terms that the index noted for the row.
-fn entered(text: &str, terms: u64) -> Option<Entered> {
+fn indexed_extent(text: &str, terms: u64) -> Option<IndexedExtent> {
     let first = text.find('\0').unwrap_or(text.len());
     match terms {
-        old if old == trigrams(&text[..first]) => Some(Entered::UpTo(first)),
-        new if new == trigrams(text) => Some(Entered::Whole),
+        old if old == trigrams(&text[..first]) => Some(IndexedExtent::UpTo(first)),
+        new if new == trigrams(text) => Some(IndexedExtent::Whole),
         _ => None,
     }
 }
@@ -145,14 +145,14 @@ mod tests {
     #[test]
     fn the_number_of_terms_tells_how_much_was_entered() {
         for (text, terms, want) in [
-            ("\0json:[1]  ", 0, Some(Entered::UpTo(0))),
-            ("\0json:[1]  ", 8, Some(Entered::Whole)),
+            ("\0json:[1]  ", 0, Some(IndexedExtent::UpTo(0))),
+            ("\0json:[1]  ", 8, Some(IndexedExtent::Whole)),
             ("\0json:[1]  ", 7, None),
-            ("ab漢字\0cd", 2, Some(Entered::UpTo(8))),
-            ("ab漢字\0c\0d", 4, Some(Entered::Whole)),
-            ("abc\0", 1, Some(Entered::UpTo(3))),
+            ("ab漢字\0cd", 2, Some(IndexedExtent::UpTo(8))),
+            ("ab漢字\0c\0d", 4, Some(IndexedExtent::Whole)),
+            ("abc\0", 1, Some(IndexedExtent::UpTo(3))),
         ] {
-            assert_eq!(entered(text, terms), want, "{text:?} with {terms}");
+            assert_eq!(indexed_extent(text, terms), want, "{text:?} with {terms}");
         }
     }
 

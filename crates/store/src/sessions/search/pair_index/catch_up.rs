@@ -1,16 +1,16 @@
 //! Brings the index of pairs up to date.
 
-use super::readable::{self, Readable};
-use super::{Known, PairIndex, file, grams};
+use super::readable_text::{self, Readable};
+use super::{IndexPosition, PairIndex, file, grams};
 use crate::sessions::connection::lock_wait::is_locked;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Messages per transaction.
-const PIECE: u32 = 500;
+const BATCH: u32 = 500;
 /// And at most this long, because a single message may be large.
-const PIECE_TIME: Duration = Duration::from_millis(50);
+const BATCH_TIME: Duration = Duration::from_millis(50);
 
 impl PairIndex {
     /// Adds what is new in `database`, until `deadline`. Whatever goes wrong here only leaves the
@@ -111,7 +111,7 @@ impl PairIndex {
         let mut added = 0;
         loop {
             index.execute_batch("BEGIN IMMEDIATE")?;
-            let last = piece(&index, database, &mut added)?;
+            let last = batch(&index, database, &mut added)?;
             index.execute_batch("COMMIT")?;
             if last >= highest || !goes_on(added) {
                 return Ok(());
@@ -121,23 +121,23 @@ impl PairIndex {
 }
 
 /// Adds some messages, and tells the last one known now.
-fn piece(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite::Result<i64> {
+fn batch(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite::Result<i64> {
     let started = Instant::now();
     let mut known = file::known(index)?;
     if !continues(index, database, known)? {
         index.execute_batch(
             "INSERT INTO pairs(pairs) VALUES ('delete-all'); UPDATE about SET last = 0, hidden = 0;",
         )?;
-        known = Known::default();
+        known = IndexPosition::default();
     }
     let mut add = index.prepare_cached("INSERT INTO pairs (rowid, words) VALUES (?1, ?2)")?;
     let mut newer = database.prepare_cached(&format!(
         "SELECT m.id, m.session_id, m.timestamp,
              EXISTS (SELECT 1 FROM hx_message_ext AS x WHERE x.message_id = m.id AND x.made = 1), {}
          FROM messages AS m WHERE m.id > ?1 ORDER BY m.id LIMIT ?2",
-        readable::COLUMNS
+        readable_text::COLUMNS
     ))?;
-    let mut rows = newer.query(params![known.last, PIECE])?;
+    let mut rows = newer.query(params![known.last, BATCH])?;
     let mut last: Option<(String, f64)> = None;
     while let Some(row) = rows.next()? {
         known.last = row.get(0)?;
@@ -149,7 +149,7 @@ fn piece(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite
             add.execute(params![known.last, grams::of_message(&said.text, said.is_hidden)])?;
         }
         last = Some((row.get(1)?, row.get(2)?));
-        if started.elapsed() > PIECE_TIME {
+        if started.elapsed() > BATCH_TIME {
             break;
         }
     }
@@ -163,7 +163,7 @@ fn piece(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite
 
 /// Whether the database is still the one the index was made from. Row ids are never given twice,
 /// so one that stands for another message means that an older copy was put back.
-fn continues(index: &Connection, database: &Connection, known: Known) -> rusqlite::Result<bool> {
+fn continues(index: &Connection, database: &Connection, known: IndexPosition) -> rusqlite::Result<bool> {
     if known.last == 0 {
         return Ok(true);
     }

@@ -1,6 +1,6 @@
 //! The file of the index of pairs.
 
-use super::Known;
+use super::IndexPosition;
 use crate::sessions::connection::connect;
 use crate::sessions::connection::lock_wait::is_locked;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -60,7 +60,7 @@ impl PairFile {
     fn try_open(&self) -> rusqlite::Result<Connection> {
         if !self.path.exists() {
             // SQLite gives the log the mode of the file. If this fails, opening says why.
-            let _ = connect::make_empty(&self.path);
+            let _ = connect::create_empty(&self.path);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(&*self.path, flags)?;
@@ -115,9 +115,9 @@ impl PairFile {
 }
 
 /// How far the index has come, on a connection that sees its tables.
-pub(super) fn known(db: &Connection) -> rusqlite::Result<Known> {
+pub(super) fn known(db: &Connection) -> rusqlite::Result<IndexPosition> {
     db.prepare_cached("SELECT last, hidden FROM about WHERE format = ?1")?
-        .query_row([FORMAT], |row| Ok(Known { last: row.get(0)?, hidden: row.get(1)? }))
+        .query_row([FORMAT], |row| Ok(IndexPosition { last: row.get(0)?, hidden: row.get(1)? }))
 }
 
 /// Whether a file may be at fault, so that a new one helps.

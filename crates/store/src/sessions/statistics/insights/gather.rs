@@ -45,7 +45,7 @@ struct ModelSum {
 /// Calls of one session by tool, as they were asked for and as they were answered.
 #[derive(Default)]
 struct ToolCounts {
-    asked: HashMap<String, u64>,
+    requested: HashMap<String, u64>,
     answered: HashMap<String, u64>,
 }
 
@@ -53,9 +53,9 @@ impl ToolCounts {
     /// The side that knows more calls, and an empty start for the next session. Rows of other
     /// programs can lack the one or the other; adding both up would count calls twice.
     fn take(&mut self) -> HashMap<String, u64> {
-        let Self { asked, answered } = std::mem::take(self);
+        let Self { requested, answered } = std::mem::take(self);
         let total = |side: &HashMap<String, u64>| side.values().sum::<u64>();
-        if total(&answered) > total(&asked) { answered } else { asked }
+        if total(&answered) > total(&requested) { answered } else { requested }
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn messages(
         }
         if let Some(sum) = into.sessions.get_mut(&session) {
             let at: f64 = row.get(1)?;
-            sum.said(at, row.get_ref(2)?.as_str().unwrap_or_default());
+            sum.count_message(at, row.get_ref(2)?.as_str().unwrap_or_default());
             *into.quarters.entry((at as i64).div_euclid(QUARTER) * QUARTER).or_default() += 1;
         }
         tools_of(row, &mut tools)?;
@@ -96,15 +96,15 @@ fn message_sql(by_source: bool, by_id: bool) -> String {
                 CASE m.role WHEN 'tool' THEN m.tool_name END
          FROM sessions AS s CROSS JOIN messages AS m
               ON m.session_id = s.id AND m.timestamp >= ?1 AND m.timestamp < ?2
-         WHERE {source} AND {id} AND {said} ORDER BY s.id, m.timestamp",
-        said = is_original("m")
+         WHERE {source} AND {id} AND {is_original} ORDER BY s.id, m.timestamp",
+        is_original = is_original("m")
     )
 }
 
 fn tools_of(row: &Row<'_>, tools: &mut ToolCounts) -> rusqlite::Result<()> {
     if let Some(stored) = decode::text(row, 3)? {
         for call in decode::calls(&stored) {
-            *tools.asked.entry(call.name).or_default() += 1;
+            *tools.requested.entry(call.name).or_default() += 1;
         }
     }
     if let Some(name) = decode::text(row, 4)? {
@@ -114,7 +114,7 @@ fn tools_of(row: &Row<'_>, tools: &mut ToolCounts) -> rusqlite::Result<()> {
 }
 
 impl SessionSum {
-    fn said(&mut self, at: f64, role: &str) {
+    fn count_message(&mut self, at: f64, role: &str) {
         match role {
             "user" => self.messages.user += 1,
             "assistant" => self.messages.assistant += 1,
@@ -148,13 +148,13 @@ pub(super) fn usage(db: &Connection, filter: &InsightsFilter, into: &mut Gathere
     ))?;
     let mut rows = find.query(params![filter.since, filter.until, filter.source])?;
     while let Some(row) = rows.next()? {
-        into.used(row)?;
+        into.count_usage(row)?;
     }
     Ok(())
 }
 
 impl Gathered {
-    fn used(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+    fn count_usage(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         let id = decode::text(row, 0)?.unwrap_or_default();
         let model = decode::text(row, 1)?.unwrap_or_default();
         let calls = count(row, 2)?;

@@ -78,14 +78,14 @@ pub(crate) fn users(db: &Connection) -> rusqlite::Result<Users> {
 
 /// What messages after the mark mention.
 #[derive(Debug)]
-pub(crate) struct Newer {
+pub(crate) struct UnscannedMentions {
     mark: i64,
     last: i64,
     found: Vec<(String, BTreeSet<String>)>,
 }
 
-impl Newer {
-    pub(crate) fn is_nothing(&self) -> bool {
+impl UnscannedMentions {
+    pub(crate) fn is_empty(&self) -> bool {
         self.last <= self.mark
     }
 
@@ -99,24 +99,24 @@ impl Newer {
 }
 
 /// Reads the messages after the mark; all of them when there is none.
-pub(crate) fn newer(db: &Connection) -> rusqlite::Result<Newer> {
+pub(crate) fn unscanned(db: &Connection) -> rusqlite::Result<UnscannedMentions> {
     // A file that was never opened by this version has no such table, and so no mark.
     let mark = db.query_row("SELECT value FROM hx_marks WHERE name = ?1", [MARK], |row| row.get(0));
     let mark: i64 = mark.unwrap_or_default();
     let last: i64 = db.query_row("SELECT COALESCE(MAX(id), 0) FROM messages", [], |row| row.get(0))?;
     let sql = format!("SELECT session_id, {COLUMNS} FROM messages WHERE id > ?1 AND {}", may_mention());
     let found = db.prepare(&sql)?.query_map([mark], mentions)?.collect::<rusqlite::Result<_>>()?;
-    Ok(Newer { mark, last, found })
+    Ok(UnscannedMentions { mark, last, found })
 }
 
-/// Notes what [`newer`] found, and moves the mark. Doing it twice does no harm.
-pub(crate) fn keep(db: &Connection, newer: &Newer) -> rusqlite::Result<()> {
-    for (session, names) in &newer.found {
+/// Notes what [`unscanned`] found, and moves the mark. Doing it twice does no harm.
+pub(crate) fn keep(db: &Connection, unscanned: &UnscannedMentions) -> rusqlite::Result<()> {
+    for (session, names) in &unscanned.found {
         insert(db, session, names)?;
     }
     db.execute(
         "INSERT INTO hx_marks VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)",
-        params![MARK, newer.last],
+        params![MARK, unscanned.last],
     )?;
     Ok(())
 }

@@ -32,7 +32,7 @@ impl Comparison {
         Self { alternatives: alternatives.collect() }
     }
 
-    pub(crate) fn fits(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         let text: String = folded(text).collect();
         let occurs = |term: &Folded| term.first_in(&text).is_some();
         let fits = |one: &Alternative| one.wanted.iter().all(occurs) && !one.unwanted.iter().any(occurs);
@@ -98,7 +98,7 @@ mod tests {
             ("❤\u{fe0f}", "with ❤", true),
             ("ÉTÉ", "un été", true),
         ] {
-            assert_eq!(Comparison::new(&groups(query)).fits(text), want, "{query} in {text}");
+            assert_eq!(Comparison::new(&groups(query)).matches(text), want, "{query} in {text}");
         }
     }
 }
