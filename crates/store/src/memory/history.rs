@@ -1,4 +1,4 @@
-//! What a history says: who changed what, when, and what became of it.
+//! The history of a memory file: changes with author, time and outcome.
 
 use super::journal::{JournalEntries, Record, infer_outcome};
 use super::{ChangeId, Target};
@@ -14,7 +14,7 @@ pub struct Change {
     pub session: Option<String>,
     /// `add`, `replace`, `remove`, `batch`, `undo` or `outside`.
     pub action: String,
-    /// The change that this one took back.
+    /// The change that this one undoes.
     pub undoes: Option<ChangeId>,
     pub before: Vec<String>,
     pub after: Vec<String>,
@@ -37,27 +37,27 @@ impl Change {
         }
     }
 
-    /// The entries that it took away.
+    /// The removed entries.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
         self.before.iter().filter(|entry| !self.after.contains(entry)).map(String::as_str)
     }
 
-    /// The entries that it brought.
+    /// The added entries.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.after.iter().filter(|entry| !self.before.contains(entry)).map(String::as_str)
     }
 }
 
-/// Who changed something.
+/// The origin of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     #[serde(rename = "person")]
     User,
     Model,
-    /// A model that looked back on a session in the background.
+    /// A model that reviewed a session in the background.
     Review,
-    /// Another program, or an editor: found when the file was next changed here.
+    /// Another program or an editor; detected at the next change.
     Outside,
 }
 
@@ -72,14 +72,14 @@ impl Origin {
     }
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeOutcome {
     Made,
-    /// The program was stopped, or failed, before the file was replaced.
+    /// The program stopped or failed before the file was replaced.
     NotMade,
-    /// The program was stopped on the way, and the file was changed by others since.
+    /// The program stopped meanwhile, and the file was changed by others since.
     Unclear,
 }
 
@@ -93,8 +93,8 @@ impl ChangeOutcome {
     }
 }
 
-/// The changes, with an end also for those that have none written down: what the file held afterwards is
-/// what the next change found, and after the last one what it holds now.
+/// Returns the changes with outcomes. A missing outcome is inferred from the entries that the next change found, or,
+/// for the last change, from the current file.
 pub(super) fn described(target: Target, known: JournalEntries, current: &[String]) -> Vec<Change> {
     let outcome = |at: usize, record: &Record| {
         let locked = known.records.get(at + 1).map_or(current, |next| &next.before);

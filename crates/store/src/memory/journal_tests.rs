@@ -14,7 +14,7 @@ fn record(change: u64, after: &str) -> Record {
 }
 
 #[test]
-fn lines_come_back_also_after_one_that_was_cut() {
+fn lines_after_an_incomplete_one_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::of(dir.path(), Target::Memory);
     assert_eq!(journal.newest().unwrap().next(), 1);
@@ -28,7 +28,7 @@ fn lines_come_back_also_after_one_that_was_cut() {
 }
 
 #[test]
-fn a_long_history_is_read_from_its_end() {
+fn long_history_is_read_from_its_end() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::of(dir.path(), Target::User);
     let long = "x".repeat(200_000);
@@ -41,7 +41,7 @@ fn a_long_history_is_read_from_its_end() {
 }
 
 #[test]
-fn the_file_tells_what_became_of_a_change() {
+fn outcome_is_inferred_from_the_file() {
     let made = record(1, "a");
     for (current, want) in
         [(&["a"][..], ChangeOutcome::Made), (&[], ChangeOutcome::NotMade), (&["b"], ChangeOutcome::Unclear)]

@@ -1,4 +1,4 @@
-//! One file under its lock: refused, or changed with its history first.
+//! A memory file under its lock: checks it, and changes it after its history.
 
 use super::entries::{has_drifted, join, split};
 use super::journal::{Journal, Record, infer_outcome};
@@ -31,7 +31,7 @@ impl MemoryBook {
 }
 
 impl LockedFile<'_> {
-    /// Refuses to change what a change could lose; a copy is kept.
+    /// Returns an error if a change could lose text; a backup is kept.
     pub(super) fn refuse_drift(&self) -> Result<(), MemoryError> {
         if !has_drifted(&self.text, self.book.settings.limit(self.target)) {
             return Ok(());
@@ -42,7 +42,7 @@ impl LockedFile<'_> {
         Err(MemoryError::Drifted { path: self.path.clone(), backup })
     }
 
-    /// The history first, then the file, then the history's word that it was done.
+    /// Writes the history, then the file, then the outcome to the history.
     pub(super) fn replace(
         self,
         after: Vec<String>,
@@ -66,21 +66,21 @@ impl LockedFile<'_> {
         };
         self.journal.begin(&record)?;
         if let Err(error) = file::write(&self.path, &join(&after)) {
-            // If this cannot be written either, the file tells the next one.
+            // If this cannot be written, the next change infers the outcome from the file.
             if let Ok(now) = file::read(&self.path) {
                 let outcome = infer_outcome(&record, &split(&now.unwrap_or_default()));
                 let _ = self.journal.settle(number, outcome);
             }
             return Err(error);
         }
-        // Made is made; whoever comes next finds that out from the file.
+        // The change is applied; the next one can infer that from the file.
         let _ = self.journal.settle(number, ChangeOutcome::Made);
         let change = Some(ChangeId { target: self.target, number });
         Ok(Applied { page: self.book.page_of(self.target, after), change })
     }
 
-    /// Writes down what is not in the history yet: how the last change ended, and what others did since.
-    /// Gives the number of the next change.
+    /// Records the outcome of the last change, and changes by other programs since. Returns the number of the
+    /// next change.
     fn catch_up(&self) -> Result<u64, MemoryError> {
         let known = self.journal.newest()?;
         let next = known.next();

@@ -87,8 +87,8 @@ fn list(db: &Connection, filter: &ListFilter) -> rusqlite::Result<Vec<SessionSum
     let mut lines = Vec::new();
     for id in chosen(db, filter)? {
         let Some(line) = summary(db, &id)? else { continue };
-        let is_compressed = line.end_reason.as_deref() == Some("compression");
-        lines.push(match is_compressed && !filter.include_children {
+        let is_split = line.end_reason.as_deref() == Some("compression");
+        lines.push(match is_split && !filter.include_children {
             true => continued(db, line)?,
             false => line,
         });

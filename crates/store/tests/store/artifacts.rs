@@ -209,7 +209,7 @@ async fn files_follow_an_export_into_another_home() {
     let (one, copies) = ([SessionId::new("one")], here.desk.path.with_file_name("copies"));
     let done = here.db.export_files(&one, &copies).await.unwrap();
     assert_eq!((done.copied, done.missing), (vec![A.to_owned()], vec![gone.to_owned()]));
-    assert_eq!(done.problems, [format!("{B} has not the bytes that its name promises")]);
+    assert_eq!(done.problems, [format!("{B} does not match the hash in its name")]);
     assert_eq!(names_in(&copies), [A]);
 
     let filter = ExportFilter { session: Some(one[0].clone()), ..ExportFilter::default() };

@@ -293,7 +293,7 @@ async fn what_was_kept_can_be_taken_back_and_brought_back() {
     // What was taken back is not covered.
     assert_eq!(added, [node(2, 0, &[], (5, 6, 2))]);
     let error = desk.db.rewind(&id(), MessageId(1)).await.unwrap_err();
-    assert!(error.to_string().ends_with("that was taken back or put away before"), "{error}");
+    assert!(error.to_string().ends_with("the message was already rewound or summarised"), "{error}");
     is_sound(&desk).await;
 }
 

@@ -6,24 +6,24 @@ use std::time::{Duration, SystemTime};
 const A: &str = "ca978112ca1bbdcafac231b39a23dc4d.txt";
 
 #[test]
-fn what_was_used_again_since_it_was_listed_stays() {
+fn file_used_since_it_was_listed_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(A);
     std::fs::write(&path, "a").unwrap();
     let long_ago = SystemTime::now() - Duration::from_secs(1_000);
     File::open(&path).unwrap().set_modified(long_ago).unwrap();
     let listed = list(dir.path()).unwrap();
-    // As `exec` does when a command writes the same again.
+    // As `exec` does when a command writes the same content again.
     File::open(&path).unwrap().set_modified(SystemTime::now()).unwrap();
     assert!(remove(dir.path(), &listed).is_empty() && path.exists());
     let listed = list(dir.path()).unwrap();
     assert_eq!(remove(dir.path(), &listed), [A]);
     assert!(!path.exists());
-    assert!(remove(dir.path(), &listed).is_empty(), "gone already");
+    assert!(remove(dir.path(), &listed).is_empty(), "already removed");
 }
 
 #[test]
-fn only_whole_regular_files_are_copied() {
+fn only_intact_regular_files_are_copied() {
     let dir = tempfile::tempdir().unwrap();
     let (from, to) = (dir.path().join("from"), dir.path().join("new/to"));
     let try_with = |make: &dyn Fn(&Path)| {
@@ -45,7 +45,7 @@ fn only_whole_regular_files_are_copied() {
         ),
     ] {
         assert_eq!(try_with(make), want, "{name}");
-        assert!(list(&to).unwrap().is_empty(), "{name} left something");
+        assert!(list(&to).unwrap().is_empty(), "{name} left a file");
     }
     assert_eq!(try_with(&|path| std::fs::write(path, "a").unwrap()), CopyResult::Whole);
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1);

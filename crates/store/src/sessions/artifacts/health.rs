@@ -1,4 +1,4 @@
-//! What `hermes doctor` wants to know about the kept files. Changes nothing.
+//! Health check of the stored files, for `hermes doctor`. Changes nothing.
 
 use super::folder::{self, Entry};
 use super::mentions;
@@ -6,26 +6,26 @@ use super::names::FileKind;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
-/// The state of the directory of kept files.
+/// The state of the directory of stored files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FilesHealth {
     pub files: u64,
     pub bytes: u64,
-    /// Files that no stored message mentions; `None` when the database could not be asked.
+    /// Files that no stored message mentions; `None` if the database cannot be read.
     pub orphans: Option<u64>,
     pub orphan_bytes: u64,
-    /// Files that grow, or that their writer left behind.
+    /// Files being written, or left by a dead writer.
     pub growing: u64,
-    /// Files whose bytes are not those that their names promise.
+    /// Files that do not match the hash in their names.
     pub damaged: Vec<String>,
-    /// Files that were not compared with their names, for lack of time.
+    /// Files that were not checked, because the budget was used up.
     pub unchecked: u64,
-    /// What kept this from being told in full.
+    /// Errors of the check itself.
     pub problems: Vec<String>,
 }
 
-/// Examines the files in `dir` and compares up to `budget` bytes of them with their names, the
-/// newest first. The database at `db` says which are mentioned.
+/// Checks the files in `dir` and compares up to `budget` bytes of them with their names, newest first. Mentions
+/// are read from the database at `db`.
 pub fn check_files(db: &Path, dir: &Path, budget: u64) -> FilesHealth {
     let mut health = FilesHealth::default();
     let entries = match folder::list(dir) {

@@ -1,33 +1,33 @@
-//! Decides which files go.
+//! Decides which files are pruned.
 
 use super::StoredFile;
 use super::names::FileKind;
 
 const DAY: f64 = 86_400.0;
-/// A growing file that was not written for so long belongs to no command that still runs.
+/// Age at which a file being written counts as abandoned.
 const ABANDONED_AFTER: f64 = DAY;
-/// How much the clocks of files and of turns may differ.
+/// Maximum difference between the clocks of files and turns.
 const SLACK: f64 = 2.0;
 
-/// What may be kept. The default keeps everything but leftovers.
+/// The retention rule. The default removes abandoned files only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileRule {
-    /// Files that were not used for more days go.
+    /// Removes files that were not used for more days.
     pub older_than_days: Option<u32>,
-    /// The least recently used go until the rest has at most so many bytes.
+    /// Removes the least recently used files until the rest has at most this many bytes.
     pub max_bytes: Option<u64>,
-    /// Files that no stored message mentions go.
+    /// Removes files that no stored message mentions.
     pub orphans: bool,
 }
 
-/// Why a file goes.
+/// The reason for removing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PruneReason {
     Old,
     Orphan,
-    /// Others need the room.
+    /// The total size exceeds the limit.
     Space,
-    /// Its writer died before it was finished.
+    /// Its writer died.
     Leftover,
 }
 
@@ -42,18 +42,18 @@ impl PruneReason {
     }
 }
 
-/// A file that may go.
+/// A file to remove.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrunableFile {
     pub file: StoredFile,
     pub reason: PruneReason,
 }
 
-/// When files are looked at.
+/// The time of pruning, and the start of the oldest open turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PruneContext {
     pub(crate) now: f64,
-    /// Files used since then may belong to a turn that is not over.
+    /// Files used since then may belong to an open turn.
     pub(crate) in_use_since: Option<f64>,
 }
 
@@ -63,7 +63,7 @@ impl PruneContext {
     }
 }
 
-/// The files that go, out of `files`, which are sorted by their last use.
+/// Returns the files to remove; `files` are sorted by last use.
 pub(crate) fn to_prune(files: Vec<StoredFile>, rule: FileRule, context: PruneContext) -> Vec<PrunableFile> {
     let mut rest: u64 = files.iter().map(|file| file.bytes).sum();
     let (mut to_prune, mut staying) = (Vec::new(), Vec::new());

@@ -17,8 +17,7 @@ pub struct ContextMessage {
     pub text: String,
 }
 
-/// Neighbours are found by time, because that is what the index on a session's messages is
-/// ordered by.
+/// Returns the query. Neighbours are found by time, as the index on a session's messages is ordered.
 fn around() -> String {
     format!(
         "SELECT h.value, m.role, m.content, m.tool_name, m.tool_calls

@@ -1,11 +1,11 @@
-//! The text of a hit as a user reads it.
+//! The text of a hit for display.
 
 use crate::sessions::rows::decode;
 use crate::sessions::rows::encode::PARTS_MARK;
 use hermes_conversation::{shown_call, shown_parts, shown_result};
 use rusqlite::Row;
 
-/// A hit whose stored form is not for reading: its text, and the tools that it calls.
+/// The text of a hit whose stored form is not readable, and the tools that it calls.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DisplayText {
     pub(super) text: String,
@@ -13,7 +13,7 @@ pub(super) struct DisplayText {
 }
 
 impl DisplayText {
-    /// Reads `readable_text::COLUMNS` from `at` on. `None` for a message that is stored as it is read.
+    /// Reads `readable_text::COLUMNS` from `at` on. `None` for a message whose stored form is readable.
     pub(super) fn from_row(row: &Row<'_>, role: &str, at: usize) -> rusqlite::Result<Option<Self>> {
         let content = decode::text(row, at)?.unwrap_or_default();
         Ok(Self::new(role, &content, decode::text(row, at + 2)?.as_deref()))
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_results_and_images_are_shown_readably() {
+    fn calls_results_and_images_are_displayed_readably() {
         let call = r#"[{"id":"c","type":"function","function":{"name":"terminal","arguments":"{\"command\":\"ls\"}"}}]"#;
         let image = "\0json:[{\"type\":\"text\",\"text\":\"see\"},{\"type\":\"image_url\",\"image_url\":{\"url\":\"x\"}}]";
         for (role, content, calls, want) in [

@@ -1,8 +1,8 @@
-//! Brings the full-text index up to date with the messages.
+//! Updates the full-text index.
 //!
-//! A message's own transaction only leaves a note in `hx_outbox`. The notes are worked off here,
-//! in small pieces, when someone searches or when the program leaves; never during a turn. When
-//! the index cannot be written the notes stay, and messages are kept all the same.
+//! The transaction of a message only adds an entry to `hx_outbox`. The entries are processed here, in small
+//! batches, by a search or when the program exits; never during a turn. If the index cannot be written, the
+//! entries stay, and messages are recorded all the same.
 
 mod align;
 mod rebuild;
@@ -18,35 +18,34 @@ use crate::sessions::connection::writer::Level;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::{Duration, Instant};
 
-/// Notes per transaction, so that a message never waits long behind the index.
+/// Entries per transaction, so that a message never waits long for the index.
 const BATCH: u32 = 50;
-/// And at most this long, because a single message may be large.
+/// Maximum time per transaction, because a single message may be large.
 const BATCH_TIME: Duration = Duration::from_millis(20);
 
-/// What a [`drain`](SessionDb::drain) did.
+/// The result of [`drain`](SessionDb::drain).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drained {
     pub indexed: usize,
-    /// Whether the index now knows every message.
+    /// True if the index contains every message.
     pub complete: bool,
 }
 
 impl SessionDb {
-    /// Indexes waiting messages for at most about `max`. An index that cannot be written is an
-    /// error here and nowhere else.
+    /// Indexes queued messages for about `max`. An unwritable index is an error only here.
     pub async fn drain(&self, max: Duration) -> Result<Drained, StoreError> {
-        // Most of the time there is nothing to do, and finding out needs no write.
+        // Usually the outbox is empty, and reading it needs no write.
         if self.read(is_empty).await? {
             return Ok(Drained { indexed: 0, complete: true });
         }
         self.index_until(max).await
     }
 
-    /// For a program that leaves: indexes what waits, for at most about `max`, and leaves a log
-    /// behind that the next start reads quickly. Does not wait for other programs much longer.
+    /// Prepares the exit of the program: indexes queued messages for about `max`, and shortens the log so that
+    /// the next start reads it quickly. Does not wait much longer for other programs.
     pub async fn leave(&self, max: Duration) {
         let tidy_up = async {
-            // An index that is behind catches up at the next search.
+            // The next search updates the index.
             let _ = self.index_until(max).await;
             self.shared.writer.tidy().await;
         };
@@ -67,7 +66,7 @@ impl SessionDb {
         Ok(drained)
     }
 
-    /// Works off some notes. Deleted messages also leave the index of pairs.
+    /// Processes one batch. Deleted messages are also removed from the pair index.
     async fn index_batch(&self) -> Result<Drained, StoreError> {
         let Batch { drained, dropped } = self.write(Level::Normal, batch).await?;
         if !dropped.is_empty() {
@@ -120,8 +119,8 @@ fn oldest_entries(db: &Connection) -> rusqlite::Result<Vec<OutboxEntry>> {
         .collect()
 }
 
-/// Doing it twice does no harm: the old entry goes first, and a message that no longer exists
-/// leaves none.
+/// Indexes one message. It is idempotent: the old index entry is removed first, and a deleted message gets
+/// none.
 fn reindex(db: &Connection, entry: &OutboxEntry) -> rusqlite::Result<()> {
     for table in ["messages_fts", "messages_fts_trigram"] {
         db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([entry.message])?;
@@ -135,13 +134,12 @@ fn reindex(db: &Connection, entry: &OutboxEntry) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The text of message `?1` as the triggers of the shared schema put it together.
+/// The text of message `?1`, as the triggers of the shared schema build it.
 const STORED: &str =
     "SELECT id, COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '') AS text
      FROM messages WHERE id = ?1";
 
-/// Text with a NUL byte has other trigrams in other versions of SQLite, so its readable form is entered
-/// instead.
+/// Indexes the readable form of a text with a NUL byte, whose trigrams depend on the SQLite version.
 fn put_trigrams(db: &Connection, message: i64) -> rusqlite::Result<()> {
     let indexed_extent = db
         .prepare_cached(&format!(

@@ -1,4 +1,4 @@
-//! Asks the indexes, or the messages themselves.
+//! Runs a query on the indexes, or on the messages themselves.
 
 use super::comparison::Comparison;
 use super::display_text::DisplayText;
@@ -20,13 +20,13 @@ pub(super) struct Search<'a> {
     pub(super) scope: &'a Scope,
 }
 
-/// Which rows are looked at.
+/// The rows to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
     All,
     UpTo(i64),
     After(i64),
-    /// Only those whose text the shared indexes do not see.
+    /// Only messages with text that is hidden from the shared indexes.
     HiddenAfter(i64),
 }
 
@@ -51,13 +51,13 @@ impl Search<'_> {
         }
     }
 
-    /// A table that ranks its finds and shows them.
+    /// Searches a table that ranks its hits.
     fn by_rank(&self, db: &Connection, lead: &Lead, rows: Rows) -> rusqlite::Result<Vec<SearchHit>> {
         let mut values = Vec::new();
         let found = found(lead, &mut values);
         let condition = self.scope.condition(&mut values);
         let table = lead.table.name();
-        // Joined in this order, so that only the best hits are looked at any further.
+        // Joined in this order, so that only the best hits are read further.
         let sql = format!(
             "SELECT {HIT_COLUMNS}, {}, snippet({table}, 0, '>>>', '<<<', '...', 40)
              FROM {table} CROSS JOIN messages AS m ON m.id = {table}.rowid JOIN sessions AS s ON s.id = m.session_id
@@ -77,7 +77,7 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Tables that cannot rank, or several that rank differently: the newest first.
+    /// Searches tables that cannot rank, or several with different ranks: newest first.
     fn by_leads(&self, db: &Connection, leads: &[Lead], rows: Rows) -> rusqlite::Result<Vec<SearchHit>> {
         let mut values = Vec::new();
         let (from, id) = match leads {
@@ -113,7 +113,7 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Compares messages one by one, the newest first.
+    /// Compares messages one by one, newest first.
     pub(super) fn by_comparing(&self, db: &Connection, rows: Rows) -> rusqlite::Result<Vec<SearchHit>> {
         let mut values = Vec::new();
         let condition = self.scope.condition(&mut values);
@@ -121,7 +121,7 @@ impl Search<'_> {
         self.compare(db, &format!("{condition}{}", rows.condition()), values, only_hidden)
     }
 
-    /// Messages with hidden text that have every pair of every term; the comparison then decides.
+    /// Finds messages with hidden text that have every pair of every term, and compares them.
     pub(super) fn by_hidden(
         &self,
         db: &Connection,
@@ -167,7 +167,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// One page of what several ways found.
+    /// Merges hits of several searches into one page.
     pub(super) fn arranged(&self, mut hits: Vec<SearchHit>) -> Vec<SearchHit> {
         let mut seen = HashSet::new();
         hits.retain(|hit| seen.insert(hit.message));
@@ -180,7 +180,7 @@ impl Search<'_> {
     }
 }
 
-/// A hit with a snippet for reading; `stored` gives that of a message which is stored as it is read.
+/// Builds a hit with a readable snippet; `stored` gives the snippet of a message whose stored form is readable.
 fn hit_with_snippet(
     row: &Row<'_>,
     comparison: &Comparison,
@@ -200,7 +200,7 @@ fn by_time(a: &SearchHit, b: &SearchHit) -> std::cmp::Ordering {
     a.timestamp.total_cmp(&b.timestamp).then(a.message.0.cmp(&b.message.0))
 }
 
-/// What a lead finds, as a condition on its table.
+/// Returns the condition of a lead on its table.
 fn found(lead: &Lead, values: &mut Vec<Value>) -> String {
     let table = lead.table.name();
     let mut sql = format!("{table} MATCH ?");

@@ -1,9 +1,9 @@
 //! Makes the trigram table independent of the SQLite version that reads it.
 //!
-//! The tokenizer of SQLite 3.40 ends at a NUL byte, with which structured content begins; newer ones read
-//! on. A deletion tokenizes the stored text again, so a row that one version entered and another one deletes
-//! leaves entries behind. No text in the table has a NUL from here on: the triggers cut it off, and rows
-//! entered before are brought in line once, when the triggers are replaced.
+//! The tokenizer of SQLite 3.40 stops at a NUL byte, with which structured content begins; newer ones continue.
+//! A deletion tokenizes the stored text again, so a row that one version inserts and another one deletes leaves
+//! index entries behind. Therefore no text in the table has a NUL: the triggers cut it off, and older rows are
+//! corrected once, when the triggers are replaced.
 
 use super::rebuild::recreate_index;
 use crate::StoreError;
@@ -13,17 +13,17 @@ use crate::sessions::rows::counts::stored;
 use crate::sessions::schema;
 use rusqlite::{Connection, params};
 
-/// The part of the search index that was made anew because SQLite versions read it differently.
+/// The part of the search index that was rebuilt because SQLite versions read it differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reindexed {
-    /// This many messages.
+    /// The number of messages.
     Messages(u64),
-    /// All of it: it had entries that belong to no message.
+    /// The whole index: it had entries without a message.
     Everything,
 }
 
-/// Replaces the triggers that let NUL bytes into the trigram table and aligns its rows. Runs inside a write
-/// transaction, after our own tables were made.
+/// Replaces the triggers that let NUL bytes into the trigram table and corrects its rows. Runs inside a write
+/// transaction, after our own tables were created.
 pub(crate) fn align(db: &Connection) -> Result<Option<Reindexed>, StoreError> {
     let done = match align_rows(db).doing("align the search index")? {
         Some(0) => None,
@@ -41,7 +41,7 @@ pub(crate) fn align(db: &Connection) -> Result<Option<Reindexed>, StoreError> {
     Ok(done)
 }
 
-/// The number of rows brought in line; `None` if only a rebuild helps.
+/// Corrects the rows and returns their number; `None` if the index must be rebuilt.
 fn align_rows(db: &Connection) -> rusqlite::Result<Option<u64>> {
     if !totals_agree(db).unwrap_or(false) {
         return Ok(None);
@@ -62,12 +62,12 @@ fn align_rows(db: &Connection) -> rusqlite::Result<Option<u64>> {
             return Ok(None);
         };
         match indexed_extent {
-            // The index has these terms already; only the stored text has to say so.
+            // The index already has these terms; only the stored text is corrected.
             IndexedExtent::UpTo(end) => {
                 let shadow = "UPDATE messages_fts_trigram_content SET c0 = ?2 WHERE id = ?1";
                 db.prepare_cached(shadow)?.execute(params![id, indexed_text(text, end)])?;
             }
-            // This library removes what was entered, and the indexer enters the rest.
+            // This library removes the terms, and the indexer adds them again.
             IndexedExtent::Whole => {
                 append::queue(db, id, "put")?;
             }
@@ -81,16 +81,16 @@ fn indexed_text(text: &[u8], end: usize) -> String {
     String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
-/// How much of a text with a NUL byte is in the index.
+/// The indexed part of a text with a NUL byte.
 #[derive(Debug, PartialEq, Eq)]
 enum IndexedExtent {
-    /// Up to this byte, as older versions do it.
+    /// Up to this byte, by older versions.
     UpTo(usize),
-    /// All but the NUL bytes themselves, as newer versions do it.
+    /// All but the NUL bytes, by newer versions.
     Whole,
 }
 
-/// Judges by the number of terms that the index noted for the row.
+/// Derives the indexed part from the number of terms of the row.
 fn indexed_extent(text: &str, terms: u64) -> Option<IndexedExtent> {
     let first = text.find('\0').unwrap_or(text.len());
     match terms {
@@ -105,8 +105,8 @@ fn trigrams(text: &str) -> u64 {
     stored(chars.saturating_sub(2)).cast_unsigned()
 }
 
-/// The index keeps the number of its rows and terms. Deletions by another version than the one that
-/// entered the row make them differ from what the rows say.
+/// Compares the totals of the index with its rows. They differ if another SQLite version than the inserting one
+/// deleted rows.
 fn totals_agree(db: &Connection) -> rusqlite::Result<bool> {
     let kept: Vec<u8> =
         db.query_row("SELECT block FROM messages_fts_trigram_data WHERE id = 1", [], |row| row.get(0))?;
@@ -125,7 +125,7 @@ fn totals_agree(db: &Connection) -> rusqlite::Result<bool> {
     Ok(totals == counted)
 }
 
-/// A number in SQLite's variable-length form: seven bits a byte, the highest first.
+/// Decodes a number in SQLite's variable-length form: seven bits per byte, the highest first.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for (place, &byte) in bytes.iter().enumerate().take(8) {
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_terms_tells_how_much_was_entered() {
+    fn indexed_part_is_derived_from_the_number_of_terms() {
         for (text, terms, want) in [
             ("\0json:[1]  ", 0, Some(IndexedExtent::UpTo(0))),
             ("\0json:[1]  ", 8, Some(IndexedExtent::Whole)),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn variable_length_numbers_are_read() {
+    fn variable_length_numbers_are_decoded() {
         for (bytes, want, left) in
             [(&[0x2b, 9][..], Some(43), 1), (&[0x81, 0x00], Some(128), 0), (&[0x80], None, 1), (&[], None, 0)]
         {
