@@ -12,7 +12,7 @@ use clap::Subcommand;
 use hermes_config::Config;
 use hermes_runtime::skills::{self, FetchError};
 use hermes_runtime::{Home, RuntimeError};
-use hermes_store::skills::{SkillError, SkillShelf};
+use hermes_skills::{SkillError, SkillShelf};
 pub(crate) use install::InstallArgs;
 use serde_json::json;
 use std::io::IsTerminal;
@@ -149,7 +149,7 @@ fn remove(place: &Place, name: &str, yes: bool) -> Result<Exit, Failure> {
 fn failure(error: SkillError) -> Failure {
     let exit = match &error {
         SkillError::Unknown { .. } | SkillError::Broken { .. } | SkillError::Taken { .. } => Exit::FailedTurn,
-        SkillError::ReadOnly { .. } | SkillError::Refused(_) | SkillError::Parcel(_) => Exit::FailedTurn,
+        SkillError::ReadOnly { .. } | SkillError::Refused(_) | SkillError::Package(_) => Exit::FailedTurn,
         SkillError::Unreadable { .. } => Exit::Config,
         SkillError::Io { .. } => Exit::Permission,
     };

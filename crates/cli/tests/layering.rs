@@ -11,17 +11,18 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
     ("wire", &["conversation"]),
     ("context", &["conversation"]),
     ("store", &["conversation", "guard"]),
+    ("skills", &["conversation", "guard"]),
     ("prompt", &["conversation", "guard", "wire"]),
     ("providers", &["conversation", "guard", "wire"]),
     ("scripted", &["conversation", "wire"]),
-    ("tools", &["conversation", "exec", "guard", "store"]),
+    ("tools", &["conversation", "exec", "guard", "skills", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("telemetry", &["guard"]),
@@ -56,6 +57,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
             "providers",
             "recording",
             "scripted",
+            "skills",
             "store",
             "telemetry",
             "tools",
@@ -71,13 +73,17 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 19] = [
             "recording",
             "runtime",
             "scripted",
+            "skills",
             "store",
             "telemetry",
             "tools",
         ],
     ),
     ("testkit", &["conversation", "scripted", "wire"]),
-    ("xtask", &["context", "conversation", "runtime", "scripted", "store", "testkit", "tools", "wire"]),
+    (
+        "xtask",
+        &["context", "conversation", "runtime", "scripted", "skills", "store", "testkit", "tools", "wire"],
+    ),
 ];
 
 type Table = BTreeMap<String, BTreeSet<String>>;

@@ -76,7 +76,7 @@ async fn the_list_fits_a_terminal_and_names_what_is_broken() {
     {
         screen.expect(text).await;
     }
-    screen.expect("does not begin with frontmatter").await;
+    screen.expect("no frontmatter at the beginning").await;
     assert_eq!(screen.ended().await, 0);
     assert!(screen.seen.lock().unwrap().lines().all(|line| line.chars().count() < 200));
     let list = json_of(home.path(), &["skills", "list"]).await;
@@ -166,7 +166,7 @@ async fn what_may_not_come_in_changes_nothing() {
         ("git+http://192.0.2.1/x".to_owned(), "--allow-private"),
         ("git+--upload-pack=x".to_owned(), "no address"),
         ("https://me:word@example.com/x.zip".to_owned(), "password"),
-        ("/nowhere/at/all".to_owned(), "could not read"),
+        ("/nowhere/at/all".to_owned(), "cannot read"),
     ] {
         let out = run(home.path(), &["skills", "install", &from, "--force"]).await;
         assert!(code(&out) != 0 && stderr(&out).contains(want), "{from}: {}", stderr(&out));
@@ -212,7 +212,7 @@ async fn the_model_lists_views_and_writes_skills() {
     assert_eq!(results[0]["skills"][0]["name"], "shell-safety");
     assert_eq!(results[1]["success"], true);
     assert_eq!(results[2]["content"], created);
-    assert!(results[3]["error"].as_str().unwrap().contains("not inside"), "{}", results[3]);
+    assert!(results[3]["error"].as_str().unwrap().contains("outside the folder"), "{}", results[3]);
     assert_eq!(home.read("skills/learned/SKILL.md"), created);
 }
 

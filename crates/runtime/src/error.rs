@@ -6,8 +6,8 @@ use hermes_config::home::HomeError;
 use hermes_plugins::hooks::HookError;
 use hermes_providers::ResolveError;
 use hermes_recording::RecordingError;
+use hermes_skills::SkillError;
 use hermes_store::StoreError;
-use hermes_store::skills::SkillError;
 use hermes_tools::ToolsetError;
 use std::path::PathBuf;
 

@@ -30,7 +30,7 @@ use hermes_conversation::{
 use hermes_plugins::context_engine::{Choice, External, ToolWire, choose};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
-use hermes_store::{LastSent, NewSession, Trouble, this_process};
+use hermes_store::{CompactionFailures, LastSent, NewSession, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 use model::{keep_outline, retarget};
@@ -76,7 +76,7 @@ pub struct Session {
     /// An endpoint has been asked how large the model's window is.
     has_asked: bool,
     /// How the last compactions went.
-    trouble: Trouble,
+    trouble: CompactionFailures,
     summaries: Arc<Summaries>,
     engine: Choice,
     /// The engine, where it is a program of somebody else.
@@ -312,7 +312,7 @@ impl Session {
             has_learned_efforts: false,
             fitted_to: None,
             has_asked: false,
-            trouble: Trouble::default(),
+            trouble: CompactionFailures::default(),
         })
     }
 
@@ -520,7 +520,7 @@ impl Session {
             system_prompt: system.clone(),
             cwd: Some(cwd.display().to_string()),
             parent: self.role.works_for.as_ref().map(|(session, _)| session.clone()),
-            works_for: self.role.works_for.as_ref().map(|(_, call)| call.clone()),
+            delegating_call: self.role.works_for.as_ref().map(|(_, call)| call.clone()),
             model_config: model_config(&self.runtime.config, self.role.limits.max_iterations)?,
         };
         let store = self.runtime.store()?;

@@ -1,6 +1,6 @@
 //! Skills of a home: where they are, who is offered which, and the tools' way to them.
 //!
-//! Finding, changing and checking them is `hermes_store::skills`' work. Fetching those of others is in
+//! Finding, changing and checking them is `hermes_skills`' work. Fetching those of others is in
 //! `fetch`.
 
 mod fetch;
@@ -11,7 +11,7 @@ use crate::{Runtime, RuntimeError, fence_key};
 use hermes_config::home::Home;
 use hermes_config::{Config, ConfigError};
 use hermes_guard::{FenceKey, Scope, scan};
-use hermes_store::skills::{
+use hermes_skills::{
     Bundle, IndexQuery, Invocation, SkillEdit, SkillError, SkillIndex, SkillShelf, bundles, invocation,
     preloaded, slug,
 };
@@ -136,8 +136,8 @@ impl Skills for HomeSkills {
         let query = index_query(&runtime.config, &runtime.launch.source, &runtime.registry());
         let query = query.map_err(|error| error.to_string())?;
         let listed = shelf.offered(&query).into_iter().map(|skill| ListedSkill {
-            name: skill.front.name.clone(),
-            description: skill.front.description.clone(),
+            name: skill.front_matter.name.clone(),
+            description: skill.front_matter.description.clone(),
             category: skill.category.clone(),
         });
         Ok(listed.collect())
@@ -159,14 +159,20 @@ impl Skills for HomeSkills {
                 .collect(),
         };
         Ok(ViewedSkill {
-            name: skill.front.name.clone(),
-            description: skill.front.description.clone(),
+            name: skill.front_matter.name.clone(),
+            description: skill.front_matter.description.clone(),
             content: text.text,
             dir: skill.dir.clone(),
-            tags: skill.front.tags.clone(),
-            related_skills: skill.front.related_skills.clone(),
+            tags: skill.front_matter.tags.clone(),
+            related_skills: skill.front_matter.related_skills.clone(),
             linked_files: linked.collect(),
-            missing_variables: skill.front.env_vars.iter().filter(|name| !is_set(name)).cloned().collect(),
+            missing_variables: skill
+                .front_matter
+                .env_vars
+                .iter()
+                .filter(|name| !is_set(name))
+                .cloned()
+                .collect(),
             warnings,
         })
     }

@@ -67,7 +67,7 @@ async fn what_the_model_notes_is_in_the_file_and_in_the_history() {
     assert_eq!(told[1]["usage"], "0% — 13/1,375 chars");
     assert_eq!(
         told[2],
-        json!({"error": "no entry has `nope` in it", "current_entries": ["fact one"],
+        json!({"error": "no entry contains `nope`", "current_entries": ["fact one"],
             "usage": "0% — 8/2,200 chars", "success": false})
     );
     assert!(told[3]["error"].as_str().unwrap().contains("prompt_injection"), "{}", told[3]);

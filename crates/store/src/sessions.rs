@@ -1,114 +1,72 @@
-//! The session database: who said what in which session, and who may write to it now.
+//! The session database: sessions, their messages, and leases to write to them.
 //!
-//! [`SessionDb`] only brings work and connections together. All writes go through one thread
-//! (`writer`), all reads through their own connections (`reader`); each file below is one subject.
+//! [`SessionDb`] runs work on connections. All writes go through one thread (`connection::writer`),
+//! reads through connections of their own (`connection::readers`); each folder below is one subject.
 
-mod append;
-mod archive;
 mod artifacts;
-mod auto_prune;
-mod backup;
-mod begin;
-mod cache_ledger;
-mod checkpoint;
-mod connect;
-mod create;
-mod decode;
-mod delete;
-mod encode;
-mod ending;
-mod epoch;
-mod exchange;
-mod export;
-mod health;
-mod history;
-mod holder;
-mod import;
-mod index;
-mod insights;
-mod lease;
-mod ledger;
+mod compaction;
+mod connection;
+mod costs;
+mod import_export;
 mod lineage;
 mod listing;
-mod load;
-mod mailbox;
-mod migrate;
-mod nodes;
-mod numbers;
-mod originals;
-mod outline;
-mod owner;
-mod pairs;
-mod patience;
-mod pins;
-mod prune;
-mod query;
-mod queue;
-mod reader;
-mod recovery;
-mod resolve;
-mod rewind;
-mod rewrite;
+mod maintenance;
+mod reading;
+mod record;
+mod rows;
 mod schema;
-mod script;
 mod search;
-mod spans;
-mod spending;
-mod split;
-mod stats;
-mod sums;
-mod tail;
-mod titles;
-mod trace;
-mod transcript;
-mod trouble;
-mod verify;
-mod writer;
+mod statistics;
 
 pub use artifacts::{
-    CopiedFiles, FileKind, FileRule, FilesHealth, PrunableFile, Reason, StoredFile, check_files,
+    CopiedFiles, FileKind, FileRule, FilesHealth, PrunableFile, PruneReason, StoredFile, check_files,
 };
-pub use auto_prune::{AutoPrune, AutoPruned};
-pub use backup::{BackupError, Existing};
-pub use cache_ledger::{LastSent, LedgerEntry};
-pub use create::NewSession;
-pub use export::{ExportError, ExportFilter, ExportFormat};
-pub use health::{Health, IndexHealth, check};
-pub use history::{Include, MessageState, StoredMessage};
-pub use import::{ImportError, ImportProblem, Imported, ImportedParts, MAX_IMPORT};
-pub use index::{Drained, Optimized, Reindexed};
-pub use insights::{
+pub use compaction::failures::CompactionFailures;
+pub use compaction::originals::OriginalRange;
+pub use compaction::pins::Pin;
+pub use compaction::summaries::StoredCompaction;
+pub use connection::writer::WriterStats;
+pub use costs::budget::{
+    LimitExceeded, Reservation, Reserved, SpendLimit, SpendLimits, Spending, SpendingRow,
+};
+pub use import_export::export::{ExportError, ExportFilter, ExportFormat};
+pub use import_export::import::{ImportError, ImportProblem, Imported, ImportedParts, MAX_IMPORT};
+pub use listing::titles::{MAX_TITLE, sanitize_title};
+pub use listing::{Archived, ListFilter, SessionSummary};
+pub use maintenance::auto_prune::{AutoPrune, AutoPruned};
+pub use maintenance::backup::{BackupError, Existing};
+pub use maintenance::health::{Health, IndexHealth, check};
+pub use maintenance::optimize::Optimized;
+pub use maintenance::prune::{Prunable, PruneFilter};
+pub use maintenance::verify::{Check, Finding, Verification, verify};
+pub use reading::load::StoredSession;
+pub use reading::messages::{Include, MessageState, StoredMessage};
+pub use reading::prompt_cache::{CacheLedgerEntry, LastSent};
+pub use reading::turn_trace::{TraceEnd, TracedCall, TracedTool, TurnTrace};
+pub use record::create::NewSession;
+pub use record::lease::{Acquired, ModelTarget, OrphanIntent};
+pub use record::process::{Liveness, is_alive, this_process};
+pub use record::recovery::{Recovery, RecoveryTexts};
+pub use record::rewind::Rewound;
+pub use search::full_text::{Drained, Reindexed};
+pub use search::{ContextMessage, SearchFilter, SearchHit, SearchReport, Sort};
+pub use statistics::insights::{
     CostSummary, Count, Insights, InsightsFilter, LONGEST_PAUSE, MessageCounts, Quarter, SessionUse, Share,
 };
-pub use lease::{Acquired, OrphanIntent, Target};
-pub use ledger::{LedgerRow, Refused, Reservation, Reserved, SpendLimit, SpendLimits, Spending};
-pub use listing::{Archived, ListFilter, SessionSummary};
-pub use load::StoredSession;
-pub use nodes::StoredCompaction;
-pub use originals::OriginalRange;
-pub use owner::{Liveness, is_alive, this_process};
-pub use pins::Pin;
-pub use prune::{Prunable, PruneFilter};
-pub use recovery::{Recovery, RecoveryTexts};
-pub use rewind::Rewound;
-pub use search::{ContextMessage, SearchFilter, SearchHit, SearchReport, Sort};
-pub use stats::{NamedTally, Statistics, Tally};
-pub use titles::{MAX_TITLE, sanitize_title};
-pub use trace::{TraceEnd, TracedCall, TracedTool, TurnTrace};
-pub use trouble::Trouble;
-pub use verify::{Check, Finding, Verification, verify};
-pub use writer::Stats;
+pub use statistics::totals::{NamedTally, Statistics, Tally};
 
 use crate::StoreError;
-use pairs::PairIndex;
-use reader::Readers;
+use connection::readers::Readers;
+use connection::writer::{Level, Writer};
+use connection::{connect, lock_wait};
+use record::{mailbox, observations, process};
 use rusqlite::Connection;
+use search::pair_index::PairIndex;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use writer::{Level, Writer};
 
-/// Gives the time as seconds since 1970.
+/// Returns the time in seconds since 1970.
 pub type Clock = Arc<dyn Fn() -> f64 + Send + Sync>;
 
 /// The session database of one home. Clones share one writer thread.
@@ -116,7 +74,7 @@ pub type Clock = Arc<dyn Fn() -> f64 + Send + Sync>;
 pub struct SessionDb {
     shared: Arc<Shared>,
     is_alive: Liveness,
-    /// The directory of the files that messages mention.
+    /// The directory of files that messages mention.
     files: Option<Arc<PathBuf>>,
 }
 
@@ -125,47 +83,47 @@ struct Shared {
     writer: Writer,
     readers: Readers,
     pairs: PairIndex,
-    /// What was observed and not yet written.
-    observed: spans::Pending,
-    /// Who may have mail.
+    /// Observations that are not yet written.
+    observed: observations::Pending,
+    /// Sessions that may have mail.
     hints: Arc<mailbox::Hints>,
     reindexed: Option<Reindexed>,
 }
 
 impl SessionDb {
-    /// Opens the file, or makes it. Its directory must exist.
+    /// Opens or creates the file. Its directory must exist.
     ///
-    /// A file of an older version is upgraded, after a backup beside it. One that is no session
-    /// database, or of a newer version, is refused unchanged.
+    /// A file of an older version is upgraded after a backup beside it. A file of a newer version or of
+    /// another program is an error and stays unchanged.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, StoreError> {
         let (db, reindexed) = connect::open_writer(path)?;
-        let writer = Writer::start(db, path.to_owned(), patience::WRITE_PATIENCE)?;
+        let writer = Writer::start(db, path.to_owned(), lock_wait::WRITE_WAIT)?;
         let (readers, pairs) = (Readers::new(path.to_owned()), PairIndex::beside(path));
         let shared = Arc::new(Shared {
             clock,
             writer,
             readers,
             pairs,
-            observed: spans::Pending::default(),
+            observed: observations::Pending::default(),
             hints: Arc::default(),
             reindexed,
         });
-        Ok(Self { shared, is_alive: owner::is_alive, files: None })
+        Ok(Self { shared, is_alive: process::is_alive, files: None })
     }
 
-    /// The same database, with another judge of whether a lease's owner still lives.
+    /// Replaces the function that decides if the owner of a lease is alive.
     pub fn with_liveness(mut self, is_alive: Liveness) -> Self {
         self.is_alive = is_alive;
         self
     }
 
-    /// The part of the search index that was made anew when the file was opened.
+    /// Returns the part of the search index that was rebuilt when the file was opened.
     pub fn reindexed(&self) -> Option<Reindexed> {
         self.shared.reindexed
     }
 
-    /// What was committed through this handle and its clones.
-    pub fn stats(&self) -> Stats {
+    /// Returns commit counts of this handle and its clones.
+    pub fn stats(&self) -> WriterStats {
         self.shared.writer.stats()
     }
 

@@ -5,7 +5,7 @@ use super::store::{cpu_of, median};
 use super::{note, table};
 use crate::flags::Flags;
 use anyhow::{Result, ensure};
-use hermes_store::skills::{IndexQuery, SkillShelf};
+use hermes_skills::{IndexQuery, SkillShelf};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};

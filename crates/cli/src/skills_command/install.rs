@@ -6,7 +6,7 @@ use crate::term::{self, printable};
 use clap::Args;
 use hermes_runtime::Reach;
 use hermes_runtime::skills;
-use hermes_store::skills::{Concern, InstallOptions, Installed, LockFile, SkillSource, State};
+use hermes_skills::{InstallOptions, InstallState, Installed, LockFile, ScanFinding, SkillSource};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
@@ -40,11 +40,11 @@ pub(super) async fn run(place: &Place, args: &InstallArgs) -> Result<Exit, Failu
     let done = skills::install(&place.home, &place.config, &source, &options, reach(args.allow_private))
         .await
         .map_err(fetch_failure)?;
-    for concern in &done.judged.concerns {
+    for concern in &done.scan.concerns {
         term::complain(&printable(&format!("hermes: {}", told(concern))));
     }
-    let already = if done.is_same { "is there already" } else { "installed" };
-    let (files, verdict) = (done.files, done.judged.verdict.as_str());
+    let already = if done.is_unchanged { "is there already" } else { "installed" };
+    let (files, verdict) = (done.files, done.scan.verdict.as_str());
     let words = format!("{} {already}: {} ({files} files, scan: {verdict}).", done.name, done.dir.display());
     place.answer(&words, &as_json(&done));
     Ok(Exit::Answered)
@@ -72,7 +72,8 @@ pub(super) fn check(place: &Place, name: Option<&str>) -> Result<Exit, Failure> 
             term::print_line(&printable(&line));
         }
     }
-    let is_wrong = checked.iter().any(|one| matches!(one.state, State::Changed | State::Missing));
+    let is_wrong =
+        checked.iter().any(|one| matches!(one.state, InstallState::Changed | InstallState::Missing));
     Ok(if is_wrong { Exit::FailedTurn } else { Exit::Answered })
 }
 
@@ -92,12 +93,12 @@ pub(super) async fn update(
         // One that cannot be fetched does not keep the others.
         match skills::update(&place.home, &place.config, &name, force, reach(allow_private)).await {
             Ok(done) => {
-                let words = if done.is_same { "is up to date" } else { "updated" };
+                let words = if done.is_unchanged { "is up to date" } else { "updated" };
                 results.push(as_json(&done));
                 if !place.is_json {
                     term::print_line(&printable(&format!(
                         "{name} {words} (scan: {}).",
-                        done.judged.verdict.as_str()
+                        done.scan.verdict.as_str()
                     )));
                 }
             }
@@ -117,8 +118,8 @@ pub(super) async fn update(
     Ok(if has_failed { Exit::FailedTurn } else { Exit::Answered })
 }
 
-fn told(concern: &Concern) -> String {
-    let Concern { file, line, id, verdict, excerpt } = concern;
+fn told(concern: &ScanFinding) -> String {
+    let ScanFinding { file, line, id, verdict, excerpt } = concern;
     format!("{file}:{line}: {id} ({}): {excerpt}", verdict.as_str())
 }
 
@@ -127,7 +128,7 @@ fn as_json(done: &Installed) -> Value {
         "name": done.name,
         "path": done.dir.display().to_string(),
         "files": done.files,
-        "unchanged": done.is_same,
-        "scan": done.judged,
+        "unchanged": done.is_unchanged,
+        "scan": done.scan,
     })
 }

@@ -4,7 +4,7 @@ use super::{Place, failure};
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, fitting, one_line, printable};
 use hermes_runtime::RuntimeError;
-use hermes_store::skills::{BrokenSkill, LockFile, Skill, SkillShelf};
+use hermes_skills::{BrokenSkill, LockFile, Skill, SkillShelf};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::io::stdout;
@@ -59,7 +59,7 @@ fn table(shelf: &SkillShelf, skills: &[&Skill], switches: &Switches) {
         let (from, state) = (switches.from(skill), switches.state(skill.name()));
         let shown = padded(skill.name(), name);
         let shown_category = padded(&skill.category, category);
-        let about = one_line(&skill.front.description, left);
+        let about = one_line(&skill.front_matter.description, left);
         let line = format!("{shown}  {dim}{shown_category}  {from:8}{off}  {state:8}  {about}");
         if !term::print_line(&line) {
             return;
@@ -105,7 +105,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
         term::print_line(&printable(text.text.trim_end()));
         return Ok(Exit::Answered);
     }
-    let front = &skill.front;
+    let front = &skill.front_matter;
     let mut rows = vec![
         ("name", front.name.clone()),
         ("for", front.description.clone()),
@@ -128,7 +128,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
     for (row, value) in rows {
         term::print_line(&format!("{row:>9}  {}", printable(&value)));
     }
-    let body = hermes_store::skills::skill_body(&text.text);
+    let body = hermes_skills::skill_body(&text.text);
     term::print_line(&format!("\n{}", printable(body.trim_end())));
     Ok(Exit::Answered)
 }
@@ -175,14 +175,14 @@ impl Switches {
 
     fn from(&self, skill: &Skill) -> &'static str {
         match skill.origin {
-            hermes_store::skills::Origin::Home if self.installed.contains(skill.name()) => "hub",
+            hermes_skills::Origin::Home if self.installed.contains(skill.name()) => "hub",
             origin => origin.as_str(),
         }
     }
 }
 
 fn as_json(skill: &Skill, switches: &Switches) -> Value {
-    let front = &skill.front;
+    let front = &skill.front_matter;
     json!({
         "name": front.name,
         "description": front.description,

@@ -7,8 +7,8 @@ use hermes_config::Config;
 use hermes_config::home::Home;
 use hermes_exec::{Direct, Ended, child_env, run_direct};
 use hermes_providers::{Reach, download, is_public, public_addresses, repository_host, shown_url};
-use hermes_store::skills::{
-    Brought, InstallOptions, Installed, LockFile, MAX_PACKED, Quarantine, SkillError, SkillSource,
+use hermes_skills::{
+    InstallInput, InstallOptions, Installed, LockFile, MAX_PACKED, Quarantine, SkillError, SkillSource,
 };
 use std::net::IpAddr;
 use std::path::Path;
@@ -63,23 +63,23 @@ pub async fn install(
 ) -> Result<Installed, FetchError> {
     home.ensure().map_err(RuntimeError::from)?;
     let quarantine = Quarantine::open(home.path())?;
-    let brought = match source {
-        SkillSource::Folder(_) | SkillSource::Archive(_) => Brought::Here(source.clone()),
+    let input = match source {
+        SkillSource::Folder(_) | SkillSource::Archive(_) => InstallInput::Local(source.clone()),
         SkillSource::Url(url) => {
             let path = quarantine.path().join("download");
             fetch_file(config, url, &path, reach).await?;
-            Brought::Fetched { source: source.clone(), path }
+            InstallInput::Fetched { source: source.clone(), path }
         }
         SkillSource::Git(url) => {
             let path = quarantine.path().join("clone");
             clone(config, url, quarantine.path(), &path, reach).await?;
-            Brought::Fetched { source: source.clone(), path }
+            InstallInput::Fetched { source: source.clone(), path }
         }
     };
     // Reading, scanning and syncing take a while, and others of this process may be waiting.
     let options = options.clone();
     let work = tokio::task::spawn_blocking(move || {
-        let installed = quarantine.install(&brought, &options);
+        let installed = quarantine.install(&input, &options);
         let _ = std::fs::remove_dir_all(quarantine.path());
         installed
     });

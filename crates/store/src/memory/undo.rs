@@ -1,15 +1,15 @@
-//! Decides what taking a change back means, also when others came after it.
+//! Decides the effect of an undo, also after later changes.
 
-use super::{Change, ChangeId, Fate, MemoryError, Origin};
+use super::{Change, ChangeId, ChangeOutcome, MemoryError, Origin};
 use std::collections::BTreeSet;
 
-/// The change to take back: the one that is named, or the newest that still counts.
+/// Returns the change to undo: the named one, or the newest effective one.
 pub(super) fn chosen(history: &[Change], wanted: Option<ChangeId>) -> Result<&Change, MemoryError> {
     let undone = undone(history);
     let Some(id) = wanted else {
-        // What other programs did is theirs, unless it is named; and going back twice goes back further.
+        // Changes of other programs are undone only by name; and a second undo goes back further.
         let counts = |change: &&Change| {
-            change.fate == Fate::Made
+            change.outcome == ChangeOutcome::Made
                 && change.origin != Origin::Outside
                 && change.undoes.is_none()
                 && !undone.contains(&change.id)
@@ -18,17 +18,17 @@ pub(super) fn chosen(history: &[Change], wanted: Option<ChangeId>) -> Result<&Ch
     };
     let found = history.iter().find(|change| change.id == id);
     let change = found.ok_or_else(|| MemoryError::UnknownChange { id: id.to_string() })?;
-    match change.fate {
-        Fate::NotMade => Err(MemoryError::NeverMade { id }),
+    match change.outcome {
+        ChangeOutcome::NotMade => Err(MemoryError::NeverMade { id }),
         _ if undone.contains(&id) => Err(MemoryError::AlreadyUndone { id }),
-        Fate::Made | Fate::Unclear => Ok(change),
+        ChangeOutcome::Made | ChangeOutcome::Unclear => Ok(change),
     }
 }
 
-/// Changes that were taken back, and not brought back since.
+/// Returns the changes that were undone and not redone since.
 pub(super) fn undone(history: &[Change]) -> BTreeSet<ChangeId> {
     let mut undone = BTreeSet::new();
-    for change in history.iter().rev().filter(|change| change.fate == Fate::Made) {
+    for change in history.iter().rev().filter(|change| change.outcome == ChangeOutcome::Made) {
         if let Some(earlier) = change.undoes
             && !undone.contains(&change.id)
         {
@@ -38,7 +38,7 @@ pub(super) fn undone(history: &[Change]) -> BTreeSet<ChangeId> {
     undone
 }
 
-/// The entries without what a change did. Entries of other changes stay.
+/// Returns the entries without the effect of a change. Entries of other changes stay.
 pub(super) fn reversed(current: &[String], change: &Change) -> Result<Vec<String>, MemoryError> {
     if current == change.after {
         return Ok(change.before.clone());
@@ -60,75 +60,5 @@ pub(super) fn reversed(current: &[String], change: &Change) -> Result<Vec<String
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::Target;
-    use super::*;
-
-    fn id(number: u64) -> ChangeId {
-        ChangeId { target: Target::Memory, number }
-    }
-
-    fn owned(entries: &str) -> Vec<String> {
-        entries.split_whitespace().map(str::to_owned).collect()
-    }
-
-    fn change(number: u64, before: &str, after: &str, undoes: Option<u64>) -> Change {
-        Change {
-            id: id(number),
-            at: 0.0,
-            origin: Origin::Model,
-            session: None,
-            action: "add".to_owned(),
-            undoes: undoes.map(id),
-            before: owned(before),
-            after: owned(after),
-            fate: Fate::Made,
-        }
-    }
-
-    #[test]
-    fn later_changes_stay() {
-        for (current, before, after, want) in [
-            ("a b", "a", "a b", Some("a")),
-            ("a b c", "a", "a b", Some("a c")),
-            ("a c", "a b", "a", Some("a b c")),
-            ("z", "a b", "b", Some("a z")),
-            ("b z", "a b", "b", Some("a b z")),
-            ("a x", "a b", "a c", None),
-            ("a c x", "a b", "a c", Some("a b x")),
-            ("", "a b c", "", Some("a b c")),
-        ] {
-            let got = reversed(&owned(current), &change(1, before, after, None)).ok();
-            // Where the entry that came with the change is gone, nothing is guessed.
-            let want = want.map(owned);
-            assert_eq!(got, want, "{current:?} after {before:?} -> {after:?}");
-        }
-    }
-
-    #[test]
-    fn going_back_twice_goes_back_further_and_an_undo_can_be_undone() {
-        let mut history = vec![change(1, "", "a", None), change(2, "a", "a b", None)];
-        assert_eq!(chosen(&history, None).unwrap().id, id(2));
-        history.push(change(3, "a b", "a", Some(2)));
-        assert_eq!(chosen(&history, None).unwrap().id, id(1));
-        assert!(matches!(chosen(&history, Some(id(2))), Err(MemoryError::AlreadyUndone { .. })));
-        assert_eq!(chosen(&history, Some(id(3))).unwrap().id, id(3));
-        history.push(change(4, "a", "a b", Some(3)));
-        assert_eq!(undone(&history), BTreeSet::from([id(3)]));
-        assert_eq!(chosen(&history, None).unwrap().id, id(2));
-        assert!(matches!(chosen(&history, Some(id(9))), Err(MemoryError::UnknownChange { .. })));
-    }
-
-    #[test]
-    fn what_was_never_made_or_came_from_outside_is_passed_over() {
-        let mut lost = change(2, "a", "a b", None);
-        lost.fate = Fate::NotMade;
-        let mut outside = change(3, "a", "a c", None);
-        outside.origin = Origin::Outside;
-        let history = [change(1, "", "a", None), lost, outside];
-        assert_eq!(chosen(&history, None).unwrap().id, id(1));
-        assert!(matches!(chosen(&history, Some(id(2))), Err(MemoryError::NeverMade { .. })));
-        assert_eq!(chosen(&history, Some(id(3))).unwrap().id, id(3));
-        assert!(matches!(chosen(&[], None), Err(MemoryError::NothingToUndo)));
-    }
-}
+#[path = "undo_tests.rs"]
+mod tests;

@@ -1,34 +1,34 @@
-//! What the names of kept files say, and how they are found in a text.
+//! Names of stored files, and their mentions in a text.
 //!
-//! `exec` gives files these names; nothing but the names is shared with it.
+//! `exec` creates the files; only the naming scheme is shared with it.
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Hexadecimal digits of the hash that are part of a name.
+/// Number of hexadecimal digits of the hash in a name.
 const DIGITS: usize = 32;
 
-/// A directory that messages refer to, and how the names in it end.
-struct Place {
+/// The directory and the suffix of a mention.
+struct MentionPattern {
     mark: &'static str,
     ending: &'static str,
 }
 
-/// Words from outside are told by the ending of their file's name, so that they stay what they are.
-const PLACES: [Place; 2] = [
-    Place { mark: "hermes-results/", ending: ".txt" },
-    Place { mark: "hermes-results/", ending: ".untrusted.txt" },
+/// Untrusted content has its own suffix, so that it stays marked.
+const MENTION_PATTERNS: [MentionPattern; 2] = [
+    MentionPattern { mark: "hermes-results/", ending: ".txt" },
+    MentionPattern { mark: "hermes-results/", ending: ".untrusted.txt" },
 ];
 
-/// What a name says about its file.
+/// The kind of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Named after its bytes.
+    /// Named after the hash of its content.
     Content,
-    /// Still growing, or left behind by a process that died.
+    /// Being written, or left by a dead process.
     Growing,
-    /// Put there by someone else, or by an older version. Goes by age and size only.
+    /// Written by another program or an older version. Pruned by age and size only.
     Other,
 }
 
@@ -42,10 +42,10 @@ impl FileKind {
     }
 }
 
-/// The names of kept files that `text` mentions. Costs one search of the text when there are none.
+/// Returns the stored files that `text` mentions. A text without mentions costs one search.
 pub(crate) fn mentioned(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for Place { mark, ending } in &PLACES {
+    for MentionPattern { mark, ending } in &MENTION_PATTERNS {
         for (at, _) in text.match_indices(mark) {
             let start = at + mark.len();
             let name = text.get(start..start + DIGITS + ending.len());
@@ -55,11 +55,10 @@ pub(crate) fn mentioned(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// An SQL condition that holds for every row of `messages` in whose columns `mentioned` could find
-/// something.
+/// Returns an SQL condition that is true for every row of `messages` in which `mentioned` can find a name.
 pub(crate) fn may_mention() -> String {
-    let marks: BTreeSet<&str> = PLACES.iter().map(|place| place.mark).collect();
-    let columns = super::refs::COLUMNS.split(", ");
+    let marks: BTreeSet<&str> = MENTION_PATTERNS.iter().map(|place| place.mark).collect();
+    let columns = super::mentions::COLUMNS.split(", ");
     let tests =
         columns.flat_map(|column| marks.iter().map(move |mark| format!("instr({column}, '{mark}') > 0")));
     format!("({})", tests.collect::<Vec<_>>().join(" OR "))
@@ -78,75 +77,23 @@ pub(crate) fn kind_of(name: &str) -> FileKind {
 }
 
 fn is_content_name(name: &str) -> bool {
-    PLACES.iter().any(|place| {
+    MENTION_PATTERNS.iter().any(|place| {
         name.strip_suffix(place.ending).is_some_and(|digits| {
             digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         })
     })
 }
 
-/// Whether a file whose bytes went into `hash` may be called `name`.
-pub(crate) fn fits(hash: Sha256, name: &str) -> bool {
+/// Returns true if `name` contains the hash of the content.
+pub(crate) fn matches_hash(hash: Sha256, name: &str) -> bool {
     let mut digits = String::with_capacity(DIGITS);
     for byte in &hash.finalize()[..DIGITS / 2] {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(digits, "{byte:02x}");
     }
     name.starts_with(&digits)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const A: &str = "ba7816bf8f01cfea414140de5dae2223.txt";
-    const B: &str = "00000000000000000000000000000000.txt";
-    const U: &str = "ba7816bf8f01cfea414140de5dae2223.untrusted.txt";
-
-    #[test]
-    fn mentions_are_found_whatever_stands_around_them() {
-        for (text, want) in [
-            (String::new(), vec![]),
-            ("hermes-results/ and nothing else".to_owned(), vec![]),
-            (format!("all of it is in /h/cache/terminal/hermes-results/{A}]"), vec![A]),
-            (format!(r#"{{"path":"hermes-results/{A}"}}hermes-results/{B}"#), vec![B, A]),
-            (format!("hermes-results/{A} hermes-results/{A}"), vec![A]),
-            (format!("elsewhere/{A}"), vec![]),
-            (format!("in hermes-results/{U}. And hermes-results/{A}"), vec![A, U]),
-            (format!("hermes-results/{}", U.replace("untrusted", "trusted")), vec![]),
-            (format!("hermes-results/{}", A.to_uppercase()), vec![]),
-            ("hermes-results/12-call_a.txt".to_owned(), vec![]),
-            (format!("hermes-results/{}", &A[..20]), vec![]),
-            (format!("hermes-results/{}中文中文", &A[..28]), vec![]),
-            (format!("hermes-results/hermes-results/{B}"), vec![B]),
-        ] {
-            let found: Vec<String> = mentioned(&text).into_iter().collect();
-            assert_eq!(found, want, "{text}");
-        }
-    }
-
-    #[test]
-    fn names_say_what_a_file_is() {
-        for (name, want) in [
-            (A, FileKind::Content),
-            (U, FileKind::Content),
-            (".untrusted.txt", FileKind::Other),
-            ("17-0.part", FileKind::Growing),
-            ("17-.part", FileKind::Other),
-            ("notes.part", FileKind::Other),
-            ("12-call_a.txt", FileKind::Other),
-            ("ba7816bf.txt", FileKind::Other),
-            ("", FileKind::Other),
-        ] {
-            assert_eq!(kind_of(name), want, "{name}");
-        }
-    }
-
-    #[test]
-    fn only_the_right_bytes_fit_a_name() {
-        for (bytes, name, want) in [("abc", A, true), ("abc", U, true), ("abd", A, false), ("abc", B, false)]
-        {
-            assert_eq!(fits(Sha256::new().chain_update(bytes), name), want, "{bytes} {name}");
-        }
-    }
-}
+#[path = "names_tests.rs"]
+mod tests;
