@@ -171,12 +171,12 @@ impl Message {
         }
     }
 
-    /// The text for somebody who reads it: what is not words, such as an image, is named.
-    pub fn words(&self) -> Cow<'_, str> {
+    /// The text with a placeholder such as `[image]` for each part that is not text.
+    pub fn plain_text(&self) -> Cow<'_, str> {
         match self {
-            Self::User(message) => message.content.words(),
+            Self::User(message) => message.content.plain_text(),
             Self::Assistant(message) => Cow::Borrowed(&message.text),
-            Self::Tool(message) => message.content.words(),
+            Self::Tool(message) => message.content.plain_text(),
         }
     }
 }
@@ -237,14 +237,14 @@ impl Content {
         }
     }
 
-    /// The words; what is not words is named.
-    pub fn words(&self) -> Cow<'_, str> {
+    /// The text with a placeholder such as `[image]` for each part that is not text.
+    pub fn plain_text(&self) -> Cow<'_, str> {
         let raw = match self {
             Self::Text(text) => return Cow::Borrowed(text),
             Self::Parts(raw) => raw,
         };
         let Ok(parts) = parse_lenient::<Vec<Value>>(raw.as_str()) else { return Cow::Borrowed(raw.as_str()) };
-        let said = parts.iter().map(|part| {
+        let texts = parts.iter().map(|part| {
             let kind = part["type"].as_str().unwrap_or_default();
             match (kind, part["text"].as_str().or(part.as_str())) {
                 ("image_url" | "input_image" | "image", _) => "[image]".to_owned(),
@@ -252,7 +252,7 @@ impl Content {
                 _ => format!("[{kind}]"),
             }
         });
-        Cow::Owned(said.collect::<Vec<_>>().join("\n"))
+        Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
     }
 }
 
