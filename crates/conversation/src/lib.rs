@@ -6,6 +6,7 @@
 mod auxiliary;
 mod cache;
 mod compaction;
+mod display;
 mod event;
 mod history;
 mod ids;
@@ -21,13 +22,13 @@ mod ports;
 mod quirks;
 mod raw_json;
 mod repair;
-mod shown;
 mod tokens;
 mod transcript;
 
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
 pub use cache::{CacheBreak, CacheEntry, CacheStep, PrefixMark, PromptPart};
 pub use compaction::{Compaction, CompactionReport, Kept, NewNode, Node, SummaryBy, Trigger};
+pub use display::{display_call, display_parts, display_result};
 pub use event::{EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events};
 pub use history::History;
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
@@ -45,7 +46,6 @@ pub use ports::{HookCall, HookEvent, HookPoint, HookVerdict, Hooks, NoHooks, Too
 pub use quirks::{Quirk, Quirks};
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};
-pub use shown::{shown_call, shown_parts, shown_result};
 pub use tokens::{TokenCount, Usage, estimate_tokens};
 pub use transcript::{
     Closing, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError,

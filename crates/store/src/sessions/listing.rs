@@ -10,7 +10,7 @@ use super::originals::is_original;
 use super::{SessionDb, decode};
 use crate::StoreError;
 use crate::error::Doing;
-use hermes_conversation::{SessionId, shown_parts};
+use hermes_conversation::{SessionId, display_parts};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const PREVIEW: usize = 60;
@@ -191,7 +191,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
 
 pub(crate) fn preview(content: &str) -> String {
     let text = match content.strip_prefix(PARTS_MARK) {
-        Some(parts) => shown_parts(parts),
+        Some(parts) => display_parts(parts),
         None => content.to_owned(),
     };
     let line: String = text.trim().chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();

@@ -9,21 +9,21 @@ use std::borrow::Cow;
 
 impl Content {
     /// The content for a user to read; an image is `[image 640x480 png]`.
-    pub fn shown(&self) -> Cow<'_, str> {
+    pub fn display_text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
-            Self::Parts(parts) => Cow::Owned(shown_parts(parts.as_str())),
+            Self::Parts(parts) => Cow::Owned(display_parts(parts.as_str())),
         }
     }
 }
 
 /// A JSON list of parts for a user to read.
-pub fn shown_parts(parts: &str) -> String {
+pub fn display_parts(parts: &str) -> String {
     let Ok(list) = parse_lenient::<Vec<Value>>(parts) else { return parts.to_owned() };
-    list.iter().map(shown_part).collect::<Vec<_>>().join("\n")
+    list.iter().map(display_part).collect::<Vec<_>>().join("\n")
 }
 
-fn shown_part(part: &Value) -> String {
+fn display_part(part: &Value) -> String {
     let kind = part["type"].as_str().unwrap_or_default();
     match (kind, part["text"].as_str().or(part.as_str())) {
         ("image_url" | "input_image" | "image", _) => image_label(part),
@@ -49,7 +49,7 @@ fn image_label(part: &Value) -> String {
 }
 
 /// A tool call for a user to read: `terminal: ls`, or with the names of several arguments.
-pub fn shown_call(call: &ToolCall) -> String {
+pub fn display_call(call: &ToolCall) -> String {
     let Ok(arguments) = parse_lenient::<Map<String, Value>>(&call.arguments) else {
         return format!("{}: {}", call.name, call.arguments);
     };
@@ -65,7 +65,7 @@ pub fn shown_call(call: &ToolCall) -> String {
 }
 
 /// The result of a tool call for a user to read: its output, its error and an exit code that is not 0.
-pub fn shown_result(result: &str) -> Cow<'_, str> {
+pub fn display_result(result: &str) -> Cow<'_, str> {
     let mut values = serde_json::Deserializer::from_str(result).into_iter::<Map<String, Value>>();
     let Some(Ok(fields)) = result.starts_with('{').then(|| values.next()).flatten() else {
         return Cow::Borrowed(result);
@@ -121,10 +121,10 @@ mod tests {
             (r#"[{"type":"file"}]"#.to_owned(), "[file]"),
             ("no list".to_owned(), "no list"),
         ] {
-            assert_eq!(shown_parts(&parts), want);
+            assert_eq!(display_parts(&parts), want);
         }
         let parts = Content::Parts(RawJson::parse(r#"[{"type":"text","text":"hi"}]"#).unwrap());
-        assert_eq!((parts.shown(), Content::text("hi").shown()), ("hi".into(), "hi".into()));
+        assert_eq!((parts.display_text(), Content::text("hi").display_text()), ("hi".into(), "hi".into()));
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
             ("odd", "not json", "odd: not json"),
         ] {
             let call = ToolCall::new(CallId::new("c"), name, arguments);
-            assert_eq!(shown_call(&call), want);
+            assert_eq!(display_call(&call), want);
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
             ("plain", "plain"),
             ("{broken", "{broken"),
         ] {
-            assert_eq!(shown_result(result), want, "{result}");
+            assert_eq!(display_result(result), want, "{result}");
         }
     }
 }
