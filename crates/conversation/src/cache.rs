@@ -70,7 +70,7 @@ impl PromptPart {
 /// How a request relates to the one before it at the same model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CacheStep {
+pub enum PrefixStatus {
     /// There was none.
     First,
     /// It begins with all of the one before.
@@ -96,7 +96,8 @@ pub struct PrefixMark {
 /// The entry of one request in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheEntry {
-    pub step: CacheStep,
+    #[serde(rename = "step")]
+    pub status: PrefixStatus,
     /// Bytes of the one before that this one has sent again unchanged, in their place.
     pub kept: u64,
     /// Bytes of the one before that had to be sent as new.

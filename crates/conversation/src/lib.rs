@@ -26,7 +26,7 @@ mod tokens;
 mod transcript;
 
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
-pub use cache::{CacheBreak, CacheEntry, CacheStep, PrefixMark, PromptPart};
+pub use cache::{CacheBreak, CacheEntry, PrefixMark, PrefixStatus, PromptPart};
 pub use compaction::{Compaction, CompactionReport, Kept, NewNode, Node, SummaryBy, Trigger};
 pub use display::{display_call, display_parts, display_result};
 pub use event::{EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events};

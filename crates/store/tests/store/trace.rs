@@ -2,8 +2,8 @@
 
 use crate::desk::{Desk, closing, intent, owner, reply, session, texts};
 use hermes_conversation::{
-    CacheEntry, CacheStep, CallEnd, Closing, Cost, IntentId, IntentState, Lease, ModelCall, Money, Observed,
-    OpenTurn, PrefixMark, SessionId, Settled, Settlement, ToolMessage, Transcript, Usage,
+    CacheEntry, CallEnd, Closing, Cost, IntentId, IntentState, Lease, ModelCall, Money, Observed, OpenTurn,
+    PrefixMark, PrefixStatus, SessionId, Settled, Settlement, ToolMessage, Transcript, Usage,
 };
 use hermes_store::{TraceEnd, TurnTrace};
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn asked(turn: &OpenTurn, attempt: u32, end: CallEnd) -> Observed {
         cost: is_reply.then_some(cost),
         partial: (end == CallEnd::Stopped).then(|| "half of".into()),
         cache: CacheEntry {
-            step: CacheStep::Extends,
+            status: PrefixStatus::Extends,
             kept: 30,
             lost: 0,
             has_tools: true,
