@@ -3,7 +3,7 @@
 use super::*;
 use crate::{json_events, term};
 use hermes_conversation::{
-    CallId, CompactionReport, Kept, MailId, SessionId, SummaryBy, TokenCount, Trigger, Usage,
+    CallId, CompactionReport, KeptCounts, MailId, SessionId, SummaryBy, TokenCount, Trigger, Usage,
 };
 
 /// A title change, a screen wipe, a style of ours, C1 controls, DEL, a carriage return, an override of direction.
@@ -21,7 +21,7 @@ fn compacted(by: SummaryBy, text: &str) -> TurnEvent {
         tokens_after: TokenCount::Estimated(3),
         seconds: 1.0,
         cost_usd: None,
-        kept: Kept::default(),
+        kept: KeptCounts::default(),
     }))
 }
 

@@ -85,12 +85,12 @@ pub struct CompactionReport {
     pub seconds: f64,
     /// What the summary cost in dollars, where that is known.
     pub cost_usd: Option<f64>,
-    pub kept: Kept,
+    pub kept: KeptCounts,
 }
 
 /// What a compaction took care not to lose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptCounts {
     /// Messages at the end that are as they were.
     pub tail: u64,
     pub pins: u64,

@@ -2,7 +2,7 @@
 
 use crate::context_engine::{QuestionWire, Told};
 use hermes_context::{Assembled, Decision, Plan, View};
-use hermes_conversation::{Kept, Message, NewNode, SummaryBy, TokenCount};
+use hermes_conversation::{KeptCounts, Message, NewNode, SummaryBy, TokenCount};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) struct AssembledLine {
     tail: usize,
     nodes: Vec<NodeLine>,
     by: SummaryBy,
-    kept: Kept,
+    kept: KeptCounts,
     after: TokenCount,
 }
 
