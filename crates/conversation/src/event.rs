@@ -63,14 +63,14 @@ pub enum TurnEvent {
     StepFinished {
         usage: Option<Usage>,
     },
-    /// News of a session that works on a part of the task.
-    Helper {
-        /// The call that it works for.
+    /// Progress of a sub-agent.
+    Subagent {
+        /// The `delegate_task` call that started it.
         call: CallId,
         session: SessionId,
-        /// Which of the call's tasks it works on, from 0.
+        /// Index of its task in that call, from 0.
         task: usize,
-        news: HelperNews,
+        event: SubagentEvent,
     },
     /// Something was said to the session while it was busy, and is on disk.
     MailAccepted {
@@ -90,9 +90,9 @@ pub enum TurnEvent {
     Status(String),
 }
 
-/// What a session that works for another one is at.
+/// Progress of a sub-agent, as its parent session reports it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum HelperNews {
+pub enum SubagentEvent {
     Started {
         goal: String,
     },
