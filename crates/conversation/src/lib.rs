@@ -17,12 +17,12 @@ mod mail;
 mod memory_fence;
 mod message;
 mod money;
-mod observed;
 mod ports;
 mod quirks;
 mod raw_json;
 mod repair;
 mod tokens;
+mod trace_span;
 mod transcript;
 
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
@@ -41,12 +41,12 @@ pub use message::{
     ToolDefinition, ToolMessage, UserMessage,
 };
 pub use money::{Bill, Cost, CostStatus, Money};
-pub use observed::{CallEnd, ModelCall, Observed};
 pub use ports::{HookCall, HookEvent, HookPoint, HookVerdict, Hooks, NoHooks, ToolStatus};
 pub use quirks::{Quirk, Quirks};
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};
 pub use tokens::{TokenCount, Usage, estimate_tokens};
+pub use trace_span::{CallEnd, ModelCall, TraceSpan};
 pub use transcript::{
     Closing, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError,
     Settled, Settlement, SpentCall, StartPermit, Transcript,

@@ -6,8 +6,8 @@
 //! commit, so code that runs something unrecorded does not compile.
 
 use crate::{
-    AssistantMessage, Bill, BoxFuture, CallId, Compaction, IntentId, Lease, MailId, Message, Node, Observed,
-    SessionId, ToolMessage, TurnId, Usage, UserMessage,
+    AssistantMessage, Bill, BoxFuture, CallId, Compaction, IntentId, Lease, MailId, Message, Node, SessionId,
+    ToolMessage, TraceSpan, TurnId, Usage, UserMessage,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -105,7 +105,7 @@ pub trait Transcript: Send + Sync {
 
     /// Takes note of what something took. It never waits and never fails: what is noted goes along
     /// with a later commit, and may be lost with the process.
-    fn observe(&self, _observed: Observed) {}
+    fn note_span(&self, _span: TraceSpan) {}
 }
 
 /// What starts a turn.

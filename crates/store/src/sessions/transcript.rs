@@ -15,8 +15,8 @@ use super::{SessionDb, StoreError, mailbox, spending, trouble};
 use crate::error::Doing;
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, IntentState, Lease,
-    Message, MessageId, Node, Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId,
-    Settlement, SpentCall, StartPermit, Transcript, TurnId,
+    Message, MessageId, Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId, Settlement,
+    SpentCall, StartPermit, TraceSpan, Transcript, TurnId,
 };
 use rusqlite::{Connection, params};
 
@@ -207,8 +207,8 @@ impl Transcript for SessionDb {
         })
     }
 
-    fn observe(&self, observed: Observed) {
-        self.note(observed);
+    fn note_span(&self, span: TraceSpan) {
+        self.note(span);
     }
 }
 
