@@ -115,7 +115,7 @@ pub enum SubagentEvent {
 
 /// An event as it is sent: text in the pieces in which it came.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Sent<'a> {
+pub enum EventRef<'a> {
     Text(&'a str),
     Reasoning(&'a str),
     State(&'a TurnEvent),
@@ -123,7 +123,7 @@ pub enum Sent<'a> {
 
 /// Sees every event at the moment it is sent, whether or not anybody reads it.
 pub trait EventWatch: Send + Sync {
-    fn sent(&self, event: Sent<'_>);
+    fn sent(&self, event: EventRef<'_>);
 }
 
 /// How many events that are not text may wait before the sender does.
@@ -215,7 +215,7 @@ impl EventSink {
         self
     }
 
-    fn show(&self, event: Sent<'_>) {
+    fn show(&self, event: EventRef<'_>) {
         if let Some(watch) = &self.1 {
             watch.sent(event);
         }
@@ -223,7 +223,7 @@ impl EventSink {
 
     /// Hands on a piece of text without waiting; it joins the newest piece that is still unread.
     pub fn text(&self, piece: &str) {
-        self.show(Sent::Text(piece));
+        self.show(EventRef::Text(piece));
         self.join(
             piece,
             |event| match event {
@@ -236,7 +236,7 @@ impl EventSink {
 
     /// As [`text`](Self::text), for reasoning.
     pub fn reasoning(&self, piece: &str) {
-        self.show(Sent::Reasoning(piece));
+        self.show(EventRef::Reasoning(piece));
         self.join(
             piece,
             |event| match event {
@@ -271,7 +271,7 @@ impl EventSink {
 
     /// Hands on a state event, waiting for room if the receiver is far behind.
     pub async fn send(&self, event: TurnEvent) {
-        self.show(Sent::State(&event));
+        self.show(EventRef::State(&event));
         self.0.send(event).await;
     }
 }

@@ -29,7 +29,7 @@ pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
 pub use cache::{CacheBreak, CacheEntry, PrefixMark, PrefixStatus, PromptPart};
 pub use compaction::{Compaction, CompactionReport, KeptCounts, NewNode, Node, SummaryBy, Trigger};
 pub use display::{display_call, display_parts, display_result};
-pub use event::{EventRelay, EventSink, EventStream, EventWatch, Sent, SubagentEvent, TurnEvent, events};
+pub use event::{EventRef, EventRelay, EventSink, EventStream, EventWatch, SubagentEvent, TurnEvent, events};
 pub use history::History;
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
 pub use json::{parse_lenient, without_lone_surrogates};
