@@ -34,7 +34,7 @@ pub use history::History;
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
 pub use json::{parse_lenient, without_lone_surrogates};
 pub use lease::{Lease, Owner};
-pub use mail::{DeliveryPoint, Mail, MailMode, Mailbox, NoMail, joined, next_turn};
+pub use mail::{DeliveryPoint, Mail, MailMode, Mailbox, NoMail, join_mail, mail_for_next_turn};
 pub use memory_fence::{MemoryFilter, without_memory};
 pub use message::{
     AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,

@@ -88,7 +88,7 @@ impl Mailbox for NoMail {
 }
 
 /// The mail that opens the next turn: all that interrupted together, else the oldest item alone.
-pub fn next_turn(mut waiting: Vec<Mail>) -> Vec<Mail> {
+pub fn mail_for_next_turn(mut waiting: Vec<Mail>) -> Vec<Mail> {
     let is_urgent = |mail: &Mail| mail.mode == MailMode::Interrupt;
     if waiting.iter().any(is_urgent) {
         waiting.retain(is_urgent);
@@ -99,7 +99,7 @@ pub fn next_turn(mut waiting: Vec<Mail>) -> Vec<Mail> {
 }
 
 /// Several items as one message.
-pub fn joined(mail: &[Mail]) -> String {
+pub fn join_mail(mail: &[Mail]) -> String {
     mail.iter().map(|mail| mail.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -121,7 +121,7 @@ mod tests {
             (vec![Queue, Interrupt, Steer, Interrupt], vec![2, 4]),
         ] {
             let items = (1..).zip(&waiting).map(|(id, mode)| mail(id, *mode)).collect();
-            let opened: Vec<i64> = next_turn(items).iter().map(|mail| mail.id.0).collect();
+            let opened: Vec<i64> = mail_for_next_turn(items).iter().map(|mail| mail.id.0).collect();
             assert_eq!(opened, want, "{waiting:?}");
         }
     }
@@ -141,6 +141,6 @@ mod tests {
             assert_eq!(MailMode::parse(mode.as_str()), Some(mode));
         }
         assert_eq!(MailMode::parse("Queue"), None);
-        assert_eq!(joined(&[mail(1, Queue), mail(2, Queue)]), "m1\n\nm2");
+        assert_eq!(join_mail(&[mail(1, Queue), mail(2, Queue)]), "m1\n\nm2");
     }
 }

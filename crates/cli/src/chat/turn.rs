@@ -7,7 +7,7 @@ use crate::page::{self, Beside};
 use crate::screen::Screen;
 use crate::{oneshot, signals, term};
 use futures::FutureExt;
-use hermes_conversation::{Mail, UserMessage, events, next_turn};
+use hermes_conversation::{Mail, UserMessage, events, mail_for_next_turn};
 use hermes_runtime::{Input, RuntimeError, TurnReport};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -59,7 +59,7 @@ impl Chat<'_> {
     /// Says what was said while turns ran, until nothing waits any more.
     async fn say_the_rest(&mut self) -> Flow {
         while !signals::was_asked_to_leave() {
-            let mail = next_turn(self.waiting().await);
+            let mail = mail_for_next_turn(self.waiting().await);
             if mail.is_empty() {
                 return Flow::Stay;
             }
