@@ -9,6 +9,7 @@ mod compaction;
 mod display;
 mod event;
 mod history;
+mod hooks;
 mod ids;
 mod image_size;
 mod json;
@@ -17,7 +18,6 @@ mod mail;
 mod memory_fence;
 mod message;
 mod money;
-mod ports;
 mod quirks;
 mod raw_json;
 mod repair;
@@ -31,6 +31,7 @@ pub use compaction::{Compaction, CompactionReport, KeptCounts, NewNode, Node, Su
 pub use display::{display_call, display_parts, display_result};
 pub use event::{EventRef, EventRelay, EventSink, EventStream, EventWatch, SubagentEvent, TurnEvent, events};
 pub use history::History;
+pub use hooks::{HookCall, HookEvent, HookPoint, HookVerdict, Hooks, NoHooks, ToolStatus};
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
 pub use json::{parse_lenient, without_lone_surrogates};
 pub use lease::{Lease, Owner};
@@ -41,7 +42,6 @@ pub use message::{
     ToolDefinition, ToolMessage, UserMessage,
 };
 pub use money::{Bill, Cost, CostStatus, Money};
-pub use ports::{HookCall, HookEvent, HookPoint, HookVerdict, Hooks, NoHooks, ToolStatus};
 pub use quirks::{Quirk, Quirks};
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};

@@ -42,7 +42,7 @@ impl HookEvent {
     }
 
     /// Whether it is about one call of a tool.
-    pub fn is_about_a_tool(self) -> bool {
+    pub fn is_tool_event(self) -> bool {
         matches!(self, Self::PreToolCall | Self::PostToolCall)
     }
 }
@@ -136,7 +136,7 @@ impl ToolStatus {
 /// What outside code wants done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookVerdict {
-    GoOn,
+    Continue,
     /// The call must not run. Means something before a tool only.
     Block {
         reason: String,
@@ -147,7 +147,7 @@ pub enum HookVerdict {
     },
 }
 
-/// Outside code that watches a turn. It must not fail the turn: an error is `GoOn`.
+/// Outside code that watches a turn. It must not fail the turn: an error is `Continue`.
 pub trait Hooks: Send + Sync {
     /// Whether anything listens; otherwise the moment need not be described.
     fn wants(&self, event: HookEvent) -> bool;
@@ -166,6 +166,6 @@ impl Hooks for NoHooks {
     }
 
     fn fire(&self, _: HookCall) -> BoxFuture<'_, HookVerdict> {
-        Box::pin(async { HookVerdict::GoOn })
+        Box::pin(async { HookVerdict::Continue })
     }
 }
