@@ -22,7 +22,7 @@ macro_rules! tasks {
             }
 
             /// How long one answer may take unless the settings say otherwise.
-            pub fn seconds(self) -> u64 {
+            pub fn default_seconds(self) -> u64 {
                 match self {
                     $(Self::$task => $seconds,)*
                 }
@@ -62,7 +62,7 @@ impl AuxTask {
     }
 
     /// Less time than this is never enough, whatever the settings say.
-    pub fn least_seconds(self) -> u64 {
+    pub fn min_seconds(self) -> u64 {
         match self {
             Self::Compression => 300,
             _ => 1,
