@@ -77,12 +77,12 @@ pub trait Transcript: Send + Sync {
 
     /// Takes the right to compact the session, or keeps it for longer; false while another program has it.
     /// [`Transcript::compact`] gives it back.
-    fn hold_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+    fn lock_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
         Box::pin(async { Ok(true) })
     }
 
     /// Gives the right to compact back where nothing came of it.
-    fn leave_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn unlock_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async { Ok(()) })
     }
 

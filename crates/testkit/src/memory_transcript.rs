@@ -412,7 +412,7 @@ impl Transcript for MemoryTranscript {
     }
 
     /// Its nodes stand for messages by their places, counting from 1.
-    fn hold_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+    fn lock_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
         Box::pin(async move {
             Ok(self.with(|state| {
                 state.compacting = match state.compacting {
@@ -425,7 +425,7 @@ impl Transcript for MemoryTranscript {
         })
     }
 
-    fn leave_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn unlock_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async move {
             self.with(|state| state.compacting = Compacting::Nobody);
             Ok(())

@@ -110,12 +110,12 @@ impl Transcript for TapedTranscript {
         self.inner.note_change(intent, change)
     }
 
-    fn hold_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
-        self.inner.hold_compaction(lease)
+    fn lock_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+        self.inner.lock_compaction(lease)
     }
 
-    fn leave_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
-        self.inner.leave_compaction(lease)
+    fn unlock_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.inner.unlock_compaction(lease)
     }
 
     fn compact<'a>(

@@ -124,12 +124,12 @@ impl Transcript for SessionDb {
         self.record(lease, move |db, lease| entry.write(db, lease).map(drop))
     }
 
-    fn hold_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+    fn lock_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
         let now = self.now();
         self.record(lease, move |db, lease| trouble::hold(db, &lease.session, now))
     }
 
-    fn leave_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn unlock_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
         self.record(lease, |db, lease| trouble::leave(db, &lease.session))
     }
 
