@@ -1,6 +1,6 @@
 //! Compares each request with the one before it at the same model, and says whether a change was meant.
 
-use hermes_conversation::{CacheBreak, CacheEntry, PrefixMark, PrefixStatus, PromptPart};
+use hermes_conversation::{CacheBreak, CacheEntry, PrefixDigest, PrefixStatus, PromptPart};
 use hermes_wire::{ModelProfile, Segment, SegmentKind};
 
 /// What was sent last, by model. A model that steps in has a cache of its own.
@@ -15,7 +15,7 @@ pub struct CacheLedger {
 #[derive(Debug)]
 struct Line {
     of: CacheOf,
-    mark: PrefixMark,
+    mark: PrefixDigest,
     /// It was sent by another run of the program, perhaps with other settings.
     is_remembered: bool,
 }
@@ -36,7 +36,7 @@ impl CacheOf {
 
 impl CacheLedger {
     /// Takes up what was sent before this process began.
-    pub fn remember(&mut self, of: CacheOf, mark: PrefixMark) {
+    pub fn remember(&mut self, of: CacheOf, mark: PrefixDigest) {
         if !self.lines.iter().any(|line| line.of == of) {
             self.lines.push(Line { of, mark, is_remembered: true });
         }
@@ -101,8 +101,8 @@ impl CacheLedger {
 
 /// The mark of a request, how many bytes of the one before it begins with, and from which part on it
 /// does not.
-fn compared(before: Option<PrefixMark>, segments: &[Segment]) -> (PrefixMark, u64, Option<PromptPart>) {
-    let mut mark = PrefixMark::default();
+fn compared(before: Option<PrefixDigest>, segments: &[Segment]) -> (PrefixDigest, u64, Option<PromptPart>) {
+    let mut mark = PrefixDigest::default();
     let mut kept_tools = 0;
     let mut kept_system = 0;
     // After as many messages as the one before had.

@@ -110,7 +110,7 @@ fn what_another_process_sent_counts() {
     ] {
         let mut second = CacheLedger::default();
         second.remember(model("m", true), mark);
-        second.remember(model("m", true), PrefixMark::default());
+        second.remember(model("m", true), PrefixDigest::default());
         assert_eq!(second.enter(model("m", true), &segments(text)).status, want, "{text}");
     }
 }

@@ -215,7 +215,7 @@ fn as_json(session: &str, rows: &[Request<'_>], sums: &Sums) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_conversation::{CacheBreak, CacheEntry, PrefixMark, PromptPart, Usage};
+    use hermes_conversation::{CacheBreak, CacheEntry, PrefixDigest, PromptPart, Usage};
 
     fn entry(status: PrefixStatus, lost: u64, cached: u64) -> LedgerEntry {
         LedgerEntry {
@@ -225,7 +225,7 @@ mod tests {
             model: "m".into(),
             was_answered: true,
             usage: Some(Usage { input: 100 - cached, cache_read: cached, ..Usage::default() }),
-            cache: CacheEntry { status, kept: 0, lost, has_tools: true, mark: PrefixMark::default() },
+            cache: CacheEntry { status, kept: 0, lost, has_tools: true, mark: PrefixDigest::default() },
         }
     }
 

@@ -83,7 +83,7 @@ pub enum PrefixStatus {
 
 /// What is remembered of a request in order to compare the next one with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct PrefixMark {
+pub struct PrefixDigest {
     pub tools: u64,
     pub system: u64,
     /// How many messages it had, and one number for all of them.
@@ -104,5 +104,5 @@ pub struct CacheEntry {
     pub lost: u64,
     /// Tools are on offer.
     pub has_tools: bool,
-    pub mark: PrefixMark,
+    pub mark: PrefixDigest,
 }

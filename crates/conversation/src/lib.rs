@@ -26,7 +26,7 @@ mod trace_span;
 mod transcript;
 
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
-pub use cache::{CacheBreak, CacheEntry, PrefixMark, PrefixStatus, PromptPart};
+pub use cache::{CacheBreak, CacheEntry, PrefixDigest, PrefixStatus, PromptPart};
 pub use compaction::{Compaction, CompactionReport, KeptCounts, NewNode, Node, SummaryBy, Trigger};
 pub use display::{display_call, display_parts, display_result};
 pub use event::{EventRef, EventRelay, EventSink, EventStream, EventWatch, SubagentEvent, TurnEvent, events};

@@ -4,7 +4,7 @@
 use super::SessionDb;
 use crate::StoreError;
 use crate::error::Doing;
-use hermes_conversation::{CacheEntry, PrefixMark, SessionId, Usage};
+use hermes_conversation::{CacheEntry, PrefixDigest, SessionId, Usage};
 use rusqlite::{Connection, Row};
 use serde::Deserialize;
 
@@ -29,7 +29,7 @@ pub struct LastSent {
     pub provider: String,
     pub model: String,
     pub has_tools: bool,
-    pub mark: PrefixMark,
+    pub mark: PrefixDigest,
 }
 
 /// As much of what is noted as is looked at here.

@@ -2,8 +2,8 @@
 
 use crate::desk::{Desk, closing, intent, owner, reply, session, texts};
 use hermes_conversation::{
-    CacheEntry, CallEnd, Closing, Cost, IntentId, IntentState, Lease, ModelCall, Money, OpenTurn, PrefixMark,
-    PrefixStatus, SessionId, Settled, Settlement, ToolMessage, TraceSpan, Transcript, Usage,
+    CacheEntry, CallEnd, Closing, Cost, IntentId, IntentState, Lease, ModelCall, Money, OpenTurn,
+    PrefixDigest, PrefixStatus, SessionId, Settled, Settlement, ToolMessage, TraceSpan, Transcript, Usage,
 };
 use hermes_store::{TraceEnd, TurnTrace};
 use std::time::Duration;
@@ -26,7 +26,13 @@ fn asked(turn: &OpenTurn, attempt: u32, end: CallEnd) -> TraceSpan {
             kept: 30,
             lost: 0,
             has_tools: true,
-            mark: PrefixMark { tools: 1, system: u64::MAX, count: 3, messages: 4, bytes: u64::from(attempt) },
+            mark: PrefixDigest {
+                tools: 1,
+                system: u64::MAX,
+                count: 3,
+                messages: 4,
+                bytes: u64::from(attempt),
+            },
         },
     };
     TraceSpan::ModelCall { turn: turn.id, call: Box::new(call) }
