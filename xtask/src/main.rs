@@ -15,6 +15,7 @@ mod random;
 mod serve;
 mod soak;
 mod system;
+mod words;
 mod wrapped;
 
 use anyhow::{Result, bail};
@@ -84,6 +85,10 @@ Long runs and benchmarks of this workspace.
       Runs the byte-level golden and snapshot tests and says what changed; --accept takes the
       new bytes as right.
 
+  cargo xtask words [--crates A,B]
+      Rejects vague wording in docs, help, messages, doc comments and names of tests and files.
+      --crates checks only these crates, also if they are listed as pending. Exit 1 on any finding.
+
   --hermes PATH  the program to test; built with `cargo build --release` unless given
 ";
 
@@ -107,6 +112,7 @@ fn run() -> Result<ExitCode> {
         "soak" if flags.has("queries") => queries::run(flags),
         "soak" => soak::run(flags),
         "golden" => golden::run(flags),
+        "words" => words::run(flags),
         "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),
         "__compactions" => bench::compactions(flags).map(|()| ExitCode::SUCCESS),
         "__sessions" => bench::sessions(flags).map(|()| ExitCode::SUCCESS),
