@@ -1,6 +1,6 @@
-//! Messages as users read them: calls without JSON, results without their envelope, images by size and kind.
+//! Messages for the screen: calls without JSON, results without their envelope, images as size and type.
 //!
-//! Nothing here is ever sent to a model.
+//! None of this text is sent to a model.
 
 use crate::image_size::image_size;
 use crate::{Content, ToolCall, parse_lenient};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 impl Content {
-    /// The content for a user to read; an image is `[image 640x480 png]`.
+    /// The content for the screen; an image is `[image 640x480 png]`.
     pub fn display_text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -17,7 +17,7 @@ impl Content {
     }
 }
 
-/// A JSON list of parts for a user to read.
+/// A JSON list of parts for the screen.
 pub fn display_parts(parts: &str) -> String {
     let Ok(list) = parse_lenient::<Vec<Value>>(parts) else { return parts.to_owned() };
     list.iter().map(display_part).collect::<Vec<_>>().join("\n")
@@ -48,7 +48,7 @@ fn image_label(part: &Value) -> String {
     }
 }
 
-/// A tool call for a user to read: `terminal: ls`, or with the names of several arguments.
+/// A tool call for the screen: `terminal: ls`, or with the names of several arguments.
 pub fn display_call(call: &ToolCall) -> String {
     let Ok(arguments) = parse_lenient::<Map<String, Value>>(&call.arguments) else {
         return format!("{}: {}", call.name, call.arguments);
@@ -64,7 +64,7 @@ pub fn display_call(call: &ToolCall) -> String {
     format!("{}: {shown}", call.name)
 }
 
-/// The result of a tool call for a user to read: its output, its error and an exit code that is not 0.
+/// A tool result for the screen: its output, its error and an exit code other than 0.
 pub fn display_result(result: &str) -> Cow<'_, str> {
     let mut values = serde_json::Deserializer::from_str(result).into_iter::<Map<String, Value>>();
     let Some(Ok(fields)) = result.starts_with('{').then(|| values.next()).flatten() else {

@@ -1,9 +1,9 @@
-//! Seams that later parts of Hermes plug into: hooks.
+//! Hooks: user-defined programs that run on turn events.
 
 use crate::{BoxFuture, CallId, SessionId};
 use std::path::PathBuf;
 
-/// The moments at which outside code is asked or told.
+/// The events on which hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HookEvent {
     PreToolCall,
@@ -24,7 +24,7 @@ impl HookEvent {
         Self::SessionEnd,
     ];
 
-    /// The name in settings and in what outside code is told.
+    /// The name in settings and in the input of a hook.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PreToolCall => "pre_tool_call",
@@ -36,30 +36,30 @@ impl HookEvent {
         }
     }
 
-    /// The event of that name.
+    /// The event with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.as_str() == name)
     }
 
-    /// Whether it is about one call of a tool.
+    /// Returns true for events of one tool call.
     pub fn is_tool_event(self) -> bool {
         matches!(self, Self::PreToolCall | Self::PostToolCall)
     }
 }
 
-/// A moment, and where it is.
+/// One firing of a hook event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookCall {
     pub session: SessionId,
-    /// Where the session stands.
+    /// The working directory of the session.
     pub cwd: PathBuf,
     pub point: HookPoint,
 }
 
-/// A moment, with what there is to know about it.
+/// A hook event with its data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookPoint {
-    /// A call is about to run; it may be blocked.
+    /// A tool call is about to run; a hook may block it.
     BeforeTool {
         id: CallId,
         name: String,
@@ -73,13 +73,13 @@ pub enum HookPoint {
         status: ToolStatus,
         millis: u64,
     },
-    /// The first request of a turn is about to be made; words may be added to the user's.
+    /// The first model call of a turn is about to be made; a hook may add context to the prompt.
     BeforeModel {
         user_message: String,
         is_first_turn: bool,
         model: String,
     },
-    /// A turn has its answer.
+    /// A turn has its final reply.
     AfterModel {
         user_message: String,
         answer: String,
@@ -89,7 +89,7 @@ pub enum HookPoint {
     SessionStarted {
         model: String,
     },
-    /// A turn is over, however it ended.
+    /// A turn has ended, successfully or not.
     SessionEnded {
         model: String,
         completed: bool,
@@ -111,14 +111,14 @@ impl HookPoint {
     }
 }
 
-/// How a call of a tool ended, in one word.
+/// The status of a finished tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolStatus {
     Ok,
     Error,
-    /// It was not allowed to run.
+    /// The call was not allowed to run.
     Blocked,
-    /// The person stopped the turn.
+    /// The user stopped the turn.
     Cancelled,
 }
 
@@ -133,30 +133,30 @@ impl ToolStatus {
     }
 }
 
-/// What outside code wants done.
+/// The decision of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookVerdict {
     Continue,
-    /// The call must not run. Means something before a tool only.
+    /// Blocks the tool call. Has an effect on [`HookEvent::PreToolCall`] only.
     Block {
         reason: String,
     },
-    /// Words for the model, beside the user's. Means something before a model only.
+    /// Adds text to the prompt. Has an effect on [`HookEvent::PreLlmCall`] only.
     Context {
         text: String,
     },
 }
 
-/// Outside code that watches a turn. It must not fail the turn: an error is `Continue`.
+/// Runs hooks. A failing hook must not fail the turn: an error is `Continue`.
 pub trait Hooks: Send + Sync {
-    /// Whether anything listens; otherwise the moment need not be described.
+    /// Returns true if a hook is configured for the event; otherwise the caller need not build a [`HookCall`].
     fn wants(&self, event: HookEvent) -> bool;
 
-    /// Lets outside code know. Dropping the future ends what it started.
+    /// Runs the hooks of the event. Dropping the future stops them.
     fn fire(&self, call: HookCall) -> BoxFuture<'_, HookVerdict>;
 }
 
-/// No outside code.
+/// Hooks of a session without hooks.
 #[derive(Debug, Default)]
 pub struct NoHooks;
 

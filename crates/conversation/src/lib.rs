@@ -1,7 +1,7 @@
-//! What was said: messages, tool calls, usage, ids, and the rules that keep a history valid.
+//! The data model of a conversation: messages, tool calls, usage, ids, and the rules that keep a history valid.
 //!
-//! Every other crate speaks this language. Nothing here waits, reads a file or knows a
-//! provider's format; the traits are the seams through which a turn reaches its record.
+//! Every other crate uses these types. Nothing here does I/O or knows a provider's format. The traits are
+//! the interfaces through which a turn reaches its record, its mailbox and its hooks.
 
 mod auxiliary;
 mod cache;
