@@ -1,28 +1,28 @@
-//! Where in a text the walk is: in which sentence, line, HTML comment or tag.
+//! The position of the walk: its sentence, line, HTML comment and tag.
 //!
-//! A phrase does not go on into the next sentence. What ends one is what a reader takes for an end:
-//! a full stop, an empty line, the next item of a list. A single word is no sentence, so stops or
-//! empty lines between the words of a phrase do not hide it.
+//! A phrase does not continue in the next sentence. A sentence ends at a full stop, an empty line, or the next
+//! list item. A single word does not count as a sentence, so full stops or empty lines between the words of a
+//! phrase do not hide it.
 
+use crate::scan::char_classes::has_no_blanks;
+use crate::scan::normal_form::NormalForm;
 use crate::scan::rules::Within;
-use crate::scan::scripts::has_no_blanks;
-use crate::scan::view::View;
 
-pub(super) struct Places<'a> {
+pub(super) struct Position<'a> {
     text: &'a str,
-    view: &'a View,
+    view: &'a NormalForm,
     sentence: usize,
-    /// Since the last stop.
+    /// Words since the last full stop.
     words_in_sentence: usize,
     line: usize,
     is_line_continued: bool,
-    /// Line breaks since the last character that was no blank.
+    /// Line breaks since the last character that was not white space.
     breaks: usize,
     comment: Span,
     tag: Span,
 }
 
-/// A comment or a tag: its number, where it began in the original, and whether we are inside.
+/// A comment or a tag: its number, its start in the original, and its state.
 #[derive(Default)]
 struct Span {
     number: usize,
@@ -40,8 +40,8 @@ impl Span {
     }
 }
 
-impl<'a> Places<'a> {
-    pub(super) fn new(text: &'a str, view: &'a View) -> Self {
+impl<'a> Position<'a> {
+    pub(super) fn new(text: &'a str, view: &'a NormalForm) -> Self {
         Self {
             text,
             view,
@@ -55,7 +55,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The number of the place a phrase must not leave; 0 when there is none here.
+    /// The number of the unit that a phrase must not leave; 0 outside of such a unit.
     pub(super) fn number(&self, within: Within) -> usize {
         match within {
             Within::Sentence => self.sentence,
@@ -119,7 +119,7 @@ impl<'a> Places<'a> {
         self.words_in_sentence = 0;
     }
 
-    /// After one or more line breaks: a new item or heading, or, after an empty line, a new paragraph.
+    /// Returns true if a list item or heading begins here or, after an empty line, a new paragraph.
     fn begins_anew(&self, at: usize, char: char) -> bool {
         let next = self.view.get(at + 1);
         let is_item = match char {

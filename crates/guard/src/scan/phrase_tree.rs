@@ -1,40 +1,40 @@
-//! The words of all rules in one tree, built when the first text is scanned.
+//! A prefix tree of the words of all rules, built on the first scan.
 //!
-//! Reading a text takes one walk into the tree per word, as far as the word is known. There are no
-//! regular expressions: compiling this many would take longer than reading most texts.
+//! Each word of a text costs one walk into the tree, as far as the tree knows it. There are no regular
+//! expressions: compiling this many would take longer than scanning most texts.
 
 use std::sync::LazyLock;
 
+use super::char_classes::has_no_blanks;
 use super::commands::Program;
+use super::normal_form::plain;
 use super::rules::{self, Rule};
-use super::scripts::has_no_blanks;
-use super::view::plain;
 
 pub(super) static TREE: LazyLock<Tree> = LazyLock::new(Tree::new);
 
-/// What a word of the text means to the rules.
+/// The meaning of a word to the rules.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Meaning {
-    /// It is a step of a phrase.
-    Step(Step),
-    /// It may be the name of a program.
+    /// A step of a phrase.
+    Step(PhraseStep),
+    /// Possibly the name of a program.
     Program(Program),
 }
 
-/// One step of a phrase, by its number among all steps; steps of a phrase follow each other.
+/// One step of a phrase, by its number among all steps; the steps of a phrase have consecutive numbers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct PhraseStep {
     pub(super) number: usize,
-    /// How many words the entry itself has.
+    /// The number of words of the step.
     pub(super) words: usize,
 }
 
-/// What is known about a step besides its words.
+/// Facts about a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepFacts {
     pub(super) phrase: usize,
     pub(super) is_first: bool,
-    /// How many words may stand between the step before and this one.
+    /// The maximum number of words between the previous step and this one.
     pub(super) gap: usize,
 }
 
@@ -48,9 +48,9 @@ pub(super) struct Phrase {
 #[derive(Debug, Default)]
 pub(super) struct Node {
     next: Vec<(char, usize)>,
-    /// For a word that ends here.
+    /// Meanings of a word that ends here.
     pub(super) whole: Vec<Meaning>,
-    /// For a word that begins like this.
+    /// Meanings of a word that begins with this prefix.
     pub(super) begun: Vec<Meaning>,
 }
 
@@ -95,7 +95,7 @@ impl Tree {
         }
     }
 
-    /// Words are separated by blanks, other choices by `|`; `~3` before a word allows three in between.
+    /// Adds a phrase in the notation of [`rules`](super::rules).
     fn add_phrase(&mut self, rule: &'static Rule, text: &'static str) {
         let first = self.steps.len();
         let mut gap = 0;
@@ -117,7 +117,7 @@ impl Tree {
         for choice in part.split('|') {
             match rules::class(choice) {
                 Some(class) => self.add_choices(class, number),
-                None => self.add_word(choice, |words| Meaning::Step(Step { number, words })),
+                None => self.add_word(choice, |words| Meaning::Step(PhraseStep { number, words })),
             }
         }
     }
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_can_be_read() {
+    fn every_rule_parses() {
         let gaps_of_sentences = |phrase: &&Phrase| phrase.rule.within == rules::Within::Sentence;
         for phrase in TREE.phrases.iter().filter(gaps_of_sentences) {
             let steps = &TREE.steps[phrase.first..=phrase.last];

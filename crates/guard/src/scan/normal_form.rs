@@ -1,41 +1,41 @@
-//! A text as the scan reads it: every character in its plainest form, with the place it came from.
+//! The normal form of a text: every character in its plainest form, with its position in the original.
 //!
-//! Compatibility forms are taken apart, accents dropped, letters made small and look-alikes made
-//! Latin. The words of the rules go through the same [`plain`], so a rule in Russian still matches
-//! Russian, and a Latin word in Cyrillic letters matches the Latin rule.
+//! Compatibility forms are decomposed, accents dropped, letters lower-cased and look-alikes mapped to Latin. The
+//! phrases of the rules go through the same [`plain`], so a rule in Russian still matches Russian, and a Latin
+//! word in Cyrillic letters matches the Latin rule.
 
 use std::ops::Range;
 
 use icu_normalizer::{DecomposingNormalizer, DecomposingNormalizerBorrowed};
 
+use super::char_classes::is_ignorable;
 use super::entities::entity;
 use super::lookalikes::latin;
-use super::scripts::is_ignorable;
 
 const APART: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfkd();
 
-/// What hidden characters are read as.
+/// The treatment of hidden characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hidden {
-    /// Nothing: the letters around them are one word.
+    /// Removed: the letters around them form one word.
     Dropped,
-    /// A blank.
+    /// Replaced by a space.
     Blank,
 }
 
-/// One character of the view.
+/// One character of the normal form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
     pub(super) char: char,
-    /// Bytes of the original that it stands for.
+    /// Its length in bytes of the original.
     len: u8,
     at: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct View(Vec<Seen>);
+pub(super) struct NormalForm(Vec<Seen>);
 
-impl View {
+impl NormalForm {
     pub(super) fn of(text: &str, hidden: Hidden) -> Self {
         let mut seen = Vec::with_capacity(text.len());
         let mut at = 0;
@@ -62,7 +62,7 @@ impl View {
         self.0.get(index).map(|seen| seen.char)
     }
 
-    /// Where a character stands in the original text.
+    /// The offset of a character in the original text.
     pub(super) fn place(&self, index: usize) -> usize {
         self.0.get(index).map_or_else(|| self.end(), |seen| seen.at)
     }
@@ -71,7 +71,7 @@ impl View {
         self.0.last().map_or(0, |seen| seen.at + usize::from(seen.len))
     }
 
-    /// The bytes of the original that a stretch of the view stands for.
+    /// The byte range in the original of a range in the normal form.
     pub(super) fn bytes(&self, range: Range<usize>) -> Range<usize> {
         let start = self.place(range.start);
         let last = range.end.checked_sub(1).and_then(|last| self.0.get(last));
@@ -79,7 +79,7 @@ impl View {
     }
 }
 
-/// Gives the plainest form of a character: none, one, or several.
+/// Calls `give` with the plainest form of a character: none, one or several.
 pub(super) fn plain(char: char, mut give: impl FnMut(char)) {
     match char {
         'A'..='Z' => give(char.to_ascii_lowercase()),
@@ -110,11 +110,11 @@ mod tests {
     use super::*;
 
     fn read(text: &str, hidden: Hidden) -> String {
-        View::of(text, hidden).chars().iter().map(|seen| seen.char).collect()
+        NormalForm::of(text, hidden).chars().iter().map(|seen| seen.char).collect()
     }
 
     #[test]
-    fn disguises_are_seen_through() {
+    fn disguised_letters_become_plain() {
         for (given, want) in [
             ("Plain Text", "plain text"),
             ("ｉｇｎｏｒｅ", "ignore"),
@@ -134,9 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn places_lead_back_to_the_original() {
+    fn ranges_map_to_the_original() {
         let text = "é\u{200b}&#105;ﬁ";
-        let view = View::of(text, Hidden::Dropped);
+        let view = NormalForm::of(text, Hidden::Dropped);
         assert_eq!(view.chars().len(), 4, "e, i, f, i");
         assert_eq!(&text[view.bytes(0..1)], "é");
         assert_eq!(&text[view.bytes(1..2)], "&#105;");

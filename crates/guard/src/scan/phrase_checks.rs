@@ -1,19 +1,19 @@
-//! What must also be true of a phrase before it is a finding.
+//! Additional conditions of a phrase match.
 
 use std::ops::Range;
 
-use super::local::is_local_address;
+use super::local_address::is_local_address;
+use super::normal_form::NormalForm;
 use super::rules::Check;
-use super::view::View;
 
-/// How far around a phrase is looked.
+/// Characters around a phrase that are examined.
 const NEAR: usize = 40;
-/// How much of an element is looked at for words.
+/// Characters of an element that are examined for text.
 const INSIDE: usize = 400;
-/// Fewer words than this are a label and not a text.
-const WORDS_OF_A_TEXT: usize = 3;
+/// The minimum number of words of a text; fewer are a label.
+const MIN_WORDS: usize = 3;
 
-pub(super) fn passes(check: Check, view: &View, phrase: Range<usize>) -> bool {
+pub(super) fn passes(check: Check, view: &NormalForm, phrase: Range<usize>) -> bool {
     match check {
         Check::Nothing => true,
         Check::NotNegated => !is_negated(view, phrase.start),
@@ -28,8 +28,8 @@ pub(super) fn passes(check: Check, view: &View, phrase: Range<usize>) -> bool {
     }
 }
 
-/// “Never ignore previous instructions” is the opposite of an attack.
-fn is_negated(view: &View, start: usize) -> bool {
+/// Returns true for a negated phrase: "never ignore previous instructions" is not an attack.
+fn is_negated(view: &NormalForm, start: usize) -> bool {
     let before: String = (start.saturating_sub(NEAR)..start).filter_map(|at| view.get(at)).collect();
     let Some(words) = before.strip_suffix(char::is_whitespace) else { return false };
     let last = words.trim_end().rsplit(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
@@ -39,21 +39,21 @@ fn is_negated(view: &View, start: usize) -> bool {
     )
 }
 
-fn word_after(view: &View, end: usize) -> String {
+fn word_after(view: &NormalForm, end: usize) -> String {
     let rest = following(view, end, NEAR);
     let word = rest.trim_start_matches(char::is_whitespace);
     word.chars().take_while(|char| char.is_alphanumeric()).collect()
 }
 
-fn following(view: &View, end: usize, count: usize) -> String {
+fn following(view: &NormalForm, end: usize, count: usize) -> String {
     (end..end + count).map_while(|at| view.get(at)).collect()
 }
 
-/// Whether the tag that the phrase is in opens an element with words in it.
-fn hides_text(view: &View, end: usize) -> bool {
+/// Returns true if the tag around the phrase opens an element with text.
+fn hides_text(view: &NormalForm, end: usize) -> bool {
     let rest = following(view, end, INSIDE);
     let inside = rest.split_once('>').map_or("", |(_, inside)| inside);
     let inside = inside.split('<').next().unwrap_or_default();
-    inside.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= WORDS_OF_A_TEXT
-        || inside.chars().filter(|char| super::scripts::has_no_blanks(*char)).count() > WORDS_OF_A_TEXT
+    inside.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= MIN_WORDS
+        || inside.chars().filter(|char| super::char_classes::has_no_blanks(*char)).count() > MIN_WORDS
 }

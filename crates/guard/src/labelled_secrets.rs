@@ -1,20 +1,20 @@
-//! Secrets that are known by the word before them: `password: …`, `API_KEY=…`, `--token …`, `-u name:…`.
+//! Secrets that are recognised by their label: `password: …`, `API_KEY=…`, `--token …`, `-u name:…`.
 //!
-//! Source code is full of such words, and what is taken out of code that the model reads cannot be edited
-//! any more. So the value has to look like a secret, the more so the weaker the label is.
+//! Source code is full of such labels, and the model cannot edit code that is redacted. The value must therefore
+//! look like a secret, and the weaker the label, the stricter the test.
 
 /// The strength of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Label {
-    /// `password` and its like: any value that is not just a word.
+    /// `password` and similar: any value that is not a plain word.
     Password,
-    /// `token`, `secret`, `api_key`: only what looks generated.
+    /// `token`, `secret`, `api_key`: only values that look generated.
     Key,
-    /// The parameter of an address: what follows is data, never code.
+    /// A URL parameter: the value is data, never code.
     Parameter,
 }
 
-/// Longer values are judged by their beginning and taken out whole.
+/// Longer values are judged by this many bytes and redacted whole.
 const SAMPLE: usize = 64;
 
 /// The value of a label that ends at `after`, as a range.
@@ -50,7 +50,7 @@ pub(crate) fn value(bytes: &[u8], start: usize, after: usize, label: Label) -> O
     is_secret.then(|| (from, from + run(&bytes[from..], is_part)))
 }
 
-/// The password of `name:password` after `-u`, where it is an argument of a program that sends it.
+/// The password of `name:password` after `-u`, if the program is one that sends it.
 pub(crate) fn basic_auth(bytes: &[u8], start: usize, after: usize) -> Option<(usize, usize)> {
     let at = after + blanks(bytes, after) + usize::from(bytes.get(after) == Some(&b'='));
     let from = at + quote(bytes, at);
@@ -62,7 +62,7 @@ pub(crate) fn basic_auth(bytes: &[u8], start: usize, after: usize) -> Option<(us
     (is_worth_it && is_sent(bytes, start)).then(|| (from + colon + 1, from + run(&bytes[from..], is_part)))
 }
 
-/// Whether the program before an argument sends what it is given.
+/// Returns true if the program before an argument makes requests.
 fn is_sent(bytes: &[u8], start: usize) -> bool {
     const LOOK_BACK: usize = 400;
     const SENDERS: [&[u8]; 4] = [b"curl", b"wget", b"http", b"xh "];
@@ -71,7 +71,7 @@ fn is_sent(bytes: &[u8], start: usize) -> bool {
     SENDERS.iter().any(|sender| line.windows(sender.len()).any(|part| part == *sender))
 }
 
-/// The beginning of a value, so that many labels in one long word stay linear.
+/// The first bytes of a value. The limit keeps many labels in one long word linear.
 fn sample(bytes: &[u8], is_part: impl Fn(u8) -> bool) -> &[u8] {
     let beginning = &bytes[..bytes.len().min(SAMPLE)];
     &beginning[..run(beginning, is_part)]
@@ -79,7 +79,7 @@ fn sample(bytes: &[u8], is_part: impl Fn(u8) -> bool) -> &[u8] {
 
 struct Judged {
     label: Label,
-    /// In capitals, as variables of the environment are.
+    /// In capitals, like environment variables.
     is_loud: bool,
     is_quoted: bool,
     is_bare_flag: bool,
@@ -119,7 +119,7 @@ impl Judged {
     }
 }
 
-/// Letters with dots, dashes or underscores between them: a name of something, not a secret.
+/// Letters with dots, dashes or underscores between them: a name, not a secret.
 fn is_name(value: &[u8]) -> bool {
     value.iter().all(|byte| byte.is_ascii_alphabetic() || b"._-".contains(byte))
 }
@@ -156,7 +156,7 @@ fn is_value_byte(byte: u8, mark: Option<u8>) -> bool {
     }
 }
 
-/// The length of a quote, also of one that is escaped in JSON.
+/// The length of a quotation mark, also if it is escaped in JSON.
 fn quote(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at..) {
         Some([b'"' | b'\'', ..]) => 1,

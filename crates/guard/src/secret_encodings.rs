@@ -1,13 +1,12 @@
-//! The spellings under which a secret may turn up: percent-encoded and base64.
+//! The encodings in which a secret may occur: plain, JSON, percent-encoded and base64.
 //!
-//! Base64 needs care. A secret in the middle of encoded text (`user:secret` in a Basic header)
-//! starts at one of three bit offsets, and its first and last characters depend on its
-//! neighbours, so only the characters between them can be searched for.
+//! A secret inside longer base64 text (`user:secret` in a Basic header) starts at one of three bit offsets, and its
+//! first and last characters depend on its neighbours, so only the characters between them are searched for.
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Every spelling of `value` to look for, itself included. Repeats are possible.
+/// All encodings of `value` to search for, including the plain one. May contain duplicates.
 pub(crate) fn spellings(value: &str) -> Vec<String> {
     let mut found = vec![value.to_owned(), percent(value, Hex::Upper), percent(value, Hex::Lower)];
     let in_json = json(value);
@@ -21,7 +20,7 @@ pub(crate) fn spellings(value: &str) -> Vec<String> {
     found
 }
 
-/// As it stands in a JSON string.
+/// Encodes for a JSON string, without the quotation marks.
 fn json(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for char in value.chars() {
@@ -57,7 +56,7 @@ fn percent(value: &str, hex: Hex) -> String {
     out
 }
 
-/// The padded encoding of `bytes` on their own.
+/// The padded base64 of `bytes`.
 fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -74,7 +73,7 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
     out
 }
 
-/// The characters that `bytes` alone decide when `offset` other bytes stand before them.
+/// The base64 characters that depend only on `bytes`, after `offset` other bytes.
 fn base64_core(bytes: &[u8], offset: usize, alphabet: &[u8; 64]) -> String {
     let mut shifted = vec![0; offset];
     shifted.extend_from_slice(bytes);
@@ -88,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_agrees_with_the_standard_examples() {
+    fn base64_matches_standard_examples() {
         for (plain, want) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_is_found_in_every_surrounding() {
+    fn base64_core_is_found_at_every_offset() {
         for before in ["", "a", "ab", "abc", "user:"] {
             for after in ["", "x", "xy", "xyz"] {
                 let whole = base64(format!("{before}hunter2secret{after}").as_bytes(), STANDARD);

@@ -1,7 +1,7 @@
-//! What the scan must know about characters: which are hidden, which scripts need joiners, which
-//! are written from right to left, which have no blanks between words, and what is a picture.
+//! Character classes of the scan: hidden characters, scripts with joiners, right-to-left scripts, scripts without
+//! spaces between words, emoji.
 
-/// Characters that take no room and are passed over when words are read.
+/// Characters without width, which are skipped when words are read.
 pub(super) fn is_ignorable(char: char) -> bool {
     matches!(char,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -13,7 +13,7 @@ pub(super) fn is_selector(char: char) -> bool {
     matches!(char, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Letters and marks of scripts in which a joiner or non-joiner changes how a word is written.
+/// Letters and marks of scripts in which a joiner or non-joiner changes the shape of a word.
 pub(super) fn uses_joiners(char: char) -> bool {
     matches!(char,
         // Hebrew, Arabic, Syriac, N'Ko, Mandaic and their extensions
@@ -26,7 +26,7 @@ pub(super) fn uses_joiners(char: char) -> bool {
         | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10c00}'..='\u{10c4f}' | '\u{11000}'..='\u{11fff}' | '\u{1e900}'..='\u{1e95f}')
 }
 
-/// Scripts of South East Asia that mark where a line may be broken with U+200B.
+/// Scripts of South East Asia that mark possible line breaks with U+200B.
 pub(super) fn marks_line_breaks(char: char) -> bool {
     matches!(char,
         '\u{e00}'..='\u{eff}' | '\u{f00}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19ff}'
@@ -40,14 +40,14 @@ pub(super) fn is_right_to_left(char: char) -> bool {
         && char.is_alphabetic()
 }
 
-/// Scripts without blanks between words, in which every character counts as a word.
+/// Scripts without spaces between words, in which every character counts as a word.
 pub(super) fn has_no_blanks(char: char) -> bool {
     matches!(char,
         '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Pictures that can be joined into one.
+/// Emoji that can be joined into one.
 pub(super) fn is_picture(char: char) -> bool {
     matches!(char,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'

@@ -1,11 +1,11 @@
-//! Addresses that stay on this machine or in its own network.
+//! Recognises addresses of this machine and its private network.
 
-/// Whether an address, with or without its scheme, leads nowhere else.
+/// Returns true for an address, with or without scheme, of this machine or a private network.
 pub(super) fn is_local_address(address: &str) -> bool {
     let address = address.strip_prefix("https").or_else(|| address.strip_prefix("http")).unwrap_or(address);
     let rest = address.trim_start_matches([':', '/', '"', '\'']);
     let authority = rest.split(['/', '?', '#', ' ', '"', '\'', '`', ')', '>']).next().unwrap_or_default();
-    // Whatever stands before the `@` is a name and not where it goes.
+    // The part before the `@` is a user name, not a host.
     let host = authority.rsplit('@').next().unwrap_or_default();
     if host.starts_with("[::1]") {
         return true;
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_network_is_local() {
+    fn only_private_networks_are_local() {
         for (given, want) in [
             ("http://localhost:8080/x", true),
             ("://127.0.0.1/x?y", true),

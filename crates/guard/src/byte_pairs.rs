@@ -1,9 +1,9 @@
-//! A set of byte pairs: the cheap first question of every search in this crate.
+//! A set of byte pairs: the first filter of every search in this crate.
 //!
-//! Nearly all positions of ordinary text start with a pair that begins no secret, so one table
-//! look-up per byte answers them without comparing strings or compiling patterns.
+//! Hardly any pair of ordinary text begins a secret, so one table look-up per byte rules out most positions
+//! without comparing strings or compiling patterns.
 
-/// Which two-byte beginnings are worth a closer look.
+/// The first two bytes of every search string.
 #[derive(Clone)]
 pub(crate) struct PairSet([u64; 1024]);
 

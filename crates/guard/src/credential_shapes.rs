@@ -1,13 +1,13 @@
-//! What well-known credentials look like, for those whose value is not known.
+//! The shapes of well-known credentials, for those whose value is not known.
 //!
-//! Each matcher looks at one position and reads no further than the credential it may find, so a
-//! scan stays linear. Matchers are plain byte tests instead of regular expressions: there is
-//! nothing to compile at start-up, and text without credentials costs one table look-up per byte.
+//! Each matcher examines one position and reads no further than the credential it may find, so a scan is linear.
+//! Matchers are plain byte tests instead of regular expressions: there is nothing to compile at start-up, and
+//! text without credentials costs one table look-up per byte.
 
-use crate::labelled::{self, Label};
-use crate::pairs::PairSet;
+use crate::byte_pairs::PairSet;
+use crate::labelled_secrets::{self, Label};
 
-/// A stretch of text to take out: byte positions in the scanned text.
+/// The byte range of a credential in the scanned text.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Hit {
     pub(crate) start: usize,
@@ -15,25 +15,25 @@ pub(crate) struct Hit {
 }
 
 enum Shape {
-    /// A key that announces itself by a prefix and goes on for at least `least` key characters.
+    /// A key with a known prefix and at least `least` more key characters.
     Key { prefix: &'static str, least: usize },
-    /// A header word; the token after it is taken out, the word stays.
+    /// A header name; the token after it is redacted.
     Header(&'static str),
-    /// A PEM block; taken out whole when it holds a private key.
+    /// A PEM block; redacted whole if it holds a private key.
     Pem(&'static str),
-    /// A URL authority; a password before the `@` is taken out.
+    /// A URL authority; a password before the `@` is redacted.
     Authority(&'static str),
-    /// A word that announces a secret; the value after it is taken out, the word stays.
+    /// A label of a secret; the value after it is redacted.
     Label(&'static str, Label),
-    /// An argument `name:password`; the password is taken out.
+    /// An argument `name:password`; the password is redacted.
     BasicAuth(&'static str),
     /// A JSON web token, whole.
     WebToken(&'static str),
-    /// A bot's token, by its middle.
+    /// A bot token, recognised by its middle.
     BotToken(&'static str),
 }
 
-/// How much of a key is looked at to tell it from a long name.
+/// Bytes of a key that are examined to tell it from a long name.
 const KEY_SAMPLE: usize = 64;
 
 const fn key(prefix: &'static str, least: usize) -> Shape {
@@ -52,7 +52,8 @@ const fn parameter(word: &'static str) -> Shape {
     Shape::Label(word, Label::Parameter)
 }
 
-/// `sk-` also covers `sk-ant-`, `sk-or-` and `sk-proj-`. Of two that begin alike, the longer one is first.
+/// The known shapes. `sk-` also covers `sk-ant-`, `sk-or-` and `sk-proj-`. A longer prefix comes before a shorter
+/// one that it begins with.
 const SHAPES: &[Shape] = &[
     key("sk-", 20),
     key("ghp_", 20),
@@ -150,7 +151,7 @@ const SHAPES: &[Shape] = &[
 
 /// The first two bytes of every prefix.
 static STARTS: PairSet = pairs_at(0);
-/// The second and the third: with these, ordinary words are rarely compared with all prefixes.
+/// The second and third bytes of every prefix; with these, ordinary text is rarely compared with all prefixes.
 static SECONDS: PairSet = pairs_at(1);
 
 const fn pairs_at(place: usize) -> PairSet {
@@ -175,7 +176,7 @@ pub(crate) fn find(text: &str, mut from: usize) -> Option<Hit> {
         }
         let shape = SHAPES.iter().find(|shape| bytes[at..].starts_with(shape.prefix().as_bytes()));
         if let Some(hit) = shape.and_then(|shape| shape.matches(bytes, at)) {
-            // A shape that is known by its middle begins before it, but not in what is done already.
+            // A shape that is recognised by its middle begins before `at`, but not before `begun`.
             return Some(Hit { start: hit.start.max(begun), ..hit });
         }
         from = at + 1;
@@ -197,12 +198,12 @@ impl Shape {
         }
     }
 
-    /// Looks at `at`, where the prefix is known to stand.
+    /// Matches at `at`, where the prefix is known to be.
     fn matches(&self, bytes: &[u8], at: usize) -> Option<Hit> {
         let after = at + self.prefix().len();
         match self {
             Shape::Key { least, .. } => {
-                // Judged by a bounded beginning: many prefixes in one long word stay linear.
+                // A bounded sample keeps many prefixes in one long word linear.
                 let sample = &bytes[after..bytes.len().min(after + KEY_SAMPLE)];
                 let body = &sample[..run(sample, is_key_byte)];
                 let likely = is_word_start(bytes, at) && body.len() >= *least && has_digit(body);
@@ -217,8 +218,8 @@ impl Shape {
             }
             Shape::Pem(_) => private_key_block(bytes, at, after),
             Shape::Authority(_) => authority_password(bytes, after),
-            Shape::Label(_, label) => range(labelled::value(bytes, at, after, *label)),
-            Shape::BasicAuth(_) => range(labelled::basic_auth(bytes, at, after)),
+            Shape::Label(_, label) => range(labelled_secrets::value(bytes, at, after, *label)),
+            Shape::BasicAuth(_) => range(labelled_secrets::basic_auth(bytes, at, after)),
             Shape::WebToken(_) => web_token(bytes, at),
             Shape::BotToken(_) => bot_token(bytes, at),
         }
@@ -229,7 +230,7 @@ fn range(found: Option<(usize, usize)>) -> Option<Hit> {
     found.map(|(start, end)| Hit { start, end })
 }
 
-/// A number, a colon and a secret: the token of a Telegram bot.
+/// The token of a Telegram bot: a number, a colon and a secret.
 fn bot_token(bytes: &[u8], colon: usize) -> Option<Hit> {
     const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
     const SECRET: usize = 35;
@@ -240,7 +241,7 @@ fn bot_token(bytes: &[u8], colon: usize) -> Option<Hit> {
     (NUMBER.contains(&digits) && length == SECRET).then_some(Hit { start, end })
 }
 
-/// Two or three parts in base64; the first begins with an object.
+/// A JSON web token: two or three parts in base64, the first of which begins with an object.
 fn web_token(bytes: &[u8], start: usize) -> Option<Hit> {
     const LONGEST_HEAD: usize = 256;
     if !is_word_start(bytes, start) {
@@ -259,7 +260,7 @@ fn web_token(bytes: &[u8], start: usize) -> Option<Hit> {
     Some(Hit { start, end })
 }
 
-/// A block without an end (cut off output) is taken out to the end of its base64 lines.
+/// A private key. A block without an end (truncated output) is redacted to the end of its base64 lines.
 fn private_key_block(bytes: &[u8], start: usize, after: usize) -> Option<Hit> {
     let label =
         run(&bytes[after..], |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
@@ -286,17 +287,17 @@ fn authority_password(bytes: &[u8], after: usize) -> Option<Hit> {
     let host = authority.iter().rposition(|byte| *byte == b'@')?;
     let colon = authority[..host].iter().position(|byte| *byte == b':')?;
     let secret = &authority[colon + 1..host];
-    // What the search by value has already replaced stays, with its name.
+    // A known value that is already redacted keeps its name.
     let worth_it = !secret.is_empty() && !secret.starts_with(b"[redacted");
     worth_it.then_some(Hit { start: after + colon + 1, end: after + host })
 }
 
-/// How many bytes from the start satisfy `wanted`.
+/// The number of leading bytes that satisfy `wanted`.
 fn run(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|byte| !wanted(*byte)).unwrap_or(bytes.len())
 }
 
-/// A prefix inside a word (`task-…`) announces nothing.
+/// Returns false for a prefix inside a word (`task-…`).
 fn is_word_start(bytes: &[u8], at: usize) -> bool {
     at == 0 || !bytes[at - 1].is_ascii_alphanumeric()
 }
@@ -309,13 +310,13 @@ fn is_token_byte(byte: u8) -> bool {
     is_key_byte(byte) || b".~+/=".contains(&byte)
 }
 
-/// Backslashes are in, because keys in JSON and `.env` files have their line ends escaped; colons and
-/// commas occur in the headers of old encrypted keys, and so do single dashes.
+/// Includes backslashes, because line breaks of keys in JSON and `.env` files are escaped; colons and commas occur in
+/// the headers of old encrypted keys, and so do single dashes.
 fn is_pem_body_byte(byte: u8) -> bool {
     is_token_byte(byte) && byte != b'-' || b"\\\r\n\t :,".contains(&byte)
 }
 
-/// Long names made of words (`sk-toggleable-content-arrow`) have none; generated keys do.
+/// Generated keys have a digit; long names (`sk-toggleable-content-arrow`) do not.
 fn has_digit(bytes: &[u8]) -> bool {
     bytes.iter().any(u8::is_ascii_digit)
 }

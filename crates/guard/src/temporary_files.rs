@@ -1,28 +1,28 @@
-//! Temporary files that killed writers left behind. They may hold what the file itself would have held, keys
-//! included, and nothing else ever removes them.
+//! Removal of temporary files that killed processes left behind. They may contain keys, and nothing else
+//! removes them.
 
 use std::path::Path;
 use std::time::Duration;
 
-/// How names of temporary files begin.
+/// The prefix of temporary file names.
 pub const TEMPORARY_PREFIX: &str = ".hermes-";
-/// How names of temporary files end.
+/// The suffix of temporary file names.
 pub const TEMPORARY_SUFFIX: &str = ".tmp";
-/// A writer takes milliseconds; what is this old was left by one that was killed.
-const ABANDONED: Duration = Duration::from_secs(3600);
-/// Folders with more entries are not looked through to their end.
-const MOST_ENTRIES: usize = 2_000;
+/// The age of a stale file; writing one takes milliseconds.
+const STALE: Duration = Duration::from_secs(3600);
+/// Entries of a directory that are examined.
+const MAX_ENTRIES: usize = 2_000;
 
-/// Removes abandoned temporary files from a folder that is about to be written to.
-pub fn sweep_abandoned(dir: &Path) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten().take(MOST_ENTRIES) {
+/// Removes stale temporary files from a directory that is about to be written to.
+pub fn remove_stale_temporaries(dir: &Path) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten().take(MAX_ENTRIES) {
         let name = entry.file_name();
         let is_ours = name
             .to_str()
             .is_some_and(|name| name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX));
         let age = || entry.metadata().ok().filter(|file| file.is_file())?.modified().ok()?.elapsed().ok();
-        if is_ours && age().is_some_and(|age| age > ABANDONED) {
-            // One that cannot be removed is as old tomorrow.
+        if is_ours && age().is_some_and(|age| age > STALE) {
+            // A file that cannot be removed now is tried again next time.
             let _ = std::fs::remove_file(entry.path());
         }
     }
@@ -34,9 +34,9 @@ mod tests {
     use std::time::SystemTime;
 
     #[test]
-    fn old_temporary_files_go_and_everything_else_stays() {
+    fn only_old_temporary_files_are_removed() {
         let dir = tempfile::tempdir().unwrap();
-        let old = SystemTime::now() - ABANDONED - Duration::from_secs(60);
+        let old = SystemTime::now() - STALE - Duration::from_secs(60);
         for (name, is_old) in [
             (".hermes-a1.tmp", true),
             (".hermes-b2.tmp", false),
@@ -49,8 +49,8 @@ mod tests {
                 file.set_modified(old).unwrap();
             }
         }
-        sweep_abandoned(dir.path());
-        sweep_abandoned(&dir.path().join("none"));
+        remove_stale_temporaries(dir.path());
+        remove_stale_temporaries(&dir.path().join("none"));
         let entries = std::fs::read_dir(dir.path()).unwrap().flatten();
         let mut left: Vec<_> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
         left.sort();
