@@ -1,8 +1,8 @@
 //! Keeps secrets of the environment out of reach of other processes.
 //!
-//! What a process was started with stays readable in `/proc/PID/environ`, also after a variable was unset.
-//! So a process with secrets in its environment starts itself again without them ([`restart`]) and hands
-//! them over in a file that exists only in memory ([`receive`]). The process id stays the same.
+//! The initial environment of a process is readable in `/proc/PID/environ`, even after a variable was unset. A
+//! process with secrets in its environment therefore restarts itself without them ([`restart`]) and passes them
+//! in an in-memory file ([`receive`]). The process id does not change.
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -15,22 +15,22 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Names the descriptor of the file in the environment of the second start.
+/// The variable with the file descriptor, in the environment of the second start.
 pub const HANDED_OVER: &str = "HERMES_ENVIRONMENT_FD";
 const FILE: &str = "hermes-environment";
 
-/// A variable of the environment.
+/// An environment variable.
 pub type Variable = (OsString, OsString);
 
-/// Makes memory and environment of this process unreadable for other processes of the user: it cannot be
-/// traced, and leaves no core dump.
+/// Makes memory and environment of this process unreadable for other processes of the user: no tracing, no core
+/// dump.
 pub fn close_to_others() {
-    // A system without it is as open as before.
+    // Best effort: some systems do not support it.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Starts this program again in this process, with the same arguments, `visible` as its environment and
-/// `hidden` handed over. Returns only if that failed.
+/// Restarts this program in this process with the same arguments, `visible` as its environment and `hidden` in
+/// the file. Returns only on failure.
 pub fn restart(visible: impl IntoIterator<Item = Variable>, hidden: &[Variable]) -> std::io::Error {
     let file = match write(hidden) {
         Ok(file) => file,
@@ -48,8 +48,8 @@ pub fn restart(visible: impl IntoIterator<Item = Variable>, hidden: &[Variable])
     command.exec()
 }
 
-/// The variables that the first start handed over, if this is the second one. Call this first, once, and
-/// before there are other threads.
+/// Returns the variables from the first start, if this is the second one. Must be called once, first, and
+/// before other threads exist.
 pub fn receive() -> Option<Vec<Variable>> {
     let number: i32 = std::env::var(HANDED_OVER).ok()?.parse().ok().filter(|number| *number > 2)?;
     if !is_ours(number) {
@@ -65,28 +65,27 @@ pub fn receive() -> Option<Vec<Variable>> {
     Some(parsed(&bytes))
 }
 
-/// Whether a descriptor is the file of a handover: a number in the environment proves nothing.
+/// Returns true if a descriptor is the handover file: the number in the environment alone proves nothing.
 fn is_ours(number: i32) -> bool {
     let named = std::fs::read_link(format!("/proc/self/fd/{number}"));
     named.is_ok_and(|name| name.as_os_str().as_bytes().starts_with(format!("/memfd:{FILE}").as_bytes()))
 }
 
-/// By its path, so that the process keeps its name; a program that was replaced meanwhile is taken from
-/// memory.
+/// The path of this program, so that the process keeps its name; `/proc/self/exe` if the file was replaced.
 fn own_program() -> PathBuf {
     let path = std::env::current_exe().ok().filter(|path| path.is_file());
     path.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
 }
 
-/// Open across the start of a program, on purpose.
+/// Writes the file; the descriptor is deliberately inherited across exec.
 fn write(variables: &[Variable]) -> std::io::Result<File> {
     let mut file = File::from(memfd_create(FILE, MemfdFlags::empty())?);
-    file.write_all(&joined(variables))?;
+    file.write_all(&encoded(variables))?;
     Ok(file)
 }
 
-/// Neither names nor values hold a NUL.
-fn joined(variables: &[Variable]) -> Vec<u8> {
+/// Joins with NUL, which occurs in neither names nor values.
+fn encoded(variables: &[Variable]) -> Vec<u8> {
     let parts = variables.iter().flat_map(|(name, value)| [name.as_bytes(), b"\0", value.as_bytes(), b"\0"]);
     parts.collect::<Vec<_>>().concat()
 }
@@ -97,7 +96,7 @@ fn parsed(bytes: &[u8]) -> Vec<Variable> {
     parts.chunks_exact(2).map(|pair| (text(pair[0]), text(pair[1]))).collect()
 }
 
-/// Whether a variable is the one that tells of the handover.
+/// Returns true for the variable of the handover.
 pub fn is_handover(name: &OsStr) -> bool {
     name == HANDED_OVER
 }
@@ -111,7 +110,7 @@ mod tests {
         let odd = OsString::from_vec(vec![b'a', 0xff, b'\n']);
         let all: Vec<Variable> =
             vec![("A_KEY".into(), "x=y".into()), ("EMPTY".into(), "".into()), ("ODD".into(), odd)];
-        assert_eq!(parsed(&joined(&all)), all);
-        assert_eq!(parsed(&joined(&[])), []);
+        assert_eq!(parsed(&encoded(&all)), all);
+        assert_eq!(parsed(&encoded(&[])), []);
     }
 }

@@ -1,8 +1,8 @@
-//! A program that runs beside us for a while and is spoken with in lines.
+//! A long-running program that exchanges lines on its standard streams.
 //!
-//! Like a program that is run to its end ([`crate::run_direct`]) it leads a session of its own, inherits
-//! nothing, and nothing of it is left behind: not when it is ended, not when the value is dropped, and the
-//! program itself not when this process is killed.
+//! As with [`crate::run_direct`], the program leads its own session, inherits nothing, and no process of it
+//! remains: not after [`LineProgram::end`], not after a drop; and the program itself does not survive a kill of
+//! this process.
 
 use crate::backend::ExecError;
 use crate::direct::{end, spawn};
@@ -18,40 +18,40 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Bytes of one line of its complaints that are passed on.
-const MOST_COMPLAINT: usize = 2_000;
-/// Bytes of all its complaints that are passed on; the rest is read and dropped.
-const MOST_COMPLAINTS: usize = 64 * 1024;
+/// Bytes of one line of standard error that are passed on.
+const MAX_STDERR_LINE: usize = 2_000;
+/// Bytes of standard error that are passed on in total; the rest is read and dropped.
+const MAX_STDERR: usize = 64 * 1024;
 
-/// A program and the circumstances in which it runs.
+/// A program with its arguments and environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompanionProgram {
-    /// The program and its arguments. A program without `/` is looked for in the `PATH` of `env`.
+pub struct LineProgramSpec {
+    /// The program and its arguments. A program without `/` is searched for in the `PATH` of `env`.
     pub argv: Vec<String>,
     pub cwd: PathBuf,
     /// The whole environment; nothing is inherited.
     pub env: Vec<(String, String)>,
-    /// Bytes of one line that it may say.
+    /// The maximum length of a line that it writes, in bytes.
     pub most_line: usize,
 }
 
-/// A program that runs.
-pub struct Companion {
+/// A running program.
+pub struct LineProgram {
     child: Child,
     guard: Guard,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
-    complaints: JoinHandle<()>,
+    stderr_task: JoinHandle<()>,
     most_line: usize,
-    /// Lets go of the thread whose end would be the program's.
+    /// Releases the thread that keeps the program alive.
     _keeper: mpsc::Sender<()>,
 }
 
-impl Companion {
-    /// Starts a program; `complain` is given what it says on standard error, line by line.
+impl LineProgram {
+    /// Starts a program; `on_stderr` receives its standard error, line by line.
     pub async fn start(
-        program: &CompanionProgram,
-        complain: impl Fn(&str) + Send + 'static,
+        program: &LineProgramSpec,
+        on_stderr: impl Fn(&str) + Send + 'static,
     ) -> Result<Self, ExecError> {
         if !program.cwd.is_dir() {
             return Err(ExecError::NoDirectory { path: program.cwd.clone() });
@@ -61,35 +61,35 @@ impl Companion {
         let (stdin, Some(stdout), Some(stderr)) = streams else {
             return Err(failed(ErrorKind::BrokenPipe.into()));
         };
-        let complaints = tokio::spawn(pass_on(stderr, complain));
+        let stderr_task = tokio::spawn(pass_on(stderr, on_stderr));
         let (stdout, most_line) = (BufReader::new(stdout), program.most_line);
-        Ok(Self { child, guard, stdin, stdout, complaints, most_line, _keeper: keeper })
+        Ok(Self { child, guard, stdin, stdout, stderr_task, most_line, _keeper: keeper })
     }
 
-    /// Says a line.
-    pub async fn tell(&mut self, line: &str) -> Result<(), Error> {
-        tell(self.stdin.as_mut(), line).await
+    /// Writes a line to its standard input.
+    pub async fn write_line(&mut self, line: &str) -> Result<(), Error> {
+        write_line(self.stdin.as_mut(), line).await
     }
 
-    /// Says a line and hears one; both at the same time, for whoever answers before the end was said.
+    /// Writes a line and reads one, concurrently: the program may answer before it has read the whole line.
     pub async fn exchange(&mut self, line: &str) -> Result<Vec<u8>, Error> {
-        let telling = tell(self.stdin.as_mut(), line);
-        let hearing = hear(&mut self.stdout, self.most_line);
-        tokio::try_join!(telling, hearing).map(|((), heard)| heard)
+        let writing = write_line(self.stdin.as_mut(), line);
+        let reading = read_line(&mut self.stdout, self.most_line);
+        tokio::try_join!(writing, reading).map(|((), line)| line)
     }
 
-    /// Hears one more line.
-    pub async fn hear(&mut self) -> Result<Vec<u8>, Error> {
-        hear(&mut self.stdout, self.most_line).await
+    /// Reads one line of its standard output.
+    pub async fn read_line(&mut self) -> Result<Vec<u8>, Error> {
+        read_line(&mut self.stdout, self.most_line).await
     }
 
-    /// How it ended, if it does within a moment.
+    /// The exit code, if the program exits within `patience`.
     pub async fn exit_code(&mut self, patience: Duration) -> Option<i32> {
         let status = timeout(patience, self.child.wait()).await.ok()?.ok()?;
         Some(crate::local::exit_code(status))
     }
 
-    /// Says that nothing more will come, waits a while for its end, and kills what is left.
+    /// Closes its standard input, waits for its exit, and kills what is left.
     pub async fn end(mut self, patience: Duration) {
         drop(self.stdin.take());
         let _ = timeout(patience, self.child.wait()).await;
@@ -97,10 +97,10 @@ impl Companion {
     }
 }
 
-impl Drop for Companion {
+impl Drop for LineProgram {
     fn drop(&mut self) {
-        // Something that it started may hold the stream open for good.
-        self.complaints.abort();
+        // A process that it started may hold the stream open.
+        self.stderr_task.abort();
     }
 }
 
@@ -108,36 +108,36 @@ fn failed(source: Error) -> ExecError {
     ExecError::Io { doing: "start the program", source }
 }
 
-/// Starts it from a thread that does nothing else: the program is killed when that thread ends, and any
-/// other may end before the program is wanted no more.
-async fn spawn_kept(program: CompanionProgram) -> Result<(Child, Guard, mpsc::Sender<()>), ExecError> {
+/// Starts the program from a dedicated thread: the program is killed when that thread ends, and any other
+/// thread may end too early.
+async fn spawn_kept(program: LineProgramSpec) -> Result<(Child, Guard, mpsc::Sender<()>), ExecError> {
     let (keeper, kept) = mpsc::channel::<()>();
-    let (tell, told) = oneshot::channel();
+    let (report, reported) = oneshot::channel();
     let handle = Handle::current();
     let keep = move || {
         let spawned = {
             let _inside = handle.enter();
             spawn(&program.argv, &program.cwd, &program.env)
         };
-        if tell.send(spawned).is_ok() {
-            // Nobody says anything; the other end is dropped.
+        if report.send(spawned).is_ok() {
+            // Blocks until the other end is dropped.
             let _ = kept.recv();
         }
     };
     std::thread::Builder::new().name("companion".to_owned()).spawn(keep).map_err(failed)?;
-    let (child, guard) = told.await.map_err(|_| failed(ErrorKind::Other.into()))??;
+    let (child, guard) = reported.await.map_err(|_| failed(ErrorKind::Other.into()))??;
     Ok((child, guard, keeper))
 }
 
-async fn tell(stdin: Option<&mut ChildStdin>, line: &str) -> Result<(), Error> {
+async fn write_line(stdin: Option<&mut ChildStdin>, line: &str) -> Result<(), Error> {
     let stdin = stdin.ok_or(ErrorKind::BrokenPipe)?;
     stdin.write_all(line.as_bytes()).await?;
     stdin.write_all(b"\n").await?;
     stdin.flush().await
 }
 
-/// A line without its end. A stream that ends, also in the middle of one, has none.
-async fn hear(stdout: &mut BufReader<ChildStdout>, most: usize) -> Result<Vec<u8>, Error> {
+/// A line without its line break. A stream that ends, even within a line, is an error.
+async fn read_line(stdout: &mut BufReader<ChildStdout>, most: usize) -> Result<Vec<u8>, Error> {
     let mut line = Vec::new();
     loop {
         let heard = stdout.fill_buf().await?;
@@ -157,8 +157,8 @@ async fn hear(stdout: &mut BufReader<ChildStdout>, most: usize) -> Result<Vec<u8
     }
 }
 
-async fn pass_on(mut stderr: ChildStderr, complain: impl Fn(&str) + Send + 'static) {
-    let (mut buffer, mut line, mut left) = (vec![0; 4096], Vec::new(), MOST_COMPLAINTS);
+async fn pass_on(mut stderr: ChildStderr, on_stderr: impl Fn(&str) + Send + 'static) {
+    let (mut buffer, mut line, mut left) = (vec![0; 4096], Vec::new(), MAX_STDERR);
     while let Ok(count) = stderr.read(&mut buffer).await
         && count > 0
     {
@@ -166,23 +166,23 @@ async fn pass_on(mut stderr: ChildStderr, complain: impl Fn(&str) + Send + 'stat
         left -= room;
         for byte in &buffer[..room] {
             match byte {
-                b'\n' => complain_of(&mut line, &complain),
-                _ if line.len() < MOST_COMPLAINT => line.push(*byte),
+                b'\n' => report_line(&mut line, &on_stderr),
+                _ if line.len() < MAX_STDERR_LINE => line.push(*byte),
                 _ => {}
             }
         }
     }
-    complain_of(&mut line, &complain);
+    report_line(&mut line, &on_stderr);
 }
 
-fn complain_of(line: &mut Vec<u8>, complain: &impl Fn(&str)) {
+fn report_line(line: &mut Vec<u8>, on_stderr: &impl Fn(&str)) {
     let text = String::from_utf8_lossy(line);
     if !text.trim().is_empty() {
-        complain(text.trim_end());
+        on_stderr(text.trim_end());
     }
     line.clear();
 }
 
 #[cfg(test)]
-#[path = "companion_tests.rs"]
+#[path = "line_program_tests.rs"]
 mod tests;

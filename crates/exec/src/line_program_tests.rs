@@ -2,8 +2,8 @@ use super::*;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-fn program(script: &str) -> CompanionProgram {
-    CompanionProgram {
+fn program(script: &str) -> LineProgramSpec {
+    LineProgramSpec {
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
         cwd: std::env::temp_dir(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
@@ -11,11 +11,11 @@ fn program(script: &str) -> CompanionProgram {
     }
 }
 
-async fn started(script: &str) -> Companion {
-    Companion::start(&program(script), |_| {}).await.unwrap()
+async fn started(script: &str) -> LineProgram {
+    LineProgram::start(&program(script), |_| {}).await.unwrap()
 }
 
-/// Whether nothing with this process id runs any more.
+/// Returns true if no process with this id runs.
 fn is_over(id: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
@@ -30,10 +30,10 @@ fn wait_until_over(id: u32) {
 }
 
 #[tokio::test]
-async fn lines_go_to_and_fro() {
+async fn lines_are_exchanged() {
     let mut cat = started("cat").await;
     assert_eq!(cat.exchange("ü one").await.unwrap(), "ü one".as_bytes());
-    // More than any pipe holds, so that both sides must go on at the same time.
+    // More than a pipe holds, so that both sides must run concurrently.
     let long = "x".repeat(900_000);
     assert_eq!(cat.exchange(&long).await.unwrap(), long.as_bytes());
     let too_long = "x".repeat((1 << 20) + 1);
@@ -43,35 +43,35 @@ async fn lines_go_to_and_fro() {
 }
 
 #[tokio::test]
-async fn an_end_in_the_middle_of_a_line_is_no_line() {
+async fn stream_end_within_a_line_is_an_error() {
     let mut child = started("printf 'half a li'; exit 3").await;
-    assert_eq!(child.hear().await.unwrap_err().kind(), ErrorKind::UnexpectedEof);
+    assert_eq!(child.read_line().await.unwrap_err().kind(), ErrorKind::UnexpectedEof);
     assert_eq!(child.exit_code(Duration::from_secs(5)).await, Some(3));
 }
 
 #[tokio::test]
-async fn complaints_are_passed_on_within_bounds() {
+async fn stderr_is_passed_on_up_to_a_limit() {
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let list = heard.clone();
     let script = "echo oh >&2; head -c 10000 /dev/zero | tr '\\0' y >&2; echo >&2; echo; cat";
     let note = move |line: &str| list.lock().unwrap().push(line.to_owned());
-    let mut child = Companion::start(&program(script), note).await.unwrap();
-    child.hear().await.unwrap();
+    let mut child = LineProgram::start(&program(script), note).await.unwrap();
+    child.read_line().await.unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
     while heard.lock().unwrap().len() < 2 {
         assert!(Instant::now() < deadline);
         tokio::task::yield_now().await;
     }
-    assert_eq!(*heard.lock().unwrap(), ["oh".to_owned(), "y".repeat(MOST_COMPLAINT)]);
+    assert_eq!(*heard.lock().unwrap(), ["oh".to_owned(), "y".repeat(MAX_STDERR_LINE)]);
 }
 
 #[tokio::test]
-async fn nothing_is_left_behind() {
-    // Deaf to requests, with a child of its own.
+async fn no_process_remains() {
+    // Ignores TERM and has a child.
     let script = "trap '' TERM; sleep 1000 & echo $!; while true; do sleep 1000; done";
     for is_dropped in [false, true] {
         let mut child = started(script).await;
-        let grandchild: u32 = String::from_utf8(child.hear().await.unwrap()).unwrap().parse().unwrap();
+        let grandchild: u32 = String::from_utf8(child.read_line().await.unwrap()).unwrap().parse().unwrap();
         let id = child.guard.group.id;
         assert!(!is_over(id) && !is_over(grandchild));
         match is_dropped {
@@ -84,9 +84,9 @@ async fn nothing_is_left_behind() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_an_error() {
-    let missing = CompanionProgram { argv: vec!["/no/such/program".into()], ..program("") };
-    assert!(Companion::start(&missing, |_| {}).await.is_err());
-    let nowhere = CompanionProgram { cwd: "/no/such/folder".into(), ..program("") };
-    assert!(matches!(Companion::start(&nowhere, |_| {}).await, Err(ExecError::NoDirectory { .. })));
+async fn failed_start_is_an_error() {
+    let missing = LineProgramSpec { argv: vec!["/no/such/program".into()], ..program("") };
+    assert!(LineProgram::start(&missing, |_| {}).await.is_err());
+    let nowhere = LineProgramSpec { cwd: "/no/such/folder".into(), ..program("") };
+    assert!(matches!(LineProgram::start(&nowhere, |_| {}).await, Err(ExecError::NoDirectory { .. })));
 }

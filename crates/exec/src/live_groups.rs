@@ -1,8 +1,7 @@
-//! The process groups of all commands that run now, in the whole process, and the supervisors that
-//! run others for it.
+//! The process groups of all running commands of this process, and its supervisors.
 //!
-//! For a program that must go at once: futures are not dropped by `process::exit`, so nothing
-//! else would end what they started.
+//! For a program that must exit immediately: `process::exit` does not drop futures, so nothing else would end
+//! their commands.
 
 use crate::Group;
 use crate::supervisor::{Shared, Supervised};
@@ -12,12 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 static LIVE: Mutex<Vec<Group>> = Mutex::new(Vec::new());
 static SUPERVISED: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
-/// Kills every process of every command that runs now, without waiting for their end; supervisors are
-/// told to, and given a second to hear it. Meant for the moment before the process exits; commands
-/// that are started meanwhile are not reached.
+/// Kills every process of every running command without waiting for its end; supervisors are asked to do so,
+/// within a second. For use right before the process exits; commands that are started meanwhile are not killed.
 pub fn kill_all() {
     let groups = live().clone();
-    // Twice, for what was forked into a group of its own while the first look was taken.
+    // Twice, for processes that were forked into a new group during the first pass.
     for _ in 0..2 {
         for group in &groups {
             group.signal(Signal::KILL);

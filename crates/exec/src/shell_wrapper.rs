@@ -1,20 +1,20 @@
-//! What the shell is told to do around a command.
+//! The shell script that runs a command behind a gate.
 
 use crate::backend::ExecError;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The longest command the kernel takes as one argument is 128 KiB, less a little for us.
+/// The maximum length of a command; the kernel takes 128 KiB as one argument.
 const LONGEST: usize = 128_000;
 
-/// The exit code of a shell that never got its start signal.
+/// The exit code of a shell whose gate was never opened.
 pub(crate) const NEVER_STARTED: i32 = 125;
 
-/// The shell's own program. It waits for a line on standard input, so that nothing happens
-/// before the caller has written down who runs; end of file there means the caller is gone.
-/// The command is `$1` and is evaluated, not appended: a syntax error in it cannot swallow the
-/// lines around it, and the trap still reports the working directory.
+/// The script of the shell. It waits for a line on standard input, so that nothing runs before the caller has
+/// recorded the process; end of file means that the caller is gone. The command is `$1` and is evaluated, not
+/// appended: a syntax error in it cannot affect the lines around it, and the trap still reports the working
+/// directory.
 pub(crate) fn wrapper(cwd_file: Option<&Path>) -> OsString {
     let mut text = format!("read -r _ || exit {NEVER_STARTED}\nexec </dev/null\n").into_bytes();
     if let Some(path) = cwd_file {
@@ -24,12 +24,12 @@ pub(crate) fn wrapper(cwd_file: Option<&Path>) -> OsString {
         text.extend(quoted(&report));
         text.extend(b" EXIT\n");
     }
-    // The shift happens inside the evaluation, so that the command sees no arguments.
+    // The shift is inside the evaluation, so that the command sees no arguments.
     text.extend(b"eval \"shift; $1\"\n");
     OsString::from_vec(text)
 }
 
-/// Refuses what cannot be handed to a shell as one argument.
+/// Rejects scripts that cannot be passed to a shell as one argument.
 pub(crate) fn check(script: &str) -> Result<(), ExecError> {
     if script.len() > LONGEST {
         return Err(ExecError::TooLong { bytes: script.len(), most: LONGEST });

@@ -1,15 +1,15 @@
-//! Bytes that arrive in pieces, as text.
+//! Incremental UTF-8 decoding.
 
-/// Decodes UTF-8 leniently: a sequence split between two pieces is joined, a broken one becomes
-/// the replacement character.
+/// Decodes UTF-8 leniently: a sequence split between two pieces is joined; an invalid one becomes the
+/// replacement character.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    /// The unfinished sequence at the end of the newest piece; at most three bytes.
+    /// The incomplete sequence at the end of the last piece; at most three bytes.
     pending: Vec<u8>,
 }
 
 impl Decoder {
-    /// The text of `bytes`, as far as it is complete.
+    /// Decodes `bytes` up to the last complete sequence.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> String {
         let mut joined = std::mem::take(&mut self.pending);
         joined.extend_from_slice(bytes);
@@ -21,13 +21,13 @@ impl Decoder {
         }
     }
 
-    /// What is left when no more bytes come.
+    /// Decodes the rest at the end of the input.
     pub(crate) fn finish(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned()
     }
 }
 
-/// How many bytes at the end begin a sequence that could still be completed.
+/// The length of an incomplete sequence at the end.
 fn unfinished(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let byte = bytes[bytes.len() - back];
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_join_wherever_they_are_cut() {
+    fn pieces_join_at_any_split() {
         let whole = "a中é🎉z";
         for cut in 0..=whole.len() {
             let mut decoder = Decoder::default();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_bytes_become_replacement_characters() {
+    fn invalid_bytes_become_replacement_characters() {
         for (bytes, want) in [
             (&b"a\xff"[..], "a\u{fffd}"),
             (b"\xe4\xb8", "\u{fffd}"),

@@ -53,7 +53,7 @@ pub use credentials::credential_warnings;
 pub use error::RuntimeError;
 pub use fallback::{Fallbacks, fallbacks};
 pub use hermes_agent::{Compacted, Input, NotCompacted, StandIn, TurnReport, UserInput, Weighed};
-pub use hermes_exec::handover;
+pub use hermes_exec::environment_handover;
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_exec::supervisor::{Program, supervise};
 pub use hermes_guard::{Finding as ScanFinding, Scope as ScanScope, scan as scan_text};

@@ -15,7 +15,7 @@ use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
-    Place, Program, SessionCommands, SuperviseError, Supervised, SupervisorSettings,
+    Program, SessionCommands, SuperviseError, Supervised, SupervisorPaths, SupervisorSettings,
 };
 use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::{FenceKey, Secrets};
@@ -382,7 +382,7 @@ fn supervised(
         config.integer("terminal.orphan_grace").ok().flatten().and_then(|value| u64::try_from(value).ok());
     let default = SupervisorSettings::default();
     let orphan_grace = grace.map_or(default.orphan_grace, Duration::from_secs);
-    let place = Place {
+    let place = SupervisorPaths {
         spool: launch.home.commands_dir(),
         runtime: launch.shell.get("XDG_RUNTIME_DIR").map(PathBuf::from),
     };

@@ -1,11 +1,11 @@
-//! What a new supervisor does about the one before it.
+//! Cleanup after a previous supervisor.
 //!
-//! A supervisor that was killed leaves records without an end, and perhaps processes. Nobody
-//! can say any more how those commands went, so they are ended and the record says so.
+//! A supervisor that was killed leaves records without an end, and perhaps processes. The outcome of those
+//! commands is unknown, so their processes are killed and the records say so.
 
+use super::command_processes::mark_of;
 use super::error::SuperviseError;
-use super::family::mark_of;
-use super::place::Place;
+use super::paths::SupervisorPaths;
 use super::record::{CommandFile, End, write_end};
 use super::spec::{Key, SupervisorSettings};
 use crate::group::{Stat, pid, processes};
@@ -19,19 +19,22 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 const LOST: &str = "the supervisor that ran it was lost";
 
-/// Closes what was left open and removes what was kept long enough. Call it before the first command.
-pub(crate) async fn sweep(place: &Place, settings: &SupervisorSettings) -> Result<(), SuperviseError> {
+/// Closes open records and removes old ones. Must be called before the first command.
+pub(crate) async fn clean_up(
+    paths: &SupervisorPaths,
+    settings: &SupervisorSettings,
+) -> Result<(), SuperviseError> {
     let listed =
-        std::fs::read_dir(&place.spool).map_err(SuperviseError::io("list the records of commands"))?;
+        std::fs::read_dir(&paths.spool).map_err(SuperviseError::io("list the records of commands"))?;
     for path in listed.filter_map(|entry| Some(entry.ok()?.path())) {
         let Some(key) = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| Key::new(stem).ok())
         else {
             continue;
         };
-        let file = CommandFile::of(&place.spool, &key);
+        let file = CommandFile::of(&paths.spool, &key);
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("cmd") => close(place, settings, &key, &file).await,
-            // Nobody was ever told about it, and its command never ran.
+            Some("cmd") => close(paths, settings, &key, &file).await,
+            // A temporary file: its command never ran, and no client knows of it.
             Some("new") => remove(&path),
             _ => {}
         }
@@ -39,7 +42,7 @@ pub(crate) async fn sweep(place: &Place, settings: &SupervisorSettings) -> Resul
     Ok(())
 }
 
-async fn close(place: &Place, settings: &SupervisorSettings, key: &Key, file: &CommandFile) {
+async fn close(paths: &SupervisorPaths, settings: &SupervisorSettings, key: &Key, file: &CommandFile) {
     let recorded = match file.read() {
         Ok(Some(recorded)) => recorded,
         Ok(None) => return,
@@ -57,14 +60,14 @@ async fn close(place: &Place, settings: &SupervisorSettings, key: &Key, file: &C
         return;
     }
     reap(&recorded.prepared.group).await;
-    kill_marked(&format!("{}:{}", place.tag(), key.as_str())).await;
+    kill_marked(&format!("{}:{}", paths.tag(), key.as_str())).await;
     let end = End::unknown(file.output(), LOST);
     if let Err(error) = file.reopen().and_then(|open| write_end(&open, &end)) {
         tracing::warn!(%error, key = key.as_str(), "the end of a command could not be written down");
     }
 }
 
-/// Kills what left the group and the session of its command.
+/// Kills processes that left the group and the session of their command.
 async fn kill_marked(mark: &str) {
     let deadline = Instant::now() + PATIENCE;
     loop {

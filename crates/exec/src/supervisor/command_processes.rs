@@ -1,9 +1,9 @@
-//! Which processes belong to which command.
+//! The processes of each command.
 //!
-//! The supervisor adopts what its commands' shells leave behind (it is their subreaper), so
-//! nothing escapes by starting a session of its own. Whose an adopted process is, is told by its
-//! session, its group, or the mark in its environment. A process that hid all three goes with the
-//! last of the commands that can have started it.
+//! The supervisor is the subreaper of its commands: it adopts the processes that their shells leave, so a
+//! process cannot escape by starting a new session. An adopted process belongs to a command by its session, its
+//! group, or the mark in its environment. A process without any of the three belongs to the last command that
+//! can have started it.
 
 use crate::Group;
 use crate::group::{Stat, pid, processes};
@@ -15,37 +15,37 @@ use tokio::sync::oneshot;
 /// The variable that marks the processes of a command.
 pub(crate) const MARK: &str = "HERMES_COMMAND";
 
-/// A running command, as its processes know it.
+/// The identity of a running command, by which its processes are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct CommandIdentity {
     pub(crate) group: Group,
     pub(crate) mark: String,
 }
 
 #[derive(Debug)]
 struct Member {
-    name: Named,
+    name: CommandIdentity,
     exit: Option<oneshot::Sender<WaitStatus>>,
 }
 
 /// All commands of this supervisor, by the process id of their shells.
 #[derive(Debug, Default)]
-pub(crate) struct Family(Mutex<BTreeMap<u32, Member>>);
+pub(crate) struct CommandProcesses(Mutex<BTreeMap<u32, Member>>);
 
-impl Family {
-    /// Takes a shell in. Call this in the same breath as the spawning, so that its end is not missed.
-    pub(crate) fn add(&self, name: Named) -> oneshot::Receiver<WaitStatus> {
+impl CommandProcesses {
+    /// Adds a shell. Must be called right after the spawn, so that its exit is not missed.
+    pub(crate) fn add(&self, name: CommandIdentity) -> oneshot::Receiver<WaitStatus> {
         let (sender, receiver) = oneshot::channel();
         self.members().insert(name.group.id, Member { name, exit: Some(sender) });
         receiver
     }
 
-    /// Forgets a command of which nothing is left.
-    pub(crate) fn remove(&self, name: &Named) {
+    /// Removes a command without processes.
+    pub(crate) fn remove(&self, name: &CommandIdentity) {
         self.members().retain(|_, member| member.name != *name);
     }
 
-    /// Collects every child that has ended, ours or adopted.
+    /// Collects every child that has exited, own or adopted.
     pub(crate) fn collect(&self) {
         while let Ok(Some((child, status))) = wait(WaitOptions::NOHANG) {
             let id = child.as_raw_nonzero().get().unsigned_abs();
@@ -56,9 +56,9 @@ impl Family {
         }
     }
 
-    /// Whether anything is left of a command whose shell has ended. Everything the shell left was
-    /// adopted, so one look at our own children tells in the ordinary case.
-    pub(crate) fn has_left_something(&self, name: &Named) -> bool {
+    /// Returns true if a command whose shell has exited has processes left. All of them were adopted, so in the
+    /// normal case a look at our own children is enough.
+    pub(crate) fn has_remnants(&self, name: &CommandIdentity) -> bool {
         let ours: BTreeSet<u32> = self.members().keys().copied().collect();
         match children() {
             Some(children) if children.iter().all(|child| ours.contains(child)) => false,
@@ -67,8 +67,8 @@ impl Family {
     }
 
     /// The living processes of a command.
-    pub(crate) fn remnants(&self, name: &Named) -> Vec<Pid> {
-        let others: Vec<Named> = self
+    pub(crate) fn remnants(&self, name: &CommandIdentity) -> Vec<Pid> {
+        let others: Vec<CommandIdentity> = self
             .members()
             .values()
             .map(|member| &member.name)
@@ -77,20 +77,21 @@ impl Family {
             .collect();
         let me = i64::from(std::process::id());
         if name.group.is_reused() {
-            // The session is gone, but not what was adopted.
-            let gone = Named { group: Group { id: 0, ..name.group.clone() }, mark: name.mark.clone() };
+            // The session is gone, but not the adopted processes.
+            let gone =
+                CommandIdentity { group: Group { id: 0, ..name.group.clone() }, mark: name.mark.clone() };
             return claim(&seen(me), me, &gone, &others).into_iter().filter_map(pid).collect();
         }
         claim(&seen(me), me, name, &others).into_iter().filter_map(pid).collect()
     }
 
-    pub(crate) fn signal(&self, name: &Named, signal: Signal) {
+    pub(crate) fn signal(&self, name: &CommandIdentity, signal: Signal) {
         for process in self.remnants(name) {
             let _ = kill_process(process, signal);
         }
     }
 
-    /// Kills what is left when no command runs: a process that hid from every look before.
+    /// Kills all children when no command runs: processes that could not be assigned to a command.
     pub(crate) fn kill_strays(&self) {
         let members = self.members();
         if members.is_empty() {
@@ -105,7 +106,7 @@ impl Family {
     }
 }
 
-/// A process as it was found.
+/// A process and its mark.
 #[derive(Debug, Clone)]
 struct Seen {
     id: u32,
@@ -113,7 +114,7 @@ struct Seen {
     mark: Option<String>,
 }
 
-/// Takes a look at all processes. Marks are read of our own children only.
+/// Lists all processes. Marks are read of our own children only.
 fn seen(me: i64) -> Vec<Seen> {
     let look = |id| {
         let stat = Stat::of(id).ok()?;
@@ -123,14 +124,14 @@ fn seen(me: i64) -> Vec<Seen> {
     processes().filter_map(look).collect()
 }
 
-/// The ids in `seen` that belong to `command`. `others` run too.
-fn claim(seen: &[Seen], me: i64, command: &Named, others: &[Named]) -> Vec<u32> {
+/// The ids in `seen` that belong to `command`. `others` run, too.
+fn claim(seen: &[Seen], me: i64, command: &CommandIdentity, others: &[CommandIdentity]) -> Vec<u32> {
     let mut claimed: BTreeSet<u32> = seen
         .iter()
         .filter(|process| is_root(process, me, command, others))
         .map(|process| process.id)
         .collect();
-    // Descendants, to any depth; parents are not always listed before their children.
+    // Descendants of any depth; parents are not always listed before their children.
     loop {
         let before = claimed.len();
         let related = |process: &&Seen| {
@@ -145,7 +146,7 @@ fn claim(seen: &[Seen], me: i64, command: &Named, others: &[Named]) -> Vec<u32> 
     }
 }
 
-fn is_root(process: &Seen, me: i64, command: &Named, others: &[Named]) -> bool {
+fn is_root(process: &Seen, me: i64, command: &CommandIdentity, others: &[CommandIdentity]) -> bool {
     let stat = &process.stat;
     let leader = i64::from(command.group.id);
     if !stat.is_alive() || stat.started < command.group.started {
@@ -154,19 +155,20 @@ fn is_root(process: &Seen, me: i64, command: &Named, others: &[Named]) -> bool {
     if leader != 0 && (stat.group == leader || stat.session == leader) {
         return true;
     }
-    let is_of = |other: &Named| {
+    let is_of = |other: &CommandIdentity| {
         let id = i64::from(other.group.id);
         stat.group == id || stat.session == id || process.mark.as_ref() == Some(&other.mark)
     };
     if stat.parent != me || others.iter().any(is_of) {
         return false;
     }
-    // Marked as ours, or hidden: then it is ours unless another one can have started it.
+    // Marked as this command's, or without mark: then it belongs to this command unless another one can have
+    // started it.
     process.mark.as_ref() == Some(&command.mark)
         || others.iter().all(|other| other.group.started > stat.started)
 }
 
-/// Our children, where the kernel lists them.
+/// Our children, if the kernel lists them.
 fn children() -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for task in std::fs::read_dir("/proc/self/task").ok()? {
@@ -176,7 +178,7 @@ fn children() -> Option<Vec<u32>> {
     Some(all)
 }
 
-/// The mark in a process's environment.
+/// The mark in the environment of a process.
 pub(crate) fn mark_of(id: u32) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{id}/environ")).ok()?;
     environment.split(|&byte| byte == 0).find_map(|variable| {
@@ -186,5 +188,5 @@ pub(crate) fn mark_of(id: u32) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "family_tests.rs"]
+#[path = "command_processes_tests.rs"]
 mod tests;

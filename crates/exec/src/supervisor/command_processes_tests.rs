@@ -2,8 +2,8 @@ use super::*;
 
 const ME: i64 = 1000;
 
-fn named(id: u32, started: u64) -> Named {
-    Named { group: Group { id, started, boot: String::new() }, mark: format!("m{id}") }
+fn named(id: u32, started: u64) -> CommandIdentity {
+    CommandIdentity { group: Group { id, started, boot: String::new() }, mark: format!("m{id}") }
 }
 
 fn process(id: u32, parent: i64, session: i64, started: u64, mark: Option<&str>) -> Seen {
@@ -12,7 +12,7 @@ fn process(id: u32, parent: i64, session: i64, started: u64, mark: Option<&str>)
 }
 
 #[test]
-fn a_process_goes_with_its_command_however_it_hides() {
+fn process_is_assigned_by_session_group_or_mark() {
     let command = named(10, 100);
     for (what, process, others, ours) in [
         ("the shell", process(10, ME, 10, 100, Some("m10")), vec![], true),
@@ -36,7 +36,7 @@ fn a_process_goes_with_its_command_however_it_hides() {
 }
 
 #[test]
-fn descendants_of_adopted_processes_belong_too_and_the_dead_do_not() {
+fn descendants_are_included_and_dead_processes_are_not() {
     let mut dead = process(33, 30, 30, 105, None);
     dead.stat.state = 'Z';
     let seen = [
@@ -49,7 +49,7 @@ fn descendants_of_adopted_processes_belong_too_and_the_dead_do_not() {
 }
 
 #[test]
-fn a_mark_is_read_from_the_environment() {
+fn mark_is_read_from_the_environment() {
     let mut child =
         std::process::Command::new("sleep").arg("1000").env_clear().env(MARK, "home:key").spawn().unwrap();
     assert_eq!(mark_of(child.id()), Some("home:key".to_owned()));

@@ -1,9 +1,9 @@
-//! Leaving without a runtime: one message, and the answer to it, with plain blocking calls.
+//! Leaves the supervisor without an async runtime: one request and its answer, with blocking calls.
 
 use super::client::{is_absent, open_folder};
 use super::error::SuperviseError;
 use super::frame::{encoded, parse};
-use super::place::Place;
+use super::paths::SupervisorPaths;
 use super::protocol::{Leaving, Reply, Request, VERSION};
 use super::spec::Owner;
 use std::io::{Read, Write};
@@ -13,11 +13,11 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(1);
 const LONGEST: u64 = 64 * 1024;
 
-/// Ends everything that `owner` did not declare to stay.
+/// Ends all commands of `owner` except detached ones.
 ///
-/// The folder is ours alone, so whoever listens in it is; that is not asked again here.
-pub(crate) fn say(place: &Place, owner: &Owner) -> Result<(), SuperviseError> {
-    let Some(folder) = open_folder(place)? else {
+/// The directory is private to this user, so the peer is not checked again.
+pub(crate) fn leave_now(paths: &SupervisorPaths, owner: &Owner) -> Result<(), SuperviseError> {
+    let Some(folder) = open_folder(paths)? else {
         return Ok(());
     };
     let mut stream = match UnixStream::connect(folder.socket()) {
@@ -33,7 +33,7 @@ pub(crate) fn say(place: &Place, owner: &Owner) -> Result<(), SuperviseError> {
     wait_for_answer(stream)
 }
 
-/// Once it is answered, the supervisor goes on with it whatever becomes of us.
+/// After the answer, the supervisor carries the request out even if this process is gone.
 fn wait_for_answer(stream: UnixStream) -> Result<(), SuperviseError> {
     let mut bytes = Vec::new();
     let mut stream = stream.take(LONGEST);

@@ -1,4 +1,4 @@
-//! Noticing that the process a command belongs to has ended.
+//! Detects the exit of the process that owns a command.
 
 use super::spec::{Lifetime, Owner};
 use crate::backend::BoxFuture;
@@ -9,10 +9,10 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::sleep;
 
-/// How often an owner is looked at where the kernel cannot tell of its end.
+/// The polling interval on kernels without process handles.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Waits for the end of `owner`, if the command ends with it.
+/// Waits for the exit of `owner`, if the command ends with it.
 pub(crate) fn watched(lifetime: Lifetime, owner: Owner) -> Option<BoxFuture<'static, ()>> {
     (lifetime != Lifetime::Detached).then(|| -> BoxFuture<'static, ()> { Box::pin(gone(owner)) })
 }
@@ -20,7 +20,7 @@ pub(crate) fn watched(lifetime: Lifetime, owner: Owner) -> Option<BoxFuture<'sta
 /// Returns when `owner` does not live any more.
 async fn gone(owner: Owner) {
     let handle = crate::group::pid(owner.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    // Looked at after it was opened: now the handle and the name are known to mean the same process.
+    // Checked after opening: now the handle and the identity are known to mean the same process.
     if !owner.is_alive() {
         return;
     }
@@ -34,7 +34,7 @@ async fn gone(owner: Owner) {
     }
 }
 
-/// The kernel makes a process handle readable when the process ends.
+/// The kernel makes a process handle readable when the process exits.
 #[expect(deprecated, reason = "sound for a descriptor we own; the newer way would need an unsafe block")]
 fn readable(handle: OwnedFd) -> std::io::Result<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(handle, Interest::READABLE)

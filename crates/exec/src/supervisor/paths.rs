@@ -1,10 +1,10 @@
-//! Where the supervisor of a home is found.
+//! The paths of the supervisor of a home directory.
 //!
-//! The spool is in the home. The socket is not: its path must be short, and a home may be on a
-//! filesystem without sockets. It is in a private folder of its own, whose path the supervisor
-//! writes into the spool, so that clients with different environments find the same one. The folder
-//! is opened first and looked at then, and the socket is reached through the open folder, so that
-//! nothing can be exchanged in between.
+//! The spool is in the home directory. The socket is not: its path must be short, and the home directory may be
+//! on a filesystem without sockets. It is in a private directory, whose path the supervisor writes into the
+//! spool, so that clients with different environments find the same one. That directory is opened first and
+//! checked then, and the socket is reached through the open directory, so that it cannot be exchanged in
+//! between.
 
 use super::error::SuperviseError;
 use crate::spill::hex;
@@ -20,17 +20,17 @@ use std::path::{Path, PathBuf};
 
 const SOCKET: &str = "s";
 
-/// The spool of a home, and where its socket may be.
+/// The spool of a home directory, and the possible location of its socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// A directory in the home, for the supervisor alone; made when it is missing.
+pub struct SupervisorPaths {
+    /// A directory in the home directory, for the supervisor alone; created if missing.
     pub spool: PathBuf,
-    /// The directory for runtime files (`XDG_RUNTIME_DIR`); `/tmp` without it.
+    /// The directory for runtime files (`XDG_RUNTIME_DIR`); `/tmp` by default.
     pub runtime: Option<PathBuf>,
 }
 
-impl Place {
-    /// Makes the spool and checks that it is private; the result has no links in its path.
+impl SupervisorPaths {
+    /// Creates the spool and checks that it is private. The path of the result has no links.
     pub(crate) fn prepared(&self) -> Result<Self, SuperviseError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.spool);
         made.map_err(SuperviseError::io("make the directory for the records of commands"))?;
@@ -39,12 +39,12 @@ impl Place {
         Ok(Self { spool, runtime: self.runtime.clone() })
     }
 
-    /// A short name for this home, the same for everyone.
+    /// A short id of this home directory, the same for all clients.
     pub(crate) fn tag(&self) -> String {
         hex(&Sha256::digest(self.spool.as_os_str().as_bytes())[..8])
     }
 
-    /// The folder that a new supervisor uses.
+    /// The socket directory of a new supervisor.
     pub(crate) fn folder(&self) -> PathBuf {
         match &self.runtime {
             Some(dir) if dir.is_dir() => dir.join(format!("hermes-{}", self.tag())),
@@ -52,7 +52,7 @@ impl Place {
         }
     }
 
-    /// The folder of the supervisor that was last started, if there was one.
+    /// The socket directory of the supervisor that was started last, if any.
     pub(crate) fn address(&self) -> Result<Option<PathBuf>, SuperviseError> {
         match std::fs::read_to_string(self.spool.join("address")) {
             Ok(text) => Ok(Some(PathBuf::from(text.trim_end()))),
@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    /// Tells everyone where the socket is.
+    /// Publishes the socket directory in the spool.
     pub(crate) fn publish(&self, folder: &Path) -> Result<(), SuperviseError> {
         let new = self.spool.join("address.new");
         std::fs::write(&new, folder.as_os_str().as_bytes())
@@ -73,7 +73,7 @@ impl Place {
         self.spool.join("supervisor.log")
     }
 
-    /// Whoever holds this may start a supervisor. Waits for it, and so blocks.
+    /// Takes the lock for starting a supervisor. Blocks.
     pub(crate) fn lock_starting(&self) -> Result<File, SuperviseError> {
         let file = self.lock_file("start.lock")?;
         flock(&file, FlockOperation::LockExclusive)
@@ -81,7 +81,7 @@ impl Place {
         Ok(file)
     }
 
-    /// The supervisor holds this as long as it lives; `None` if another one does.
+    /// Takes the lock that a supervisor holds while it lives; `None` if another one holds it.
     pub(crate) fn try_lock_serving(&self) -> Result<Option<File>, SuperviseError> {
         let file = self.lock_file("supervisor.lock")?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-/// A private directory, open.
+/// An open private directory.
 #[derive(Debug)]
 pub(crate) struct Folder {
     handle: File,
@@ -110,7 +110,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder if it is missing.
+    /// Creates the directory if it is missing.
     pub(crate) fn create(path: &Path) -> Result<Self, SuperviseError> {
         match DirBuilder::new().mode(0o700).create(path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -120,7 +120,7 @@ impl Folder {
         }
     }
 
-    /// Opens a folder that belongs to us and to nobody else.
+    /// Opens a directory that belongs to this user alone.
     pub(crate) fn open(path: &Path) -> Result<Self, SuperviseError> {
         let unsafe_folder = |problem: &str| SuperviseError::UnsafeFolder {
             path: path.to_owned(),
@@ -141,13 +141,13 @@ impl Folder {
         }
     }
 
-    /// The socket's path, short and through the open folder.
+    /// The path of the socket, short and through the open directory.
     pub(crate) fn socket(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", self.handle.as_raw_fd()))
     }
 }
 
-/// What is wrong with a folder, if anything.
+/// The reason for which a directory is not safe, if any.
 fn objection(owner: u32, mode: u32, own: u32) -> Option<String> {
     if owner != own {
         return Some(format!("belongs to user {owner}, not to user {own}"));
@@ -159,12 +159,12 @@ pub(crate) fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Whom a connection may be with.
+/// Accepts only peers of the same user.
 pub(crate) fn check_peer(uid: u32) -> Result<(), SuperviseError> {
     let own = own_uid();
     if uid == own { Ok(()) } else { Err(SuperviseError::ForeignPeer { uid, own }) }
 }
 
 #[cfg(test)]
-#[path = "place_tests.rs"]
+#[path = "paths_tests.rs"]
 mod tests;

@@ -2,12 +2,12 @@ use super::*;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
-fn place(dir: &Path) -> Place {
-    Place { spool: dir.join("spool"), runtime: Some(dir.to_owned()) }
+fn paths(dir: &Path) -> SupervisorPaths {
+    SupervisorPaths { spool: dir.join("spool"), runtime: Some(dir.to_owned()) }
 }
 
 #[test]
-fn a_folder_must_be_ours_alone() {
+fn directory_must_be_private_to_this_user() {
     for (owner, mode, fine) in [
         (5, 0o40700, true),
         (5, 0o40500, true),
@@ -20,7 +20,7 @@ fn a_folder_must_be_ours_alone() {
 }
 
 #[test]
-fn what_is_in_the_way_is_refused_and_named() {
+fn error_names_the_obstacle() {
     let dir = tempfile::tempdir().unwrap();
     let (file, link, open) = (dir.path().join("file"), dir.path().join("link"), dir.path().join("open"));
     std::fs::write(&file, "mine").unwrap();
@@ -34,9 +34,9 @@ fn what_is_in_the_way_is_refused_and_named() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
 }
 
-/// Only root can give a folder away; others skip this one, and the table above covers the rule.
+/// Only root can change the owner; others skip this test, and the table above covers the rule.
 #[test]
-fn a_folder_of_another_user_is_refused() {
+fn directory_of_another_user_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("given");
     Folder::create(&path).unwrap();
@@ -47,17 +47,17 @@ fn a_folder_of_another_user_is_refused() {
 }
 
 #[test]
-fn only_our_own_user_is_talked_to() {
+fn peers_of_other_users_are_rejected() {
     assert!(check_peer(own_uid()).is_ok());
     assert!(matches!(check_peer(own_uid() + 1), Err(SuperviseError::ForeignPeer { .. })));
 }
 
 #[test]
-fn one_home_has_one_tag_and_one_lock() {
+fn home_directory_has_one_tag_and_one_lock() {
     let dir = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(dir.path(), dir.path().join("again")).unwrap();
-    let first = place(dir.path()).prepared().unwrap();
-    let second = place(&dir.path().join("again")).prepared().unwrap();
+    let first = paths(dir.path()).prepared().unwrap();
+    let second = paths(&dir.path().join("again")).prepared().unwrap();
     assert_eq!(first.tag(), second.tag());
     assert_eq!(first.folder().parent(), Some(dir.path()));
     let held = first.try_lock_serving().unwrap();
