@@ -1,12 +1,12 @@
-//! Tool names in the spelling that every endpoint takes.
+//! Tool names in a spelling that every endpoint accepts.
 
 use std::borrow::Cow;
 
-/// The longest tool name that every endpoint takes.
+/// The maximum length of a tool name at every endpoint.
 const LONGEST: usize = 64;
 
-/// A tool's name as the formats allow it. A model can invent others, and a request that repeats one would be
-/// refused for good.
+/// The name of a tool in allowed characters. A model can invent other names, and a request that repeats one
+/// would always be rejected.
 pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
     let allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
     if name.is_empty() {

@@ -1,13 +1,13 @@
 use super::*;
 use proptest::prelude::*;
 
-/// What was said and what was thought.
+/// The text and the reasoning of a reply.
 fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
     let mut splitter = ThinkSplitter::default();
     let (mut said, mut thought) = (String::new(), String::new());
     let mut each = |piece: Piece<'_>| match piece {
-        Piece::Said(text) => said.push_str(text),
-        Piece::Thought(text) => thought.push_str(text),
+        Piece::Text(text) => said.push_str(text),
+        Piece::Reasoning(text) => thought.push_str(text),
     };
     for piece in pieces {
         splitter.feed(piece, &mut each);
@@ -17,7 +17,7 @@ fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
 }
 
 #[test]
-fn thoughts_are_told_from_words() {
+fn reasoning_is_separated_from_text() {
     for (text, said, thought) in [
         ("hello", "hello", ""),
         ("<think>a</think>b", "b", "a"),
@@ -31,7 +31,7 @@ fn thoughts_are_told_from_words() {
         ("x</think>y", "xy", ""),
         ("<think>never closed", "", "never closed"),
         ("<think>never closed </thi", "", "never closed </thi"),
-        // Prose and code about tags stay as they are.
+        // Prose and code about tags are unchanged.
         ("code `<think>` here", "code `<think>` here", ""),
         ("use <think> tags\nand </b> too", "use <think> tags\nand </b> too", ""),
         ("a < b and <thin", "a < b and <thin", ""),
@@ -53,8 +53,8 @@ fn thoughts_are_told_from_words() {
 }
 
 #[test]
-fn the_python_release_says_the_same() {
-    // Recorded answers; what is shown when differs, what is shown in the end does not.
+fn results_match_the_python_release() {
+    // Recorded results; only the timing of the output differs.
     for (pieces, shown) in [
         (vec!["hello"], "hello"),
         (vec!["<th", "ink>a</thi", "nk>b"], "b"),
@@ -69,7 +69,7 @@ fn the_python_release_says_the_same() {
 }
 
 #[test]
-fn a_pair_is_not_waited_for_without_end() {
+fn search_for_a_pair_is_bounded() {
     let far = "x".repeat(LONGEST_PAIR);
     let text = format!("a <think>{far}</think>");
     let (said, thought) = split([text.as_str()]);

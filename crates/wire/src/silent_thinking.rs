@@ -1,6 +1,6 @@
-//! Models that are known to think for a long time without a word.
+//! Models that think for a long time before their first output.
 
-/// Parts of model names, dots as dashes, and for how many seconds such a model may be silent.
+/// Parts of model names, with dashes for dots, and the seconds for which such a model may be silent.
 const THINKERS: &[(&str, u64)] = &[
     ("nemotron-3-ultra", 600),
     ("nemotron-3-super", 600),
@@ -25,14 +25,15 @@ const THINKERS: &[(&str, u64)] = &[
     ("grok-4-fast-non-reasoning", 180),
 ];
 
-/// For how many seconds a model may think without a word; nothing when it is not known for that.
+/// The seconds for which a model may be silent; `None` for all other models.
 pub fn silent_thinking(model: &str) -> Option<u64> {
     let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase().replace('.', "-");
     let fits = THINKERS.iter().filter(|(part, _)| begins_with_word(&name, part));
     fits.max_by_key(|(part, _)| part.len()).map(|(_, seconds)| *seconds)
 }
 
-/// `o1` is `o1-mini` and not `o100`, and `qwen3` is `qwen3:8b` as well as `qwen3-coder`.
+/// Matches whole parts of a name: `o1` matches `o1-mini` but not `o100`, and `qwen3` matches `qwen3:8b` and
+/// `qwen3-coder`.
 fn begins_with_word(name: &str, part: &str) -> bool {
     let rest = name.strip_prefix(part);
     rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
@@ -43,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thinkers_are_known_by_the_beginning_of_their_name() {
+    fn silent_models_are_recognised_by_the_start_of_their_name() {
         for (model, want) in [
             ("nvidia/nemotron-3-ultra-550b-a55b", Some(600)),
             ("openai/o3-mini", Some(300)),

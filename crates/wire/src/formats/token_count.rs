@@ -1,13 +1,12 @@
-//! A number of tokens, as servers report it.
+//! Token counts as reported by servers.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// More tokens than any reply or any bill has; larger numbers are nonsense and are cut to this,
-/// so that counts can be added up and stored without a thought.
+/// The maximum count; larger numbers are errors and are reduced to this, so that counts can be added and stored
+/// safely.
 const MOST: u64 = 1 << 40;
 
-/// Whole, or written as a decimal; whatever else is there counts as nothing. A reply is worth more
-/// than the count that comes with it.
+/// An integer or a decimal; anything else counts as 0. A reply is more important than its count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count(pub(super) u64);
 
@@ -35,7 +34,7 @@ impl<'de> Visitor<'de> for Reading {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Count, E> {
-        // Conversion from a float saturates; not a number is none.
+        // Conversion from a float saturates; NaN becomes 0.
         Ok(Count((number as u64).min(MOST)))
     }
 

@@ -1,11 +1,11 @@
-//! Puts tool calls together from the pieces in which they arrive, in every format.
+//! Assembles tool calls from the pieces in which they arrive, for every format.
 
 use crate::CallState;
-use crate::arguments::{ArgumentsState, mend_arguments};
+use crate::arguments::{ArgumentsState, repair_arguments};
 use hermes_conversation::{CallId, RawJson, ToolCall};
 
-/// Calls in one reply. No model makes so many; looking each up among more would cost a hostile server
-/// little and us a lot.
+/// The maximum number of calls in one reply. More would make the search for a call expensive, and only a
+/// hostile server sends them.
 pub(crate) const MOST_CALLS: usize = 1_024;
 
 /// The calls of one reply, in the order in which they began.
@@ -14,7 +14,7 @@ pub(crate) struct Assembler {
     slots: Vec<Slot>,
 }
 
-/// A tool call that is being written.
+/// A tool call that is being received.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
     index: Option<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct Slot {
     /// The second id of the Responses format.
     pub(crate) response_item_id: Option<String>,
     pub(crate) extra_content: Option<RawJson>,
-    /// The provider said that it stopped in the middle.
+    /// The provider reported that the call is incomplete.
     pub(crate) is_cut: bool,
 }
 
@@ -33,14 +33,15 @@ impl Assembler {
         self.slots.is_empty()
     }
 
-    /// Whether the call of that id was cut, as far as is known; `None` means no such call.
+    /// Returns true if the call with this id is incomplete, as far as is known; `None` if there is no such
+    /// call.
     pub(crate) fn is_cut(&self, id: &str) -> Option<bool> {
         let slot = self.slots.iter().find(|slot| !id.is_empty() && slot.id == id)?;
         Some(slot.is_cut)
     }
 
-    /// The slot a piece belongs to, made when it is the first. A new id on a used index is a new
-    /// call: some servers number every call 0.
+    /// The slot for a piece, created for the first one. A new id on a used index is a new call: some servers
+    /// number every call 0.
     pub(crate) fn slot(&mut self, index: Option<u64>, id: &str) -> &mut Slot {
         let same_index = self.slots.iter().rposition(|slot| match index {
             Some(index) => slot.index == Some(index),
@@ -50,7 +51,7 @@ impl Assembler {
             Some(place) if id.is_empty() || self.slots[place].id.is_empty() || self.slots[place].id == id => {
                 place
             }
-            // The rest runs into the last one, which is never run.
+            // Surplus pieces go into the last slot, which is never run.
             _ if self.slots.len() >= MOST_CALLS => {
                 let last = self.slots.len() - 1;
                 self.slots[last].is_cut = true;
@@ -68,12 +69,12 @@ impl Assembler {
         slot
     }
 
-    /// Gives every call an id of its own and judges its arguments.
+    /// Gives every call a unique id and validates its arguments.
     pub(crate) fn finish(self) -> (Vec<ToolCall>, Vec<CallState>) {
         let mut calls: Vec<ToolCall> = Vec::with_capacity(self.slots.len());
         let mut states = Vec::with_capacity(self.slots.len());
         for (place, slot) in self.slots.into_iter().enumerate() {
-            let (state, arguments) = mend_arguments(&slot.arguments);
+            let (state, arguments) = repair_arguments(&slot.arguments);
             let taken = calls.iter().any(|call| call.id.as_str() == slot.id);
             let id = match slot.id.is_empty() || taken {
                 true => CallId::derived(&slot.name, &slot.arguments, place),
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_find_their_call() {
+    fn pieces_are_assigned_to_their_call() {
         let mut assembler = Assembler::default();
         for (index, id, name, arguments) in [
             (Some(0), "a", "read", "{\"p\""),

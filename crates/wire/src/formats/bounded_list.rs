@@ -1,13 +1,13 @@
-//! Lists of what a reply consists of.
+//! Bounded lists in replies.
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use std::marker::PhantomData;
 
-/// More entries than any reply has in one list. An entry of two bytes on the line takes a hundred
-/// in memory, so a list without end would fill it long before the line is too long.
+/// The maximum number of entries. An entry of two bytes on the wire takes a hundred in memory, so an endless
+/// list would exhaust the memory long before the line is too long.
 const MOST: usize = 4_096;
 
-/// Reads a list, or nothing at all; too long a list is refused.
+/// Reads a list or null; rejects a list that is too long.
 pub(super) fn bounded<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,46 +1,46 @@
-//! Thoughts that a model writes into its text, between tags, told apart from what it says.
+//! Separates reasoning between tags from the text of a reply.
 //!
-//! Models without a field for reasoning write `<think>…</think>`. A tag that begins a line opens a
-//! block; in the middle of a line, only a pair on that line counts, so that prose about tags stays
-//! prose. Code between fences is left alone. How the text arrives in pieces makes no difference.
+//! Models without a field for reasoning write `<think>…</think>`. A tag at the start of a line opens a block;
+//! within a line, only a pair on that line counts, so that prose about tags is not affected. Code between
+//! fences is ignored. The result does not depend on the pieces in which the text arrives.
 
-/// What stands between the angle brackets, in any case.
+/// The tag names, in any case.
 const TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reasoning_scratchpad"];
 
-/// A pair in the middle of a line is waited for over so many bytes.
+/// The maximum length of a pair within a line.
 const LONGEST_PAIR: usize = 1024;
 
-/// A stretch of text.
+/// A piece of text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
-    Said(&'a str),
-    Thought(&'a str),
+    Text(&'a str),
+    Reasoning(&'a str),
 }
 
-/// Splits text as it arrives.
+/// Splits text incrementally.
 #[derive(Debug, Default)]
 pub(crate) struct ThinkSplitter {
-    /// What cannot be told yet: the beginning of a tag, or of a pair.
+    /// Text that cannot be classified yet: the beginning of a tag or of a pair.
     held: String,
     is_inside: bool,
-    has_said: bool,
-    /// White space between a block and the first words belongs to neither.
+    has_text: bool,
+    /// White space between a block and the following text belongs to neither.
     skips_space: bool,
-    line: Line,
+    line: LineState,
 }
 
-/// The line that is being written, as far as it matters.
+/// The state of the current line.
 #[derive(Debug, Default)]
-struct Line {
+struct LineState {
     has_text: bool,
-    /// How many it begins with; three or more begin or end a block of code.
+    /// The number of backticks at its start; three or more begin or end a code block.
     backticks: u32,
-    /// Something else has followed them.
-    is_past_them: bool,
+    /// Other characters have followed them.
+    is_past_backticks: bool,
     in_fence: bool,
 }
 
-impl Line {
+impl LineState {
     fn take(&mut self, text: &str) {
         for byte in text.bytes() {
             match byte {
@@ -48,11 +48,11 @@ impl Line {
                     let in_fence = self.in_fence ^ (self.backticks >= 3);
                     *self = Self { in_fence, ..Self::default() };
                 }
-                // Code within a line, and no fence after all.
-                b'`' if self.is_past_them => self.backticks = 0,
+                // Inline code, not a fence.
+                b'`' if self.is_past_backticks => self.backticks = 0,
                 b'`' => (self.backticks, self.has_text) = (self.backticks.saturating_add(1), true),
-                byte if byte.is_ascii_whitespace() => self.is_past_them |= self.has_text,
-                _ => (self.has_text, self.is_past_them) = (true, true),
+                byte if byte.is_ascii_whitespace() => self.is_past_backticks |= self.has_text,
+                _ => (self.has_text, self.is_past_backticks) = (true, true),
             }
         }
     }
@@ -78,12 +78,12 @@ impl ThinkSplitter {
         }
     }
 
-    /// The text has ended: what was held back is what it looks like.
+    /// Ends the text: what was held back is classified as it is.
     pub(crate) fn finish(&mut self, mut each: impl FnMut(Piece<'_>)) {
         let held = std::mem::take(&mut self.held);
         match self.is_inside {
             _ if held.is_empty() => {}
-            true => each(Piece::Thought(&held)),
+            true => each(Piece::Reasoning(&held)),
             false => self.say(&held, &mut each),
         }
     }
@@ -92,20 +92,20 @@ impl ThinkSplitter {
         let text = if self.skips_space { text.trim_start_matches(['\n', '\r', ' ', '\t']) } else { text };
         if !text.is_empty() {
             self.skips_space = false;
-            self.has_said |= !text.trim_ascii().is_empty();
+            self.has_text |= !text.trim_ascii().is_empty();
             self.line.take(text);
-            each(Piece::Said(text));
+            each(Piece::Text(text));
         }
     }
 
-    /// How much of a thought could be taken; `None` when all that is left may be the end of it.
+    /// The number of bytes of reasoning that were taken; `None` if the rest may be a closing tag.
     fn inside(&mut self, rest: &str, each: &mut impl FnMut(Piece<'_>)) -> Option<usize> {
         for (at, _) in rest.match_indices('<') {
             match tag(&rest[at..]) {
                 Tag::Close(length) => {
                     thought(&rest[..at], each);
                     self.is_inside = false;
-                    self.skips_space = !self.has_said;
+                    self.skips_space = !self.has_text;
                     return Some(at + length);
                 }
                 Tag::Perhaps if at == 0 => return None,
@@ -132,7 +132,7 @@ impl ThinkSplitter {
         let found = if self.line.in_fence { Tag::No } else { tag(rest) };
         match found {
             Tag::Perhaps => None,
-            // One that closes nothing says nothing.
+            // A closing tag without an opening one is dropped.
             Tag::Close(length) => Some(length),
             Tag::Open(length) if !self.line.has_text => {
                 self.is_inside = true;
@@ -159,17 +159,17 @@ impl ThinkSplitter {
 
 fn thought(text: &str, each: &mut impl FnMut(Piece<'_>)) {
     if !text.is_empty() {
-        each(Piece::Thought(text));
+        each(Piece::Reasoning(text));
     }
 }
 
-/// What begins with an angle bracket.
+/// The result of reading at an angle bracket.
 #[derive(Debug, PartialEq, Eq)]
 enum Tag {
-    /// With its length.
+    /// A tag, with its length.
     Open(usize),
     Close(usize),
-    /// More of it must be seen.
+    /// Incomplete: more text is needed.
     Perhaps,
     No,
 }
@@ -193,14 +193,14 @@ fn tag(text: &str) -> Tag {
     Tag::No
 }
 
-/// Whether a block that was opened in the middle of a line is closed on it.
+/// The result of the search for the closing tag of a block within a line.
 enum Pair {
-    /// After so many bytes, by a tag of this length.
+    /// Closed after so many bytes, by a tag of this length.
     Closed {
         inner: usize,
         length: usize,
     },
-    /// Perhaps later.
+    /// Undecided: more text is needed.
     Open,
     None,
 }
@@ -221,5 +221,5 @@ fn pair(rest: &str) -> Pair {
 }
 
 #[cfg(test)]
-#[path = "think_tests.rs"]
+#[path = "think_tags_tests.rs"]
 mod tests;
