@@ -1,12 +1,12 @@
-//! Rules about `reasoning_content`: some vendors refuse a history without it, all others one with it.
+//! Rules about `reasoning_content`: some vendors reject a history without it, all others one with it.
 
 use super::{Rejection, Rule};
 use serde_json::Value;
 
-/// Vendors that serve their models in thinking mode demand it wherever the model runs.
+/// Vendors whose models in thinking mode require it at every endpoint.
 const DEMANDING: [&str; 2] = ["deepseek", "mimo"];
-/// Demanded at the vendor's own address and refused by routers; a server on loopback cannot tell which it
-/// plays, but it never gets a mixture.
+/// Required at the vendor's own address and rejected by routers; a server on loopback cannot tell which one it
+/// simulates, but it never gets a mixture.
 const EITHER: &str = "kimi";
 
 pub(super) fn check(model: &str, messages: &[Value]) -> Result<(), Rejection> {

@@ -1,4 +1,4 @@
-//! A port on loopback and the task that accepts connections on it.
+//! A port on loopback and the task that accepts its connections.
 
 use crate::http::Connection;
 use std::io;
@@ -8,13 +8,13 @@ use tokio::task::{AbortHandle, JoinSet};
 
 /// An open port. Dropping it closes the port and every connection.
 #[derive(Debug)]
-pub struct Listening {
+pub struct Listener {
     address: SocketAddr,
     accepting: AbortHandle,
 }
 
-impl Listening {
-    /// Opens a free port and serves every connection in a task of its own.
+impl Listener {
+    /// Opens a free port and serves every connection in its own task.
     pub async fn start<Serve, Served>(serve: Serve) -> io::Result<Self>
     where
         Serve: Fn(Connection) -> Served + Send + 'static,
@@ -36,9 +36,9 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for Listener {
     fn drop(&mut self) {
-        // The connections' tasks belong to the accepting task and end with it.
+        // The connection tasks belong to the accepting task and end with it.
         self.accepting.abort();
     }
 }
@@ -62,7 +62,7 @@ where
 }
 
 fn prepared(stream: TcpStream, number: u64) -> Connection {
-    // Small pieces must leave at once. Failing to ask for it only makes them slower.
+    // Small pieces must be sent immediately. Without the option they are only slower.
     let _ = stream.set_nodelay(true);
     Connection::new(stream, number)
 }

@@ -1,6 +1,5 @@
-//! Conversations that nobody would write by hand: parallel calls, every track of reasoning, images,
-//! turns that were cut, and a provider that changes from turn to turn. The same seed gives the same
-//! conversation.
+//! Random conversations: parallel calls, every track of reasoning, images, interrupted turns, and providers
+//! that change between turns. The same seed gives the same conversation.
 
 use crate::Random;
 use hermes_conversation::{
@@ -9,7 +8,7 @@ use hermes_conversation::{
 };
 use serde_json::{Value, json};
 
-/// Who may have answered.
+/// The possible issuers.
 pub const ISSUERS: [(&str, &str, &str); 4] = [
     ("anthropic", "https://api.anthropic.com", "claude-x"),
     ("openai-codex", "https://api.openai.com", "gpt-x"),
@@ -41,18 +40,18 @@ const ARGUMENTS: [&str; 6] = [
     "null",
 ];
 
-/// The issuer at a place of [`ISSUERS`].
+/// The issuer at an index of [`ISSUERS`].
 pub fn issuer(place: usize) -> Issuer {
     let (provider, origin, model) = ISSUERS[place % ISSUERS.len()];
     Issuer { provider: provider.into(), origin: origin.into(), model: model.into() }
 }
 
-/// A conversation as it may be stored: not always one that a provider would take.
+/// A conversation as it may be stored: not always one that a provider accepts.
 pub fn stored_transcript(seed: u64) -> Vec<Message> {
     Author { random: Random::new(seed), calls: 0 }.transcript()
 }
 
-/// The same, as it is continued.
+/// The same conversation after a repair.
 pub fn transcript(seed: u64) -> History {
     History::restore(stored_transcript(seed))
 }
@@ -115,7 +114,7 @@ impl Author {
         let calls = reply.calls.clone();
         messages.push(Message::Assistant(reply));
         for call in calls {
-            // A process that died left some without an answer.
+            // A killed process left some calls without a result.
             if self.once_in(10) {
                 continue;
             }
@@ -156,7 +155,7 @@ impl Author {
         call
     }
 
-    /// What each kind of provider hands out, in its own track.
+    /// The reasoning of each kind of provider, in its own track.
     fn reasoning(&mut self, by: usize, text: &str, calls: &[ToolCall]) -> Reasoning {
         let thought = self.one(&TEXTS[2..]).to_owned();
         let mut reasoning = Reasoning { text: Some(thought.clone()), ..Reasoning::default() };
@@ -198,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_repeats_itself_and_every_kind_occurs() {
+    fn equal_seeds_give_equal_conversations_of_every_kind() {
         assert_eq!(stored_transcript(7), stored_transcript(7));
         assert_ne!(stored_transcript(7), stored_transcript(8));
         let all: Vec<Message> = (0..500).flat_map(stored_transcript).collect();

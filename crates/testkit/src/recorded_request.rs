@@ -1,24 +1,24 @@
-//! A request as the fake provider saw it.
+//! A request as the fake provider received it.
 
 use bytes::Bytes;
 use hermes_scripted::http::Request;
 use serde_json::Value;
 
-/// One request that reached the fake provider, whatever it was answered with.
+/// One request to the fake provider, successful or not.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
+pub struct RecordedRequest {
     pub method: String,
     pub path: String,
     pub headers: Vec<(String, String)>,
-    /// The very bytes; prefix checks compare these.
+    /// The raw bytes; prefix checks compare these.
     pub body: Bytes,
-    /// The body read as JSON, `Null` when it is none.
+    /// The body as JSON; `Null` if it is not JSON.
     pub json: Value,
-    /// Which connection carried it, counting from 1.
+    /// The number of its connection, from 1.
     pub connection: u64,
 }
 
-impl Recorded {
+impl RecordedRequest {
     pub(crate) fn new(request: &Request, connection: u64) -> Self {
         Self {
             method: request.method.clone(),
@@ -30,7 +30,7 @@ impl Recorded {
         }
     }
 
-    /// The first header of that name, in any spelling.
+    /// The first header with this name, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let same = |(key, _): &&(String, String)| key.eq_ignore_ascii_case(name);
         self.headers.iter().find(same).map(|(_, value)| value.as_str())
