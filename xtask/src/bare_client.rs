@@ -1,8 +1,8 @@
-//! The bare client: the least that does an agent's work, to compare with.
+//! The bare client: a minimal agent as a baseline.
 //!
-//! Standard library only, one kept-alive connection, a 45 KB prefix and a growing history, every
-//! event parsed, commands run with `bash -c`, calls of one reply in parallel. It stores nothing,
-//! checks nothing, asks nobody. It is what the wire and the shell cost by themselves.
+//! Standard library only, one kept-alive connection, a 45 KB prefix and a growing history, every event parsed,
+//! commands run with `bash -c`, calls of one reply in parallel. It stores nothing, checks nothing and asks for
+//! no approval. It measures the cost of wire and shell alone.
 
 mod connection;
 mod json;
@@ -17,11 +17,11 @@ use std::io::Write;
 use std::process::Command;
 use std::thread;
 
-/// About what a system prompt and tool schemas take elsewhere.
+/// About the size of a system prompt with tool schemas.
 const PREFIX: usize = 45_000;
 
-/// One `__bare --url BASE_URL [--history N]`: asks `hi` after N earlier messages, and goes on
-/// until there are no more calls.
+/// Runs `__bare --url BASE_URL [--history N]`: sends `hi` after N earlier messages, and continues until there
+/// are no more calls.
 pub(crate) fn run(mut flags: Flags) -> Result<()> {
     let url: String = flags.value("--url")?.context("`__bare` needs --url")?;
     let earlier = flags.value("--history")?.unwrap_or(0);
@@ -41,7 +41,7 @@ pub(crate) fn run(mut flags: Flags) -> Result<()> {
     }
 }
 
-/// A request up to its last message; the history grows at the end of it.
+/// A request up to its last message; the history grows at its end.
 fn opening(earlier: u32) -> String {
     let prefix = "You are a careful assistant. ".repeat(PREFIX / 29);
     let mut body = format!(
@@ -57,7 +57,7 @@ fn opening(earlier: u32) -> String {
     body
 }
 
-/// Sends the body as it is now and prints the answer while it comes.
+/// Sends the current body and prints the streaming answer.
 fn ask(connection: &mut Connection, body: &mut String) -> Result<Reply> {
     let length = body.len();
     body.push_str("]}");
@@ -92,7 +92,7 @@ fn append(body: &mut String, reply: &Reply) {
     body.push_str(&format!(r#",{{"role":"assistant","content":{text},"tool_calls":[{calls}]}}"#));
 }
 
-/// Runs all calls at the same time; the outputs are in their order.
+/// Runs all calls concurrently; the outputs are in call order.
 fn run_all(calls: &[Call]) -> Result<Vec<String>> {
     if let [call] = calls {
         return Ok(vec![run_one(call)?]);

@@ -1,10 +1,10 @@
-//! The two questions that only the system's C interface answers.
+//! CPU and memory usage from the C interface of the system.
 
 use anyhow::{Result, ensure};
 use std::io;
 use std::time::Duration;
 
-/// What finished children took, with everything they in turn waited for.
+/// The usage of finished children, including processes that they waited for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChildrenUsage {
     pub(crate) cpu: Duration,
@@ -12,12 +12,12 @@ pub(crate) struct ChildrenUsage {
     pub(crate) peak_rss: u64,
 }
 
-/// What all finished children of this process took together.
+/// The total usage of all finished children of this process.
 #[expect(unsafe_code, reason = "neither std nor rustix offers getrusage")]
 pub(crate) fn children_usage() -> Result<ChildrenUsage> {
-    // SAFETY: `rusage` is plain numbers, for which all zeroes is a valid value.
+    // SAFETY: `rusage` consists of numbers, for which all zeroes is a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a live `rusage`, which the call only fills in.
+    // SAFETY: the pointer is to a live `rusage`, which the call only writes.
     let done = unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
     ensure!(done == 0, "getrusage failed: {}", io::Error::last_os_error());
     Ok(ChildrenUsage {
@@ -26,16 +26,16 @@ pub(crate) fn children_usage() -> Result<ChildrenUsage> {
     })
 }
 
-/// The CPU time of a running process so far, ended threads included, children not.
+/// The CPU time of a running process so far, including ended threads, without children.
 #[expect(unsafe_code, reason = "neither std nor rustix reads another process's CPU clock")]
 pub(crate) fn process_cpu(process: u32) -> Result<Duration> {
     let process = libc::pid_t::try_from(process)?;
     let mut clock: libc::clockid_t = 0;
-    // SAFETY: the pointer is to a live clock id, which the call only fills in.
+    // SAFETY: the pointer is to a live clock id, which the call only writes.
     let found = unsafe { libc::clock_getcpuclockid(process, &raw mut clock) };
     ensure!(found == 0, "process {process} has no CPU clock: {}", io::Error::from_raw_os_error(found));
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a live `timespec`, which the call only fills in.
+    // SAFETY: the pointer is to a live `timespec`, which the call only writes.
     let read = unsafe { libc::clock_gettime(clock, &raw mut time) };
     ensure!(read == 0, "reading a CPU clock failed: {}", io::Error::last_os_error());
     Ok(Duration::from_secs(time.tv_sec.unsigned_abs()) + Duration::from_nanos(time.tv_nsec.unsigned_abs()))
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_is_seen_in_the_numbers() {
+    fn children_usage_includes_a_finished_child() {
         let status = std::process::Command::new("true").status().unwrap();
         assert!(status.success());
         let usage = children_usage().unwrap();

@@ -1,10 +1,10 @@
-//! The bare client's HTTP: one connection, chunked answers, events by line.
+//! The HTTP client of the bare client: one connection, chunked responses, events by line.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// How much is read before it is handed over, as long as more is there.
+/// Bytes that are read before they are passed on, while more are available.
 const BATCH: usize = 16 << 10;
 
 /// A kept-alive connection to a model.
@@ -41,7 +41,7 @@ impl Connection {
         Ok(stream.write_all(body)?)
     }
 
-    /// Reads an answer, handing over the data of the events that came since the last time.
+    /// Reads a response and passes on the data of new events.
     pub(super) fn events(&mut self, mut take: impl FnMut(&[&str]) -> Result<()>) -> Result<()> {
         self.skip_head()?;
         let mut unread = Vec::new();
@@ -82,7 +82,7 @@ impl Connection {
     fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         if self.stream.read_line(&mut line)? == 0 {
-            bail!("the model hung up");
+            bail!("the model closed the connection");
         }
         line.truncate(line.trim_end().len());
         Ok(line)

@@ -1,8 +1,8 @@
-//! As much JSON as the bare client needs: walking through a text, and quoting one.
+//! A minimal JSON scanner and string encoder for the bare client.
 
 use std::borrow::Cow;
 
-/// A place in a JSON text. Every step answers `None` where the text is not JSON.
+/// A position in a JSON text. Every method returns `None` if the text is not JSON.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
@@ -13,7 +13,7 @@ impl<'a> Scanner<'a> {
         Self { text, at: 0 }
     }
 
-    /// Walks an object; `each` gets every key and must step over its value.
+    /// Reads an object; `each` gets every key and must skip its value.
     pub(super) fn object(&mut self, mut each: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
         self.enclosed(b'{', b'}', |scanner| {
             let key = scanner.string()?;
@@ -22,7 +22,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Walks an array; `each` must step over one value.
+    /// Reads an array; `each` must skip one value.
     pub(super) fn array(&mut self, each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.enclosed(b'[', b']', each)
     }
@@ -50,7 +50,7 @@ impl<'a> Scanner<'a> {
         self.word().parse().ok()
     }
 
-    /// Steps over any value.
+    /// Skips any value.
     pub(super) fn skip(&mut self) -> Option<()> {
         match self.peek()? {
             b'{' => self.object(|scanner, _| scanner.skip()),
@@ -60,7 +60,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether a value is `null`, in which case it is stepped over.
+    /// Skips `null` and returns true, or returns false for another value.
     pub(super) fn is_null(&mut self) -> bool {
         let is_null = self.peek() == Some(b'n');
         if is_null {
@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The text as a JSON string.
+/// Encodes the text as a JSON string.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_unescaped_and_quoted_back() {
+    fn strings_survive_a_round_trip() {
         for (json, want) in [
             (r#""plain""#, "plain"),
             (r#""""#, ""),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_stepped_over_whatever_they_are() {
+    fn any_value_can_be_skipped() {
         let text = r#"{"a": [1, {"b": null}, "x]"], "c": -1.5e3, "d": {}, "e": [], "found": 7}"#;
         let mut found = None;
         let walked = Scanner::new(text).object(|scanner, key| match key {

@@ -1,4 +1,4 @@
-//! A model's reply while its events come in.
+//! A reply that is being received.
 
 use super::json::Scanner;
 
@@ -17,7 +17,7 @@ pub(super) struct Call {
 }
 
 impl Reply {
-    /// Takes in one event; `None` means that it cannot be read.
+    /// Processes one event; `None` if it is unreadable.
     pub(super) fn feed(&mut self, event: &str) -> Option<()> {
         Scanner::new(event).object(|scanner, key| match key {
             "choices" => scanner.array(|scanner| self.choice(scanner)),
@@ -40,7 +40,7 @@ impl Reply {
         })
     }
 
-    /// The index comes before the pieces it belongs to.
+    /// The index comes before the pieces that it applies to.
     fn call(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
         let mut index = 0;
         scanner.object(|scanner, key| match key {
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_of_text_and_calls_are_put_together() {
+    fn pieces_of_text_and_calls_are_joined() {
         let mut reply = Reply::default();
         for event in [
             r#"{"id":"x","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]}"#,

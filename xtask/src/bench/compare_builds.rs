@@ -1,4 +1,4 @@
-//! Two builds of hermes side by side: every round measures both, one after the other.
+//! Compares two builds of hermes: every round measures both, one after the other.
 
 use super::rounds::Rounds;
 use super::row::{Row, Target};
@@ -7,7 +7,7 @@ use crate::flags::Flags;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
-/// How much worse a row may be than in the other build.
+/// The maximum ratio of a row to the other build.
 const TOLERANCE: f64 = 1.05;
 
 /// The other build, from `--against PATH`.
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_compared_with_the_same_row_of_the_other_build() {
+    fn rows_are_compared_by_name() {
         let row = |name: &str, millis| Row::new(name, Quantity::Millis(millis));
         let compared = compare(
             vec![row("a", 10.4), row("b", 10.6), row("new", 1.0), Row::skipped("c", "no tool")],

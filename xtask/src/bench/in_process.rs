@@ -1,4 +1,4 @@
-//! Hermes in this process, for what only the process itself can see.
+//! Hermes in this process, for measurements from inside.
 
 use anyhow::{Context, Result};
 use hermes_conversation::{Content, TurnEvent, UserMessage, events};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// Opens the home that the environment names, with these settings besides its own.
+/// Opens the home directory of the environment, with additional settings.
 pub(super) fn open(flags: Vec<(String, String)>) -> Result<Runtime> {
     let shell: BTreeMap<String, String> = std::env::vars().collect();
     let home = HermesHome::at(PathBuf::from(shell.get("HERMES_HOME").context("no home")?));
@@ -16,7 +16,7 @@ pub(super) fn open(flags: Vec<(String, String)>) -> Result<Runtime> {
     Ok(Runtime::open(Launch { home, flags, shell, cwd, source, supervisor })?)
 }
 
-/// Says something to a session and gives back its answer, and how many compactions there were.
+/// Submits a prompt to a session and returns its answer and the number of compactions.
 pub(super) async fn say_to(session: &mut SessionHandle<'_>, words: &str) -> Result<(String, u64)> {
     let (sink, mut stream) = events();
     let input = UserMessage { content: Content::text(words), api_content: None };

@@ -1,7 +1,7 @@
-//! Sessions with a long past.
+//! Sessions with a long history.
 //!
-//! Talking 5,000 messages into being would take minutes, so they are written into the database
-//! of a session that hermes made, in the shape in which it writes them.
+//! Creating 5,000 messages by conversation would take minutes, so they are written into the database of a
+//! session that hermes created, in the same form.
 
 use crate::home::Home;
 use anyhow::{Context, Result};
@@ -12,14 +12,14 @@ pub(crate) fn earlier_text(place: u32) -> String {
     format!("message {place}: {}", "some words of an earlier turn, \"quoted\" once; ".repeat(4))
 }
 
-/// Fills the only session of a home up to this many messages.
+/// Fills the only session of a home directory up to this many messages.
 pub(super) fn fill(home: &Home, messages: u32) -> Result<()> {
     let path = home.hermes().join("state.db");
     let mut db = Connection::open(&path).with_context(|| format!("cannot open {}", path.display()))?;
     let writing = db.transaction()?;
     append(&writing, messages)?;
     writing.commit()?;
-    // The copies of this home should find a database, not a log to be replayed.
+    // Copies of this home directory should find a database, not a log to be replayed.
     db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(())
 }

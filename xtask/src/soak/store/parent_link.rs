@@ -1,5 +1,5 @@
-//! Ties a child to its parent: standard input says when to begin and, by ending, when to stop.
-//! It ends however the parent went, so no child is left running.
+//! Connects a child to its parent: standard input signals the start and, at its end, the stop. It ends even if
+//! the parent is killed, so no child is left running.
 
 use anyhow::{Context, Result};
 use std::io::{BufRead, Read};
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// What a child has to come to its end by itself.
+/// The time limit for a child to end by itself.
 const GRACE: Duration = Duration::from_secs(60);
 
-pub(super) struct Lifeline {
+pub(super) struct ParentLink {
     begin: Receiver<()>,
     stopping: Arc<AtomicBool>,
 }
 
-impl Lifeline {
+impl ParentLink {
     pub(super) fn watch() -> Self {
         let (begun, begin) = channel();
         let stopping = Arc::new(AtomicBool::new(false));
@@ -34,7 +34,7 @@ impl Lifeline {
         Self { begin, stopping }
     }
 
-    /// Waits for the parent's word.
+    /// Waits for the start signal of the parent.
     pub(super) fn wait_to_begin(&self) -> Result<()> {
         self.begin.recv().context("the parent went away")
     }

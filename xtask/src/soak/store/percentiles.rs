@@ -1,8 +1,8 @@
-//! Times of many like things, and what to say about them.
+//! Percentiles of durations.
 
 use std::fmt;
 
-/// Times in microseconds.
+/// Durations in microseconds.
 #[derive(Debug, Default)]
 pub(super) struct Times(Vec<u64>);
 
@@ -11,7 +11,7 @@ impl Times {
         self.0.push(micros);
     }
 
-    /// The time that `share` of them stay within.
+    /// The duration that `share` of them do not exceed.
     fn within(sorted: &[u64], share: f64) -> u64 {
         let place = (sorted.len() as f64 * share).ceil() as usize;
         sorted.get(place.saturating_sub(1)).copied().unwrap_or_default()
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_of_the_sorted_times() {
+    fn percentiles_use_sorted_times() {
         let mut times = Times::default();
         for micros in (1..=100).rev() {
             times.add(micros * 1000);

@@ -1,8 +1,8 @@
-//! Holds what was acknowledged against what is stored.
+//! Compares acknowledged rows with stored rows.
 //!
-//! A writer numbers its rows and waits for each transaction, so in each of its lives the stored
-//! rows must be 1, 2, 3 and so on: at least to the last acknowledged one, and beyond it only what
-//! the transaction holds that was under way when the writer ended.
+//! A writer numbers its rows and waits for each transaction, so in each of its lives the stored rows must be 1,
+//! 2, 3 and so on: at least up to the last acknowledged one, and beyond it only rows of the transaction that
+//! was running when the writer ended.
 
 use super::rows::Row;
 use super::writer::{MOST_PER_COMMIT, RECOVERED};
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The highest acknowledged row of each life, by writer and life.
+/// The highest acknowledged row by writer and life.
 #[derive(Debug, Default)]
 pub(super) struct Acknowledged(BTreeMap<(u32, u32), u32>);
 
@@ -25,12 +25,12 @@ impl Acknowledged {
     }
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// All stored messages, also those that recoveries wrote.
+    /// All stored messages, including those that recoveries wrote.
     pub(super) stored: u64,
-    /// Stored rows of transactions whose answer nobody heard.
+    /// Stored rows of transactions that were not acknowledged.
     pub(super) unacknowledged: u64,
     pub(super) violations: Vec<String>,
 }
@@ -50,13 +50,13 @@ pub(super) fn judge(path: &Path, acknowledged: &Acknowledged) -> rusqlite::Resul
     Ok(judge.close(acknowledged))
 }
 
-/// Sees all stored messages, session by session, in the order in which they were stored.
+/// Receives all stored messages, session by session, in the order of storage.
 #[derive(Default)]
 struct Judge {
     session: String,
     seq: i64,
     last: Option<Row>,
-    /// How many rows of each life are stored.
+    /// The number of stored rows of each life.
     lives: BTreeMap<(u32, u32), u32>,
     verdict: Verdict,
 }
@@ -74,7 +74,7 @@ impl Judge {
         match Row::named_in(content) {
             Some(row) => self.see_row(row, content),
             None if RECOVERED.contains(&content) => {}
-            None => self.violated(format!("session {session} holds what nobody wrote: {content:?}")),
+            None => self.violated(format!("session {session} holds an unknown message: {content:?}")),
         }
     }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_store_has_only_rows_nobody_heard_of() {
+    fn valid_store_has_only_unacknowledged_extra_rows() {
         let verdict = verdict(&sound(), &[(0, 1), (2, 1)]);
         assert_eq!(verdict, Verdict { stored: 4, unacknowledged: 1, violations: Vec::new() });
     }
