@@ -1,17 +1,18 @@
-//! The benchmarks: what hermes costs, beside a hello-world program and a bare client.
+//! Benchmarks of hermes, compared with a hello-world program and a bare client.
 //!
-//! Everything is measured in one run, in rounds that take each program in turn, so that a busy
-//! machine is busy for all of them; what is printed are medians. Nothing is asserted: targets
-//! are printed beside the numbers. `bench/README.md` explains the rows.
+//! All programs are measured in the same rounds, one after the other, so that load of the machine affects all
+//! of them; the output shows medians. Nothing is asserted: targets are printed beside the numbers.
+//! `bench/README.md` explains the rows.
 
-mod against;
 mod callgrind;
 mod compactions;
+mod compare_builds;
 mod context;
 mod decode;
 mod first_request;
 mod hello;
 mod in_process;
+mod long_sessions;
 mod prompt;
 mod rounds;
 mod row;
@@ -20,14 +21,13 @@ mod scan;
 mod sessions;
 mod skills;
 mod store;
-mod stored;
 mod strace;
 mod supervisor;
 mod table;
 
 pub(crate) use compactions::child as compactions;
+pub(crate) use long_sessions::earlier_text;
 pub(crate) use sessions::child as sessions;
-pub(crate) use stored::earlier_text;
 
 use crate::flags::Flags;
 use anyhow::Result;
@@ -36,11 +36,11 @@ use row::Row;
 use std::io::Write;
 use std::path::Path;
 
-/// How often everything is measured.
+/// The number of measurements.
 #[derive(Debug, Clone, Copy)]
 struct Effort {
     rounds: usize,
-    /// Runs under valgrind take seconds and hardly differ.
+    /// Runs under valgrind take seconds and hardly vary.
     callgrind_rounds: usize,
 }
 
@@ -72,13 +72,13 @@ pub(crate) fn run(mut flags: Flags) -> Result<()> {
     let effort = if flags.has("--quick") { QUICK } else { FULL };
     let as_json = flags.has("--json");
     let hermes = crate::hermes::find(&mut flags)?;
-    let against = against::find(&mut flags)?;
+    let against = compare_builds::find(&mut flags)?;
     flags.finish()?;
     if cfg!(debug_assertions) {
         note("this is a debug build of xtask: the bare client in it is slow; use `cargo xtask`");
     }
     let rows = match against {
-        Some(old) => against::measure(&hermes, &old, effort)?,
+        Some(old) => compare_builds::measure(&hermes, &old, effort)?,
         None => measure(&hermes, effort)?,
     };
     let text = if as_json { table::json(&rows) } else { table::text(&rows) };
@@ -96,7 +96,7 @@ fn measure(hermes: &Path, effort: Effort) -> Result<Vec<Row>> {
     rows::all(&rounds, effort)
 }
 
-/// Tells the person who waits; standard output is for the table.
+/// Prints progress to standard error; standard output is for the table.
 fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,9 +1,9 @@
-//! The few flags of these commands.
+//! Command-line flags.
 
 use anyhow::{Context, Result, bail};
 use std::str::FromStr;
 
-/// Arguments that were not looked at yet.
+/// The remaining arguments.
 pub(crate) struct Flags(Vec<String>);
 
 impl Flags {
@@ -11,7 +11,7 @@ impl Flags {
         Self(arguments)
     }
 
-    /// Takes `name` and says whether it was there.
+    /// Takes `name` and returns true if it was present.
     pub(crate) fn has(&mut self, name: &str) -> bool {
         let place = self.0.iter().position(|argument| argument == name);
         place.map(|place| self.0.remove(place)).is_some()
@@ -28,24 +28,24 @@ impl Flags {
             None => bail!("`{name}` needs a value"),
         };
         let value = text.parse().ok();
-        value.with_context(|| format!("`{text}` is not a value for `{name}`")).map(Some)
+        value.with_context(|| format!("invalid value `{text}` for `{name}`")).map(Some)
     }
 
-    /// Takes the next argument that is left.
+    /// Takes the next remaining argument.
     pub(crate) fn next(&mut self) -> Option<String> {
         (!self.0.is_empty()).then(|| self.0.remove(0))
     }
 
-    /// Everything that is left, in order.
+    /// The remaining arguments, in order.
     pub(crate) fn rest(self) -> Vec<String> {
         self.0
     }
 
-    /// Refuses what nobody asked for.
+    /// Fails if arguments are left.
     pub(crate) fn finish(self) -> Result<()> {
         match self.0.first() {
             Some(argument) => {
-                bail!("`{argument}` is not understood; `cargo xtask --help` explains the commands")
+                bail!("unknown argument `{argument}`; see `cargo xtask --help`")
             }
             None => Ok(()),
         }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_or_are_joined() {
+    fn values_follow_a_space_or_an_equals_sign() {
         for text in ["--runs 3 kill", "kill --runs=3"] {
             let mut flags = flags(text);
             assert_eq!(flags.value::<u32>("--runs").unwrap(), Some(3), "{text}");
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_wrong_or_unknown_is_refused() {
+    fn missing_invalid_and_unknown_arguments_are_rejected() {
         assert!(flags("--runs").value::<u32>("--runs").is_err());
         assert!(flags("--runs x").value::<u32>("--runs").is_err());
         assert!(flags("--fast").finish().is_err());

@@ -1,6 +1,6 @@
-//! The tests over bytes that leave the program: golden files and snapshots.
+//! Runs the tests of request bytes: golden files and snapshots.
 //!
-//! Snapshot tests have no name in common, so every package that takes snapshots is tested as a
+//! Snapshot tests have no common name, so every package with snapshots is tested as a
 //! whole; in the others only tests with `golden` in their name run.
 
 use crate::flags::Flags;
@@ -57,7 +57,7 @@ fn package(metadata: &Value) -> Option<Package> {
     Some(Package { name: metadata["name"].as_str()?.to_owned(), folder: manifest.parent()?.to_owned() })
 }
 
-/// Our own sources name the macros too, but take no snapshots.
+/// Our own sources contain the macro names, but have no snapshots.
 fn takes_snapshots(folder: &Path) -> bool {
     let asserts = |path: &PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("insta::assert_"));
     folder != Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -66,7 +66,7 @@ fn takes_snapshots(folder: &Path) -> bool {
 
 fn snapshots(packages: &[Package]) -> Result<Snapshots> {
     let files = packages.iter().flat_map(|package| files(&package.folder));
-    // What is accepted for a text inside a source file waits beside it as `pending-snap`.
+    // An accepted inline snapshot is in a `pending-snap` file beside its source.
     let wanted = files.filter(|path| has_ending(path, "snap") || has_ending(path, "pending-snap"));
     wanted.map(|path| Ok((path.clone(), fs::read(path)?))).collect()
 }
@@ -81,7 +81,7 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|found| found == ending)
 }
 
-/// One line per snapshot that came, went or changed.
+/// One line per new, removed or changed snapshot.
 fn changes(before: &Snapshots, after: &Snapshots) -> Vec<String> {
     let paths = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));
     let line = |path: &PathBuf| {
@@ -100,12 +100,12 @@ fn summary(changes: &[String], passed: bool, mode: &str) -> String {
     let mut text = changes.iter().map(|line| format!("{line}\n")).collect::<String>();
     text.push_str(match (passed, changes.is_empty(), mode) {
         (true, true, _) => "nothing changed\n",
-        (true, false, _) => "the snapshots above were accepted; look at them before they are committed\n",
+        (true, false, _) => "the snapshots above were accepted; review them before you commit\n",
         (false, _, "no") => {
-            "bytes changed: the failed tests above show how; `cargo xtask golden --accept` takes them\n"
+            "bytes changed: see the failed tests above; `cargo xtask golden --accept` accepts them\n"
         }
         (false, ..) => {
-            "tests failed although snapshots were accepted; texts inside source files need an edit there\n"
+            "tests failed although snapshots were accepted; edit inline snapshots in their source files\n"
         }
     });
     text
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_named() {
+    fn changes_are_listed() {
         let files = |names: &[(&str, &str)]| -> Snapshots {
             names.iter().map(|(name, text)| (PathBuf::from(name), text.as_bytes().to_vec())).collect()
         };

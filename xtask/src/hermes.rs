@@ -1,4 +1,4 @@
-//! Finds the program under test, building it when nobody says where it is.
+//! Finds the program under test, and builds it by default.
 
 use crate::flags::Flags;
 use anyhow::{Context, Result, ensure};
@@ -14,7 +14,7 @@ pub(crate) fn find(flags: &mut Flags) -> Result<PathBuf> {
     }
 }
 
-/// Cargo, the very one that runs us if there is one.
+/// The cargo that runs this program, if any.
 pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
@@ -30,7 +30,7 @@ fn build() -> Result<PathBuf> {
     executable(&String::from_utf8_lossy(&built.stdout)).context("cargo built no program named hermes")
 }
 
-/// Where the program is, from cargo's messages.
+/// The path of the program, from cargo's messages.
 fn executable(messages: &str) -> Option<PathBuf> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut programs = messages.filter(|message| message["target"]["name"] == "hermes");
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_is_found_among_cargos_messages() {
+    fn program_path_is_read_from_cargo_messages() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"hermes_wire"},"executable":null}
 not json
 {"reason":"compiler-artifact","target":{"name":"hermes"},"executable":"/t/release/hermes"}

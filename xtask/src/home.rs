@@ -1,4 +1,4 @@
-//! A temporary place to run hermes in, with nothing of the machine's own settings in sight.
+//! A temporary environment for hermes, independent of the settings of the machine.
 
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A home for hermes, a home for the shell, and a folder to work in.
+/// A home directory for hermes, one for the shell, and a working directory.
 pub(crate) struct Home(TempDir);
 
 const PARTS: [&str; 3] = ["hermes", "user", "work"];
 
 impl Home {
-    /// An empty home whose settings lead to the model at `base_url`.
+    /// An empty home directory with settings for the model at `base_url`.
     pub(crate) fn new(base_url: &str) -> Result<Self> {
         let home = Self::empty()?;
         home.lead_to(base_url)?;
         Ok(home)
     }
 
-    /// Makes the settings lead to another model.
+    /// Points the settings to another model.
     pub(crate) fn lead_to(&self, base_url: &str) -> Result<()> {
         let config = format!(
             "model:\n  provider: custom\n  base_url: {base_url}\n  default: scripted\n  context_length: 1000000\napprovals:\n  mode: \"off\"\n"
@@ -31,7 +31,7 @@ impl Home {
         Ok(fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?)
     }
 
-    /// A second home with the same files.
+    /// A copy with the same files.
     pub(crate) fn copy(&self) -> Result<Self> {
         let copy = Self::empty()?;
         copy_files(self.0.path(), copy.0.path())?;
@@ -43,12 +43,12 @@ impl Home {
         self.0.path().join("hermes")
     }
 
-    /// The folder commands start in.
+    /// The working directory of commands.
     pub(crate) fn work(&self) -> PathBuf {
         self.0.path().join("work")
     }
 
-    /// A command inside this home, with an otherwise empty environment.
+    /// A command in this environment, without other variables.
     pub(crate) fn command<A: AsRef<OsStr>>(
         &self,
         program: &Path,
@@ -66,7 +66,7 @@ impl Home {
         command
     }
 
-    /// Keeps the folder and says where it is.
+    /// Keeps the directory and returns its path.
     pub(crate) fn keep(self) -> PathBuf {
         self.0.keep()
     }
@@ -75,14 +75,14 @@ impl Home {
         let folder = tempfile::Builder::new().prefix("hermes-xtask-").tempdir();
         let folder = folder.context("no temporary folder could be made")?;
         for part in PARTS {
-            // As Hermes makes them: a home that is open to others gets a notice.
+            // With the permissions that Hermes uses: a home directory that is open to others causes a notice.
             fs::DirBuilder::new().mode(0o700).create(folder.path().join(part))?;
         }
         Ok(Self(folder))
     }
 }
 
-/// Copies plain files and folders; sockets and the like are left behind.
+/// Copies regular files and directories; skips sockets and other types.
 fn copy_files(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -90,7 +90,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
         let kind = entry.file_type()?;
         if kind.is_dir() {
             fs::create_dir_all(&target)?;
-            // The supervisor does not use a folder that is open to others, and its share would be missing.
+            // The supervisor rejects a directory that is open to others, and its CPU time would be missing.
             fs::set_permissions(&target, entry.metadata()?.permissions())?;
             copy_files(&entry.path(), &target)?;
         } else if kind.is_file() {

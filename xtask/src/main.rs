@@ -1,9 +1,9 @@
-//! Long runs and benchmarks, as `cargo xtask bench|soak|golden`.
+//! Long runs, benchmarks and checks, as `cargo xtask bench|soak|golden|words`.
 //!
-//! The commands beginning with `__` are this program talking to itself: parts that must run in
-//! a process of their own so that their cost is counted apart.
+//! Commands that begin with `__` are internal: parts that run in a process of their own so that their cost is
+//! measured separately.
 
-mod bare;
+mod bare_client;
 mod bench;
 mod flags;
 mod golden;
@@ -12,10 +12,11 @@ mod home;
 mod measure;
 mod queries;
 mod random;
+mod resource_usage;
 mod serve;
 mod soak;
-mod system;
-mod wrapped;
+mod words;
+mod wrapped_command;
 
 use anyhow::{Result, bail};
 use flags::Flags;
@@ -23,75 +24,82 @@ use std::io::Write;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-Long runs and benchmarks of this workspace.
+Long runs, benchmarks and checks of this workspace.
 
   cargo xtask bench [--quick] [--json] [--hermes PATH] [--against PATH]
-      Measures CPU, memory, wall time, fsyncs and bytes, side by side with a hello-world
-      program and a bare client. Prints a table; asserts nothing. See bench/README.md.
+      Measure CPU, memory, wall time, fsyncs and bytes, compared with a hello-world program
+      and a bare client. Prints a table; asserts nothing. See bench/README.md.
       --against compares with another build of hermes instead, round by round.
 
   cargo xtask bench store [--quick] [--append-only] [--json]
-      The session store beside plain SQLite: append, search, load, open. The full run makes a
-      database of 1,000,000 messages (about 5 GB in the temporary folder) and takes some minutes.
+      Compare the session store with plain SQLite: append, search, load, open. The full run
+      creates a database of 1,000,000 messages (about 5 GB in the temporary directory) and takes
+      some minutes.
 
   cargo xtask bench decode [--quick] [--json]
-      Reading replies beside a bare reader, and writing the requests of a long session, in CPU
-      time and in every API mode. Takes seconds.
+      Measure the CPU time of decoding replies, compared with a bare parser, and of encoding
+      the requests of a long session, in every API mode. Takes seconds.
 
   cargo xtask bench scan [--quick] [--json]
-      The threat scan over 1 MB beside 100 KB, of prose, of code and of texts made to be slow, and
-      the first scan of a process. Takes seconds.
+      Measure the threat scan over 1 MB and 100 KB of prose, code and adversarial text, and the
+      first scan of a process. Takes seconds.
 
   cargo xtask bench skills [--quick] [--json]
-      Looking at 10,000 skills and writing their index, beside a home without any. Takes seconds.
+      Measure reading 10,000 skills and writing their index, compared with a home directory
+      without skills. Takes seconds.
 
   cargo xtask bench prompt [--quick] [--json]
-      A system prompt from 200 skills and a project file of 500 KB, beside one from nothing.
+      Measure a system prompt with 200 skills and a project file of 500 KB, compared with an
+      empty one.
 
   cargo xtask bench context [--compactions N] [--quick] [--json]
-      Deciding about a history of 5,000 messages: the plan for a compaction, the look before each
-      call, one more message; and the memory of a session after many compactions (100).
+      Measure decisions about a history of 5,000 messages: the plan of a compaction, the check
+      before each call, one more message; and the memory of a session after N compactions
+      (default 100).
 
   cargo xtask bench sessions [--sessions N] [--calls N]
-      Sessions in one process, all at once (100 of 20 tool calls): throughput, how late events
-      arrive, and memory for each session.
+      Run sessions concurrently in one process (default 100 sessions of 20 tool calls) and
+      measure throughput, event latency, and memory per session.
 
   cargo xtask soak sim [--seeds N] [--seed N]
-      Whole turns in a simulated world, with faults at every step (100,000 seeds unless told);
-      --seed repeats one. Exit 1 on the first that breaks a rule, which is named.
+      Run whole turns in a simulation, with faults at every step (default 100,000 seeds).
+      --seed repeats one. Exit 1 on the first violation, which is printed.
 
   cargo xtask soak kill [--runs N] [--seed N] [--hermes PATH]
-      Kills hermes at random points of a turn, resumes it, and checks that nothing was lost,
-      done twice or left running. N kills (200 unless told); exit 1 on any violation.
+      Kill hermes at random points of a turn (default 200 kills), resume it, and check that
+      nothing was lost, done twice or left running. Exit 1 on any violation.
 
   cargo xtask soak interrupt [--runs N] [--seed N] [--hermes PATH]
-      Stops hermes with Ctrl-C at random points of a turn (1000 times unless told), says how long
-      that took, and checks that the turn is closed, nothing is left running and the session
-      answers; exit 1 on any violation, and if one took longer than a second.
+      Stop hermes with Ctrl-C at random points of a turn (default 1000 times), measure the time,
+      and check that the turn is closed, nothing is left running and the session answers.
+      Exit 1 on any violation, and if a stop took longer than a second.
 
   cargo xtask soak queries [--count N] [--seed N]
-      Searches for N random strings (1,000,000 unless told); exit 1 if one is an error.
+      Search for N random strings (default 1,000,000). Exit 1 if one is an error.
 
   cargo xtask soak store contend [--writers N] [--searchers N] [--seconds N] [--seed N]
-      Lets processes write and search in one database as fast as they can (8 and 2, for 60 s),
-      and says how long they waited and how evenly; exit 1 if anything failed or was lost.
+      Let processes write and search in one database at full speed (default 8 and 2, for 60 s),
+      and measure their latency and fairness. Exit 1 if anything failed or was lost.
 
   cargo xtask soak store kill [--kills N] [--writers N] [--seed N]
-      Kills writers of one database at random moments and starts them again (2000 kills, 4
-      writers), and checks that every acknowledged row is there, once; exit 1 on any violation.
+      Kill writers of one database at random times and restart them (default 2000 kills, 4
+      writers), and check that every acknowledged row is stored once. Exit 1 on any violation.
 
   cargo xtask golden [--accept]
-      Runs the byte-level golden and snapshot tests and says what changed; --accept takes the
-      new bytes as right.
+      Run the golden and snapshot tests and list changes. --accept accepts the new bytes.
 
-  --hermes PATH  the program to test; built with `cargo build --release` unless given
+  cargo xtask words [--crates A,B]
+      Reject vague wording in docs, help, messages, doc comments and names of tests and files.
+      --crates checks only these crates, even if they are listed as pending. Exit 1 on any finding.
+
+  --hermes PATH  the program to test; by default built with `cargo build --release`
 ";
 
 fn main() -> ExitCode {
     match run() {
         Ok(code) => code,
         Err(error) => {
-            // Nobody is left to tell when this fails.
+            // There is no other output if this fails.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
@@ -107,16 +115,17 @@ fn run() -> Result<ExitCode> {
         "soak" if flags.has("queries") => queries::run(flags),
         "soak" => soak::run(flags),
         "golden" => golden::run(flags),
+        "words" => words::run(flags),
         "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),
         "__compactions" => bench::compactions(flags).map(|()| ExitCode::SUCCESS),
         "__sessions" => bench::sessions(flags).map(|()| ExitCode::SUCCESS),
         "__supervise" => Ok(hermes_runtime::supervise().map(|()| ExitCode::SUCCESS)?),
-        "__bare" => bare::run(flags).map(|()| ExitCode::SUCCESS),
+        "__bare" => bare_client::run(flags).map(|()| ExitCode::SUCCESS),
         "__measure" => measure::child(flags),
         "__store-searcher" => soak::store::searcher(flags).map(|()| ExitCode::SUCCESS),
         "__store-writer" => soak::store::writer(flags).map(|()| ExitCode::SUCCESS),
         "__serve" => serve::child(flags).map(|()| ExitCode::SUCCESS),
-        other => bail!("there is no command `{other}`; `cargo xtask --help` lists them"),
+        other => bail!("unknown command `{other}`; see `cargo xtask --help`"),
     }
 }
 

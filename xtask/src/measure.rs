@@ -1,29 +1,28 @@
-//! Runs a program and says what it cost: CPU of it and its children, peak memory, wall time.
+//! Runs a program and measures it: CPU time with children, peak memory, wall time.
 //!
-//! The program is started by a fresh copy of ourselves (`__measure`). The system counts the
-//! memory of the process that starts a program into that program's peak, so a starter that has
-//! grown would be measured instead; and a starter with a single child can ask for its children's
-//! CPU without mixing runs.
+//! The program is started by a new process of this program (`__measure`). The system counts the memory of the
+//! parent process into the child's peak, so a large parent would be measured instead; and a parent with a
+//! single child can query its children's CPU time without mixing runs.
 
 use crate::flags::Flags;
-use crate::system::children_usage;
-use crate::wrapped::wrapped;
+use crate::resource_usage::children_usage;
+use crate::wrapped_command::wrapped;
 use anyhow::{Context, Result, ensure};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-/// What one run of a program cost.
+/// The cost of one run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
-    /// User and system time of the program and of everything it waited for.
+    /// User and system time of the program and all processes it waited for.
     pub(crate) cpu: Duration,
     pub(crate) wall: Duration,
     /// In bytes.
     pub(crate) peak_rss: u64,
 }
 
-/// Runs a command, which must have a cleared environment and succeed, and whose output must
-/// contain `expected`: a run that did something else would be a fast one.
+/// Runs a command, which must have a cleared environment and succeed, and whose output must contain `expected`:
+/// a run that does something else may be faster.
 pub(crate) fn run(command: &Command, expected: &str) -> Result<Sample> {
     let report = tempfile::NamedTempFile::new()?;
     let mut starter = Command::new(std::env::current_exe()?);
@@ -41,7 +40,7 @@ pub(crate) fn run(command: &Command, expected: &str) -> Result<Sample> {
     parse(&std::fs::read_to_string(report.path())?).context("a run left no report")
 }
 
-/// The `__measure REPORT PROGRAM ARGUMENTS…` side.
+/// The process of `__measure REPORT PROGRAM ARGUMENTS…`.
 pub(crate) fn child(mut flags: Flags) -> Result<ExitCode> {
     let report = flags.next().context("`__measure` needs a report file")?;
     let program = flags.next().context("`__measure` needs a program")?;
@@ -65,7 +64,7 @@ fn parse(text: &str) -> Option<Sample> {
     })
 }
 
-/// The end of a text, which is where programs say what went wrong.
+/// The end of a text, which usually has the error message.
 fn last(text: &str) -> &str {
     let start = text.char_indices().rev().nth(300).map_or(0, |(at, _)| at);
     text[start..].trim()

@@ -1,4 +1,4 @@
-//! Asks the store for a great many strange things; none may be an error.
+//! Searches the store for random strings; none may be an error.
 
 use crate::flags::Flags;
 use crate::random::{self, Random};
@@ -24,7 +24,7 @@ const SAID: &[&str] = &[
     "naïve café",
     "a.b foo-bar",
 ];
-/// What means something to one parser or another, and what is easily cut in half.
+/// Tokens with a meaning to one of the parsers, and characters that are easily split.
 const PIECES: &[&str] = &[
     "\"",
     "\"\"",

@@ -1,4 +1,4 @@
-//! The scripted model in a process of its own, so that its CPU is nobody else's.
+//! The scripted model in a separate process, so that its CPU time is not counted.
 
 use crate::flags::Flags;
 use anyhow::{Context, Result, bail};
@@ -11,10 +11,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 
-/// What the model answers.
+/// The replies of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scenario {
-    /// `ok` to everything.
+    /// `ok` to every request.
     Text,
     /// This many calls of `true`, one per reply, then a sentence.
     Calls(usize),
@@ -22,15 +22,15 @@ pub(crate) enum Scenario {
     Sleeps,
     /// A long answer in [`TOKENS`] pieces.
     Stream,
-    /// Some text to everything, and a summary when it is asked for one.
+    /// Text to every request, and a summary on request.
     Summaries,
 }
 
-/// How many pieces the long answer has.
+/// The number of pieces of the long answer.
 pub(crate) const TOKENS: usize = 20_000;
 
 impl Scenario {
-    /// What an answer to this scenario contains when everything went as scripted.
+    /// The text that a correct answer to this scenario contains.
     pub(crate) fn ending(self) -> String {
         match self {
             Self::Text => "ok".to_owned(),
@@ -46,7 +46,7 @@ impl Scenario {
         let results = messages.iter().filter(|message| message["role"] == "tool").count();
         match self {
             Self::Calls(count) if results < count => {
-                // Not the same every time: who repeats itself is told so.
+                // Varies, because identical repeated calls cause a warning.
                 ReplyScript::call("terminal", json!({"command": format!("echo {results}")}))
             }
             Self::Sleeps if results == 0 => (0..8).fold(ReplyScript::default(), |reply, _| {
@@ -55,13 +55,13 @@ impl Scenario {
             Self::Calls(_) | Self::Sleeps => ReplyScript::text(format!("done after {results}")),
             Self::Text => ReplyScript::text("ok"),
             Self::Stream => ReplyScript::pieces((0..TOKENS).map(token)),
-            Self::Summaries => summed_up(body),
+            Self::Summaries => summary_reply(body),
         }
     }
 }
 
-/// Whoever asks for a summary offers no tools.
-fn summed_up(body: &Value) -> ReplyScript {
+/// The reply with text, or with a summary: requests for a summary have no tools.
+fn summary_reply(body: &Value) -> ReplyScript {
     let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
     let text = match body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) {
         true => "So it is. ".repeat(200).trim_end().to_owned(),
@@ -71,7 +71,7 @@ fn summed_up(body: &Value) -> ReplyScript {
     ReplyScript { usage: Some(Usage { input, output: 500, ..Usage::default() }), ..ReplyScript::text(text) }
 }
 
-/// Four characters, now and then a line's end or something that needs unescaping.
+/// Four characters, sometimes with a line break or a character that is escaped.
 fn token(place: usize) -> String {
     match place % 50 {
         24 => "\"q\" ".to_owned(),
@@ -102,7 +102,7 @@ impl FromStr for Scenario {
             ("stream", _) => Self::Stream,
             ("summaries", _) => Self::Summaries,
             (_, Some(("calls", count))) => Self::Calls(count.parse()?),
-            _ => bail!("there is no scenario `{text}`"),
+            _ => bail!("unknown scenario `{text}`"),
         })
     }
 }
@@ -132,14 +132,14 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may have ended by itself, which is as good.
+        // It may have ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The `__serve SCENARIO` side: prints its base URL and answers until standard input ends,
-/// which it does when the process that asked for it is gone, however it went.
+/// The process of `__serve SCENARIO`: prints its base URL and answers until standard input ends, which happens
+/// when the parent process is gone.
 pub(crate) fn child(mut flags: Flags) -> Result<()> {
     let scenario: Scenario = flags.next().context("`__serve` needs a scenario")?.parse()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scenarios_are_read_as_they_are_written() {
+    fn scenarios_parse_from_their_text() {
         for scenario in
             [Scenario::Text, Scenario::Calls(20), Scenario::Sleeps, Scenario::Stream, Scenario::Summaries]
         {

@@ -1,9 +1,9 @@
-//! Kills hermes at random points of a turn and looks at what is left.
+//! Kills hermes at random points of a turn and checks the result.
 //!
-//! Each run is a turn of forty steps against a strict provider. Hermes is killed somewhere in it,
-//! resumed, perhaps killed again, and resumed until the turn is done. Then everything that must
-//! hold is checked, among it that the files and the answer are those of a turn without a kill. What is random comes from the seed, but a kill meets a moving target: a seed
-//! repeats the plan of a run, not its exact outcome.
+//! Each run is a turn of forty steps against a strict provider. Hermes is killed somewhere in it, resumed,
+//! perhaps killed again, and resumed until the turn is done. Then all invariants are checked, among them that
+//! files and answer equal those of a turn without a kill. Random choices come from the seed, but the timing of
+//! a kill varies: a seed repeats the plan of a run, not its exact outcome.
 
 mod attempt;
 mod checks;
@@ -37,7 +37,7 @@ pub(crate) fn run(mut flags: Flags) -> Result<ExitCode> {
     }
 }
 
-/// The simulation is a test of the agent; here it runs for longer.
+/// Runs the simulation, a test of the agent, for longer.
 fn simulate(mut flags: Flags) -> Result<ExitCode> {
     let seeds: u64 = flags.value("--seeds")?.unwrap_or(100_000);
     let seed: Option<u64> = flags.value("--seed")?;
@@ -66,7 +66,7 @@ async fn soak(hermes: &Path, runs: u32, seed: u64) -> Result<ExitCode> {
     say(&format!("an undisturbed turn takes {} ms; seed {seed}", turn.as_millis()));
     let mut random = Random::new(seed);
     let mut tally = Tally::default();
-    // A turn that ends before its kill is checked like any other but does not count.
+    // A turn that ends before its kill is checked but does not count.
     for number in 1.. {
         let outcome = Run::new(hermes, number, turn).await?.play(&mut random, &left).await?;
         tally.add(&outcome);
@@ -84,8 +84,8 @@ async fn soak(hermes: &Path, runs: u32, seed: u64) -> Result<ExitCode> {
     Ok(if tally.violations == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How long the turn takes when it is left alone, and what it leaves; the shortest of a few, so that
-/// hardly any kill comes too late.
+/// The duration and the result of an undisturbed turn; the shortest of a few, so that hardly any kill comes too
+/// late.
 async fn undisturbed(hermes: &Path) -> Result<(Duration, Left)> {
     let (mut shortest, mut leaves) = (Duration::MAX, None);
     for number in 0..3 {
@@ -112,7 +112,7 @@ fn report(outcome: &tally::Outcome, number: u32, seed: u64) {
     }
 }
 
-/// Progress, for a person who waits.
+/// Prints progress to standard error.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -35,7 +35,11 @@ pub struct AuxLimits {
 
 impl AuxLimits {
     pub fn of(task: AuxTask) -> Self {
-        Self { time: Duration::from_secs(task.seconds()), retries: 2, backoff: Duration::from_secs(1) }
+        Self {
+            time: Duration::from_secs(task.default_seconds()),
+            retries: 2,
+            backoff: Duration::from_secs(1),
+        }
     }
 }
 

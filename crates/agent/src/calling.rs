@@ -6,7 +6,7 @@ use crate::watching::{self, Watch};
 use crate::{CacheOf, Ports, Session, engine_view, window};
 use futures::StreamExt;
 use hermes_conversation::{
-    AssistantMessage, CacheStep, EventSink, MemoryFilter, SpentCall, TurnEvent, Usage, without_memory,
+    AssistantMessage, EventSink, MemoryFilter, PrefixStatus, SpentCall, TurnEvent, Usage, without_memory,
 };
 use hermes_prompt::{Offer, build_request};
 use hermes_wire::{
@@ -52,7 +52,7 @@ pub(crate) async fn call_model(
     let situation = situation(model.profile(), &encoded, request.messages.len());
     let of = CacheOf::of(model.profile(), offer.count() > 0);
     let entry = session.ledger.enter(of, &encoded.segments);
-    if let CacheStep::Unexplained(part) = entry.step {
+    if let PrefixStatus::Unexplained(part) = entry.status {
         watching::unexplained(part, entry, ports).await;
     }
     if session.requests.keeps_all {

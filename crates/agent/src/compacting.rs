@@ -143,7 +143,7 @@ async fn leave_out_images(session: &mut Session, fault: &Fault, ports: &Ports) -
     const QUIRK: Quirk = Quirk::TextResults;
     let has_image = |message: &Arc<Message>| match &**message {
         Message::Tool(ToolMessage { content: content @ Content::Parts(_), .. }) => {
-            content.words().contains("[image]")
+            content.plain_text().contains("[image]")
         }
         _ => false,
     };

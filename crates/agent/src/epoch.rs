@@ -52,7 +52,7 @@ pub async fn prepare(
         Decision::Shrink(plan) => plan,
     };
     let lease = session.lease.clone();
-    match ports.transcript.hold_compaction(&lease).await {
+    match ports.transcript.lock_compaction(&lease).await {
         Ok(true) => {}
         Ok(false) => return Prepared::Stuck(texts::compacted_elsewhere()),
         Err(error) => return Prepared::StoreFailed(error),
@@ -63,7 +63,7 @@ pub async fn prepare(
     }
     let prepared = holding(&lease, ports, carry_out(session, plan, keep, &wish, ports, cancel)).await;
     if !matches!(prepared, Prepared::Ready(_))
-        && let Err(error) = ports.transcript.leave_compaction(&lease).await
+        && let Err(error) = ports.transcript.unlock_compaction(&lease).await
     {
         // It runs out by itself.
         tracing::warn!(%error, "the right to compact was not given back");
@@ -80,7 +80,7 @@ async fn holding<T>(lease: &Lease, ports: &Ports, work: impl Future<Output = T>)
         if let Ok(done) = tokio::time::timeout(AGAIN, &mut work).await {
             return done;
         }
-        if let Err(error) = ports.transcript.hold_compaction(lease).await {
+        if let Err(error) = ports.transcript.lock_compaction(lease).await {
             tracing::warn!(%error, "the right to compact was not prolonged");
         }
     }

@@ -17,7 +17,7 @@ pub(crate) async fn finish(
     cancel: &CancellationToken,
 ) -> TurnReport {
     if matches!(outcome, Outcome::Failed { .. }) {
-        ports.route.gave_up();
+        ports.route.turn_failed();
     }
     let (message, mut report) = settle(outcome);
     report.api_calls = api_calls;

@@ -75,7 +75,7 @@ pub(crate) async fn before_tool(
     let ToolCall { id, name, arguments, .. } = call.clone();
     match ask(session, HookPoint::BeforeTool { id, name, arguments }, ports, cancel).await {
         HookVerdict::Block { reason } => Some(reason),
-        HookVerdict::GoOn | HookVerdict::Context { .. } => None,
+        HookVerdict::Continue | HookVerdict::Context { .. } => None,
     }
 }
 
@@ -139,7 +139,7 @@ async fn ask(
     cancel: &CancellationToken,
 ) -> HookVerdict {
     let answered = cancel.run_until_cancelled(fire(session, point, ports)).await;
-    answered.unwrap_or(HookVerdict::GoOn)
+    answered.unwrap_or(HookVerdict::Continue)
 }
 
 async fn tell(session: &SessionId, point: HookPoint, ports: &Ports, cancel: &CancellationToken) {

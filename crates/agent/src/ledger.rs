@@ -1,6 +1,6 @@
 //! Compares each request with the one before it at the same model, and says whether a change was meant.
 
-use hermes_conversation::{CacheBreak, CacheEntry, CacheStep, PrefixMark, PromptPart};
+use hermes_conversation::{CacheBreak, CacheEntry, PrefixDigest, PrefixStatus, PromptPart};
 use hermes_wire::{ModelProfile, Segment, SegmentKind};
 
 /// What was sent last, by model. A model that steps in has a cache of its own.
@@ -15,7 +15,7 @@ pub struct CacheLedger {
 #[derive(Debug)]
 struct Line {
     of: CacheOf,
-    mark: PrefixMark,
+    mark: PrefixDigest,
     /// It was sent by another run of the program, perhaps with other settings.
     is_remembered: bool,
 }
@@ -36,7 +36,7 @@ impl CacheOf {
 
 impl CacheLedger {
     /// Takes up what was sent before this process began.
-    pub fn remember(&mut self, of: CacheOf, mark: PrefixMark) {
+    pub fn remember(&mut self, of: CacheOf, mark: PrefixDigest) {
         if !self.lines.iter().any(|line| line.of == of) {
             self.lines.push(Line { of, mark, is_remembered: true });
         }
@@ -61,18 +61,18 @@ impl CacheLedger {
         let before = place.map(|place| self.lines[place].mark);
         let is_remembered = place.is_some_and(|place| self.lines[place].is_remembered);
         let (mark, kept, differs) = compared(before, segments);
-        let step = match (before, differs) {
+        let status = match (before, differs) {
             // Everything is sent once more, for one answer.
-            (None, _) if self.has_tools_elsewhere(&of) => CacheStep::Broken(CacheBreak::WithoutTools),
-            (None, _) if self.is_switch(&of) => CacheStep::Broken(CacheBreak::ModelSwitch),
-            (None, _) => CacheStep::First,
-            (Some(_), None) => CacheStep::Extends,
+            (None, _) if self.has_tools_elsewhere(&of) => PrefixStatus::Broken(CacheBreak::WithoutTools),
+            (None, _) if self.is_switch(&of) => PrefixStatus::Broken(CacheBreak::ModelSwitch),
+            (None, _) => PrefixStatus::First,
+            (Some(_), None) => PrefixStatus::Extends,
             (Some(_), Some(part)) => match (self.declared.first(), part) {
-                (Some(reason), _) => CacheStep::Broken(*reason),
+                (Some(reason), _) => PrefixStatus::Broken(*reason),
                 // The stored prompt is used as it is: only what the settings add to it can be different.
-                (None, PromptPart::Tools) if is_remembered => CacheStep::Broken(CacheBreak::ToolSet),
-                (None, PromptPart::System) if is_remembered => CacheStep::Broken(CacheBreak::Settings),
-                (None, part) => CacheStep::Unexplained(part),
+                (None, PromptPart::Tools) if is_remembered => PrefixStatus::Broken(CacheBreak::ToolSet),
+                (None, PromptPart::System) if is_remembered => PrefixStatus::Broken(CacheBreak::Settings),
+                (None, part) => PrefixStatus::Unexplained(part),
             },
         };
         let lost = match before {
@@ -80,12 +80,12 @@ impl CacheLedger {
             None => 0,
         };
         self.declared.clear();
-        self.unexplained += u32::from(matches!(step, CacheStep::Unexplained(_)));
+        self.unexplained += u32::from(matches!(status, PrefixStatus::Unexplained(_)));
         match place {
             Some(place) => self.lines[place] = Line { of, mark, is_remembered: false },
             None => self.lines.push(Line { of, mark, is_remembered: false }),
         }
-        CacheEntry { step, kept, lost, has_tools, mark }
+        CacheEntry { status, kept, lost, has_tools, mark }
     }
 
     /// The same model is asked with tools, and now without.
@@ -101,8 +101,8 @@ impl CacheLedger {
 
 /// The mark of a request, how many bytes of the one before it begins with, and from which part on it
 /// does not.
-fn compared(before: Option<PrefixMark>, segments: &[Segment]) -> (PrefixMark, u64, Option<PromptPart>) {
-    let mut mark = PrefixMark::default();
+fn compared(before: Option<PrefixDigest>, segments: &[Segment]) -> (PrefixDigest, u64, Option<PromptPart>) {
+    let mut mark = PrefixDigest::default();
     let mut kept_tools = 0;
     let mut kept_system = 0;
     // After as many messages as the one before had.

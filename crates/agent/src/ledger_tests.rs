@@ -17,16 +17,16 @@ fn model(name: &str, has_tools: bool) -> CacheOf {
     CacheOf { provider: "p".into(), model: name.into(), has_tools }
 }
 
-fn steps(requests: &[(&str, &str)]) -> Vec<(CacheStep, u64, u64)> {
+fn steps(requests: &[(&str, &str)]) -> Vec<(PrefixStatus, u64, u64)> {
     let mut ledger = CacheLedger::default();
     let each = requests.iter().map(|(name, text)| {
         let entry = ledger.enter(model(name, !text.starts_with('|')), &segments(text));
-        (entry.step, entry.kept, entry.lost)
+        (entry.status, entry.kept, entry.lost)
     });
     each.collect()
 }
 
-use CacheStep::{Broken, Extends, First, Unexplained};
+use PrefixStatus::{Broken, Extends, First, Unexplained};
 
 #[test]
 fn a_request_goes_on_from_the_one_before_or_does_not() {
@@ -83,7 +83,7 @@ fn a_declared_change_is_told_with_its_reason_and_once() {
     for reason in CacheBreak::ALL {
         let mut ledger = CacheLedger::default();
         let enter =
-            |ledger: &mut CacheLedger, text: &str| ledger.enter(model("m", true), &segments(text)).step;
+            |ledger: &mut CacheLedger, text: &str| ledger.enter(model("m", true), &segments(text)).status;
         assert_eq!(enter(&mut ledger, "t|s|a"), First);
         ledger.declare(reason);
         assert_eq!(enter(&mut ledger, "t|S|a"), Broken(reason));
@@ -110,7 +110,7 @@ fn what_another_process_sent_counts() {
     ] {
         let mut second = CacheLedger::default();
         second.remember(model("m", true), mark);
-        second.remember(model("m", true), PrefixMark::default());
-        assert_eq!(second.enter(model("m", true), &segments(text)).step, want, "{text}");
+        second.remember(model("m", true), PrefixDigest::default());
+        assert_eq!(second.enter(model("m", true), &segments(text)).status, want, "{text}");
     }
 }

@@ -77,7 +77,7 @@ impl ModelRoute for FallbackRoute {
         self.stops.clone()
     }
 
-    fn gave_up(&self) {
+    fn turn_failed(&self) {
         self.standing(|standing| {
             if standing.at > 0 && self.is_end(standing.at) {
                 standing.stay_until(Instant::now() + REST_AT_THE_END);

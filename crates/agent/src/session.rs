@@ -7,7 +7,7 @@ use crate::recovery::Limits;
 use crate::{CacheLedger, ContextState, RequestLog};
 use hermes_context::Weights;
 use hermes_conversation::{
-    Cost, History, Lease, Mail, OpenTurn, Quirks, SpentCall, Usage, UserMessage, joined,
+    Cost, History, Lease, Mail, OpenTurn, Quirks, SpentCall, Usage, UserMessage, join_mail,
 };
 use hermes_prompt::Additions;
 use hermes_wire::{ApiMode, Encoder};
@@ -35,7 +35,7 @@ impl From<UserInput> for Input {
 impl Input {
     /// Mail as a message of its own.
     pub fn of_mail(mail: Vec<Mail>) -> Self {
-        Self { message: UserMessage::text(joined(&mail)), mail, at: None }
+        Self { message: UserMessage::text(join_mail(&mail)), mail, at: None }
     }
 
     /// Words with what was waiting before them.
@@ -43,7 +43,7 @@ impl Input {
         if mail.is_empty() {
             return message.into();
         }
-        Self { message: message.preceded_by(&joined(&mail)), mail, at: None }
+        Self { message: message.preceded_by(&join_mail(&mail)), mail, at: None }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::{Ports, Session, TurnReport};
 use hermes_conversation::{
-    CacheEntry, CallEnd, Cost, ModelCall, Observed, PromptPart, TurnEvent, TurnId, Usage,
+    CacheEntry, CallEnd, Cost, ModelCall, PromptPart, TraceSpan, TurnEvent, TurnId, Usage,
 };
 use hermes_wire::{EncodedRequest, Fault, ModelProfile, Reply};
 use std::time::{Duration, Instant};
@@ -119,7 +119,7 @@ impl Watch {
             cache,
             partial,
         });
-        ports.transcript.observe(Observed::ModelCall { turn, call });
+        ports.transcript.note_span(TraceSpan::ModelCall { turn, call });
     }
 }
 

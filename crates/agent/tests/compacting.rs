@@ -15,7 +15,9 @@ use hermes_conversation::{
     AssistantMessage, BoxFuture, CallId, Content, EventStream, History, Message, Quirk, Quirks, RawJson,
     SessionId, SummaryBy, ToolCall, ToolMessage, Trigger, TurnEvent, UserMessage, events, repair,
 };
-use hermes_testkit::{Compacting, MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
+use hermes_testkit::{
+    CompactionLock, MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease,
+};
 use hermes_tools::ApprovalMode;
 use hermes_wire::{Failure, Model as _, ModelProfile, SingleModel};
 use std::sync::{Arc, Mutex};
@@ -467,29 +469,29 @@ async fn two_programs_never_compact_at_once() {
     let before = scene.said();
     let none = CancellationToken::new();
     let (ports, _stream) = scene.ports();
-    scene.transcript.set_compacting(Compacting::Elsewhere);
+    scene.transcript.set_compaction_lock(CompactionLock::Elsewhere);
     let done = compact(&mut scene.session, Trigger::Manual, None, &ports, &none).await;
     assert!(matches!(&done, Compacted::Stuck(why) if why.contains("another program")), "{done:?}");
     assert_eq!(scene.said(), before);
     assert!(scene.writer.asked.lock().unwrap().is_empty(), "nobody pays for a summary that is not used");
 
     // The right is kept while a summary is late, and given back whatever comes of it.
-    scene.transcript.set_compacting(Compacting::Nobody);
+    scene.transcript.set_compaction_lock(CompactionLock::Free);
     scene.session.context.keeps_whole = true;
     let looking = async {
         tokio::time::sleep(Duration::from_secs(199)).await;
-        scene.transcript.compacting()
+        scene.transcript.compaction_lock()
     };
     let compacting = compact(&mut scene.session, Trigger::Manual, None, &ports, &none);
     let (done, seen) = tokio::join!(compacting, looking);
     assert!(matches!(done, Compacted::Stuck(_)), "{done:?}");
-    assert_eq!(seen, Compacting::Held(4), "at once, and every minute");
-    assert_eq!(scene.transcript.compacting(), Compacting::Nobody);
+    assert_eq!(seen, CompactionLock::Held(4), "at once, and every minute");
+    assert_eq!(scene.transcript.compaction_lock(), CompactionLock::Free);
 
     *scene.writer.answer.lock().unwrap() = Some(Answer::Text(good_summary(), false));
     let done = compact(&mut scene.session, Trigger::Manual, None, &ports, &none).await;
     assert!(matches!(done, Compacted::Done(_)), "{done:?}");
-    assert_eq!(scene.transcript.compacting(), Compacting::Nobody);
+    assert_eq!(scene.transcript.compaction_lock(), CompactionLock::Free);
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ fn is(event: HookEvent) -> impl Fn(&&(HookPoint, Vec<&'static str>)) -> bool {
 #[tokio::test]
 async fn outside_code_is_asked_about_what_is_on_record_already() {
     let replies = vec![terminal("true"), ReplyScript::text("Done.")];
-    let ran = turn(replies, Box::new(|_| HookVerdict::GoOn), CancellationToken::new()).await;
+    let ran = turn(replies, Box::new(|_| HookVerdict::Continue), CancellationToken::new()).await;
     assert!(ran.report.completed);
     let seen: Vec<_> =
         ran.heard.iter().map(|(point, recorded)| (point.event(), recorded.join(" "))).collect();
@@ -99,7 +99,7 @@ async fn a_blocked_call_is_never_started() {
         HookPoint::BeforeTool { arguments, .. } if arguments.contains("bad") => {
             HookVerdict::Block { reason: "not that".to_owned() }
         }
-        _ => HookVerdict::GoOn,
+        _ => HookVerdict::Continue,
     };
     let both = terminal("touch bad").and_call("terminal", json!({ "command": "touch good" }));
     let ran = turn(vec![both, ReplyScript::text("Done.")], Box::new(answer), CancellationToken::new()).await;
@@ -124,7 +124,7 @@ async fn a_blocked_call_is_never_started() {
 async fn words_of_outside_code_are_stored_with_what_was_said() {
     let answer = |point: &HookPoint| match point {
         HookPoint::BeforeModel { .. } => HookVerdict::Context { text: "It rains.".to_owned() },
-        _ => HookVerdict::GoOn,
+        _ => HookVerdict::Continue,
     };
     let ran = turn(vec![ReplyScript::text("Stay in.")], Box::new(answer), CancellationToken::new()).await;
     let Message::User(said) = &ran.transcript.messages()[0] else { panic!() };
@@ -140,7 +140,7 @@ async fn calls_that_a_stop_came_before_are_told_as_cancelled() {
         if matches!(point, HookPoint::BeforeTool { .. }) {
             stop.cancel();
         }
-        HookVerdict::GoOn
+        HookVerdict::Continue
     };
     let ran = turn(vec![terminal("touch ran")], Box::new(answer), cancel).await;
     assert!(ran.report.interrupted && !ran.folder.path().join("ran").exists());

@@ -7,7 +7,7 @@ mod desk;
 use hermes_agent::recovery::Limits;
 use hermes_agent::{Input, Session, TurnReport, run_turn};
 use hermes_conversation::{
-    EventStream, History, MailMode, Message, Quirks, TurnEvent, UserMessage, events, next_turn,
+    EventStream, History, MailMode, Message, Quirks, TurnEvent, UserMessage, events, mail_for_next_turn,
 };
 use hermes_testkit::{MemoryTranscript, ModelStep, ReplyScript, ScriptedModel, lease};
 use hermes_tools::ApprovalMode;
@@ -71,7 +71,7 @@ impl Bench {
         let cancel = self.cancel.clone();
         let mut reports = vec![self.turn(UserMessage::text("go"), &cancel).await.0];
         loop {
-            let mail = next_turn(self.transcript.mail());
+            let mail = mail_for_next_turn(self.transcript.mail());
             if mail.is_empty() {
                 return reports;
             }

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::launch;
 use crate::term::{self, Style};
 use clap::{Args, Subcommand};
-use hermes_conversation::{CacheStep, Money};
+use hermes_conversation::{Money, PrefixStatus};
 use hermes_runtime::{Prices, list_prices};
 use hermes_store::CacheLedgerEntry;
 use serde_json::{Value, json};
@@ -77,10 +77,10 @@ const BYTES: u64 = 4;
 impl<'a> Request<'a> {
     fn of(entry: &'a CacheLedgerEntry) -> Self {
         let resent = entry.cache.lost / BYTES;
-        let reason = match entry.cache.step {
-            CacheStep::First | CacheStep::Extends => None,
-            CacheStep::Broken(reason) => Some(reason.describe().to_owned()),
-            CacheStep::Unexplained(part) => Some(format!("unexplained: {} changed", part.as_str())),
+        let reason = match entry.cache.status {
+            PrefixStatus::First | PrefixStatus::Extends => None,
+            PrefixStatus::Broken(reason) => Some(reason.describe().to_owned()),
+            PrefixStatus::Unexplained(part) => Some(format!("unexplained: {} changed", part.as_str())),
         };
         let prices = list_prices(&entry.provider, &entry.model).filter(|_| resent > 0);
         Self {
@@ -93,7 +93,7 @@ impl<'a> Request<'a> {
     }
 
     fn is_unexplained(&self) -> bool {
-        matches!(self.entry.cache.step, CacheStep::Unexplained(_))
+        matches!(self.entry.cache.status, PrefixStatus::Unexplained(_))
     }
 
     fn share(&self) -> Option<f64> {
@@ -194,7 +194,7 @@ fn as_json(session: &str, rows: &[Request<'_>], sums: &Sums) -> Value {
             "answered": row.entry.was_answered,
             "tokens_read": row.read.map(|(all, _)| all),
             "tokens_cached": row.read.map(|(_, cached)| cached),
-            "step": row.entry.cache.step,
+            "step": row.entry.cache.status,
             "reason": row.reason,
             "tokens_resent": row.resent,
             "lost_usd": row.lost.map(Money::dollars),
@@ -215,9 +215,9 @@ fn as_json(session: &str, rows: &[Request<'_>], sums: &Sums) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_conversation::{CacheBreak, CacheEntry, PrefixMark, PromptPart, Usage};
+    use hermes_conversation::{CacheBreak, CacheEntry, PrefixDigest, PromptPart, Usage};
 
-    fn entry(step: CacheStep, lost: u64, cached: u64) -> CacheLedgerEntry {
+    fn entry(step: PrefixStatus, lost: u64, cached: u64) -> CacheLedgerEntry {
         CacheLedgerEntry {
             turn: 1,
             at: 0.0,
@@ -225,17 +225,17 @@ mod tests {
             model: "m".into(),
             was_answered: true,
             usage: Some(Usage { input: 100 - cached, cache_read: cached, ..Usage::default() }),
-            cache: CacheEntry { step, kept: 0, lost, has_tools: true, mark: PrefixMark::default() },
+            cache: CacheEntry { status, kept: 0, lost, has_tools: true, mark: PrefixDigest::default() },
         }
     }
 
     #[test]
     fn breaks_are_told_with_their_reasons() {
         let ledger = [
-            entry(CacheStep::First, 0, 0),
-            entry(CacheStep::Extends, 0, 96),
-            entry(CacheStep::Broken(CacheBreak::ModelSwitch), 400, 0),
-            entry(CacheStep::Unexplained(PromptPart::System), 800, 50),
+            entry(PrefixStatus::First, 0, 0),
+            entry(PrefixStatus::Extends, 0, 96),
+            entry(PrefixStatus::Broken(CacheBreak::ModelSwitch), 400, 0),
+            entry(PrefixStatus::Unexplained(PromptPart::System), 800, 50),
         ];
         let rows: Vec<Request<'_>> = ledger.iter().map(Request::of).collect();
         let sums = Sums::of(&rows);

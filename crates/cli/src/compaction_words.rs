@@ -80,7 +80,7 @@ pub(crate) fn meter_lines(meter: &ContextMeter, style: Style) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_conversation::{Kept, Trigger};
+    use hermes_conversation::{KeptCounts, Trigger};
     use hermes_runtime::Weighed;
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
             tokens_after: TokenCount::Estimated(31_400),
             seconds: 3.21,
             cost_usd: None,
-            kept: Kept::default(),
+            kept: KeptCounts::default(),
         };
         for (by, want) in [
             (SummaryBy::Model("m".into()), "96K → ~31K tokens, by m in 3.2 s"),

@@ -1,7 +1,7 @@
 //! The environment of this process, whose secrets commands of the model must not find in `/proc`.
 
 use hermes_config::is_hidden_variable;
-use hermes_runtime::handover::{self, Variable};
+use hermes_runtime::environment_handover::{self, Variable};
 use std::sync::OnceLock;
 
 /// What the first start handed over.
@@ -10,8 +10,8 @@ static HIDDEN: OnceLock<Vec<Variable>> = OnceLock::new();
 /// Closes the process to others, and starts it again without the secrets of its environment if there are
 /// any. Comes before anything is opened or printed.
 pub(crate) fn hide_secrets() {
-    handover::close_to_others();
-    if let Some(handed) = handover::receive() {
+    environment_handover::close_to_others();
+    if let Some(handed) = environment_handover::receive() {
         // Set here and nowhere else.
         let _ = HIDDEN.set(handed);
         return;
@@ -23,12 +23,12 @@ pub(crate) fn hide_secrets() {
         return;
     }
     // Going on is better than not starting: the process is closed to all but root.
-    let error = handover::restart(visible, &hidden);
+    let error = environment_handover::restart(visible, &hidden);
     crate::term::complain(&format!("hermes: secrets stay in the environment of this process: {error}"));
 }
 
 /// The whole environment, as the user set it.
 pub(crate) fn variables() -> impl Iterator<Item = Variable> {
-    let visible = std::env::vars_os().filter(|(name, _)| !handover::is_handover(name));
+    let visible = std::env::vars_os().filter(|(name, _)| !environment_handover::is_handover(name));
     visible.chain(HIDDEN.get().into_iter().flatten().cloned())
 }

@@ -1,7 +1,7 @@
 //! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
 
 use hermes_conversation::{
-    CallId, CompactionReport, Content, HelperNews, MailId, MailMode, Message, Money, SessionId, SummaryBy,
+    CallId, CompactionReport, Content, MailId, MailMode, Message, Money, SessionId, SubagentEvent, SummaryBy,
     TokenCount, ToolCall, TurnEvent, Usage,
 };
 use hermes_runtime::{NotCompacted, StandIn, TurnReport};
@@ -47,7 +47,7 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
         TurnEvent::StepFinished { usage } => {
             json!({ "v": VERSION, "type": "step_finished", "usage": usage.as_ref().map(tokens) })
         }
-        TurnEvent::Helper { call, session, task, news } => helper(call, session, *task, news),
+        TurnEvent::Subagent { call, session, task, event } => subagent(call, session, *task, event),
         TurnEvent::MailAccepted { id, mode, text } => mail("mail_accepted", *id, *mode, text),
         TurnEvent::MailDelivered { id, mode, text } => mail("mail_delivered", *id, *mode, text),
         TurnEvent::Compacted(report) => {
@@ -74,17 +74,17 @@ pub(crate) fn compaction(report: &CompactionReport) -> Value {
             "files": report.kept.files } })
 }
 
-fn helper(call: &CallId, session: &SessionId, task: usize, news: &HelperNews) -> Value {
-    let (kind, more) = match news {
-        HelperNews::Started { goal } => ("helper_started", json!({ "goal": goal })),
-        HelperNews::ToolStarted { name, arguments } => {
+fn subagent(call: &CallId, session: &SessionId, task: usize, event: &SubagentEvent) -> Value {
+    let (kind, more) = match event {
+        SubagentEvent::Started { goal } => ("helper_started", json!({ "goal": goal })),
+        SubagentEvent::ToolStarted { name, arguments } => {
             ("helper_tool_started", json!({ "name": name, "arguments": arguments }))
         }
-        HelperNews::ToolFinished { name, failed, millis } => {
+        SubagentEvent::ToolFinished { name, failed, millis } => {
             ("helper_tool_finished", json!({ "name": name, "failed": failed, "millis": millis }))
         }
-        HelperNews::Status(text) => ("helper_status", json!({ "text": text })),
-        HelperNews::Ended { status, millis } => {
+        SubagentEvent::Status(text) => ("helper_status", json!({ "text": text })),
+        SubagentEvent::Ended { status, millis } => {
             ("helper_finished", json!({ "status": status, "millis": millis }))
         }
     };

@@ -7,7 +7,7 @@ use crate::choices::numbered;
 use crate::compaction_words::compaction_line;
 use crate::term::{Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
-use hermes_conversation::{HelperNews, MailMode, TurnEvent};
+use hermes_conversation::{MailMode, SubagentEvent, TurnEvent};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
@@ -93,7 +93,7 @@ impl Screen {
             TurnEvent::Retracted => {
                 self.line(&format!("{dim}  (interrupted reply, not sent to the model){off}"))
             }
-            TurnEvent::Helper { task, news, .. } => match self.helper(*task, news) {
+            TurnEvent::Subagent { task, event, .. } => match self.subagent(*task, event) {
                 Some(line) => self.line(&line),
                 None => String::new(),
             },
@@ -119,19 +119,19 @@ impl Screen {
     }
 
     /// A line about a session that works for this one.
-    fn helper(&self, task: usize, news: &HelperNews) -> Option<String> {
+    fn subagent(&self, task: usize, event: &SubagentEvent) -> Option<String> {
         let Style { dim, red, off, .. } = self.style;
         let number = task + 1;
-        let line = match news {
-            HelperNews::Started { goal } => format!("begins: {}", one_line(goal, 60)),
-            HelperNews::ToolStarted { name, arguments } => {
+        let line = match event {
+            SubagentEvent::Started { goal } => format!("begins: {}", one_line(goal, 60)),
+            SubagentEvent::ToolStarted { name, arguments } => {
                 let (sign, verb, detail) = tool_line::describe(name, arguments);
                 format!("{sign} {verb} {}", one_line(&detail, 50))
             }
-            HelperNews::ToolFinished { failed: false, .. } => return None,
-            HelperNews::ToolFinished { name, .. } => format!("{red}{} failed", printable(name)),
-            HelperNews::Status(text) => printable(text).into_owned(),
-            HelperNews::Ended { status, millis } => {
+            SubagentEvent::ToolFinished { failed: false, .. } => return None,
+            SubagentEvent::ToolFinished { name, .. } => format!("{red}{} failed", printable(name)),
+            SubagentEvent::Status(text) => printable(text).into_owned(),
+            SubagentEvent::Ended { status, millis } => {
                 format!("{}  {:.1}s", printable(status), *millis as f64 / 1000.0)
             }
         };
@@ -258,9 +258,9 @@ mod tests {
     use super::*;
     use hermes_conversation::CallId;
 
-    fn helper(news: HelperNews) -> TurnEvent {
+    fn subagent(event: SubagentEvent) -> TurnEvent {
         let (call, session) = (CallId::new("c2"), hermes_conversation::SessionId::new("s"));
-        TurnEvent::Helper { call, session, task: 1, news }
+        TurnEvent::Subagent { call, session, task: 1, event }
     }
 
     #[test]
@@ -285,13 +285,13 @@ mod tests {
                 millis: 40,
             },
             TurnEvent::Status("HTTP 503; trying again in 2.0 s".into()),
-            helper(HelperNews::Started { goal: "look\naround".into() }),
-            helper(HelperNews::ToolStarted {
+            subagent(SubagentEvent::Started { goal: "look\naround".into() }),
+            subagent(SubagentEvent::ToolStarted {
                 name: "read_file".into(),
                 arguments: r#"{"path":"a.rs"}"#.into(),
             }),
-            helper(HelperNews::ToolFinished { name: "read_file".into(), failed: false, millis: 3 }),
-            helper(HelperNews::Ended { status: "completed".into(), millis: 1200 }),
+            subagent(SubagentEvent::ToolFinished { name: "read_file".into(), failed: false, millis: 3 }),
+            subagent(SubagentEvent::Ended { status: "completed".into(), millis: 1200 }),
             TurnEvent::Text("Done.\n".into()),
         ];
         let mut shown: String = events.iter().map(|event| screen.event(event)).collect();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{json_events, term};
 use hermes_conversation::{
-    CallId, CompactionReport, Kept, MailId, SessionId, SummaryBy, TokenCount, Trigger, Usage,
+    CallId, CompactionReport, KeptCounts, MailId, SessionId, SummaryBy, TokenCount, Trigger, Usage,
 };
 
 /// A title change, a screen wipe, a style of ours, C1 controls, DEL, a carriage return, an override of direction.
@@ -21,18 +21,18 @@ fn compacted(by: SummaryBy, text: &str) -> TurnEvent {
         tokens_after: TokenCount::Estimated(3),
         seconds: 1.0,
         cost_usd: None,
-        kept: Kept::default(),
+        kept: KeptCounts::default(),
     }))
 }
 
-fn helper_news(text: &str) -> Vec<HelperNews> {
+fn subagent_events(text: &str) -> Vec<SubagentEvent> {
     let text = || text.to_owned();
     vec![
-        HelperNews::Started { goal: text() },
-        HelperNews::ToolStarted { name: text(), arguments: text() },
-        HelperNews::ToolFinished { name: text(), failed: true, millis: 1 },
-        HelperNews::Status(text()),
-        HelperNews::Ended { status: text(), millis: 1 },
+        SubagentEvent::Started { goal: text() },
+        SubagentEvent::ToolStarted { name: text(), arguments: text() },
+        SubagentEvent::ToolFinished { name: text(), failed: true, millis: 1 },
+        SubagentEvent::Status(text()),
+        SubagentEvent::Ended { status: text(), millis: 1 },
     ]
 }
 
@@ -57,9 +57,9 @@ fn events(text: &str) -> Vec<TurnEvent> {
         compacted(SummaryBy::Model(owned()), text),
         compacted(SummaryBy::Fallback { why: owned() }, text),
     ];
-    for news in helper_news(text) {
+    for event in subagent_events(text) {
         let session = SessionId::new(text);
-        all.push(TurnEvent::Helper { call: id.clone(), session, task: 0, news });
+        all.push(TurnEvent::Subagent { call: id.clone(), session, task: 0, event });
     }
     let keys =
         ["command", "path", "pattern", "goal", "question", "category", "name", "action", "query", "target"];
@@ -93,7 +93,7 @@ fn is_covered(event: &TurnEvent) {
         | TurnEvent::ClarifyAsked { .. }
         | TurnEvent::HookAsked { .. }
         | TurnEvent::StepFinished { .. }
-        | TurnEvent::Helper { .. }
+        | TurnEvent::Subagent { .. }
         | TurnEvent::MailAccepted { .. }
         | TurnEvent::MailDelivered { .. }
         | TurnEvent::Compacted(_)

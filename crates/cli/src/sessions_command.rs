@@ -20,7 +20,7 @@ use crate::args::{ChatArgs, Common, FilesCommand, SessionsCommand, SessionsForma
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, one_line, printable};
 use crate::{launch, tool_line};
-use hermes_conversation::{Content, Message, SessionId, shown_result};
+use hermes_conversation::{Content, Message, SessionId, display_result};
 use hermes_store::{
     Archived, ExportFilter, ExportFormat, Include, ListFilter, SessionDb, SessionSummary, StoredSession,
 };
@@ -216,7 +216,7 @@ fn print_session(stored: &StoredSession, stopped: &BTreeMap<usize, String>) {
 fn message_text(message: &Message, style: Style) -> String {
     let Style { dim, bold, off, .. } = style;
     match message {
-        Message::User(user) => format!("\n{bold}you:{off} {}\n", printable(&user.content.shown())),
+        Message::User(user) => format!("\n{bold}you:{off} {}\n", printable(&user.content.display_text())),
         Message::Assistant(assistant) => {
             let mut text = String::new();
             if !assistant.text.is_empty() {
@@ -230,8 +230,8 @@ fn message_text(message: &Message, style: Style) -> String {
         }
         Message::Tool(result) => {
             let shown = match &result.content {
-                Content::Text(text) => shown_result(text),
-                parts @ Content::Parts(_) => parts.shown(),
+                Content::Text(text) => display_result(text),
+                parts @ Content::Parts(_) => parts.display_text(),
             };
             format!("{dim}  ┊   → {}{off}\n", one_line(&shown, 100))
         }

@@ -7,7 +7,7 @@ mod process;
 mod pty;
 
 use hermes_conversation::Usage;
-use hermes_scripted::Listening;
+use hermes_scripted::Listener;
 use hermes_scripted::http::{Connection, whole};
 use hermes_testkit::{FakeProvider, Random, ReplyScript, TempHome};
 use process::{code, custom_model, finished, hermes, json_of, run, stderr, stdout};
@@ -197,7 +197,7 @@ async fn a_server_of_ones_own_is_asked_for_the_window() {
             }
         }
     };
-    let (home, server) = (TempHome::new(), Listening::start(serve).await.unwrap());
+    let (home, server) = (TempHome::new(), Listener::start(serve).await.unwrap());
     let model = custom_model(&server.base_url());
     home.write_config(&model.replace("  default: m\n", "  default: llama-3\n"));
     run(home.path(), &["-z", "something short"]).await;

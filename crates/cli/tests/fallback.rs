@@ -68,7 +68,7 @@ impl World {
 
 /// The keys that a provider was sent.
 fn keys(provider: &FakeProvider) -> Vec<String> {
-    let key = |name: &str, request: &hermes_testkit::Recorded| request.header(name).map(str::to_owned);
+    let key = |name: &str, request: &hermes_testkit::RecordedRequest| request.header(name).map(str::to_owned);
     let mut all: Vec<_> = provider
         .requests()
         .iter()

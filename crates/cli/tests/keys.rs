@@ -5,7 +5,7 @@
 
 mod process;
 
-use hermes_scripted::Listening;
+use hermes_scripted::Listener;
 use hermes_scripted::http::{Connection, whole};
 use hermes_testkit::TempHome;
 use process::{stderr, stdout};
@@ -30,7 +30,7 @@ const STORED: [(&str, &str); 2] =
 
 /// A server that remembers every byte of every head it is sent, and repeats it in its refusals.
 struct Witness {
-    listening: Listening,
+    listening: Listener,
     heard: Arc<Mutex<Vec<String>>>,
 }
 
@@ -40,7 +40,7 @@ impl Witness {
         let heard = Arc::<Mutex<Vec<String>>>::default();
         let into = heard.clone();
         let serve = move |connection| listen(connection, into.clone(), redirects_to.clone());
-        Self { listening: Listening::start(serve).await.unwrap(), heard }
+        Self { listening: Listener::start(serve).await.unwrap(), heard }
     }
 
     fn url(&self) -> String {

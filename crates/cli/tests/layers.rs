@@ -125,7 +125,7 @@ async fn the_ledger_tells_what_broke_the_cache_and_why() {
         report["requests"].as_array().unwrap().iter().map(|request| &request["reason"]).collect();
     assert_eq!(
         reasons,
-        [&Value::Null, &Value::Null, &"other tools are on offer".into(), &"the model was changed".into()]
+        [&Value::Null, &Value::Null, &"the set of tools changed".into(), &"the model was changed".into()]
     );
     assert_eq!((&report["breaks"], &report["unexplained"]), (&2.into(), &0.into()));
     let out = run(scene.home.path(), &["cache", "report"]).await;

@@ -5,7 +5,7 @@
 mod process;
 
 use hermes_scripted::http::{Connection, Request, whole};
-use hermes_scripted::{Listening, Rendering, ReplyScript, json_body};
+use hermes_scripted::{Listener, Rendering, ReplyScript, json_body};
 use hermes_testkit::TempHome;
 use process::{code, custom_model, exported, json_of, run, stderr, stdout};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ type Answer = Arc<dyn Fn(&Value) -> String + Send + Sync>;
 
 /// A llama.cpp server with a window, which refuses what does not fit into it.
 struct Server {
-    listening: Listening,
+    listening: Listener,
     window: u64,
     seen: Arc<Mutex<Vec<Request>>>,
 }
@@ -25,7 +25,7 @@ impl Server {
         let seen: Arc<Mutex<Vec<Request>>> = Arc::default();
         let (into, answer): (_, Answer) = (seen.clone(), Arc::new(answer));
         let serve = move |connection| serve(connection, window, answer.clone(), into.clone());
-        Self { listening: Listening::start(serve).await.unwrap(), window, seen }
+        Self { listening: Listener::start(serve).await.unwrap(), window, seen }
     }
 
     /// A home whose settings lead here.

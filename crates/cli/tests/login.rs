@@ -4,7 +4,7 @@
 
 mod process;
 
-use hermes_scripted::Listening;
+use hermes_scripted::Listener;
 use hermes_scripted::http::{Connection, Request, whole};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
 use process::{finished, hermes, stderr, stdout};
@@ -18,7 +18,7 @@ const REFRESH: &str = "refresh-token-0123456789";
 
 /// A server that answers a path with a list of answers, the last one for ever.
 struct Portal {
-    listening: Listening,
+    listening: Listener,
     seen: Arc<Mutex<Vec<Request>>>,
 }
 
@@ -26,7 +26,7 @@ impl Portal {
     async fn start(answers: Vec<(&'static str, Vec<(u16, Value)>)>) -> Self {
         let seen = Arc::<Mutex<Vec<Request>>>::default();
         let (kept, answers) = (seen.clone(), Arc::new(Mutex::new(answers)));
-        let listening = Listening::start(move |mut connection: Connection| {
+        let listening = Listener::start(move |mut connection: Connection| {
             let (kept, answers) = (kept.clone(), answers.clone());
             async move {
                 while let Ok(Some(request)) = connection.next_request().await {
@@ -111,8 +111,9 @@ fn tokens(access: &str, life: u64) -> (u16, Value) {
 }
 
 fn sent(provider: &FakeProvider) -> Vec<String> {
-    let key =
-        |request: &hermes_testkit::Recorded| request.header("authorization").unwrap_or_default().to_owned();
+    let key = |request: &hermes_testkit::RecordedRequest| {
+        request.header("authorization").unwrap_or_default().to_owned()
+    };
     provider.requests().iter().map(key).collect()
 }
 

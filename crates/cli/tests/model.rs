@@ -5,7 +5,7 @@
 mod process;
 mod pty;
 
-use hermes_scripted::Listening;
+use hermes_scripted::Listener;
 use hermes_scripted::http::{Connection, whole};
 use hermes_testkit::TempHome;
 use pty::Terminal;
@@ -29,7 +29,7 @@ fn parsed(out: &Output) -> Value {
 }
 
 /// A server with two models and an Ollama's manners.
-async fn server() -> Listening {
+async fn server() -> Listener {
     let serve = |mut connection: Connection| async move {
         while let Ok(Some(request)) = connection.next_request().await {
             let (status, body) = match request.path.as_str() {
@@ -49,7 +49,7 @@ async fn server() -> Listening {
             }
         }
     };
-    Listening::start(serve).await.unwrap()
+    Listener::start(serve).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

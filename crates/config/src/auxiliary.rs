@@ -86,7 +86,7 @@ impl Config {
                 self.wrong(&format!("{key}.reasoning_effort"), &word.into(), "one of none to ultra")
             })?),
         };
-        let seconds = reader.number("timeout")?.unwrap_or(task.seconds()).max(task.least_seconds());
+        let seconds = reader.number("timeout")?.unwrap_or(task.default_seconds()).max(task.min_seconds());
         let (chain, warnings) = self.chain(&key, fields);
         let is_enabled = match fields.get("enabled") {
             None | Some(Value::Null) => true,

@@ -143,7 +143,7 @@ impl HookEntries {
                 return Matcher::Everything;
             }
         };
-        if !event.is_about_a_tool() {
+        if !event.is_tool_event() {
             self.warn(&key, "means nothing at this event, which is about no tool");
             return Matcher::Everything;
         }

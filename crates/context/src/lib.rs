@@ -28,7 +28,7 @@ pub use summarise::{NoSummaries, Summarise, Summary, SummaryFailure, SummaryFail
 pub use view::{Keep, Last, Past, View, Window, request_size};
 pub use weights::{IMAGE_TOKENS, Weight, Weights, weigh};
 
-use hermes_conversation::{Kept, Message, NewNode, SummaryBy};
+use hermes_conversation::{KeptCounts, Message, NewNode, SummaryBy};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ pub struct Assembled {
     pub tail: usize,
     pub nodes: Vec<NewNode>,
     pub by: SummaryBy,
-    pub kept: Kept,
+    pub kept: KeptCounts,
     /// The whole request after, in tokens.
     pub after: hermes_conversation::TokenCount,
 }

@@ -38,7 +38,7 @@ fn part(value: &Value) -> Part {
 
 /// The words of a content; what is not words is named.
 pub(crate) fn words(content: &Content) -> Cow<'_, str> {
-    content.words()
+    content.plain_text()
 }
 
 /// Whether there is an image in it.

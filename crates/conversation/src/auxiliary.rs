@@ -1,11 +1,11 @@
-//! Small jobs beside the conversation, for which a second model may be asked.
+//! Auxiliary tasks: model calls outside of the conversation, for which a second model may be configured.
 
 use crate::{BoxFuture, Message, SessionId};
 
-/// The jobs, their names in settings and in the ledger, and how many seconds each may take.
+/// The tasks, their names in settings and in the usage records, and their default timeouts in seconds.
 macro_rules! tasks {
     ($($(#[$doc:meta])* $task:ident $name:literal $seconds:literal,)*) => {
-        /// What a second model is asked for.
+        /// A task of the auxiliary model.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum AuxTask {
             $($(#[$doc])* $task,)*
@@ -14,15 +14,15 @@ macro_rules! tasks {
         impl AuxTask {
             pub const ALL: &[Self] = &[$(Self::$task,)*];
 
-            /// The name in settings and in the ledger.
+            /// The name in settings and in the usage records.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$task => $name,)*
                 }
             }
 
-            /// How long one answer may take unless the settings say otherwise.
-            pub fn seconds(self) -> u64 {
+            /// The default timeout of one model call.
+            pub fn default_seconds(self) -> u64 {
                 match self {
                     $(Self::$task => $seconds,)*
                 }
@@ -32,12 +32,11 @@ macro_rules! tasks {
 }
 
 tasks! {
-    /// Describing images to a model that sees none.
+    /// Describes images to a model without image input.
     Vision "vision" 120,
-    /// Condensing a web page.
+    /// Condenses a web page.
     WebExtract "web_extract" 360,
-    /// Summing up the older part of a conversation. A summary given up too early costs more than
-    /// one waited for.
+    /// Writes the summary of a compaction. A summary that is aborted too early costs more than a slow one.
     Compression "compression" 300,
     Approval "approval" 30,
     SkillsHub "skills_hub" 30,
@@ -61,8 +60,8 @@ impl AuxTask {
         Self::ALL.iter().copied().find(|task| task.as_str() == name)
     }
 
-    /// Less time than this is never enough, whatever the settings say.
-    pub fn least_seconds(self) -> u64 {
+    /// The minimum timeout; lower settings are raised to it.
+    pub fn min_seconds(self) -> u64 {
         match self {
             Self::Compression => 300,
             _ => 1,
@@ -70,20 +69,20 @@ impl AuxTask {
     }
 }
 
-/// One question without tools.
+/// One auxiliary model call, without tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuxRequest {
     pub task: AuxTask,
-    /// Whose budget pays.
+    /// The session whose budget pays for it.
     pub session: Option<SessionId>,
     pub system: String,
     pub messages: Vec<Message>,
     pub max_output_tokens: u64,
 }
 
-/// A second model for small jobs.
+/// The auxiliary model, with its fallbacks.
 pub trait AuxModel: Send + Sync {
-    /// Asks until somebody answers or nobody is left. The error is a sentence for a person.
-    /// Dropping the future abandons the question.
+    /// Calls the configured models in turn until one replies. The error is a message for the user.
+    /// Dropping the future cancels the call.
     fn ask(&self, request: AuxRequest) -> BoxFuture<'_, Result<String, String>>;
 }

@@ -1,25 +1,26 @@
-//! Whether a request goes on from the one before. What a provider has kept of a prompt is used again only
-//! as far as the next one begins with the same bytes.
+//! Prompt prefix tracking: the comparison of each request with the one before it.
+//!
+//! A provider's prompt cache is hit only as far as a request begins with the same bytes as an earlier one.
 
 use serde::{Deserialize, Serialize};
 
-/// A change to what was already sent that somebody meant. Code that makes one declares it.
+/// The reason for an intended change of the prompt prefix. Code that changes the prefix declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheBreak {
-    /// Another model answers from now on, with a prompt of its own.
+    /// Another model is used from now on, with its own prompt cache.
     ModelSwitch,
-    /// Other tools are on offer.
+    /// The set of tools changed.
     ToolSet,
-    /// Words that the settings add to every prompt were changed between two runs.
+    /// Settings that are part of the system prompt were changed between two runs.
     Settings,
-    /// A summary took the place of older messages.
+    /// A compaction replaced older messages by a summary.
     Compaction,
-    /// The memory was read again because somebody wanted that.
+    /// The user reloaded the memory.
     MemoryReload,
-    /// The endpoint refused something that is left out from now on.
+    /// The endpoint rejected a part of the request, which is omitted from now on ([`Quirk`](crate::Quirk)).
     Learned,
-    /// A last answer is asked for in words, without tools.
+    /// The final model call of a turn without tools.
     WithoutTools,
 }
 
@@ -34,21 +35,21 @@ impl CacheBreak {
         Self::WithoutTools,
     ];
 
-    /// For people.
+    /// The reason as shown to the user.
     pub fn describe(self) -> &'static str {
         match self {
             Self::ModelSwitch => "the model was changed",
-            Self::ToolSet => "other tools are on offer",
-            Self::Settings => "settings of the prompt were changed",
+            Self::ToolSet => "the set of tools changed",
+            Self::Settings => "settings of the system prompt were changed",
             Self::Compaction => "older messages were summarised",
-            Self::MemoryReload => "the memory was read again",
-            Self::Learned => "the endpoint refused something that is left out now",
-            Self::WithoutTools => "a last answer was asked for without tools",
+            Self::MemoryReload => "the memory was reloaded",
+            Self::Learned => "the endpoint rejected a part of the request, which is now omitted",
+            Self::WithoutTools => "the final model call of the turn had no tools",
         }
     }
 }
 
-/// A part of a prompt, as a provider's cache sees it.
+/// A part of a prompt, in the order of a provider's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptPart {
@@ -67,41 +68,43 @@ impl PromptPart {
     }
 }
 
-/// How a request relates to the one before it at the same model.
+/// The relation of a request's prompt to that of the request before it to the same model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CacheStep {
-    /// There was none.
+pub enum PrefixStatus {
+    /// There is no request before it.
     First,
-    /// It begins with all of the one before.
+    /// It begins with the whole prompt of the one before.
     Extends,
-    /// It does not, for a reason.
+    /// The prefix changed for a declared reason.
     Broken(CacheBreak),
-    /// It does not, and nobody knows why: from this part on.
+    /// The prefix changed unexpectedly, from this part on.
     Unexplained(PromptPart),
 }
 
-/// What is remembered of a request in order to compare the next one with it.
+/// Hashes and sizes of a request's prompt, for comparison with the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct PrefixMark {
+pub struct PrefixDigest {
     pub tools: u64,
     pub system: u64,
-    /// How many messages it had, and one number for all of them.
+    /// The number of messages.
     pub count: u64,
+    /// One hash over all messages.
     pub messages: u64,
-    /// Bytes of its prompt.
+    /// Bytes of the prompt.
     pub bytes: u64,
 }
 
-/// The entry of one request in the ledger.
+/// The prompt-cache entry of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheEntry {
-    pub step: CacheStep,
-    /// Bytes of the one before that this one has sent again unchanged, in their place.
+    #[serde(rename = "step")]
+    pub status: PrefixStatus,
+    /// Bytes of the previous prompt that this request repeats unchanged, as its prefix.
     pub kept: u64,
-    /// Bytes of the one before that had to be sent as new.
+    /// Bytes of the previous prompt that are not part of the prefix any more.
     pub lost: u64,
-    /// Tools are on offer.
+    /// The request offers tools.
     pub has_tools: bool,
-    pub mark: PrefixMark,
+    pub mark: PrefixDigest,
 }

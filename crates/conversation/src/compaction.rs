@@ -1,78 +1,79 @@
-//! What takes the place of older messages when a conversation outgrows its model's window.
+//! Compaction: replacing older messages by a summary when a conversation outgrows the context window.
 //!
-//! Nothing is removed from the record: a compaction opens a new *epoch*, whose messages are a view of what
-//! was said. Messages that somebody said are *originals*; those that a compaction wrote, summaries and
-//! copies of kept messages alike, are not. A [`Node`] remembers which originals a summary stands for.
+//! Nothing is removed from the record: a compaction opens a new *epoch*, whose messages are sent instead of the
+//! recorded ones. Messages of the user, the model and tools are *originals*; messages that a compaction wrote,
+//! summaries and copies of kept messages alike, are not. A [`Node`] lists the originals of a summary.
 
 use crate::{Message, MessageId, TokenCount};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A new epoch, to be recorded at once or not at all.
+/// A new epoch, recorded in one transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compaction {
-    /// What the model is sent from now on, in order.
+    /// The messages to send from now on, in order.
     pub messages: Vec<Arc<Message>>,
-    /// How many of them, at the end, are as they were.
+    /// The number of messages at the end that are unchanged.
     pub tail: usize,
-    /// At most one leaf, for the originals that no leaf stands for yet and that are not in the tail; then
-    /// parents of older nodes.
+    /// At most one leaf, for the originals outside the tail that no leaf covers yet; then parents of older nodes.
     pub nodes: Vec<NewNode>,
     pub report: CompactionReport,
 }
 
-/// A summary to be remembered. Numbers go on from the session's last one, in order.
+/// A summary to record. It gets the next number of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNode {
-    /// The numbers of the nodes it sums up; none for a leaf, which sums up originals.
+    /// The numbers of the nodes that it summarises; empty for a leaf, which summarises originals.
     pub children: Vec<u32>,
     pub text: String,
 }
 
-/// A summary, and what it stands for.
+/// A recorded summary and the messages that it covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// Within its session, from 1.
+    /// The number within the session, from 1.
     pub number: u32,
     /// 0 for a leaf.
     pub level: u32,
     pub children: Vec<u32>,
-    /// The first and the last original, and how many there are from one to the other.
+    /// The first original that it covers.
     pub first: MessageId,
+    /// The last original that it covers.
     pub last: MessageId,
+    /// The number of originals from `first` to `last`.
     pub messages: u64,
     pub text: String,
 }
 
-/// What led to a compaction.
+/// The trigger of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// A turn begins.
+    /// The start of a turn.
     Preflight,
-    /// Between two calls of a turn.
+    /// Between two model calls of a turn.
     Loop,
-    /// The provider refused a request as too long.
+    /// The provider rejected a request as too long.
     Overflow,
-    /// A person asked for it.
+    /// A request of the user.
     Manual,
-    /// A front end looks after sessions that nobody watches.
+    /// Maintenance of idle sessions by a front end.
     Hygiene,
 }
 
-/// Who wrote the summary.
+/// The source of a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryBy {
-    /// A model, by its name.
+    /// The model with this name.
     Model(String),
-    /// Nobody: excerpts, because no model was asked.
+    /// Excerpts, because no model is configured for summaries.
     Excerpts,
-    /// Excerpts, because what a model was asked for did not come or was no good.
+    /// Excerpts, because the model failed or its summary was unusable.
     Fallback { why: String },
 }
 
-/// One line of the record per compaction.
+/// The result of a compaction, as recorded and shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompactionReport {
     pub engine: String,
@@ -83,15 +84,15 @@ pub struct CompactionReport {
     pub tokens_before: TokenCount,
     pub tokens_after: TokenCount,
     pub seconds: f64,
-    /// What the summary cost in dollars, where that is known.
+    /// The cost of the summary in dollars, if known.
     pub cost_usd: Option<f64>,
-    pub kept: Kept,
+    pub kept: KeptCounts,
 }
 
-/// What a compaction took care not to lose.
+/// The number of items that a compaction kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Kept {
-    /// Messages at the end that are as they were.
+pub struct KeptCounts {
+    /// Unchanged messages at the end.
     pub tail: u64,
     pub pins: u64,
     pub todos: u64,

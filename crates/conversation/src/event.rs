@@ -1,27 +1,27 @@
-//! News of a turn, on its way up to whoever shows it.
+//! The events of a turn and the channel that carries them to a front end.
 //!
-//! The channel is bounded. Text that arrives faster than it is shown is joined into larger
-//! pieces; every other event is delivered, and its sender waits if it must.
+//! The channel is bounded. Unread text is joined into larger pieces; every other event is delivered, and its
+//! sender waits while the channel is full.
 
 use crate::{CallId, CompactionReport, MailId, MailMode, SessionId, Usage};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// Something that happened in a turn.
+/// An event of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnEvent {
     /// The user's message is on disk.
     Accepted,
     Text(String),
     Reasoning(String),
-    /// What was streamed since the last finished step does not count; it is being asked again.
+    /// The text streamed since the last [`TurnEvent::StepFinished`] is void: the model call is repeated.
     Retracted,
-    /// A model was asked and has said nothing yet that is not reasoning, or has now.
+    /// A model call is running and has produced no text and no tool call yet (`active`), or has now.
     Thinking {
         active: bool,
     },
-    /// The model began to write a call of this tool.
+    /// The model started to write a call of this tool.
     ToolPreparing {
         name: String,
     },
@@ -37,62 +37,62 @@ pub enum TurnEvent {
         failed: bool,
         millis: u64,
     },
-    /// A person is about to be asked whether a call may run.
+    /// The user is about to be asked to approve a tool call.
     ApprovalAsked {
         id: CallId,
         what: String,
         cwd: String,
     },
-    /// The model has a question to the person; where nobody can be asked, it is told so.
+    /// The model asks the user a question. If no user is available, the tool result says so.
     ClarifyAsked {
-        /// The call that asks.
+        /// The tool call that asks.
         id: CallId,
         question: String,
         choices: Vec<String>,
     },
-    /// A person is about to be asked whether a hook may run, from now on.
+    /// The user is about to be asked to approve a hook.
     HookAsked {
-        /// Where it stands in the settings.
+        /// Its key in the settings.
         key: String,
         event: String,
         command: String,
-        /// It was approved, and its script was changed since.
+        /// The script was approved before and has changed since.
         is_changed: bool,
     },
-    /// A model call was answered in full.
+    /// A model call has its complete reply.
     StepFinished {
         usage: Option<Usage>,
     },
-    /// News of a session that works on a part of the task.
-    Helper {
-        /// The call that it works for.
+    /// Progress of a sub-agent.
+    Subagent {
+        /// The `delegate_task` call that started it.
         call: CallId,
         session: SessionId,
-        /// Which of the call's tasks it works on, from 0.
+        /// Index of its task in that call, from 0.
         task: usize,
-        news: HelperNews,
+        event: SubagentEvent,
     },
-    /// Something was said to the session while it was busy, and is on disk.
+    /// A message to the busy session is recorded in its mailbox.
     MailAccepted {
         id: MailId,
         mode: MailMode,
         text: String,
     },
-    /// It is in the conversation now.
+    /// A queued message has joined the conversation.
     MailDelivered {
         id: MailId,
         mode: MailMode,
         text: String,
     },
-    /// A summary has taken the place of older messages.
+    /// A compaction replaced older messages by a summary.
     Compacted(Box<CompactionReport>),
-    /// Something a person may want to know: a wait, a retry, a notice.
+    /// A status line for the user: a wait, a retry, a notice.
     Status(String),
 }
 
-/// What a session that works for another one is at.
+/// Progress of a sub-agent, as its parent session reports it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum HelperNews {
+pub enum SubagentEvent {
     Started {
         goal: String,
     },
@@ -105,7 +105,7 @@ pub enum HelperNews {
         failed: bool,
         millis: u64,
     },
-    /// Something a person may want to know.
+    /// A status line for the user.
     Status(String),
     Ended {
         status: String,
@@ -113,20 +113,20 @@ pub enum HelperNews {
     },
 }
 
-/// An event as it is sent: text in the pieces in which it came.
+/// A borrowed event at the moment of sending: text in the pieces in which it arrived.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Sent<'a> {
+pub enum EventRef<'a> {
     Text(&'a str),
     Reasoning(&'a str),
     State(&'a TurnEvent),
 }
 
-/// Sees every event at the moment it is sent, whether or not anybody reads it.
+/// Receives every event at the moment of sending, also when there is no reader.
 pub trait EventWatch: Send + Sync {
-    fn sent(&self, event: Sent<'_>);
+    fn sent(&self, event: EventRef<'_>);
 }
 
-/// How many events that are not text may wait before the sender does.
+/// Unread events other than text before the sender has to wait.
 const CAPACITY: usize = 256;
 
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ struct Queue {
     events: VecDeque<TurnEvent>,
     sender_gone: bool,
     receiver_gone: bool,
-    /// The receiver has no use for text.
+    /// The receiver wants no text.
     skips_text: bool,
 }
 
@@ -142,7 +142,7 @@ struct Queue {
 struct Shared {
     queue: Mutex<Queue>,
     arrived: Notify,
-    room: Notify,
+    freed: Notify,
 }
 
 impl Shared {
@@ -153,7 +153,7 @@ impl Shared {
     async fn send(&self, event: TurnEvent) {
         let mut event = Some(event);
         loop {
-            let room = self.room.notified();
+            let freed = self.freed.notified();
             let sent = self.with(|queue| {
                 if queue.receiver_gone {
                     return true;
@@ -168,7 +168,7 @@ impl Shared {
                 self.arrived.notify_one();
                 return;
             }
-            room.await;
+            freed.await;
         }
     }
 }
@@ -206,7 +206,7 @@ impl std::fmt::Debug for Target {
 /// The sending half. Dropping it ends the stream.
 pub struct EventSink(Target, Option<Arc<dyn EventWatch>>);
 
-/// A way to send beside the sink. It does not keep the stream open.
+/// A second sender for the same channel. It does not keep the stream open.
 #[derive(Debug, Clone)]
 pub struct EventRelay(Target);
 
@@ -214,7 +214,7 @@ pub struct EventRelay(Target);
 #[derive(Debug)]
 pub struct EventStream(Arc<Shared>);
 
-/// A channel for the events of one turn.
+/// Creates a channel for the events of one turn.
 pub fn events() -> (EventSink, EventStream) {
     let shared = Arc::new(Shared::default());
     (EventSink(Target::Channel(shared.clone()), None), EventStream(shared))
@@ -227,7 +227,7 @@ impl std::fmt::Debug for EventSink {
 }
 
 impl EventRelay {
-    /// Hands on a state event, waiting for room if the receiver is far behind.
+    /// Sends a state event; waits while the channel is full.
     pub async fn send(&self, event: TurnEvent) {
         self.0.send(event).await;
     }
@@ -239,26 +239,26 @@ impl EventSink {
         Self(Target::Outlet(outlet), None)
     }
 
-    /// A way for others to send events of this turn. Whoever watches the channel does not see these.
+    /// A second sender for events of this turn. An [`EventWatch`] does not receive its events.
     pub fn relay(&self) -> EventRelay {
         EventRelay(self.0.clone())
     }
 
-    /// The same channel, with somebody who sees what goes into it.
+    /// The same channel with a watch that receives every event.
     pub fn watched_by(mut self, watch: Arc<dyn EventWatch>) -> Self {
         self.1 = Some(watch);
         self
     }
 
-    fn show(&self, event: Sent<'_>) {
+    fn notify_watch(&self, event: EventRef<'_>) {
         if let Some(watch) = &self.1 {
             watch.sent(event);
         }
     }
 
-    /// Hands on a piece of text without waiting; it joins the newest piece that is still unread.
+    /// Sends a piece of text without waiting; it is appended to the newest unread piece.
     pub fn text(&self, piece: &str) {
-        self.show(Sent::Text(piece));
+        self.notify_watch(EventRef::Text(piece));
         self.join(
             piece,
             |event| match event {
@@ -271,7 +271,7 @@ impl EventSink {
 
     /// As [`text`](Self::text), for reasoning.
     pub fn reasoning(&self, piece: &str) {
-        self.show(Sent::Reasoning(piece));
+        self.notify_watch(EventRef::Reasoning(piece));
         self.join(
             piece,
             |event| match event {
@@ -308,9 +308,9 @@ impl EventSink {
         }
     }
 
-    /// Hands on a state event, waiting for room if the receiver is far behind.
+    /// Sends a state event; waits while the channel is full.
     pub async fn send(&self, event: TurnEvent) {
-        self.show(Sent::State(&event));
+        self.notify_watch(EventRef::State(&event));
         self.0.send(event).await;
     }
 }
@@ -325,27 +325,27 @@ impl Drop for EventSink {
 }
 
 impl EventStream {
-    /// From now on only state events arrive.
+    /// Drops text events from now on.
     pub fn skip_text(&self) {
         self.0.with(|queue| queue.skips_text = true);
     }
 
-    /// The next event if one is there already.
+    /// The next event, if one is waiting.
     pub fn try_next(&mut self) -> Option<TurnEvent> {
         let event = self.0.with(|queue| queue.events.pop_front());
         if event.is_some() {
-            self.0.room.notify_one();
+            self.0.freed.notify_one();
         }
         event
     }
 
-    /// The next event, or `None` when the turn is over and everything was read.
+    /// The next event, or `None` when the turn has ended and all events were read.
     pub async fn next(&mut self) -> Option<TurnEvent> {
         loop {
             let arrived = self.0.arrived.notified();
             let (event, over) = self.0.with(|queue| (queue.events.pop_front(), queue.sender_gone));
             if event.is_some() {
-                self.0.room.notify_one();
+                self.0.freed.notify_one();
                 return event;
             }
             if over {
@@ -362,8 +362,8 @@ impl Drop for EventStream {
             queue.receiver_gone = true;
             queue.events.clear();
         });
-        self.0.room.notify_waiters();
-        self.0.room.notify_one();
+        self.0.freed.notify_waiters();
+        self.0.freed.notify_one();
     }
 }
 
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_channel_waits_and_loses_nothing() {
+    async fn full_channel_makes_sender_wait_and_loses_nothing() {
         let (sink, mut stream) = events();
         let sender = tokio::spawn(async move {
             for number in 0..CAPACITY * 3 {
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn sending_to_nobody_does_not_wait() {
+    async fn send_without_receiver_does_not_wait() {
         let (sink, stream) = events();
         drop(stream);
         for _ in 0..CAPACITY * 2 {

@@ -1,4 +1,4 @@
-//! The messages of a session, in order.
+//! The message history of a session.
 
 use crate::repair::merged_users;
 use crate::{Message, UserMessage, repair};
@@ -6,21 +6,20 @@ use std::sync::Arc;
 
 /// An append-only list of messages that a provider would accept.
 ///
-/// The list and its messages are shared, so that a request over a long history costs nothing to
-/// make and an encoder can recognise what it has already written.
+/// The list and its messages are shared: building a request does not copy the history, and an encoder
+/// recognises messages that it has already encoded.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     messages: Arc<Vec<Arc<Message>>>,
 }
 
 impl History {
-    /// Takes stored messages and applies the repair rules once. Deterministic: the same rows
-    /// give the same history in every process.
+    /// Repairs stored messages. Deterministic: the same rows give the same history in every process.
     pub fn restore(messages: Vec<Message>) -> Self {
         Self { messages: Arc::new(repair(messages).into_iter().map(Arc::new).collect()) }
     }
 
-    /// Messages that are known to be acceptable, as a compaction leaves them.
+    /// A history of messages that need no repair, such as the result of a compaction.
     pub fn of(messages: Vec<Arc<Message>>) -> Self {
         Self { messages: Arc::new(messages) }
     }
@@ -29,8 +28,8 @@ impl History {
         Arc::make_mut(&mut self.messages).push(message.into());
     }
 
-    /// Adds a user message. Where the newest message is an unanswered one of the user's, as a killed process leaves
-    /// it, both become one, as [`History::restore`] would make them. Returns whether they did.
+    /// Adds a user message. If the newest message is an unanswered user message, as a killed process leaves it,
+    /// the two are merged as in [`History::restore`]. Returns true if they were merged.
     pub fn push_user(&mut self, message: UserMessage) -> bool {
         let Some(Message::User(unanswered)) = self.last() else {
             self.push(Message::User(message));
@@ -47,7 +46,7 @@ impl History {
         &self.messages
     }
 
-    /// The list itself, for a request.
+    /// A shared reference to the list, for a request.
     pub fn shared(&self) -> Arc<Vec<Arc<Message>>> {
         self.messages.clone()
     }

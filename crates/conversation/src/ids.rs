@@ -1,4 +1,4 @@
-//! Names of things, each with its own type so that they cannot be mixed up.
+//! Ids, each with its own type so that they cannot be confused.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -42,33 +42,33 @@ macro_rules! row_id {
 }
 
 text_id! {
-    /// A session: `YYYYMMDD_HHMMSS_<6 hex>` when made here, anything when read.
+    /// A session id: `YYYYMMDD_HHMMSS_<6 hex>` when created here; other programs may use other forms.
     SessionId
 }
 text_id! {
-    /// A tool call as the provider names it; unique within one assistant message.
+    /// The provider's id of a tool call; unique within one assistant message.
     CallId
 }
 row_id! {
-    /// A turn's row in the record.
+    /// The row id of a turn.
     TurnId
 }
 row_id! {
-    /// A tool call's row in the intent log.
+    /// The row id of an intent: a recorded tool call.
     IntentId
 }
 row_id! {
-    /// A row of the mailbox.
+    /// The row id of a queued message.
     MailId
 }
 row_id! {
-    /// A message's row in the record.
+    /// The row id of a message.
     MessageId
 }
 
 impl CallId {
-    /// The id a call gets when its provider sent none: the same call at the same place has
-    /// the same id, so that a replay has the same bytes.
+    /// The id of a call whose provider sent none. The same call at the same index gets the same id, so that
+    /// later requests have the same bytes.
     pub fn derived(name: &str, arguments: &str, index: usize) -> Self {
         use sha2::{Digest, Sha256};
         let digest = Sha256::digest(format!("{name}:{arguments}:{index}"));

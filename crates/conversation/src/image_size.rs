@@ -3,12 +3,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Characters of base64 that are looked at; a photo may have a preview before its size.
-const LOOKED_AT: usize = 256 * 1024;
+/// The base64 characters that are decoded; a photo may have a preview before its size.
+const MAX_BASE64: usize = 256 * 1024;
 
 /// The size of an image in base64: PNG, GIF, JPEG or WebP.
 pub(crate) fn image_size(base64: &str) -> Option<(u32, u32)> {
-    let start = base64.get(..base64.len().min(LOOKED_AT))?;
+    let start = base64.get(..base64.len().min(MAX_BASE64))?;
     let whole = &start[..start.len() / 4 * 4];
     let bytes = STANDARD.decode(whole).ok()?;
     png(&bytes).or_else(|| gif(&bytes)).or_else(|| webp(&bytes)).or_else(|| jpeg(&bytes))
@@ -46,7 +46,7 @@ fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Goes from segment to segment until the one that begins a frame.
+/// Skips segments up to the one that begins a frame.
 fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut rest = bytes.strip_prefix(b"\xff\xd8")?;
     loop {

@@ -1,4 +1,4 @@
-//! JSON as it really arrives, from providers and in rows that other programs wrote.
+//! Lenient JSON parsing, for the output of providers and rows that other programs wrote.
 
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -9,13 +9,13 @@ pub fn parse_lenient<T: for<'de> Deserialize<'de>>(text: &str) -> serde_json::Re
     match serde_json::from_str(text) {
         Ok(value) => Ok(value),
         Err(error) => match without_lone_surrogates(text) {
-            Cow::Owned(mended) => serde_json::from_str(&mended),
+            Cow::Owned(repaired) => serde_json::from_str(&repaired),
             Cow::Borrowed(_) => Err(error),
         },
     }
 }
 
-/// JSON text in which every lone surrogate escape is the escape of U+FFFD.
+/// Replaces every lone surrogate escape in JSON text by the escape of U+FFFD.
 pub fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     if !text.contains("\\u") {
         return Cow::Borrowed(text);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn other_faults_stay_faults() {
+    fn other_errors_remain_errors() {
         for broken in [r#""\u12"#, r#""\ud8"#, r#""é\"#] {
             assert!(parse_lenient::<String>(broken).is_err(), "{broken}");
         }

@@ -1,21 +1,21 @@
-//! What a person says to a session while a turn runs, and when it joins the conversation.
+//! The mailbox: messages sent to a session while a turn runs, and the point at which each joins the conversation.
 //!
-//! Mail is recorded before anybody says that it was taken. It is handed out by reading; what makes
-//! it count as delivered is the commit of the message it joins (see [`Opening`](crate::Opening) and
-//! [`Settlement`](crate::Settlement)), so each item is in the history once or still waiting.
+//! A message is recorded before it is acknowledged. Reading it does not remove it: it counts as delivered with
+//! the commit of the message that contains it (see [`Opening`](crate::Opening) and
+//! [`Settlement`](crate::Settlement)), so each item is either in the history, once, or still queued.
 
 use crate::{BoxFuture, Lease, MailId, RecordError};
 use serde::{Deserialize, Serialize};
 
-/// What is to become of the running turn.
+/// The effect of a queued message on the running turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MailMode {
-    /// It is stopped, and this is said next.
+    /// Stops the turn; the message opens the next one.
     Interrupt,
-    /// It goes on; this is said when it is over.
+    /// Lets the turn finish; the message opens the next one.
     Queue,
-    /// It goes on and hears this beside its next tool result.
+    /// Adds the message to the next tool result of the turn.
     Steer,
 }
 
@@ -35,7 +35,7 @@ impl MailMode {
     }
 }
 
-/// Something a person said while a turn was running.
+/// A message that the user sent while a turn was running.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
     pub id: MailId,
@@ -43,17 +43,17 @@ pub struct Mail {
     pub text: String,
 }
 
-/// A place at which waiting mail may join the conversation.
+/// A point at which queued messages may join the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryPoint {
-    /// Beside the newest tool result, before it is recorded: for what steers.
+    /// The newest tool result, before it is recorded; takes messages that steer.
     ToolResult,
-    /// As the message that opens a turn: for everything.
+    /// The message that opens a turn; takes all modes.
     NextTurn,
 }
 
 impl DeliveryPoint {
-    /// Whether mail of this mode is due here.
+    /// Returns true if messages of this mode are delivered at this point.
     pub fn takes(self, mode: MailMode) -> bool {
         match self {
             Self::ToolResult => mode == MailMode::Steer,
@@ -62,10 +62,10 @@ impl DeliveryPoint {
     }
 }
 
-/// What was said to a session while it was busy.
+/// The queued messages of a session.
 pub trait Mailbox: Send + Sync {
-    /// What waits for `point`, oldest first. Reading takes nothing away: an item waits until the
-    /// commit of the message that names it.
+    /// The messages to deliver at `point`, oldest first. They stay queued until the commit of the message that
+    /// contains them.
     fn waiting<'a>(
         &'a self,
         lease: &'a Lease,
@@ -87,8 +87,8 @@ impl Mailbox for NoMail {
     }
 }
 
-/// The mail that opens the next turn: all that interrupted together, else the oldest item alone.
-pub fn next_turn(mut waiting: Vec<Mail>) -> Vec<Mail> {
+/// The messages that open the next turn: all that interrupt, else the oldest one alone.
+pub fn mail_for_next_turn(mut waiting: Vec<Mail>) -> Vec<Mail> {
     let is_urgent = |mail: &Mail| mail.mode == MailMode::Interrupt;
     if waiting.iter().any(is_urgent) {
         waiting.retain(is_urgent);
@@ -98,8 +98,8 @@ pub fn next_turn(mut waiting: Vec<Mail>) -> Vec<Mail> {
     waiting
 }
 
-/// Several items as one message.
-pub fn joined(mail: &[Mail]) -> String {
+/// Joins several items into one message.
+pub fn join_mail(mail: &[Mail]) -> String {
     mail.iter().map(|mail| mail.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opens_the_next_turn() {
+    fn interrupts_or_oldest_item_open_next_turn() {
         for (waiting, want) in [
             (vec![], vec![]),
             (vec![Queue, Queue], vec![1]),
@@ -121,13 +121,13 @@ mod tests {
             (vec![Queue, Interrupt, Steer, Interrupt], vec![2, 4]),
         ] {
             let items = (1..).zip(&waiting).map(|(id, mode)| mail(id, *mode)).collect();
-            let opened: Vec<i64> = next_turn(items).iter().map(|mail| mail.id.0).collect();
+            let opened: Vec<i64> = mail_for_next_turn(items).iter().map(|mail| mail.id.0).collect();
             assert_eq!(opened, want, "{waiting:?}");
         }
     }
 
     #[test]
-    fn only_what_steers_joins_a_result() {
+    fn only_steering_mail_joins_tool_results() {
         for (point, want) in
             [(DeliveryPoint::ToolResult, [false, false, true]), (DeliveryPoint::NextTurn, [true, true, true])]
         {
@@ -141,6 +141,6 @@ mod tests {
             assert_eq!(MailMode::parse(mode.as_str()), Some(mode));
         }
         assert_eq!(MailMode::parse("Queue"), None);
-        assert_eq!(joined(&[mail(1, Queue), mail(2, Queue)]), "m1\n\nm2");
+        assert_eq!(join_mail(&[mail(1, Queue), mail(2, Queue)]), "m1\n\nm2");
     }
 }

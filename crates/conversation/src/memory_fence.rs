@@ -1,8 +1,7 @@
 //! Removes recalled memory that leaked into text.
 //!
-//! Recalled memory is sent between `<memory-context>` tags beside the user's message. A model may repeat such a
-//! block, and a user may paste one; neither belongs in what is shown or stored. A tag without its counterpart
-//! is ordinary text.
+//! Recalled memory is sent between `<memory-context>` tags with the user's message. A model may repeat such a
+//! block, and a user may paste one; neither is shown or stored. A tag without its counterpart is ordinary text.
 
 use crate::{Content, RawJson, UserMessage};
 use serde_json::Value;
@@ -10,7 +9,7 @@ use std::borrow::Cow;
 
 const OPEN: &str = "<memory-context>";
 const CLOSE: &str = "</memory-context>";
-/// The text of a message that was nothing but such blocks; providers refuse empty messages.
+/// The text of a message that consisted of memory blocks only; providers reject empty messages.
 const NOTHING_LEFT: &str = "(empty message)";
 
 /// The text without memory blocks.
@@ -26,14 +25,14 @@ pub fn without_memory(text: &str) -> Cow<'_, str> {
 /// Removes memory blocks from text that arrives in pieces. The pieces make no difference to the result.
 #[derive(Debug, Default)]
 pub struct MemoryFilter {
-    /// Text that may be the beginning of a block, or is inside one.
+    /// Text that may begin a block, or is inside one.
     held: String,
-    /// Bytes of `held` that are known not to begin the closing tag; 0 outside of a block.
+    /// Bytes of `held` that do not begin the closing tag; 0 outside of a block.
     scanned: usize,
 }
 
 impl MemoryFilter {
-    /// Takes the next piece and returns what can be shown.
+    /// Takes the next piece and returns the text to show.
     pub fn feed<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         if self.held.is_empty() && !text.contains('<') {
             return Cow::Borrowed(text);
@@ -48,18 +47,18 @@ impl MemoryFilter {
             }
             let Some(end) = find(&self.held[self.scanned..], CLOSE) else {
                 self.scanned =
-                    self.held.len() - beginning_of(&self.held, CLOSE).min(self.held.len() - OPEN.len());
+                    self.held.len() - partial_tag_length(&self.held, CLOSE).min(self.held.len() - OPEN.len());
                 return Cow::Owned(shown);
             };
             self.held.drain(..self.scanned + end + CLOSE.len());
             self.scanned = 0;
         }
-        let kept = self.held.len() - beginning_of(&self.held, OPEN);
+        let kept = self.held.len() - partial_tag_length(&self.held, OPEN);
         shown.extend(self.held.drain(..kept));
         Cow::Owned(shown)
     }
 
-    /// Returns what was held back when the text has ended: an unfinished block is ordinary text.
+    /// Ends the text and returns what was held back: an unfinished block is ordinary text.
     pub fn finish(&mut self) -> String {
         self.scanned = 0;
         std::mem::take(&mut self.held)
@@ -92,7 +91,7 @@ impl UserMessage {
     }
 }
 
-/// The place of a tag, in any case.
+/// The offset of a tag, in upper or lower case.
 fn find(text: &str, tag: &str) -> Option<usize> {
     let is_tag = |at: usize| {
         let found = text.as_bytes().get(at..at + tag.len());
@@ -101,8 +100,8 @@ fn find(text: &str, tag: &str) -> Option<usize> {
     text.match_indices('<').map(|(at, _)| at).find(|at| is_tag(*at))
 }
 
-/// The length of the longest end of the text that may be the beginning of a tag.
-fn beginning_of(text: &str, tag: &str) -> usize {
+/// The length of the longest suffix of the text that is a prefix of the tag.
+fn partial_tag_length(text: &str, tag: &str) -> usize {
     let bytes = text.as_bytes();
     let longest = (tag.len() - 1).min(bytes.len());
     let is_beginning =
@@ -129,7 +128,7 @@ mod tests {
     ];
 
     #[test]
-    fn blocks_are_removed_however_they_arrive() {
+    fn blocks_are_removed_from_whole_and_split_text() {
         for (text, want) in CASES {
             assert_eq!(without_memory(text), want, "{text}");
             for size in 1..=3 {

@@ -1,13 +1,13 @@
-//! One message, in the only shape the inside of Hermes knows.
+//! Messages in Hermes' own format, independent of any provider.
 //!
-//! The system prompt is not a message here: it belongs to the session and is frozen there.
+//! The system prompt is not a message: it belongs to the session, which stores it once.
 
 use crate::{CallId, RawJson, parse_lenient, raw_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Something said by one party.
+/// A message of the user, the model or a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
@@ -16,16 +16,16 @@ pub enum Message {
     Tool(ToolMessage),
 }
 
-/// What a person or program said, or what the agent said on their behalf.
+/// A message of the user or of the calling program, or one that the agent adds in its place.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct UserMessage {
     pub content: Content,
-    /// What is sent in place of `content` when per-call additions were made; stored, so that
-    /// a replay has the same bytes.
+    /// The text to send instead of `content`, with the additions of the call. Stored, so that later requests
+    /// have the same bytes.
     pub api_content: Option<String>,
 }
 
-/// What the model said.
+/// A reply of the model: text and tool calls.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AssistantMessage {
@@ -34,11 +34,11 @@ pub struct AssistantMessage {
     #[serde(skip_serializing_if = "Reasoning::is_empty")]
     pub reasoning: Reasoning,
     pub finish: Option<FinishReason>,
-    /// Who produced it; reasoning is replayed only to the same issuer.
+    /// The provider and model that wrote it. Reasoning is sent back only to the same issuer.
     pub issuer: Option<Issuer>,
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolMessage {
     pub call_id: CallId,
@@ -76,8 +76,8 @@ pub struct ToolCall {
     pub extra_content: Option<RawJson>,
 }
 
-/// A tool as the model is told about it. `parameters` is a JSON schema, kept as text so that
-/// its bytes never wander.
+/// A tool as it is described to the model. `parameters` is a JSON schema, kept as text so that its bytes
+/// never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolDefinition {
     pub name: String,
@@ -85,13 +85,13 @@ pub struct ToolDefinition {
     pub parameters: RawJson,
 }
 
-/// The tracks in which providers hand out reasoning.
+/// The reasoning of a reply, in the forms in which providers return it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reasoning {
     /// Readable text for display; never sent.
     pub text: Option<String>,
-    /// Echo field that some providers demand back.
+    /// The `reasoning_content` field, which some providers require in later requests.
     pub content: Option<String>,
     #[serde(with = "raw_json::optional_as_text")]
     pub details: Option<RawJson>,
@@ -103,7 +103,7 @@ pub struct Reasoning {
     pub anthropic_blocks: Option<RawJson>,
 }
 
-/// Who produced a reply: provider id, origin of the endpoint, model name.
+/// The origin of a reply: provider id, origin of the endpoint, model name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issuer {
     pub provider: String,
@@ -111,7 +111,7 @@ pub struct Issuer {
     pub model: String,
 }
 
-/// Why the model stopped.
+/// The reason for which the model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
@@ -122,13 +122,13 @@ pub enum FinishReason {
     Incomplete,
 }
 
-/// What is known about a call that has no ordinary result.
+/// The known effect of a call without an ordinary result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Disposition {
-    /// It had no effect.
+    /// The call had no effect.
     None,
-    /// It may or may not have had one.
+    /// The call may or may not have had an effect.
     Unknown,
 }
 
@@ -154,7 +154,7 @@ impl Message {
         }
     }
 
-    /// The calls this message makes; empty for everything but an assistant with calls.
+    /// The tool calls of an assistant message; empty for any other.
     pub fn calls(&self) -> &[ToolCall] {
         match self {
             Self::Assistant(message) => &message.calls,
@@ -162,7 +162,7 @@ impl Message {
         }
     }
 
-    /// The readable text.
+    /// The text, or the JSON of the parts.
     pub fn text(&self) -> &str {
         match self {
             Self::User(message) => message.content.as_text(),
@@ -171,12 +171,12 @@ impl Message {
         }
     }
 
-    /// The text for somebody who reads it: what is not words, such as an image, is named.
-    pub fn words(&self) -> Cow<'_, str> {
+    /// The text with a placeholder such as `[image]` for each part that is not text.
+    pub fn plain_text(&self) -> Cow<'_, str> {
         match self {
-            Self::User(message) => message.content.words(),
+            Self::User(message) => message.content.plain_text(),
             Self::Assistant(message) => Cow::Borrowed(&message.text),
-            Self::Tool(message) => message.content.words(),
+            Self::Tool(message) => message.content.plain_text(),
         }
     }
 }
@@ -186,23 +186,23 @@ impl UserMessage {
         Self { content: Content::text(text), api_content: None }
     }
 
-    /// The same message with other words before its own, and a blank line between.
-    pub fn preceded_by(self, words: &str) -> Self {
+    /// The message with `before` and a blank line before its own text.
+    pub fn preceded_by(self, before: &str) -> Self {
         let content = match self.content {
-            Content::Text(text) => Content::Text(format!("{words}\n\n{text}")),
-            Content::Parts(parts) => match with_part_before(words, &parts) {
+            Content::Text(text) => Content::Text(format!("{before}\n\n{text}")),
+            Content::Parts(parts) => match with_part_before(before, &parts) {
                 Some(parts) => Content::Parts(parts),
-                None => Content::Text(format!("{words}\n\n{}", parts.as_str())),
+                None => Content::Text(format!("{before}\n\n{}", parts.as_str())),
             },
         };
-        let api_content = self.api_content.map(|sent| format!("{words}\n\n{sent}"));
+        let api_content = self.api_content.map(|sent| format!("{before}\n\n{sent}"));
         Self { content, api_content }
     }
 }
 
-fn with_part_before(words: &str, parts: &RawJson) -> Option<RawJson> {
+fn with_part_before(text: &str, parts: &RawJson) -> Option<RawJson> {
     let mut list: Vec<RawJson> = serde_json::from_str(parts.as_str()).ok()?;
-    let first = serde_json::json!({ "type": "text", "text": format!("{words}\n\n") });
+    let first = serde_json::json!({ "type": "text", "text": format!("{text}\n\n") });
     list.insert(0, RawJson::of(&first)?);
     RawJson::of(&list)
 }
@@ -229,7 +229,7 @@ impl Content {
         Self::Text(text.into())
     }
 
-    /// The text itself, or the parts' JSON.
+    /// The text, or the JSON of the parts.
     pub fn as_text(&self) -> &str {
         match self {
             Self::Text(text) => text,
@@ -237,14 +237,14 @@ impl Content {
         }
     }
 
-    /// The words; what is not words is named.
-    pub fn words(&self) -> Cow<'_, str> {
+    /// The text with a placeholder such as `[image]` for each part that is not text.
+    pub fn plain_text(&self) -> Cow<'_, str> {
         let raw = match self {
             Self::Text(text) => return Cow::Borrowed(text),
             Self::Parts(raw) => raw,
         };
         let Ok(parts) = parse_lenient::<Vec<Value>>(raw.as_str()) else { return Cow::Borrowed(raw.as_str()) };
-        let said = parts.iter().map(|part| {
+        let texts = parts.iter().map(|part| {
             let kind = part["type"].as_str().unwrap_or_default();
             match (kind, part["text"].as_str().or(part.as_str())) {
                 ("image_url" | "input_image" | "image", _) => "[image]".to_owned(),
@@ -252,7 +252,7 @@ impl Content {
                 _ => format!("[{kind}]"),
             }
         });
-        Cow::Owned(said.collect::<Vec<_>>().join("\n"))
+        Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_before_text_and_parts() {
+    fn preceded_by_adds_text_before_text_and_parts() {
         let parts = RawJson::parse(r#"[{"type":"image_url","image_url":{"url":"data:x"}}]"#).unwrap();
         for (content, want) in [
             (Content::text("b"), "a\n\nb"),

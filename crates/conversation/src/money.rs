@@ -1,10 +1,10 @@
-//! Amounts of money, exact, and what a model call cost.
+//! Exact amounts of money, and the cost of model calls.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// US dollars in millionths of a millionth: the price of one token is a whole number of them.
+/// An amount in US dollars, in units of 10^-12 dollars: the price of one token is a whole number of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub struct Money(u64);
 
@@ -13,7 +13,7 @@ const DOLLAR: u64 = 1_000_000_000_000;
 
 impl Money {
     pub const ZERO: Self = Self(0);
-    /// More than can be stored as a number of the database is never needed.
+    /// The largest integer of the database.
     pub const MAX: Self = Self(i64::MAX as u64);
 
     pub fn from_units(units: u64) -> Self {
@@ -24,13 +24,13 @@ impl Money {
         self.0
     }
 
-    /// For reports and for the shared columns, which hold dollars as a float.
+    /// The amount as a float, for reports and for database columns shared with the Python release.
     pub fn dollars(self) -> f64 {
         self.0 as f64 / DOLLAR as f64
     }
 
-    /// Reads a decimal number of dollars, such as `5`, `0.25` or `3.75e-7`. Digits beyond the
-    /// smallest unit are rounded up: what is estimated must not be less than what is billed.
+    /// Parses a decimal number of dollars, such as `5`, `0.25` or `3.75e-7`. Digits beyond the smallest unit are
+    /// rounded up: an estimate must not be lower than the bill.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (digits, exponent) = match text.split_once(['e', 'E']) {
@@ -42,7 +42,7 @@ impl Money {
         if all().next().is_none() || !all().all(|byte| byte.is_ascii_digit()) || digits.len() > 40 {
             return None;
         }
-        // The number is `all` digits, with this many of them before the point of a unit.
+        // The first `kept` digits are whole units.
         let kept = i32::try_from(whole.len()).ok()?.checked_add(exponent)?.checked_add(12)?;
         let mut units: u64 = 0;
         let mut rest = 0;
@@ -59,7 +59,7 @@ impl Money {
         Some(Self::from_units(units.saturating_add(u64::from(rest > 0))))
     }
 
-    /// So many of these.
+    /// Multiplies the amount.
     pub fn times(self, count: u64) -> Self {
         Self::from_units(self.0.saturating_mul(count))
     }
@@ -89,7 +89,7 @@ impl Sum for Money {
     }
 }
 
-/// Two digits after the point, or as many as it takes to see something.
+/// Formats with two decimals, or with more for small amounts.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.dollars() {
@@ -101,21 +101,21 @@ impl fmt::Display for Money {
     }
 }
 
-/// How well a cost is known. In the order in which one spoils a sum.
+/// The certainty of a cost. Ordered: a sum has the highest status of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum CostStatus {
-    /// A subscription or a free endpoint pays for it.
+    /// Covered by a subscription or a free endpoint.
     Included,
-    /// The provider said so.
+    /// Stated by the provider.
     Actual,
-    /// From token counts and prices.
+    /// Computed from token counts and prices.
     Estimated,
     #[default]
     Unknown,
 }
 
 impl CostStatus {
-    /// The word that is stored.
+    /// The spelling used in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Included => "included",
@@ -126,20 +126,20 @@ impl CostStatus {
     }
 }
 
-/// What one or more calls cost, as far as it is known.
+/// The cost of one or more model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// From prices.
+    /// Computed from prices.
     pub estimated: Option<Money>,
-    /// As the provider states it.
+    /// Stated by the provider.
     pub actual: Option<Money>,
     pub status: CostStatus,
-    /// Where the prices come from; the words of the shared columns.
+    /// The source of the prices, as spelled in the database.
     pub source: &'static str,
 }
 
 impl Cost {
-    /// The best number there is.
+    /// The actual cost, else the estimated one.
     pub fn known(&self) -> Option<Money> {
         self.actual.or(self.estimated)
     }
@@ -160,16 +160,16 @@ impl AddAssign for Cost {
     }
 }
 
-/// What a call costs and what had been put aside for it; recorded together, so that no amount is
-/// counted twice or not at all.
+/// The cost of a call and the reservations that it releases. Both are recorded in one commit, so that every
+/// amount is counted once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bill {
     pub cost: Cost,
-    /// What counts against budgets: never less than the cost.
+    /// The amount charged to budgets; never less than the cost.
     pub charged: Money,
-    /// The part of it that nobody knows to have been spent.
+    /// The part of `charged` that may not have been spent.
     pub uncertain: Money,
-    /// What was put aside and is free again.
+    /// The row ids of the released reservations.
     pub reservations: Vec<i64>,
 }
 
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_are_read_exactly_and_never_too_low() {
+    fn decimals_parse_exactly_and_round_up() {
         for (text, want) in [
             ("5", Some(5 * DOLLAR)),
             (" 0.25 ", Some(DOLLAR / 4)),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_shown_with_as_many_digits_as_it_takes() {
+    fn small_amounts_have_more_decimals() {
         for (units, want) in [
             (0, "$0.00"),
             (12_345_000_000_000, "$12.35"),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_known_as_well_as_its_worst_part() {
+    fn sum_has_least_certain_status_of_its_parts() {
         use CostStatus::*;
         let cost = |status, units: Option<u64>| Cost {
             estimated: units.map(Money::from_units),

@@ -1,26 +1,25 @@
-//! What a provider made us change for good in one session.
+//! Quirks: request features that an endpoint rejected and that a session omits from then on.
 
 use serde::{Deserialize, Serialize};
 
-/// Changes to requests that a remedy made and that must hold from then on. Stored with the
-/// session and given to the request builder, so that replays are equal; each switch from
-/// `false` to `true` is a declared cache break.
+/// The quirks found in a session. Stored with the session and passed to the request builder, so that a resumed
+/// session sends the same bytes. Each switch from `false` to `true` is a declared cache break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Quirks {
-    /// The endpoint refuses `stream: true`.
+    /// The endpoint rejects `stream: true`.
     pub no_streaming: bool,
-    /// Replayed reasoning was refused.
+    /// The endpoint rejects the reasoning of earlier replies.
     pub no_reasoning_replay: bool,
-    /// The endpoint cannot read `pattern` and `format` in tool schemas.
+    /// The endpoint rejects `pattern` and `format` in tool schemas.
     pub plain_schemas: bool,
-    /// The endpoint takes results of tools as text only.
+    /// The endpoint accepts tool results as text only.
     pub text_results: bool,
-    /// An image was refused; none is sent any more.
+    /// The endpoint rejects images.
     pub no_images: bool,
 }
 
-/// One of the changes.
+/// One quirk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quirk {
     NoStreaming,
@@ -63,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_its_own_switch() {
+    fn quirks_are_independent() {
         for quirk in Quirk::ALL {
             let mut quirks = Quirks::default();
             assert!(!quirks.has(quirk), "{quirk:?}");

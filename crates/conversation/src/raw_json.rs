@@ -1,7 +1,7 @@
-//! JSON kept as the text it arrived in.
+//! JSON kept as its original text.
 //!
-//! Provider blobs (signed reasoning, encrypted items) must be replayed byte for byte, so
-//! they are never parsed into values and printed again.
+//! Provider blobs (signed reasoning, encrypted items) must be sent back byte for byte, so they are never
+//! parsed into values and serialised again.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -11,13 +11,13 @@ use serde_json::value::RawValue;
 pub struct RawJson(String);
 
 impl RawJson {
-    /// Accepts `text` if it is one JSON value; surrounding white space is dropped.
+    /// Accepts `text` if it is one JSON value; removes surrounding white space.
     pub fn parse(text: &str) -> Option<Self> {
         let raw: &RawValue = serde_json::from_str(text).ok()?;
         Some(Self(raw.get().to_owned()))
     }
 
-    /// The text of a value made here.
+    /// Serialises a value.
     pub fn of(value: &impl Serialize) -> Option<Self> {
         serde_json::to_string(value).ok().map(Self)
     }
@@ -41,8 +41,7 @@ impl<'de> Deserialize<'de> for RawJson {
     }
 }
 
-/// As a string of its own: JSON that arrived in several lines must not break a file that has one
-/// value per line.
+/// Serialises as a JSON string: JSON with line breaks must not break a file with one value per line.
 pub(crate) mod as_text {
     use super::RawJson;
     use serde::{Deserialize, Deserializer, Serializer, de};
@@ -53,11 +52,11 @@ pub(crate) mod as_text {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
         let text = String::deserialize(deserializer)?;
-        RawJson::parse(&text).ok_or_else(|| de::Error::custom("this text is not JSON"))
+        RawJson::parse(&text).ok_or_else(|| de::Error::custom("the text is not JSON"))
     }
 }
 
-/// As [`as_text`], where there may be none.
+/// As [`as_text`], for an optional value.
 pub(crate) mod optional_as_text {
     use super::RawJson;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -71,7 +70,7 @@ pub(crate) mod optional_as_text {
     ) -> Result<Option<RawJson>, D::Error> {
         let text = Option::<String>::deserialize(deserializer)?;
         let parsed =
-            |text: String| RawJson::parse(&text).ok_or_else(|| de::Error::custom("this text is not JSON"));
+            |text: String| RawJson::parse(&text).ok_or_else(|| de::Error::custom("the text is not JSON"));
         text.map(parsed).transpose()
     }
 }
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_json_is_refused() {
+    fn invalid_json_is_rejected() {
         assert_eq!(RawJson::parse("{\"a\":"), None);
     }
 }

@@ -1,8 +1,8 @@
-//! Makes a stored history acceptable to a provider.
+//! Repairs a stored history so that providers accept it.
 //!
-//! Our own record never needs this; a history written by another program, or by an older
-//! version of this one, may. The rules are applied once, when a history is restored, and give
-//! the same answer every time, so that the bytes of a resumed session do not wander.
+//! Histories that this version wrote need no repair; those of other programs or older versions may. The rules
+//! are applied once, when a history is restored, and are deterministic, so that the bytes of a resumed session
+//! do not change.
 
 use crate::{
     AssistantMessage, CallId, Content, Message, RawJson, ToolCall, ToolMessage, UserMessage,
@@ -11,7 +11,7 @@ use crate::{
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What stands in for a result that was never recorded.
+/// The result of a call whose result was not recorded.
 pub const UNAVAILABLE_RESULT: &str =
     r#"{"error": "The result of this call was not recorded. It may or may not have taken effect."}"#;
 
@@ -41,7 +41,7 @@ struct Repaired {
 
 struct OpenCall {
     id: CallId,
-    /// The Responses format may answer under the call's second name.
+    /// The second id of a call in the Responses format; a result may use either.
     other_id: Option<String>,
     name: String,
     damaged: bool,
@@ -109,7 +109,7 @@ fn is_thinking_only(message: &AssistantMessage) -> bool {
         && message.reasoning.codex_items.is_none()
 }
 
-/// Gives every call a name and readable arguments, drops repeated ids, lists what must be answered.
+/// Gives every call a name and valid arguments, drops repeated ids, and returns the calls that need a result.
 fn normalise_calls(calls: &mut Vec<ToolCall>) -> Vec<OpenCall> {
     let mut seen = HashSet::new();
     calls.retain(|call| seen.insert(call.id.clone()));
@@ -119,8 +119,8 @@ fn normalise_calls(calls: &mut Vec<ToolCall>) -> Vec<OpenCall> {
             if call.name.trim().is_empty() {
                 call.name = NAMELESS_CALL.to_owned();
             }
-            if let Cow::Owned(mended) = without_lone_surrogates(&call.arguments) {
-                call.arguments = mended;
+            if let Cow::Owned(repaired) = without_lone_surrogates(&call.arguments) {
+                call.arguments = repaired;
             }
             let damaged = serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_err();
             if damaged {
@@ -145,7 +145,7 @@ fn merged_assistants(mut earlier: AssistantMessage, later: AssistantMessage) -> 
     earlier
 }
 
-/// Two user messages as one. Additions to the later one are kept: it is about to be sent for the first time.
+/// Merges two user messages. Additions to the later one are kept: it has not been sent yet.
 pub(crate) fn merged_users(earlier: &UserMessage, later: UserMessage) -> UserMessage {
     let api_content = match (&earlier.content, &later.api_content) {
         (Content::Text(text), Some(sent)) => Some(format!("{text}\n\n{sent}")),

@@ -18,13 +18,21 @@ fn stub(id: &str) -> Message {
 }
 
 #[test]
-fn sequences_are_mended() {
-    let (user, said) = (Message::user, Message::assistant);
+fn invalid_sequences_are_repaired() {
+    let (user, assistant) = (Message::user, Message::assistant);
     for (name, given, want) in [
-        ("valid stays", vec![user("q"), calls(&["a"]), result("a"), said("x")], None),
+        ("valid stays", vec![user("q"), calls(&["a"]), result("a"), assistant("x")], None),
         ("users merge", vec![user("a"), user("b")], Some(vec![user("a\n\nb")])),
-        ("assistants merge", vec![user("q"), said("a"), said("b")], Some(vec![user("q"), said("a\nb")])),
-        ("orphan result goes", vec![user("q"), result("z"), said("x")], Some(vec![user("q"), said("x")])),
+        (
+            "assistants merge",
+            vec![user("q"), assistant("a"), assistant("b")],
+            Some(vec![user("q"), assistant("a\nb")]),
+        ),
+        (
+            "orphan result goes",
+            vec![user("q"), result("z"), assistant("x")],
+            Some(vec![user("q"), assistant("x")]),
+        ),
         (
             "second result goes",
             vec![user("q"), calls(&["a"]), result("a"), result("a")],
@@ -57,14 +65,14 @@ fn sequences_are_mended() {
 }
 
 #[test]
-fn a_merged_user_message_loses_what_was_added_for_the_call() {
+fn merged_user_message_loses_additions_of_the_first() {
     let first = UserMessage { content: Content::text("a"), api_content: Some("a+memory".into()) };
     let merged = repair(vec![Message::User(first), Message::user("b")]);
     assert_eq!(merged, [Message::user("a\n\nb")]);
 }
 
 #[test]
-fn thinking_without_words_is_dropped_and_its_neighbours_merge() {
+fn reasoning_without_text_is_dropped_and_its_neighbours_merge() {
     let thinking = Message::Assistant(AssistantMessage {
         reasoning: Reasoning { text: Some("hm".into()), ..Default::default() },
         ..Default::default()

@@ -1,10 +1,9 @@
-//! Token counts, and how sure we are of them.
+//! Token counts, measured or estimated.
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// What one or more model calls consumed. `input` excludes what was read from or written to
-/// the provider's cache.
+/// Token usage of one or more model calls. `input` excludes tokens read from or written to the provider's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     pub input: u64,
@@ -15,7 +14,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Everything the model read.
+    /// All tokens of the prompt, cached or not.
     pub fn prompt(&self) -> u64 {
         self.input + self.cache_read + self.cache_write
     }
@@ -35,7 +34,7 @@ impl AddAssign for Usage {
     }
 }
 
-/// A count that says where it comes from, so that a guess is never taken for a fact.
+/// A token count and its origin, so that an estimate is never taken for a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TokenCount {
     Measured(u64),
@@ -43,7 +42,7 @@ pub enum TokenCount {
 }
 
 impl TokenCount {
-    /// The number, wherever it comes from.
+    /// The count, measured or estimated.
     pub fn value(self) -> u64 {
         match self {
             Self::Measured(tokens) | Self::Estimated(tokens) => tokens,
@@ -56,8 +55,8 @@ pub fn estimate_tokens(text: &str) -> TokenCount {
     if text.is_ascii() {
         return TokenCount::Estimated((text.len() as u64).div_ceil(4));
     }
-    // Bytes are counted, which is many times as fast as decoding characters: one that is not ASCII begins
-    // with a byte from 0xC0 on, and its other bytes are below.
+    // Counting bytes is many times faster than decoding characters: one that is not ASCII begins with a byte
+    // from 0xC0 on, and its other bytes are lower.
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
     let other = text.bytes().filter(|byte| *byte >= 0xC0).count() as u64;
     TokenCount::Estimated(ascii.div_ceil(4) + other)

@@ -1,30 +1,30 @@
-//! The record of a turn, as the agent sees it.
+//! The interface through which the agent records a turn.
 //!
-//! The order of the calls below is the durability rule: the user's message before any request,
-//! the assistant's message and the intents before any tool, the results before the next
-//! request. A tool can only be run with a [`StartPermit`], and a permit only comes out of a
-//! commit, so code that runs something unrecorded does not compile.
+//! The order of the calls is the durability rule: the user's message before any model call, the assistant's
+//! message and the intents before any tool call, the results before the next model call. A tool can only be
+//! run with a [`StartPermit`], and only a commit issues one, so code that runs an unrecorded call does not
+//! compile.
 
 use crate::{
-    AssistantMessage, Bill, BoxFuture, CallId, Compaction, IntentId, Lease, MailId, Message, Node, Observed,
-    SessionId, ToolMessage, TurnId, Usage, UserMessage,
+    AssistantMessage, Bill, BoxFuture, CallId, Compaction, IntentId, Lease, MailId, Message, Node, SessionId,
+    ToolMessage, TraceSpan, TurnId, Usage, UserMessage,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
-/// Where what was said is kept.
+/// The record of a session.
 ///
-/// Each method is one transaction, fenced by the lease, durable when it returns.
+/// Each method is one transaction, fenced by the lease, and durable when it returns.
 pub trait Transcript: Send + Sync {
-    /// Records what the user said and opens a turn.
+    /// Records the user's message and opens a turn.
     fn open_turn<'a>(
         &'a self,
         lease: &'a Lease,
         opening: Opening,
     ) -> BoxFuture<'a, Result<OpenTurn, RecordError>>;
 
-    /// Records what is sent in place of the words that opened the turn, before anything else is in it.
+    /// Records the text that is sent instead of the message that opened the turn. Must be the first call in a turn.
     fn annotate<'a>(
         &'a self,
         lease: &'a Lease,
@@ -50,7 +50,7 @@ pub trait Transcript: Send + Sync {
         settlement: Settlement,
     ) -> BoxFuture<'a, Result<Vec<StartPermit>, RecordError>>;
 
-    /// Records messages the agent itself adds in the middle of a turn.
+    /// Records messages that the agent itself adds during a turn.
     fn extend<'a>(
         &'a self,
         lease: &'a Lease,
@@ -59,35 +59,35 @@ pub trait Transcript: Send + Sync {
         spent: Option<&'a SpentCall>,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// Notes which process group carries out an intent. Survives the death of this process;
-    /// need not survive a power cut, which ends the group too.
+    /// Notes the process group that runs an intent. Survives a kill of this process; need not survive a power
+    /// cut, which ends the group too.
     fn note_process<'a>(
         &'a self,
         intent: IntentId,
         mark: &'a ProcessMark,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// Notes which change to a file carries out an intent, before the change is made. Survives the
-    /// death of this process; after a power cut the outcome is unknown.
+    /// Notes the file change of an intent before it is made. Survives a kill of this process; after a power cut
+    /// the outcome is unknown.
     fn note_change<'a>(
         &'a self,
         intent: IntentId,
         change: &'a FileChange,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// Takes the right to compact the session, or keeps it for longer; false while another program has it.
-    /// [`Transcript::compact`] gives it back.
-    fn hold_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+    /// Takes or extends the compaction lock of the session; false while another program holds it.
+    /// [`Transcript::compact`] releases it.
+    fn lock_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
         Box::pin(async { Ok(true) })
     }
 
-    /// Gives the right to compact back where nothing came of it.
-    fn leave_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+    /// Releases the compaction lock after a compaction that failed or was not needed.
+    fn unlock_compaction<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Opens an epoch: other messages take the place of those that are sent, which stay in the record. Gives
-    /// back the nodes as they are numbered. Outside a turn, `turn` is `None`.
+    /// Opens an epoch: the messages of the compaction are sent from now on; the replaced ones stay in the record.
+    /// Returns the numbered nodes. Outside a turn, `turn` is `None`.
     fn compact<'a>(
         &'a self,
         lease: &'a Lease,
@@ -95,7 +95,7 @@ pub trait Transcript: Send + Sync {
         compaction: &'a Compaction,
     ) -> BoxFuture<'a, Result<Vec<Node>, RecordError>>;
 
-    /// Records the end of a turn. Mail that was to steer it and found no tool result is queued.
+    /// Records the end of a turn. Steering messages that found no tool result stay queued for the next turn.
     fn close<'a>(
         &'a self,
         lease: &'a Lease,
@@ -103,18 +103,18 @@ pub trait Transcript: Send + Sync {
         closing: Closing,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// Takes note of what something took. It never waits and never fails: what is noted goes along
-    /// with a later commit, and may be lost with the process.
-    fn observe(&self, _observed: Observed) {}
+    /// Notes a finished call for the trace. Never waits and never fails: the span is written by a later commit, and
+    /// is lost if the process is killed before.
+    fn note_span(&self, _span: TraceSpan) {}
 }
 
-/// What starts a turn.
+/// The start of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opening {
     pub message: UserMessage,
-    /// Mail that the message holds; delivered by this commit.
+    /// Queued messages that the message contains; delivered by this commit.
     pub mail: Vec<MailId>,
-    /// When it was said, in seconds since 1970, where that is not now.
+    /// The time of the message in seconds since 1970; `None` is now.
     pub at: Option<f64>,
 }
 
@@ -124,14 +124,14 @@ impl From<UserMessage> for Opening {
     }
 }
 
-/// A turn that has been opened and not yet closed.
+/// An open turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenTurn {
     pub id: TurnId,
     pub session: SessionId,
 }
 
-/// One call as it will be run, recorded before it runs.
+/// A tool call, recorded before it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Intent {
     pub call_id: CallId,
@@ -139,11 +139,11 @@ pub struct Intent {
     pub arguments: String,
     pub effect: Effect,
     pub state: IntentState,
-    /// How the gate came to its verdict, in a word: `allowed`, `asked`, `denied`, `invalid`.
+    /// The verdict of the gate: `allowed`, `asked`, `denied`, `invalid`.
     pub decision: &'static str,
 }
 
-/// What a call can do to the world, as the gate judges it.
+/// The possible effect of a tool call, as the gate judges it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -155,23 +155,23 @@ pub enum Effect {
     Any,
 }
 
-/// Where a call is in its life.
+/// The state of a recorded tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
-    /// Recorded; nothing has happened.
+    /// Recorded, not started.
     Planned,
     /// May be running, or may have run.
     Started,
     Done,
     Failed,
-    /// Never started, by decision.
+    /// Rejected; never started.
     Refused,
-    /// Started, and nobody knows how it ended.
+    /// Started, with unknown outcome.
     Unknown,
 }
 
-/// What a plan gives back: every intent's id, and permits for those already started.
+/// The result of [`Transcript::plan`]: the ids of all intents, and permits for the started ones.
 #[derive(Debug, Default)]
 pub struct Permits {
     pub ids: Vec<IntentId>,
@@ -186,7 +186,7 @@ pub struct StartPermit {
 }
 
 impl StartPermit {
-    /// Only a [`Transcript`] issues permits, after its commit.
+    /// Issues a permit. Only a [`Transcript`] may call this, after its commit.
     pub fn issue(intent: IntentId) -> Self {
         Self { intent }
     }
@@ -201,15 +201,15 @@ impl StartPermit {
 pub struct Settlement {
     pub results: Vec<Settled>,
     pub start: Vec<IntentId>,
-    /// Intents a person decided on since the plan, with the decision's word.
+    /// Intents that the user decided on since the plan, with the decision as in [`Intent::decision`].
     pub decided: Vec<(IntentId, &'static str)>,
-    /// Where the session stands now, if these calls moved it.
+    /// The new working directory, if these calls changed it.
     pub cwd: Option<PathBuf>,
-    /// Mail that the last of the results carries; delivered by this commit.
+    /// Queued messages that the last result contains; delivered by this commit.
     pub mail: Vec<MailId>,
 }
 
-/// The end of one call.
+/// The end of one tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
     pub intent: IntentId,
@@ -217,22 +217,22 @@ pub struct Settled {
     pub message: ToolMessage,
 }
 
-/// What one model call cost, to be counted in the commit of the message it produced.
+/// Usage and cost of model calls, recorded in the commit of the message that they produced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpentCall {
-    /// How many requests were answered.
+    /// The number of model calls with a reply.
     pub calls: u64,
     pub usage: Usage,
     pub model: String,
     pub provider: String,
     pub base_url: String,
-    /// What a side task was for; empty for the conversation itself.
+    /// The name of an auxiliary task; empty for the conversation itself.
     pub task: String,
     pub bill: Bill,
 }
 
 impl SpentCall {
-    /// Adds another call of the same model to these.
+    /// Adds calls of the same model.
     pub fn add(&mut self, other: Self) {
         self.calls += other.calls;
         self.usage += other.usage;
@@ -240,16 +240,16 @@ impl SpentCall {
     }
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Closing {
-    /// The final message; `None` when the history already ends with an assistant's.
+    /// The final message; `None` if the history already ends with an assistant message.
     pub message: Option<AssistantMessage>,
     pub spent: Option<SpentCall>,
     pub exit_reason: String,
 }
 
-/// A process group, named so that a reused id is not mistaken for it.
+/// A process group, identified so that a reused id is not mistaken for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessMark {
     pub group: u32,
@@ -258,27 +258,27 @@ pub struct ProcessMark {
     pub boot: String,
 }
 
-/// A change to one file that is made at once or not at all, with what is said when it was made. After
-/// a crash the file tells which of the two happened.
+/// An atomic change of one file, with the result of the call that makes it. After a crash, the content of the file
+/// shows whether the change was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     pub path: PathBuf,
-    /// Names the content before, as 64 hex digits of SHA-256; `None` where there was no file.
+    /// SHA-256 of the content before, as 64 hex digits; `None` if there was no file.
     pub before: Option<String>,
-    /// Names the content after.
+    /// SHA-256 of the content after.
     pub after: String,
     /// The result of the call.
     pub result: String,
 }
 
 impl FileChange {
-    /// Names a content.
+    /// The SHA-256 of `bytes` in hex.
     pub fn digest(bytes: &[u8]) -> String {
         Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Whether the change was made, told from what the file holds now (`None` if there is none); `None`
-    /// if somebody else was there too.
+    /// Compares with the digest of the current content (`None` if there is no file). Returns true if the change was
+    /// made, false if not, and `None` if the file was changed by another process too.
     pub fn was_made(&self, now: Option<&str>) -> Option<bool> {
         match now {
             now if now == Some(&self.after) => Some(true),
@@ -288,7 +288,7 @@ impl FileChange {
     }
 }
 
-/// Why the record could not be written. The turn stops: nothing more is asked or run.
+/// A failure to write the record. The turn stops: no further model call or tool call is made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordError {

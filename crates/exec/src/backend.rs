@@ -1,4 +1,4 @@
-//! What a backend is asked and what it answers.
+//! The interface of a backend: commands, output, errors.
 
 use crate::supervisor::Key;
 use crate::{Group, SpillLimits};
@@ -12,46 +12,46 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A place where commands run.
 ///
-/// Implementations run one command to its end and leave nothing of it behind: when `run`
-/// returns, or its future is dropped, every process of the command is gone. They must tell
-/// `watch` about the process group before the command's first instruction.
+/// Implementations run one command to its end and leave no process of it: when `run` returns, or its future is
+/// dropped, every process of the command is gone. They must report the process group to `watch` before the
+/// first instruction of the command.
 pub trait Backend: Send + Sync {
-    /// Runs `command`. A command that fails, times out or is cancelled is an [`Output`]; an
-    /// error means that it did not run.
+    /// Runs `command`. A command that fails, times out or is cancelled is an [`Output`]; an error means that it
+    /// did not run.
     fn run<'a>(&'a self, command: Command, watch: Watch<'a>) -> BoxFuture<'a, Result<Output, ExecError>>;
 
-    /// The results of these commands are kept elsewhere; nothing needs to be remembered of them. It
-    /// is not waited for, and a backend that remembers nothing does nothing.
+    /// Drops the records of these commands, because their results are stored elsewhere. Does not wait; a
+    /// backend without records does nothing.
     fn forget(&self, _keys: Vec<Key>) {}
 
-    /// Finishes what `forget` left for later, before the session is left.
+    /// Completes pending `forget` calls before the session ends.
     fn leave(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
 }
 
-/// A shell script and the circumstances in which it runs.
+/// A shell script with its environment and limits.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// By which it can be found again, where a backend can do that.
+    /// The key under which a backend can find the command again.
     pub key: Option<Key>,
     pub script: String,
     pub cwd: PathBuf,
     /// The whole environment; nothing is inherited.
     pub env: Vec<(String, String)>,
     pub timeout: Duration,
-    /// A private file into which the shell writes its last working directory. Created and
-    /// removed by the run; without it, [`Output::cwd`] stays empty.
+    /// A private file to which the shell writes its last working directory. Created and removed by the run;
+    /// without it, [`Output::cwd`] is empty.
     pub cwd_file: Option<PathBuf>,
     pub output: OutputLimits,
 }
 
-/// How much of a command's output is kept, and where the rest goes.
+/// The limits of a command's output.
 #[derive(Debug, Clone)]
 pub struct OutputLimits {
     /// Characters kept in memory: the first 40 % and the last 60 %.
     pub chars: usize,
-    /// The directory for a file that gets everything once `chars` is exceeded; not made before.
+    /// The directory for a spill file, which is created only if `chars` is exceeded.
     pub spill: Option<PathBuf>,
     pub spill_limits: SpillLimits,
 }
@@ -62,7 +62,7 @@ impl Default for OutputLimits {
     }
 }
 
-/// Who follows a run.
+/// The observer of a run.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     pub started: &'a dyn Started,
@@ -70,13 +70,13 @@ pub struct Watch<'a> {
     pub cancel: &'a CancellationToken,
 }
 
-/// Told which process group carries out a command, before the command does anything.
+/// Receives the process group of a command before the command starts.
 pub trait Started: Send + Sync {
-    /// An error stops the run: the command is never started.
+    /// An error aborts the run: the command is never started.
     fn started<'a>(&'a self, group: &'a Group) -> BoxFuture<'a, Result<(), String>>;
 }
 
-/// For commands nobody needs to find again.
+/// For commands that need not be found again.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Unwatched;
 
@@ -86,23 +86,23 @@ impl Started for Unwatched {
     }
 }
 
-/// What a command left behind.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// Standard output and standard error in the order they were written, with a notice in the
-    /// middle when something was left out.
+    /// Standard output and standard error in the order of writing, with a notice in the middle if characters
+    /// are omitted.
     pub text: String,
     /// 124 after a timeout, 130 after a cancellation, 128 + signal after a signal.
     pub exit_code: i32,
     pub ended: Ended,
-    /// Where the shell was when it ended, if it said so.
+    /// The last working directory of the shell, if known.
     pub cwd: Option<PathBuf>,
     /// Characters missing in the middle of `text`.
     pub omitted: u64,
     pub spill: Option<Spill>,
 }
 
-/// Why a command ended.
+/// The reason for which a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     Exited,
@@ -110,16 +110,16 @@ pub enum Ended {
     Cancelled,
 }
 
-/// The file that has the output in full.
+/// The file with the whole output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spill {
     pub path: PathBuf,
     pub bytes: u64,
-    /// The file reached its limit too.
+    /// The file reached its limit, too.
     pub cut: bool,
 }
 
-/// Why a command was not run.
+/// The reason for which a command was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
     #[error("{} is not a directory", .path.display())]

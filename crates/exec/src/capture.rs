@@ -1,28 +1,27 @@
-//! Output of unknown length in bounded memory.
+//! Captures output of unknown length in bounded memory.
 //!
-//! The first and the last characters stay in memory. The moment something falls out between
-//! them, a spill file is opened and given everything, including what is still remembered.
-//! Writing to it does not wait: it goes to the page cache, and its length is bounded. Its name is
-//! known only at the end, and giving it that name waits for the disk.
+//! The first and the last characters stay in memory. As soon as characters between them are dropped, a spill
+//! file is created that gets the whole output. Writing to it does not wait: it goes to the page cache, and its
+//! length is bounded. The file gets its final name at the end, which waits for the disk.
 
 use crate::backend::{OutputLimits, Spill};
-use crate::decode::Decoder;
 use crate::spill::{SpillFile, SpillLimits};
+use crate::utf8_decoder::Decoder;
 use std::path::Path;
 
-/// Collects what a command writes.
+/// Collects the output of a command.
 #[derive(Debug)]
 pub(crate) struct Capture {
     limits: OutputLimits,
     decoder: Decoder,
     head: Piece,
-    /// May grow to twice its share between two trims, so that trimming costs little per byte.
+    /// May grow to twice its share between two trims, which makes trimming cheap.
     tail: Piece,
     seen: u64,
     spill: SpillState,
 }
 
-/// What a capture ended with.
+/// The result of a capture.
 #[derive(Debug)]
 pub(crate) struct Captured {
     pub(crate) text: String,
@@ -45,7 +44,7 @@ enum SpillState {
         bytes: u64,
         cut: bool,
     },
-    /// There is no file to write to.
+    /// The file could not be created or written.
     Unavailable,
 }
 
@@ -66,8 +65,8 @@ impl Capture {
         self.push(&text);
     }
 
-    /// Takes note that `bytes` of the output are missing here. What follows is its end; the file
-    /// gets nothing more, because a file with a hole would mislead.
+    /// Notes that `bytes` of the output are missing here. The following output is the end of the whole; the
+    /// file gets nothing more, because a gap in it would be misleading.
     pub(crate) fn skip(&mut self, bytes: u64) {
         let rest = self.decoder.finish();
         self.push(&rest);
@@ -78,7 +77,7 @@ impl Capture {
         }
     }
 
-    /// Whether [`finish`](Self::finish) has to wait for the disk.
+    /// Returns true if [`finish`](Self::finish) has to wait for the disk.
     pub(crate) fn has_spilled(&self) -> bool {
         matches!(self.spill, SpillState::Open { .. })
     }
@@ -146,7 +145,7 @@ impl Capture {
         };
         let room = usize::try_from(self.limits.spill_limits.per_file() - *bytes).unwrap_or(usize::MAX);
         let fits = text.floor_char_boundary(room.min(text.len()));
-        // Once something is missing, nothing follows: a file with a hole would mislead.
+        // After a failed write nothing follows: a gap in the file would be misleading.
         if *cut {
             return;
         }
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_counted_and_ends_the_file() {
+    fn skipped_bytes_are_counted_and_end_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let mut capture = Capture::new(limits(10, Some(dir.path())));
         capture.feed(b"0123456789abcdef");
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_output_stays_small_in_memory_and_on_disk() {
+    fn endless_output_is_bounded_in_memory_and_on_disk() {
         let dir = tempfile::tempdir().unwrap();
         let mut capture = Capture::new(limits(100, Some(dir.path())));
         for _ in 0..10_000 {

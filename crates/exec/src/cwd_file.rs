@@ -1,4 +1,4 @@
-//! The file into which the shell writes its last working directory.
+//! The file to which the shell writes its last working directory.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-/// The file of one run; gone when the run is over, however it ends.
+/// The file of one run; removed on drop.
 pub(crate) struct CwdFile(Option<PathBuf>);
 
 impl CwdFile {
-    /// Makes the file before the shell does, which would let others read it.
+    /// Creates the file with private permissions; the shell would create a readable one.
     pub(crate) fn create(path: Option<PathBuf>) -> Self {
         if let Some(path) = &path {
             let made = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
@@ -21,7 +21,7 @@ impl CwdFile {
         Self(path)
     }
 
-    /// The directory the shell named, if it did.
+    /// The directory that the shell wrote, if any.
     pub(crate) fn read(self) -> Option<PathBuf> {
         let mut bytes = std::fs::read(self.0.as_ref()?).ok()?;
         if bytes.last() == Some(&b'\n') {

@@ -1,12 +1,11 @@
-//! Running a program that is not a shell script: arguments as they are, something to read on its standard
-//! input, and an answer on its standard output.
+//! Runs a program without a shell: arguments, standard input, captured standard output.
 //!
-//! Like a command of a [`Backend`](crate::Backend), it leads a session of its own and nothing of it is left
-//! behind: not after it has ended, not when it was late, and not when the future is dropped.
+//! Like a command of a [`Backend`](crate::Backend), it leads its own session and no process of it remains: not
+//! after its end, not after a timeout, not when the future is dropped.
 
 use crate::backend::ExecError;
 use crate::local::Guard;
-use crate::shell::{Ties, lead_session};
+use crate::shell::{SpawnOptions, lead_session};
 use crate::{Ended, Group};
 use rustix::process::Signal;
 use std::path::{Path, PathBuf};
@@ -16,41 +15,41 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin};
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long output may still arrive after the program has exited.
+/// Time for output after the program has exited.
 const AFTER_EXIT: Duration = Duration::from_millis(100);
-/// How long killed processes may take to be gone.
+/// Time for killed processes to disappear.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(5);
 
-/// A program and the circumstances in which it runs.
+/// A program with its arguments, input and environment.
 #[derive(Debug, Clone)]
 pub struct Direct {
-    /// The program and its arguments. A program without `/` is looked for in the `PATH` of `env`.
+    /// The program and its arguments. A program without `/` is searched for in the `PATH` of `env`.
     pub argv: Vec<String>,
     pub cwd: PathBuf,
     /// The whole environment; nothing is inherited.
     pub env: Vec<(String, String)>,
     pub input: Vec<u8>,
     pub timeout: Duration,
-    /// Bytes that are kept of each stream; the rest is read and dropped.
+    /// Bytes of each stream that are kept; the rest is read and dropped.
     pub most_output: usize,
 }
 
-/// What a program left behind.
+/// The result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectOutput {
     pub stdout: String,
     pub stderr: String,
     /// 124 after a timeout, 128 + signal after a signal.
     pub exit_code: i32,
-    /// Never [`Ended::Cancelled`]: whoever does not want to wait any more drops the future.
+    /// Never [`Ended::Cancelled`]: dropping the future cancels the run.
     pub ended: Ended,
 }
 
 /// Runs a program to its end. An error means that it did not run.
 ///
-/// The program, though not what it started, is also killed when the thread that polls this first ends, so that
-/// it does not outlive a process that was killed. That thread must live as long as the future.
+/// The program itself is also killed when the thread that first polls this future ends, so that it does not
+/// survive a kill of this process. That thread must live as long as the future.
 pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
     if !program.cwd.is_dir() {
         return Err(ExecError::NoDirectory { path: program.cwd });
@@ -59,30 +58,30 @@ pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let status = {
-        let talk = async {
+        let transfer = async {
             tokio::join!(
-                tell(stdin, &program.input),
+                write_input(stdin, &program.input),
                 keep(stdout, &mut out, program.most_output),
                 keep(stderr, &mut err, program.most_output)
             );
         };
-        tokio::pin!(talk);
-        let mut is_said = false;
+        tokio::pin!(transfer);
+        let mut is_done = false;
         let exited = async {
             loop {
                 tokio::select! {
                     biased;
-                    status = child.wait() => return (status.ok(), is_said),
-                    () = &mut talk, if !is_said => is_said = true,
+                    status = child.wait() => return (status.ok(), is_done),
+                    () = &mut transfer, if !is_done => is_done = true,
                 }
             }
         };
         match timeout(program.timeout, exited).await {
             Err(_) => None,
-            Ok((status, is_said)) => {
-                if !is_said {
-                    // Something it started may hold its output open for good.
-                    let _ = timeout(AFTER_EXIT, &mut talk).await;
+            Ok((status, is_done)) => {
+                if !is_done {
+                    // A process that it started may hold its output open.
+                    let _ = timeout(AFTER_EXIT, &mut transfer).await;
                 }
                 Some(status)
             }
@@ -97,7 +96,7 @@ pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
     })
 }
 
-/// Starts a program that ends with the thread that starts it, with pipes to its three streams.
+/// Starts a program that is killed with the calling thread, with pipes to its three streams.
 pub(crate) fn spawn(
     argv: &[String],
     cwd: &Path,
@@ -109,7 +108,7 @@ pub(crate) fn spawn(
     };
     let mut command = std::process::Command::new(name);
     command.args(arguments).current_dir(cwd).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
-    lead_session(&mut command, Ties { dies_with_parent: true, ..Ties::LOOSE });
+    lead_session(&mut command, SpawnOptions { dies_with_parent: true, ..SpawnOptions::DETACHED });
     let mut command = tokio::process::Command::from(command);
     command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(failed)?;
@@ -118,8 +117,8 @@ pub(crate) fn spawn(
     Ok((child, guard))
 }
 
-/// A program that does not read what it is told has no need of it.
-async fn tell(stdin: Option<ChildStdin>, input: &[u8]) {
+/// Writes the input. A program need not read it.
+async fn write_input(stdin: Option<ChildStdin>, input: &[u8]) {
     if let Some(mut stdin) = stdin {
         let _ = stdin.write_all(input).await;
     }
@@ -136,7 +135,7 @@ async fn keep(stream: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>, most: 
     }
 }
 
-/// KILL, until nothing is left.
+/// Sends KILL until no process is left.
 pub(crate) async fn end(child: &mut Child, guard: &mut Guard) {
     let deadline = Instant::now() + KILL_PATIENCE;
     loop {

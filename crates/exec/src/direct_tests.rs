@@ -18,7 +18,7 @@ async fn run(script: &str) -> DirectOutput {
 }
 
 #[tokio::test]
-async fn streams_exit_code_and_environment_are_its_own() {
+async fn run_returns_streams_and_exit_code() {
     let output = run("cat; echo $GREETING; echo no >&2; exit 3").await;
     assert_eq!(
         output,
@@ -32,7 +32,7 @@ async fn streams_exit_code_and_environment_are_its_own() {
 }
 
 #[tokio::test]
-async fn arguments_are_not_read_by_a_shell() {
+async fn arguments_bypass_the_shell() {
     let folder = tempfile::tempdir().unwrap();
     let mut echo = program("", folder.path());
     echo.argv = vec!["echo".into(), "$GREETING; x".into()];
@@ -40,7 +40,7 @@ async fn arguments_are_not_read_by_a_shell() {
 }
 
 #[tokio::test]
-async fn a_late_program_goes_with_all_it_started() {
+async fn timeout_ends_the_program_and_its_children() {
     let folder = tempfile::tempdir().unwrap();
     let script = "sleep 300 & echo $! > child; trap '' TERM; sleep 300";
     let late = Direct { timeout: Duration::from_millis(500), ..program(script, folder.path()) };
@@ -51,7 +51,7 @@ async fn a_late_program_goes_with_all_it_started() {
 }
 
 #[tokio::test]
-async fn what_outlives_its_leader_is_ended_and_not_waited_for() {
+async fn remaining_children_are_killed_without_waiting() {
     let begun = Instant::now();
     let output = run("sleep 300 & echo $!").await;
     assert!(begun.elapsed() < Duration::from_secs(10));
@@ -78,7 +78,7 @@ async fn dropping_the_future_ends_the_program() {
 }
 
 #[tokio::test]
-async fn much_output_is_cut_and_unread_input_is_no_failure() {
+async fn long_output_is_truncated_and_unread_input_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let mut chatty = program("exec 0<&-; yes | head -c 100000", folder.path());
     chatty.input = vec![b'x'; 1_000_000];
@@ -87,7 +87,7 @@ async fn much_output_is_cut_and_unread_input_is_no_failure() {
 }
 
 #[tokio::test]
-async fn what_cannot_run_is_an_error() {
+async fn failed_start_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     for argv in [vec![], vec!["/no/such/program".to_owned()], vec!["no-such-program".to_owned()]] {
         assert!(run_direct(Direct { argv, ..program("", folder.path()) }).await.is_err());

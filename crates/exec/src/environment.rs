@@ -1,11 +1,11 @@
-//! What a child process may see of our environment.
+//! The environment of child processes.
 //!
-//! An allow list: keys and loader tricks that nobody thought of stay out by themselves.
+//! An allow list: unknown keys and loader variables stay out by default.
 
 const NAMES: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TERM", "TZ", "SHELL", "TMPDIR"];
 const PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
-/// The part of `parent` that a child gets: harmless names, and those in `passthrough`.
+/// The variables of `parent` that a child gets: allowed names, and those in `passthrough`.
 pub fn child_env(
     parent: impl Iterator<Item = (String, String)>,
     passthrough: &[String],

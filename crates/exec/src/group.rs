@@ -1,7 +1,7 @@
-//! Process groups: naming them, finding their members, ending them.
+//! Process groups: identity, members, signals.
 //!
-//! Every command leads a session of its own, so its members are found by session as well as by
-//! group: a script that turns on job control makes new groups but stays in the session.
+//! Every command leads its own session, so its members are found by session as well as by group: a script with
+//! job control creates new groups in the same session.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -10,21 +10,21 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// A process group, named so that a reused id is not mistaken for it.
+/// A process group, identified so that a reused id is not mistaken for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// The leader's process id, which is also the group's and the session's.
+    /// The process id of the leader, which is also the id of the group and the session.
     pub id: u32,
-    /// The leader's start in clock ticks since boot.
+    /// The start time of the leader in clock ticks since boot.
     pub started: u64,
     pub boot: String,
 }
 
-/// How long [`reap`] waits for killed processes to be gone.
+/// The time for which [`reap`] waits for killed processes.
 const REAP_PATIENCE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 
-/// Names the current boot of this machine; empty where the system does not tell.
+/// The id of the current boot; empty if the system has none.
 pub fn this_boot() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
     BOOT.get_or_init(|| {
@@ -34,7 +34,7 @@ pub fn this_boot() -> &'static str {
     })
 }
 
-/// Kills what is left of a command whose owner died, and says how many processes that were.
+/// Kills the processes of a command whose owner died, and returns their number.
 pub async fn reap(group: &Group) -> usize {
     let mut killed = std::collections::BTreeSet::new();
     let deadline = tokio::time::Instant::now() + REAP_PATIENCE;
@@ -53,20 +53,20 @@ pub async fn reap(group: &Group) -> usize {
 }
 
 impl Group {
-    /// The group led by a process that was just started.
+    /// The group of a newly started leader.
     pub(crate) fn led_by(id: u32) -> std::io::Result<Self> {
         let stat = Stat::of(id)?;
         Ok(Self { id, started: stat.started, boot: this_boot().to_owned() })
     }
 
-    /// The living processes that belong to the group or its session.
+    /// The living processes of the group and its session.
     pub(crate) fn members(&self) -> Vec<Pid> {
         self.found(0).into_iter().map(|(process, _)| process).collect()
     }
 
-    /// Whether a group that is only seconds old has members left. Process ids are handed out
-    /// upwards, so unless they have just wrapped around, only the ids after the leader's need
-    /// a look: on a busy machine that is the difference between microseconds and milliseconds.
+    /// Returns true if a group that is only seconds old has living members. Process ids increase, so unless
+    /// they have just wrapped around, only ids above the leader's are examined: on a busy machine that takes
+    /// microseconds instead of milliseconds.
     pub(crate) fn is_alive_when_young(&self) -> bool {
         let first = if newest_process().is_some_and(|newest| newest >= self.id) { self.id } else { 0 };
         !self.found(first).is_empty()
@@ -79,7 +79,7 @@ impl Group {
         if members.is_empty() {
             return;
         }
-        // One call reaches the whole group at once, also what is being forked right now.
+        // One call reaches the whole group at once, including processes that are being forked.
         let _ = kill_process_group(leader, signal);
         for (member, stat) in members {
             if stat.group != i64::from(self.id) {
@@ -104,8 +104,8 @@ impl Group {
         (stat.group == id || stat.session == id) && stat.is_alive() && stat.started >= self.started
     }
 
-    /// The kernel does not reuse an id while a group or session has it. So a process with our
-    /// leader's id and another start time means that nothing of ours is left.
+    /// Returns true if no process of the group is left: the kernel does not reuse an id while a group or
+    /// session has it, so a process with the leader's id and another start time is a different one.
     pub(crate) fn is_reused(&self) -> bool {
         Stat::of(self.id).is_ok_and(|stat| stat.started != self.started)
     }
@@ -122,12 +122,12 @@ pub(crate) fn processes() -> impl Iterator<Item = u32> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
-/// The process id that was handed out last.
+/// The process id that was assigned last.
 fn newest_process() -> Option<u32> {
     std::fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().last()?.parse().ok()
 }
 
-/// The fields of `/proc/<pid>/stat` that matter here.
+/// Fields of `/proc/<pid>/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) state: char,
@@ -143,7 +143,7 @@ impl Stat {
         Self::parse(&text).ok_or_else(|| Errno::INVAL.into())
     }
 
-    /// The name is in parentheses and may contain anything, so fields count from its end.
+    /// Parses the fields after the name, which is in parentheses and may contain anything.
     fn parse(text: &str) -> Option<Self> {
         let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
         let state = fields.next()?.chars().next()?;
@@ -154,7 +154,7 @@ impl Stat {
         Some(Self { state, parent, group, session, started })
     }
 
-    /// A zombie does nothing any more; it may stay for good where nobody collects it.
+    /// Returns false for a zombie, which may remain for ever if it is not collected.
     pub(crate) fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stat_lines_are_read_whatever_the_name() {
+    fn stat_lines_parse_with_any_name() {
         let tail = "S 1 2 3 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
         for name in ["bash", "a) b (c", "x y"] {
             let stat = Stat::parse(&format!("42 ({name}) {tail}"));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn another_boot_or_a_reused_id_is_left_alone() {
+    async fn reap_ignores_other_boots_and_reused_ids() {
         let own = Group::led_by(std::process::id()).unwrap();
         let elsewhere = Group { boot: "another".into(), ..own.clone() };
         let earlier = Group { started: own.started - 1, ..own };

@@ -1,33 +1,33 @@
-//! Running commands somewhere.
+//! Runs commands and programs as child processes.
 //!
-//! A [`Backend`] is given a [`Command`] and returns its [`Output`]; [`Local`] runs it on this
-//! machine. Nothing here knows what a tool or a session is: whoever wants a running command to
-//! be found again after a crash records the [`Group`] it is told about and hands it to [`reap`].
-//! [`supervisor`] runs commands in a process of their own, which outlives the one that asked.
+//! A [`Backend`] takes a [`Command`] and returns its [`Output`]; [`Local`] runs it on this machine. This crate
+//! does not know tools or sessions: a caller that must find a running command again after a crash records its
+//! [`Group`] and passes it to [`reap`]. [`supervisor`] runs commands in a separate process, which outlives the
+//! one that asked for them.
 
 mod backend;
 mod capture;
-mod companion;
 mod cwd_file;
-mod decode;
 mod direct;
 mod environment;
+pub mod environment_handover;
 mod group;
-pub mod handover;
-mod live;
+mod line_program;
+mod live_groups;
 mod local;
-mod script;
 mod shell;
+mod shell_wrapper;
 mod spill;
 pub mod supervisor;
+mod utf8_decoder;
 
 pub use backend::{
     Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, Spill, Started, Unwatched, Watch,
 };
-pub use companion::{Companion, CompanionProgram};
 pub use direct::{Direct, DirectOutput, run_direct};
 pub use environment::child_env;
 pub use group::{Group, reap, this_boot};
-pub use live::kill_all;
+pub use line_program::{LineProgram, LineProgramSpec};
+pub use live_groups::kill_all;
 pub use local::Local;
 pub use spill::{SpillFile, SpillLimits};

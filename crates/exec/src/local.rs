@@ -1,14 +1,14 @@
-//! Running commands on this machine.
+//! Runs commands on this machine.
 //!
-//! The life of a run: spawn a shell that waits at its start gate, tell the watcher which group
-//! it is, open the gate, collect output until the leader exits or time is up, end whatever is
-//! left of the group. A guard kills the group if the future is dropped on the way.
+//! A run: spawn a shell that waits at its gate, report the group to the watcher, open the gate, collect output
+//! until the shell exits or times out, end the rest of the group. A guard kills the group if the future is
+//! dropped.
 
 use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Output, Watch};
 use crate::capture::{Capture, Captured};
 use crate::cwd_file::CwdFile;
-use crate::shell::{self, Ties};
-use crate::{Group, live, script};
+use crate::shell::{self, SpawnOptions};
+use crate::{Group, live_groups, shell_wrapper};
 use rustix::process::Signal;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -20,19 +20,19 @@ use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-/// How long output may still arrive after the shell has exited.
+/// Time for output after the shell has exited.
 const AFTER_EXIT: Duration = Duration::from_millis(100);
-/// How long processes have between TERM and KILL.
+/// Time between TERM and KILL.
 pub(crate) const TERM_GRACE: Duration = Duration::from_secs(2);
-/// A child that a shell has just forked takes a TERM with the shell's own handler and then forgets it,
-/// so whoever is still there after this long is asked once more.
+/// Time between two TERM signals. A child that a shell has just forked may handle the first one with the
+/// shell's own handler and lose it.
 pub(crate) const TERM_AGAIN: Duration = Duration::from_millis(150);
 const POLL: Duration = Duration::from_millis(10);
-/// For how long process ids cannot have gone all the way round.
+/// The age below which process ids cannot have wrapped around.
 const YOUNG: Duration = Duration::from_secs(2);
 const CHUNK: usize = 64 * 1024;
 
-/// Runs commands with `bash`, or `sh` where there is none.
+/// Runs commands with `bash`, or with `sh` if there is no `bash`.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Local;
 
@@ -43,7 +43,7 @@ impl Backend for Local {
 }
 
 async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
-    script::check(&command.script)?;
+    shell_wrapper::check(&command.script)?;
     if !command.cwd.is_dir() {
         return Err(ExecError::NoDirectory { path: command.cwd });
     }
@@ -64,7 +64,7 @@ async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
     Ok(running.into_output(ended, cwd_file.read()).await)
 }
 
-/// A shell under way, and everything it has said so far.
+/// A running shell and its output so far.
 struct Running {
     child: Child,
     guard: Guard,
@@ -82,7 +82,7 @@ impl Running {
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         // Both streams share one pipe, so that their order is the order of writing.
         let errors = write.try_clone().map_err(failed("make a pipe"))?;
-        let mut shell = tokio::process::Command::from(shell::waiting(command, Ties::LOOSE));
+        let mut shell = tokio::process::Command::from(shell::waiting(command, SpawnOptions::DETACHED));
         shell.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::from(write)).stderr(Stdio::from(errors));
         let child = shell.spawn().map_err(failed("start a shell"))?;
         let id = child.id().ok_or_else(|| failed("start a shell")(std::io::ErrorKind::NotFound.into()))?;
@@ -112,10 +112,10 @@ impl Running {
         Ok(())
     }
 
-    /// Collects output until the leader exits, time is up or somebody cancels.
+    /// Collects output until the leader exits, time is up or the run is cancelled.
     async fn attend(&mut self, deadline: Instant, watch: Watch<'_>) -> Ended {
         loop {
-            // In this order, so that endless output cannot hide the end.
+            // In this order, so that endless output cannot hide the exit.
             tokio::select! {
                 biased;
                 () = watch.cancel.cancelled() => return Ended::Cancelled,
@@ -136,14 +136,14 @@ impl Running {
         if ended == Ended::Exited {
             self.drain(Instant::now() + AFTER_EXIT).await;
         }
-        if self.status.is_none() || self.has_left_something() {
+        if self.status.is_none() || self.has_remnants() {
             self.terminate().await;
             self.drain(Instant::now() + AFTER_EXIT).await;
         }
         self.guard.armed = false;
     }
 
-    /// TERM, and once more, a grace in which output is still read, then KILL.
+    /// Sends TERM twice, reads output during the grace period, then sends KILL.
     async fn terminate(&mut self) {
         self.guard.group.signal(Signal::TERM);
         let begun = Instant::now();
@@ -165,7 +165,7 @@ impl Running {
         }
     }
 
-    /// KILL, at once, until nothing is left.
+    /// Sends KILL until no process is left.
     async fn end_now(&mut self) {
         let deadline = Instant::now() + TERM_GRACE;
         while !self.is_gone() && Instant::now() < deadline {
@@ -182,7 +182,7 @@ impl Running {
         self.status.is_some() && self.guard.group.members().is_empty()
     }
 
-    fn has_left_something(&self) -> bool {
+    fn has_remnants(&self) -> bool {
         if self.spawned.elapsed() < YOUNG {
             return self.guard.group.is_alive_when_young();
         }
@@ -217,8 +217,7 @@ impl Running {
     }
 }
 
-/// The next piece of output; pends for ever once the pipe is closed, so that a `select!` turns
-/// to its other branches.
+/// Reads the next output. Pends for ever once the pipe is closed, so that a `select!` uses its other branches.
 pub(crate) async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
     let Some(open) = pipe else {
         return std::future::pending().await;
@@ -232,7 +231,7 @@ pub(crate) async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -
     }
 }
 
-/// Waits for the disk where nothing else has to wait with it.
+/// Finishes the capture on a blocking thread, if it has to wait for the disk.
 pub(crate) async fn finished(capture: Capture) -> Captured {
     if !capture.has_spilled() {
         return capture.finish();
@@ -249,7 +248,7 @@ pub(crate) fn exit_code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
 
-/// Lists a group as alive, and kills it if its run was abandoned. The ordinary path disarms it.
+/// Registers a group as live, and kills it if its run is dropped. A normal end disarms the guard.
 pub(crate) struct Guard {
     pub(crate) group: Group,
     pub(crate) armed: bool,
@@ -257,7 +256,7 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub(crate) fn new(group: Group) -> Self {
-        live::add(group.clone());
+        live_groups::add(group.clone());
         Self { group, armed: true }
     }
 }
@@ -267,7 +266,7 @@ impl Drop for Guard {
         if self.armed {
             self.group.signal(Signal::KILL);
         }
-        live::remove(&self.group);
+        live_groups::remove(&self.group);
     }
 }
 

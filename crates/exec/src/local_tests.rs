@@ -46,7 +46,7 @@ impl Case {
     }
 }
 
-/// Remembers the group it is told about, and answers as it was made to.
+/// Stores the group of a run and returns the given answer.
 struct Witness {
     group: Mutex<Option<Group>>,
     answer: Result<(), String>,
@@ -70,7 +70,7 @@ impl Started for Witness {
 }
 
 #[tokio::test]
-async fn output_and_exit_codes_come_back() {
+async fn run_returns_output_and_exit_code() {
     for (script, text, code) in [
         ("echo a; echo b >&2; echo c", "a\nb\nc\n", 0),
         ("exit 3", "", 3),
@@ -92,7 +92,7 @@ async fn output_and_exit_codes_come_back() {
 }
 
 #[tokio::test]
-async fn a_syntax_error_is_reported_and_keeps_the_directory() {
+async fn syntax_error_is_reported_and_keeps_the_directory() {
     let case = Case::new();
     let output = case.run("if true; then").await;
     assert_ne!(output.exit_code, 0);
@@ -101,7 +101,7 @@ async fn a_syntax_error_is_reported_and_keeps_the_directory() {
 }
 
 #[tokio::test]
-async fn the_last_directory_is_reported_however_the_script_ends() {
+async fn last_directory_is_reported_for_every_end() {
     for (script, code) in [("mkdir -p sub; cd sub", 0), ("mkdir sub; cd sub; exit 3", 3)] {
         let case = Case::new();
         let output = case.run(script).await;
@@ -112,7 +112,7 @@ async fn the_last_directory_is_reported_however_the_script_ends() {
 }
 
 #[tokio::test]
-async fn a_timeout_ends_the_whole_group_and_keeps_partial_output() {
+async fn timeout_ends_the_group_and_keeps_partial_output() {
     let case = Case { timeout: Duration::from_millis(300), ..Case::new() };
     let witness = Witness::answering(Ok(()));
     let output = case.run_watched("echo before; set -m; sleep 1000 & sleep 1000", &witness).await.unwrap();
@@ -122,7 +122,7 @@ async fn a_timeout_ends_the_whole_group_and_keeps_partial_output() {
 }
 
 #[tokio::test]
-async fn what_ignores_a_request_to_end_is_killed() {
+async fn process_that_ignores_term_is_killed() {
     let case = Case { timeout: Duration::from_millis(200), ..Case::new() };
     let witness = Witness::answering(Ok(()));
     let output = case.run_watched("trap '' TERM; while :; do sleep 0.05; done", &witness).await.unwrap();
@@ -131,7 +131,7 @@ async fn what_ignores_a_request_to_end_is_killed() {
 }
 
 #[tokio::test]
-async fn cancelling_ends_a_command_with_130() {
+async fn cancelled_command_has_exit_code_130() {
     let case = Case::new();
     let cancel = case.cancel.clone();
     let (output, ()) = tokio::join!(case.run("sleep 1000"), async {
@@ -142,7 +142,7 @@ async fn cancelling_ends_a_command_with_130() {
 }
 
 #[tokio::test]
-async fn whoever_missed_the_first_request_to_end_is_asked_again() {
+async fn term_is_sent_twice() {
     let case = Case::new();
     let (cancel, begun) = (case.cancel.clone(), case.dir.path().join("begun"));
     let cancelling = tokio::spawn(async move {
@@ -151,7 +151,7 @@ async fn whoever_missed_the_first_request_to_end_is_asked_again() {
         }
         cancel.cancel();
     });
-    // Only the second one ends it; a KILL would let it say nothing.
+    // Only the second TERM ends it; after a KILL there would be no output.
     let deaf = "asked=0; trap 'asked=$((asked+1)); test $asked -lt 2 || { echo heard; exit 0; }' TERM; \
                 mkfifo quiet; exec 3<>quiet; touch begun; while :; do read -r -t 0.02 _ <&3; done";
     let output = case.run(deaf).await;
@@ -160,7 +160,7 @@ async fn whoever_missed_the_first_request_to_end_is_asked_again() {
 }
 
 #[tokio::test]
-async fn a_command_cancelled_before_its_start_never_runs() {
+async fn command_cancelled_before_its_start_never_runs() {
     let case = Case::new();
     case.cancel.cancel();
     let output = case.run("touch ran").await;
@@ -173,7 +173,7 @@ async fn background_processes_do_not_outlive_the_command() {
     let case = Case::new();
     let witness = Witness::answering(Ok(()));
     let output = case.run_watched("sleep 1000 & echo x", &witness).await.unwrap();
-    assert!(!live::contains(&witness.group()));
+    assert!(!live_groups::contains(&witness.group()));
     assert_eq!((output.text.as_str(), output.exit_code), ("x\n", 0));
     assert_eq!(witness.group().members(), []);
 }
@@ -193,7 +193,7 @@ async fn endless_output_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_command_whose_start_is_not_recorded_never_runs() {
+async fn command_without_recorded_start_never_runs() {
     let case = Case::new();
     let witness = Witness::answering(Err("disk full".into()));
     let error = case.run_watched("touch ran", &witness).await.unwrap_err();
@@ -203,12 +203,12 @@ async fn a_command_whose_start_is_not_recorded_never_runs() {
 }
 
 #[tokio::test]
-async fn a_closed_gate_means_nothing_runs() {
+async fn closed_gate_prevents_the_command() {
     let case = Case::new();
     let mut running = Running::spawn(&case.command("touch ran")).unwrap();
     drop(running.child.stdin.take());
     let status = running.child.wait().await.unwrap();
-    assert_eq!(status.code(), Some(script::NEVER_STARTED));
+    assert_eq!(status.code(), Some(shell_wrapper::NEVER_STARTED));
     assert!(!case.dir.path().join("ran").exists());
 }
 
@@ -218,8 +218,8 @@ async fn dropping_the_run_kills_it() {
     let witness = Witness::answering(Ok(()));
     let run = case.run_watched("sleep 1000 & sleep 1000", &witness);
     assert!(tokio::time::timeout(Duration::from_millis(200), run).await.is_err());
-    assert!(!live::contains(&witness.group()) && !case.dir.path().join(".cwd").exists());
-    // Killed, but perhaps not yet gone; nothing here kills it a second time.
+    assert!(!live_groups::contains(&witness.group()) && !case.dir.path().join(".cwd").exists());
+    // Killed, but perhaps not gone yet; nothing here kills it a second time.
     let gone = async {
         while !witness.group().members().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -229,7 +229,7 @@ async fn dropping_the_run_kills_it() {
 }
 
 #[tokio::test]
-async fn an_orphaned_group_is_reaped() {
+async fn reap_kills_an_orphaned_group() {
     let case = Case::new();
     let mut running = Running::spawn(&case.command("sleep 1000 & sleep 1000 & wait")).unwrap();
     running.open_gate().await.unwrap();
@@ -243,7 +243,7 @@ async fn an_orphaned_group_is_reaped() {
 }
 
 #[tokio::test]
-async fn a_missing_directory_is_named() {
+async fn error_names_the_missing_directory() {
     let case = Case::new();
     let mut command = case.command("true");
     command.cwd = "/does/not/exist".into();

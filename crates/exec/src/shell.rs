@@ -1,35 +1,34 @@
-//! The shell that carries out a command, ready to be spawned.
+//! Builds the shell process of a command.
 
 use crate::backend::Command;
-use crate::script;
+use crate::shell_wrapper;
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit, setsid, umask};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// What the shell shares with the process that spawns it.
+/// The relation of a shell to the process that spawns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ties {
-    /// The shell is killed when the spawning thread ends. Only for a thread that lives as long as
-    /// its process.
+pub(crate) struct SpawnOptions {
+    /// The shell is killed when the spawning thread ends. Only for a thread that lives as long as its process.
     pub(crate) dies_with_parent: bool,
-    /// The file mode mask; `None` is ours.
+    /// The umask; `None` is that of this process.
     pub(crate) umask: Option<u32>,
 }
 
-impl Ties {
-    /// A shell that has our mask, and goes on when we end.
-    pub(crate) const LOOSE: Self = Self { dies_with_parent: false, umask: None };
+impl SpawnOptions {
+    /// A shell with the umask of this process that survives its end.
+    pub(crate) const DETACHED: Self = Self { dies_with_parent: false, umask: None };
 }
 
-/// A shell that waits for a line on its standard input and then carries out `command`. The
-/// caller connects the three streams.
-pub(crate) fn waiting(command: &Command, ties: Ties) -> std::process::Command {
+/// A shell that waits for a line on its standard input and then runs `command`. The caller connects the three
+/// streams.
+pub(crate) fn waiting(command: &Command, ties: SpawnOptions) -> std::process::Command {
     let mut shell = std::process::Command::new(shell());
     shell
         .arg("-c")
-        .arg(script::wrapper(command.cwd_file.as_deref()))
+        .arg(shell_wrapper::wrapper(command.cwd_file.as_deref()))
         .arg("bash")
         .arg(&command.script)
         .current_dir(&command.cwd)
@@ -39,7 +38,7 @@ pub(crate) fn waiting(command: &Command, ties: Ties) -> std::process::Command {
     shell
 }
 
-/// Looks once for the shell to use.
+/// The shell to use, searched for once.
 fn shell() -> &'static str {
     static SHELL: OnceLock<&'static str> = OnceLock::new();
     SHELL.get_or_init(|| {
@@ -50,8 +49,8 @@ fn shell() -> &'static str {
     })
 }
 
-/// Makes the child lead a session and a process group of its own, without core dumps.
-pub(crate) fn lead_session(command: &mut std::process::Command, ties: Ties) {
+/// Makes the child lead a new session and process group, without core dumps.
+pub(crate) fn lead_session(command: &mut std::process::Command, ties: SpawnOptions) {
     let prepare = move || {
         setsid()?;
         let none = Rlimit { current: Some(0), maximum: Some(0) };
@@ -64,8 +63,8 @@ pub(crate) fn lead_session(command: &mut std::process::Command, ties: Ties) {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec the closure makes at most four system calls and nothing
-    // else; it allocates nothing, takes no lock and touches no memory of the parent.
+    // SAFETY: between fork and exec the closure makes at most four system calls and nothing else; it allocates
+    // nothing, takes no lock and touches no memory of the parent.
     #[expect(unsafe_code, reason = "std offers no safe way to start a session in a child")]
     unsafe {
         command.pre_exec(prepare);

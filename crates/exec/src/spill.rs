@@ -1,10 +1,9 @@
-//! The files for output that is too long to keep in memory.
+//! Spill files: full output of commands that is too long for memory.
 //!
-//! A finished file is named after its bytes, so the same output is kept once. How the name ends says what
-//! kind of output it is. While it grows it
-//! has a name of its own (`PID-N.part`), under which nobody is told about it. The files are
-//! private, and together they stay below a limit: whoever makes one removes the least recently
-//! used of its neighbours first. Time of last use is the time of modification.
+//! A finished file is named after the hash of its content, so equal output is stored once; the suffix of the
+//! name is the kind of output. A file that is still written has a temporary name (`PID-N.part`) that is not
+//! published. Files are private, and their total size is limited: creating one removes the least recently used
+//! ones. The time of last use is the modification time.
 
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
@@ -16,19 +15,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Hexadecimal digits of the hash that are part of a name.
+/// Hexadecimal digits of the hash in a name.
 const DIGITS: usize = 32;
-/// How names of plain output end.
+/// The suffix of plain output.
 const PLAIN: &str = ".txt";
-/// A growing file that was not written for so long belongs to no command that still runs.
+/// The age after which an unfinished file is considered abandoned.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How much may be kept.
+/// Size limits of spill files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpillLimits {
-    /// Bytes after which one file stops growing.
+    /// The maximum size of one file in bytes.
     pub bytes: u64,
-    /// Bytes that the files of one directory may have together.
+    /// The maximum total size of the files in one directory, in bytes.
     pub total: u64,
 }
 
@@ -39,23 +38,23 @@ impl Default for SpillLimits {
 }
 
 impl SpillLimits {
-    /// The most that one file may have.
+    /// The effective maximum size of one file.
     pub fn per_file(self) -> u64 {
         self.bytes.min(self.total)
     }
 
-    /// The room made before the length of a file is known. The rest is made when it is.
+    /// The space to free before the size of a file is known. The rest is freed when it is.
     fn reserve(self) -> u64 {
         self.per_file().min(self.total / 8)
     }
 }
 
-/// A file that grows; it is removed unless it is finished.
+/// An unfinished spill file; removed on drop.
 #[derive(Debug)]
 pub struct SpillFile {
     file: File,
     hash: Sha256,
-    /// What was hashed, and so what the file may have.
+    /// The number of bytes that were hashed.
     bytes: u64,
     dir: PathBuf,
     growing: PathBuf,
@@ -63,7 +62,7 @@ pub struct SpillFile {
 }
 
 impl SpillFile {
-    /// Starts a file in `dir`, which is made when it is missing and must hold nothing else.
+    /// Creates a file in `dir`, which is created if missing and must hold nothing else.
     pub fn create(dir: &Path, limits: SpillLimits) -> std::io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         make_room(dir, limits.total - limits.reserve(), None);
@@ -80,18 +79,17 @@ impl SpillFile {
         written
     }
 
-    /// Gives the file its name. Waits for the disk: the name goes into a message that survives a
-    /// power cut, and so must the file.
+    /// Gives the file its final name. Waits for the disk: the name becomes part of a message that survives a
+    /// power cut, so the file must, too.
     ///
-    /// An older file of the same name is replaced. It has the same bytes, or had: this one is
-    /// known to be whole, and its time is now.
+    /// An existing file with the same name is replaced: this one is known to be complete, and its time is now.
     pub fn finish(self) -> std::io::Result<PathBuf> {
         self.finish_as(PLAIN)
     }
 
-    /// The same, with a name that ends otherwise.
+    /// As [`finish`](Self::finish), with another suffix.
     pub fn finish_as(self, ending: &str) -> std::io::Result<PathBuf> {
-        // A disk that became full may have taken half of a piece.
+        // A full disk may have taken a part of the last piece.
         self.file.set_len(self.bytes)?;
         self.file.sync_all()?;
         let path = self.dir.join(content_name(&self.hash.clone().finalize(), ending));
@@ -107,7 +105,7 @@ impl SpillFile {
 
 impl Drop for SpillFile {
     fn drop(&mut self) {
-        // Gone already when it was finished.
+        // Fails if the file was finished.
         let _ = std::fs::remove_file(&self.growing);
     }
 }
@@ -118,7 +116,7 @@ fn create_growing(dir: &Path) -> std::io::Result<(File, PathBuf)> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = dir.join(format!("{}-{number}.part", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-            // Left by a process that had our id before us.
+            // Left by a process that had the same id.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             made => return Ok((made?, path)),
         }
@@ -129,18 +127,18 @@ fn content_name(digest: &[u8], ending: &str) -> String {
     hex(&digest[..DIGITS / 2]) + ending
 }
 
-/// `bytes` as hexadecimal digits.
+/// Formats `bytes` as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
     text
 }
 
-/// Whoever names or removes a file holds this, so that nobody removes what was just renewed. A
-/// filesystem without locks goes without.
+/// The lock for naming and removing files, so that a renewed file is not removed. A filesystem without locks
+/// works without it.
 fn lock(dir: &Path) -> Option<File> {
     let dir = File::open(dir).ok()?;
     flock(&dir, FlockOperation::LockExclusive).ok()?;
@@ -153,8 +151,8 @@ struct Neighbour {
     path: PathBuf,
 }
 
-/// Removes abandoned files, and of the others the least recently used, until the rest has at most
-/// `most` bytes. `kept` stays, and so does what still grows.
+/// Removes abandoned files, then the least recently used ones until at most `most` bytes are left. Never
+/// removes `kept` or unfinished files.
 fn make_room(dir: &Path, most: u64, kept: Option<&Path>) {
     let _lock = lock(dir);
     let mut files: Vec<Neighbour> = std::fs::read_dir(dir)

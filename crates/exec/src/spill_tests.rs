@@ -25,7 +25,7 @@ fn spilled(dir: &Path, text: &str, limits: SpillLimits) -> PathBuf {
 }
 
 #[test]
-fn the_oldest_go_when_room_is_needed() {
+fn oldest_files_are_removed_to_free_space() {
     let dir = tempfile::tempdir().unwrap();
     for (age, name) in [(30, "b"), (10, "a"), (20, "c")] {
         aged(dir.path(), name, 100, age);
@@ -38,7 +38,7 @@ fn the_oldest_go_when_room_is_needed() {
 }
 
 #[test]
-fn what_grows_stays_and_what_was_abandoned_goes() {
+fn abandoned_files_are_removed_and_unfinished_ones_kept() {
     let dir = tempfile::tempdir().unwrap();
     aged(dir.path(), "7-0.part", 100, 60);
     aged(dir.path(), "8-0.part", 100, 25 * 60 * 60);
@@ -52,10 +52,10 @@ fn what_grows_stays_and_what_was_abandoned_goes() {
 }
 
 #[test]
-fn a_finished_file_is_named_after_its_bytes_and_kept_once() {
+fn finished_file_is_named_after_its_content_and_stored_once() {
     let dir = tempfile::tempdir().unwrap();
     let first = spilled(dir.path(), "abc", SpillLimits::default());
-    // The hash of "abc" is known everywhere.
+    // The well-known SHA-256 of "abc".
     assert_eq!(first, dir.path().join("ba7816bf8f01cfea414140de5dae2223.txt"));
     let long_ago = SystemTime::now() - Duration::from_secs(1_000);
     File::open(&first).unwrap().set_modified(long_ago).unwrap();
@@ -67,7 +67,7 @@ fn a_finished_file_is_named_after_its_bytes_and_kept_once() {
 }
 
 #[test]
-fn a_damaged_file_is_whole_again_after_the_same_output() {
+fn damaged_file_is_replaced_by_equal_output() {
     let dir = tempfile::tempdir().unwrap();
     let path = spilled(dir.path(), "abc", SpillLimits::default());
     std::fs::write(&path, "abX").unwrap();
@@ -76,7 +76,7 @@ fn a_damaged_file_is_whole_again_after_the_same_output() {
 }
 
 #[test]
-fn an_unfinished_file_leaves_nothing_behind() {
+fn dropped_file_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let mut file = SpillFile::create(dir.path(), SpillLimits::default()).unwrap();
     file.write(b"half").unwrap();
@@ -86,7 +86,7 @@ fn an_unfinished_file_leaves_nothing_behind() {
 }
 
 #[test]
-fn files_and_directories_are_private_and_bounded_together() {
+fn files_are_private_and_their_total_size_is_limited() {
     let dir = tempfile::tempdir().unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let deep = dir.path().join("deep/er");
@@ -97,7 +97,7 @@ fn files_and_directories_are_private_and_bounded_together() {
     assert!(first.exists() && second.exists(), "just enough");
     spilled(&deep, "a", limits);
     assert!(!first.exists(), "the oldest made room");
-    // A file is kept even when it alone is more than all of them may have.
+    // A file is kept even if it exceeds the total limit by itself.
     let large = spilled(&deep, &"y".repeat(90), limits);
     assert_eq!(names(&deep), large.file_name().unwrap().to_str().unwrap());
 }

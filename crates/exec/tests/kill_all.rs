@@ -1,4 +1,4 @@
-//! Alone in its process: `kill_all` would end the commands of other tests.
+//! Runs in a process of its own: `kill_all` would end the commands of other tests.
 
 use hermes_exec::{
     Backend, BoxFuture, Command, Ended, Group, Local, OutputLimits, Started, Unwatched, Watch, kill_all, reap,
@@ -30,18 +30,18 @@ fn command(script: &str, dir: &Path) -> Command {
     }
 }
 
-/// Whether the process is gone or a zombie.
+/// Returns true if the process is gone or a zombie.
 fn is_over(id: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 #[tokio::test]
-async fn everything_that_runs_is_killed_at_once() {
+async fn kill_all_kills_every_running_command() {
     let dir = tempfile::tempdir().unwrap();
     let cancel = CancellationToken::new();
     let witness = Witness::default();
-    // Deaf to requests, with job control, so that one process leads a group of its own.
+    // Ignores TERM and uses job control, so that one process leads its own group.
     let first = "trap '' TERM; set -m; sleep 1000 & echo $! $$ > a.tmp; mv a.tmp a; wait";
     let second = "sleep 1000 & echo $! $$ > b.tmp; mv b.tmp b; wait";
     let killer = async {

@@ -1,4 +1,4 @@
-//! The supervisor with real processes: this test program is the supervisor and the agents too.
+//! The supervisor with real processes: this test program is also the supervisor and the agents.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 

@@ -1,12 +1,12 @@
-//! Takes secrets out of text: first the known values, then whatever has the shape of a credential.
+//! Redacts secrets: first the known values, then text with the shape of a credential.
 //!
-//! Values go first and over the whole text, so that a shape that ends inside a value cannot
-//! leave the rest of it standing.
+//! Values are replaced first and in the whole text, so that a shape that ends inside a value cannot leave the
+//! rest of it.
 
 use std::borrow::Cow;
 
+use crate::credential_shapes;
 use crate::secrets::Secrets;
-use crate::shapes;
 
 const MARK: &str = "[redacted]";
 
@@ -24,8 +24,8 @@ pub fn redact<'a>(secrets: &Secrets, text: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// Puts `{{secret:N}}` in the place of every known value, N being the number of the value: what is
-/// written down can then be compared, and still says nothing.
+/// Replaces every known value by `{{secret:N}}`, where N is the number of the value: the result can be compared
+/// without revealing the value.
 pub fn placeholders<'a>(secrets: &Secrets, text: &'a str) -> Cow<'a, str> {
     replace(text, |from| {
         let (start, end, number) = secrets.find_number(text, from)?;
@@ -41,7 +41,9 @@ fn by_value<'a>(secrets: &Secrets, text: &'a str) -> Cow<'a, str> {
 }
 
 pub(crate) fn by_shape(text: &str) -> Cow<'_, str> {
-    replace(text, |from| shapes::find(text, from).map(|hit| (hit.start, hit.end, Cow::Borrowed(MARK))))
+    replace(text, |from| {
+        credential_shapes::find(text, from).map(|hit| (hit.start, hit.end, Cow::Borrowed(MARK)))
+    })
 }
 
 type Replacement = (usize, usize, Cow<'static, str>);

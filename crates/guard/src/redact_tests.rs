@@ -1,4 +1,4 @@
-//! What redaction takes out, and what it leaves alone.
+//! Tables of text that is redacted, and of text that is not.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -36,14 +36,14 @@ fn known_values_are_replaced_by_their_name() {
 }
 
 #[test]
-fn a_value_inside_encoded_text_is_found() {
+fn value_inside_base64_is_redacted() {
     // base64 of `user:demo/key+value`
     let out = redact(&known(), "Basic dXNlcjpkZW1vL2tleSt2YWx1ZQ==").into_owned();
     assert!(out.contains("[redacted:DEMO_API_KEY]"), "{out}");
 }
 
 #[test]
-fn credentials_are_known_by_their_shape() {
+fn credentials_are_redacted_by_shape() {
     let block = "-----BEGIN RSA PRIVATE KEY-----\nMIIabc+/=\nxyz\n-----END RSA PRIVATE KEY-----";
     for (text, want) in [
         ("sk-abcdefghijklmnop1234", "[redacted]"),
@@ -72,7 +72,7 @@ fn credentials_are_known_by_their_shape() {
 }
 
 #[test]
-fn labels_stay_and_their_values_go() {
+fn labelled_values_are_redacted() {
     let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4fwpMeJf36";
     let bot = format!("{}:{}", "123456789", "AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0");
     for (text, want) in [
@@ -112,7 +112,7 @@ fn labels_stay_and_their_values_go() {
 }
 
 #[test]
-fn code_and_prose_about_secrets_stay_readable() {
+fn code_and_prose_about_secrets_are_unchanged() {
     for text in [
         "password: String,",
         "password: Option<SecretString>,",
@@ -167,7 +167,7 @@ fn ordinary_text_is_borrowed_unchanged() {
 }
 
 #[test]
-fn hostile_repetition_stays_linear() {
+fn repetition_is_redacted_in_linear_time() {
     let known = Secrets::new([("A", SecretString::from("a".repeat(40) + "b"))]);
     for unit in [
         "sk-",

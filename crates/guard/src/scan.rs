@@ -1,76 +1,76 @@
-//! Finds text that tries to steer the agent, and takes it out.
+//! Finds and removes prompt injections.
 //!
-//! [`scan`] says what is wrong with a text and where; [`neutralise`] gives the text without it. Both
-//! read the whole text, in time that grows with its length: words are looked up in one tree, and a
-//! phrase remembers only where its last word stood, so there is nothing that could go back.
+//! [`scan`] returns findings with their positions; [`neutralise`] returns the text without them. Both read the
+//! whole text in linear time: each word is looked up in one tree, and a phrase keeps only the position of its
+//! last word, so there is no backtracking.
 //!
-//! Quotation marks and code fences protect nothing: a model reads the words inside them, too. What a
-//! page about attacks loses by that is the line with the example.
+//! Quotation marks and code fences are no protection: a model reads the text inside them, too. A page about
+//! attacks therefore loses the lines with examples.
 
-mod checks;
+mod char_classes;
 mod commands;
 mod entities;
 mod excerpt;
 mod hidden;
-mod local;
+mod local_address;
 mod lookalikes;
 mod neutralise;
+mod normal_form;
+mod phrase_checks;
+mod phrase_tree;
 mod phrases;
 mod rules;
-mod scripts;
 mod secret_values;
-mod tree;
-mod view;
 
 pub use neutralise::{Neutralised, neutralise};
 
 use std::ops::Range;
 
-use view::{Hidden, View};
+use normal_form::{Hidden, NormalForm};
 
-/// How much is looked for. Each scope has everything of the one before it.
+/// The strictness of a scan. Each scope includes the rules of the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// What is wrong in any text.
+    /// Rules for any text.
     All,
-    /// What is also wrong in files that speak to the agent: roles, identities, remote control.
+    /// Rules for files with instructions to the agent: also roles, identities, remote control.
     Context,
-    /// What is also wrong in what the agent keeps for itself, memory and skills.
+    /// Rules for text that the agent stores: memory and skills.
     Strict,
 }
 
-/// One thing that should not be there.
+/// One match of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is, for instance `prompt_injection` or `invisible_unicode_U+200B`.
+    /// The id of the rule, for instance `prompt_injection` or `invisible_unicode_U+200B`.
     pub id: String,
-    /// Where it stands, in bytes of the original text.
+    /// The byte range in the original text.
     pub at: Range<usize>,
-    /// The line it begins in, counting from 1.
+    /// The line in which it begins, from 1.
     pub line: usize,
-    /// A short piece of the text, safe to show: on one line, nothing invisible, no credential.
+    /// A short excerpt that is safe to show: one line, no invisible characters, no credential.
     pub excerpt: String,
 }
 
-/// What a scan found, and what would have to go.
-struct Found {
+/// A match before it is described, with the range to remove.
+struct Match {
     id: String,
     at: Range<usize>,
-    /// The stretch that [`neutralise`] takes out.
+    /// The range that [`neutralise`] removes.
     cut: Range<usize>,
 }
 
-/// Everything in `text` that is wrong in this scope, in the order of the text.
+/// Returns all findings of the scope in the order of the text.
 pub fn scan(text: &str, scope: Scope) -> Vec<Finding> {
     described(text, &found(text, scope))
 }
 
-fn found(text: &str, scope: Scope) -> Vec<Found> {
+fn found(text: &str, scope: Scope) -> Vec<Match> {
     let mut all = hidden::find(text);
-    let mut words = phrases::find(text, &View::of(text, Hidden::Dropped), scope);
+    let mut words = phrases::find(text, &NormalForm::of(text, Hidden::Dropped), scope);
     if !all.is_empty() {
-        // Hidden characters may split a word, or stand where the blanks should be.
-        words.extend(phrases::find(text, &View::of(text, Hidden::Blank), scope));
+        // Hidden characters may split a word, or replace the spaces.
+        words.extend(phrases::find(text, &NormalForm::of(text, Hidden::Blank), scope));
     }
     if scope == Scope::Strict {
         words.extend(secret_values::find(text));
@@ -80,16 +80,16 @@ fn found(text: &str, scope: Scope) -> Vec<Found> {
     all
 }
 
-/// One of several findings with the same id that overlap: the first.
-fn without_repeats(mut all: Vec<Found>) -> Vec<Found> {
+/// Keeps the first of overlapping matches with the same id.
+fn without_repeats(mut all: Vec<Match>) -> Vec<Match> {
     all.sort_by(|a, b| (&a.id, a.at.start, a.at.end).cmp(&(&b.id, b.at.start, b.at.end)));
     all.dedup_by(|next, kept| next.id == kept.id && next.at.start < kept.at.end);
     all
 }
 
-fn described(text: &str, found: &[Found]) -> Vec<Finding> {
+fn described(text: &str, found: &[Match]) -> Vec<Finding> {
     let (mut line, mut counted) = (1, 0);
-    let describe = |found: &Found| {
+    let describe = |found: &Match| {
         line += text[counted..found.at.start].bytes().filter(|byte| *byte == b'\n').count();
         counted = found.at.start;
         let excerpt = excerpt::of(text, found);

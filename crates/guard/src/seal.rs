@@ -1,12 +1,12 @@
-//! Checksums that only this home can make, for caches that other programs of the user can write.
+//! Keyed checksums for cache files that other programs of the user can write.
 //!
-//! A sealed text is a line with the checksum and then the text. One that was changed, or made for
-//! another purpose, does not open.
+//! A sealed text is a line with the checksum, followed by the text. Unsealing fails if the text was changed or
+//! sealed for another purpose.
 
 use crate::FenceKey;
 use sha2::{Digest, Sha256};
 
-/// The length of the first line, with its end.
+/// The length of the first line, including the line break.
 const LINE: usize = 65;
 
 /// Puts the checksum before `bytes`.
@@ -17,7 +17,7 @@ pub fn seal(key: &FenceKey, purpose: &str, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The bytes behind a checksum that fits them.
+/// Returns the bytes after the checksum if it matches.
 pub fn unseal<'a>(key: &FenceKey, purpose: &str, sealed: &'a [u8]) -> Option<&'a [u8]> {
     let (line, bytes) = sealed.split_at_checked(LINE)?;
     let wanted = checksum(key, purpose, bytes);
@@ -25,7 +25,7 @@ pub fn unseal<'a>(key: &FenceKey, purpose: &str, sealed: &'a [u8]) -> Option<&'a
     (differing == 0 && line.ends_with(b"\n")).then_some(bytes)
 }
 
-/// Two rounds, so that nothing can be appended to a text whose checksum is known.
+/// Hashes twice, to prevent length extension.
 fn checksum(key: &FenceKey, purpose: &str, bytes: &[u8]) -> String {
     let inner = Sha256::new()
         .chain_update(key.bytes())
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_this_home_sealed_for_the_purpose_opens() {
+    fn unseal_needs_same_key_purpose_and_bytes() {
         let (own, other) = (FenceKey::new([1; 32]), FenceKey::new([2; 32]));
         let sealed = seal(&own, "skills", b"{}");
         assert_eq!(unseal(&own, "skills", &sealed), Some(&b"{}"[..]));

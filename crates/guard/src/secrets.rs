@@ -6,28 +6,27 @@ use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::encoding::spellings;
-use crate::pairs::PairSet;
+use crate::byte_pairs::PairSet;
+use crate::secret_encodings::spellings;
 
-/// Shorter values turn up in ordinary words; redacting them would garble more than it hides.
+/// The minimum length of a value; shorter ones occur in ordinary text.
 const SHORTEST: usize = 6;
 
-/// Only every so manieth place of a text is looked at. The shortest spelling is longer than this.
+/// The search examines one position out of this many. The shortest encoding is longer.
 const STEP: usize = 4;
 
-/// Known secret values with their names. Cloning is cheap; nothing prints the values.
+/// Known secret values with their names. Cloning is cheap; `Debug` does not print the values.
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Index>>);
 
 #[derive(Clone)]
 struct Index {
     values: usize,
-    /// Pairs at the first [`STEP`] places of every spelling: one of them stands at whichever place of
-    /// STEP is looked at.
+    /// Pairs at the first [`STEP`] positions of every encoding: one of them is at the examined position.
     places: PairSet,
-    /// The first pair of every spelling.
+    /// The first pair of every encoding.
     starts: PairSet,
-    /// Spellings by their first two bytes, longest first.
+    /// Encodings by their first two bytes, longest first.
     forms: HashMap<[u8; 2], Vec<Form>>,
 }
 
@@ -35,12 +34,12 @@ struct Index {
 struct Form {
     text: String,
     name: Arc<str>,
-    /// Which of the values it spells, counting from 1.
+    /// The number of its value, from 1.
     number: usize,
 }
 
 impl Secrets {
-    /// Collects values under the names that stand for them in redacted text.
+    /// Collects values with the names that replace them in redacted text.
     pub fn new<N: AsRef<str>>(values: impl IntoIterator<Item = (N, SecretString)>) -> Self {
         let mut index =
             Index { values: 0, places: PairSet::new(), starts: PairSet::new(), forms: HashMap::new() };
@@ -53,7 +52,7 @@ impl Secrets {
         Self::of(index)
     }
 
-    /// The same values and one more; a value that is known keeps its name.
+    /// Adds a value; a value that is already known keeps its name.
     pub fn with(&self, name: &str, value: &SecretString) -> Self {
         let empty =
             || Index { values: 0, places: PairSet::new(), starts: PairSet::new(), forms: HashMap::new() };
@@ -75,7 +74,7 @@ impl Secrets {
         Self(Some(Arc::new(index)))
     }
 
-    /// How many values are watched for.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |index| index.values)
     }
@@ -84,18 +83,18 @@ impl Secrets {
         self.0.is_none()
     }
 
-    /// Whether one of them is in `text`, in any spelling.
+    /// Returns true if a value occurs in `text`, in any encoding.
     pub fn occur_in(&self, text: &str) -> bool {
         self.find(text, 0).is_some()
     }
 
-    /// The length of the longest spelling, in bytes.
+    /// The length of the longest encoding in bytes.
     pub fn longest(&self) -> usize {
         let forms = self.0.iter().flat_map(|index| index.forms.values().flatten());
         forms.map(|form| form.text.len()).max().unwrap_or(0)
     }
 
-    /// The first secret at or after `from`: where it starts and ends, and its name.
+    /// The first secret at or after `from`: start, end and name.
     pub(crate) fn find(&self, text: &str, from: usize) -> Option<(usize, usize, &str)> {
         self.find_form(text, from).map(|(start, end, form)| (start, end, &*form.name))
     }
@@ -136,7 +135,7 @@ impl Index {
                 continue;
             };
             if text.len() <= STEP {
-                // Of a value of some letters, a spelling this short cannot be told from ordinary words.
+                // An encoding this short cannot be told from ordinary text.
                 continue;
             }
             let forms = self.forms.entry([first, second]).or_default();
@@ -174,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn short_values_are_left_out() {
+    fn short_values_are_ignored() {
         let values = ["", "a", "abcde", "  abc  ", "abcdef"].map(|v| ("N", SecretString::from(v)));
         assert_eq!(Secrets::new(values).len(), 1);
     }
 
     #[test]
-    fn one_more_value_is_watched_for_and_known_ones_keep_their_names() {
+    fn added_value_is_redacted_and_known_ones_keep_their_names() {
         let one = Secrets::new([("FIRST", SecretString::from("first-value"))]);
         let both = one.with("SECOND", &SecretString::from("second-value"));
         let again =

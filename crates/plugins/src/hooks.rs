@@ -121,13 +121,13 @@ impl SessionHooks {
                 continue;
             }
             match self.run(entry, &call).await {
-                HookVerdict::GoOn => {}
+                HookVerdict::Continue => {}
                 HookVerdict::Context { text } => words.push(text),
                 block @ HookVerdict::Block { .. } => return block,
             }
         }
         match words.is_empty() {
-            true => HookVerdict::GoOn,
+            true => HookVerdict::Continue,
             false => HookVerdict::Context { text: words.join("\n\n") },
         }
     }
@@ -149,18 +149,18 @@ impl SessionHooks {
                 let cause =
                     std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
                 self.trouble(entry, &format!("did not run: {error}{cause}")).await;
-                return HookVerdict::GoOn;
+                return HookVerdict::Continue;
             }
         };
         tracing::debug!(hook = entry.key, exit = output.exit_code, "hook ran");
         let verdict = match output.ended {
             Ended::Exited => answer::verdict(entry.event, &output.stdout),
-            Ended::TimedOut | Ended::Cancelled => Some(HookVerdict::GoOn),
+            Ended::TimedOut | Ended::Cancelled => Some(HookVerdict::Continue),
         };
         if let Some(what) = complaint(entry, &output, verdict.is_some()) {
             self.trouble(entry, &what).await;
         }
-        verdict.unwrap_or(HookVerdict::GoOn)
+        verdict.unwrap_or(HookVerdict::Continue)
     }
 
     /// Logged each time, told once.

@@ -71,7 +71,8 @@ impl World {
 
     /// The keys that were sent, in order.
     fn sent(&self) -> Vec<String> {
-        let key = |name: &str, request: &hermes_testkit::Recorded| request.header(name).map(str::to_owned);
+        let key =
+            |name: &str, request: &hermes_testkit::RecordedRequest| request.header(name).map(str::to_owned);
         let requests = self.provider.requests();
         let all = requests.iter().map(|request| key("authorization", request).unwrap_or_default());
         all.map(|text| text.trim_start_matches("Bearer ").to_owned()).collect()

@@ -7,7 +7,7 @@ use hermes_providers::{
     Around, Asker, Basis, CustomProvider, HttpClients, HttpSettings, ListedModel, Place, ProbedServer,
     ServedWindow, ServerKind, Stated, Wanted, Window, list_models, locate, probe, resolve, served_window,
 };
-use hermes_scripted::Listening;
+use hermes_scripted::Listener;
 use hermes_scripted::http::{Connection, Request, whole};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ type Seen = Arc<Mutex<Vec<Request>>>;
 
 /// A server that answers some paths, everything else with 404, and remembers what it was asked.
 struct Stub {
-    listening: Listening,
+    listening: Listener,
     seen: Seen,
 }
 
@@ -29,7 +29,7 @@ impl Stub {
     async fn new(answers: Answers) -> Self {
         let seen = Seen::default();
         let (answers, into) = (Arc::new(answers), seen.clone());
-        let listening = Listening::start(move |connection| serve(connection, answers.clone(), into.clone()))
+        let listening = Listener::start(move |connection| serve(connection, answers.clone(), into.clone()))
             .await
             .unwrap();
         Self { listening, seen }
@@ -260,7 +260,7 @@ async fn a_server_is_asked_for_its_window_with_as_few_questions_as_possible() {
 
 #[tokio::test]
 async fn a_silent_server_is_given_up() {
-    let silent = Listening::start(|mut connection: Connection| async move { connection.hung_up().await })
+    let silent = Listener::start(|mut connection: Connection| async move { connection.hung_up().await })
         .await
         .unwrap();
     let begun = Instant::now();

@@ -1,7 +1,7 @@
 //! What an engine of somebody else decided, as a line and back.
 
 use hermes_context::{Assembled, Decision, Plan, View};
-use hermes_conversation::{Kept, Message, NewNode, SummaryBy, TokenCount};
+use hermes_conversation::{KeptCounts, Message, NewNode, SummaryBy, TokenCount};
 use hermes_plugins::context_engine::{QuestionWire, Told};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) struct AssembledLine {
     tail: usize,
     nodes: Vec<NodeLine>,
     by: SummaryBy,
-    kept: Kept,
+    kept: KeptCounts,
     after: TokenCount,
 }
 

@@ -413,7 +413,7 @@ impl EventLine {
     /// `None` for news that do not come of the turn itself, or that are summed up.
     pub(crate) fn of(event: &TurnEvent) -> Option<Self> {
         Some(match event {
-            TurnEvent::Helper { .. }
+            TurnEvent::Subagent { .. }
             | TurnEvent::MailAccepted { .. }
             | TurnEvent::HookAsked { .. }
             | TurnEvent::ClarifyAsked { .. }

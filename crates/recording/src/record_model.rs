@@ -61,8 +61,8 @@ impl ModelRoute for RecordedRoute {
         self.inner.advance(because).map(|model| self.recorded(model))
     }
 
-    fn gave_up(&self) {
-        self.inner.gave_up();
+    fn turn_failed(&self) {
+        self.inner.turn_failed();
     }
 
     fn stops(&self) -> Vec<Arc<dyn Model>> {

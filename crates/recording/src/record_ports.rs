@@ -197,7 +197,7 @@ impl Hooks for RecordedHooks {
         Box::pin(async move {
             let verdict = self.inner.fire(call).await;
             match &verdict {
-                HookVerdict::GoOn => self.recorder.note_stop(),
+                HookVerdict::Continue => self.recorder.note_stop(),
                 HookVerdict::Block { reason } => {
                     self.recorder.put(What::Hook { block: Some(reason.clone()), context: None });
                 }

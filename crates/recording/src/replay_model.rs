@@ -83,9 +83,9 @@ impl ModelRoute for ReplayedRoute {
         Some(model)
     }
 
-    fn gave_up(&self) {
+    fn turn_failed(&self) {
         if let Some(live) = self.live() {
-            live.gave_up();
+            live.turn_failed();
         }
     }
 

@@ -144,7 +144,7 @@ impl Hooks for ReplayedHooks {
             match said.flatten().flatten() {
                 Some((Some(reason), _)) => HookVerdict::Block { reason },
                 Some((None, Some(text))) => HookVerdict::Context { text },
-                Some((None, None)) | None => HookVerdict::GoOn,
+                Some((None, None)) | None => HookVerdict::Continue,
             }
         })
     }

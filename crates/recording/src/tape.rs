@@ -2,7 +2,7 @@
 
 use super::digest::{StateDigest, news};
 use super::line::{CommitLine, EventLine, What, WhatOf};
-use hermes_conversation::{EventWatch, Node, RecordError, Sent};
+use hermes_conversation::{EventRef, EventWatch, Node, RecordError};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where outcomes go.
@@ -54,11 +54,11 @@ pub(crate) struct TapedEvents {
 }
 
 impl EventWatch for TapedEvents {
-    fn sent(&self, event: Sent<'_>) {
+    fn sent(&self, event: EventRef<'_>) {
         match event {
-            Sent::Text(piece) => self.tape.text(piece, false),
-            Sent::Reasoning(piece) => self.tape.text(piece, true),
-            Sent::State(event) => {
+            EventRef::Text(piece) => self.tape.text(piece, false),
+            EventRef::Reasoning(piece) => self.tape.text(piece, true),
+            EventRef::State(event) => {
                 if let Some(line) = EventLine::of(event) {
                     self.tape.put(What::Event(line));
                 } else if let Some(sum) = news(event, &*self.tape) {

@@ -4,7 +4,7 @@ use super::digest::{StateDigest, Sum};
 use super::tape::Tape;
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, Lease, Message, Node,
-    Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit,
+    OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, TraceSpan,
     Transcript,
 };
 use std::sync::{Arc, Mutex, PoisonError};
@@ -110,12 +110,12 @@ impl Transcript for TapedTranscript {
         self.inner.note_change(intent, change)
     }
 
-    fn hold_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
-        self.inner.hold_compaction(lease)
+    fn lock_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+        self.inner.lock_compaction(lease)
     }
 
-    fn leave_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
-        self.inner.leave_compaction(lease)
+    fn unlock_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.inner.unlock_compaction(lease)
     }
 
     fn compact<'a>(
@@ -139,7 +139,7 @@ impl Transcript for TapedTranscript {
         Box::pin(self.noted("close", sum, self.inner.close(lease, turn, closing)))
     }
 
-    fn observe(&self, observed: Observed) {
-        self.inner.observe(observed);
+    fn note_span(&self, span: TraceSpan) {
+        self.inner.note_span(span);
     }
 }

@@ -13,7 +13,7 @@ use crate::session::{Parting, Session};
 use crate::{Runtime, RuntimeError};
 use hermes_agent::is_closing_line;
 use hermes_conversation::{
-    BoxFuture, CallId, EventRelay, EventStream, HelperNews, Message, SessionId, TurnEvent, UserMessage,
+    BoxFuture, CallId, EventRelay, EventStream, Message, SessionId, SubagentEvent, TurnEvent, UserMessage,
     events,
 };
 use hermes_prompt::Additions;
@@ -111,7 +111,7 @@ impl Delegator {
             session: handle.id().clone(),
             task: index,
         };
-        news.send(HelperNews::Started { goal: task.goal.clone() }).await;
+        news.send(SubagentEvent::Started { goal: task.goal.clone() }).await;
         let begun = Instant::now();
         let (turn, trace) = self.turn(&mut handle, &task, scope, &news).await;
         let done = Done { turn, trace, took: begun.elapsed(), last_words: last_words(&handle) };
@@ -119,7 +119,7 @@ impl Delegator {
         handle.close(Parting::HelperDone).await;
         let report = done.report(session, model);
         let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        news.send(HelperNews::Ended { status: report.status.to_owned(), millis }).await;
+        news.send(SubagentEvent::Ended { status: report.status.to_owned(), millis }).await;
         report
     }
 
@@ -181,9 +181,9 @@ struct News {
 }
 
 impl News {
-    async fn send(&self, news: HelperNews) {
+    async fn send(&self, event: SubagentEvent) {
         let (call, session, task) = (self.call.clone(), self.session.clone(), self.task);
-        self.relay.send(TurnEvent::Helper { call, session, task, news }).await;
+        self.relay.send(TurnEvent::Subagent { call, session, task, event }).await;
     }
 
     /// Hands on what is worth it, until the turn is over, and keeps count of the tools.
@@ -194,13 +194,13 @@ impl News {
             match event {
                 TurnEvent::ToolStarted { id, name, arguments } => {
                     trace.started(&id, &arguments);
-                    self.send(HelperNews::ToolStarted { name, arguments }).await;
+                    self.send(SubagentEvent::ToolStarted { name, arguments }).await;
                 }
                 TurnEvent::ToolFinished { id, name, result, failed, millis } => {
                     trace.finished(&id, &name, &result, failed);
-                    self.send(HelperNews::ToolFinished { name, failed, millis }).await;
+                    self.send(SubagentEvent::ToolFinished { name, failed, millis }).await;
                 }
-                TurnEvent::Status(text) => self.send(HelperNews::Status(text)).await,
+                TurnEvent::Status(text) => self.send(SubagentEvent::Status(text)).await,
                 // Its own helpers report to it.
                 _ => {}
             }

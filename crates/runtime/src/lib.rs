@@ -57,7 +57,7 @@ pub use fallback::{Fallbacks, fallbacks};
 pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
 pub use hermes_agent::{Compacted, Input, NotCompacted, StandIn, TurnReport, UserInput, Weighed};
 pub use hermes_config::home::Home;
-pub use hermes_exec::handover;
+pub use hermes_exec::environment_handover;
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_exec::supervisor::{Program, supervise};
 pub use hermes_guard::{Finding as ScanFinding, Scope as ScanScope, scan as scan_text};

@@ -11,7 +11,7 @@ use hermes_config::home::{Home, WantedModes, modes_notice};
 use hermes_config::{Config, Refused, UnkeptPromise};
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
-    Place, Program, SessionCommands, SuperviseError, Supervised, SupervisorSettings,
+    Program, SessionCommands, SuperviseError, Supervised, SupervisorPaths, SupervisorSettings,
 };
 use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::{FenceKey, Secrets};
@@ -397,7 +397,7 @@ fn supervised(
         config.integer("terminal.orphan_grace").ok().flatten().and_then(|value| u64::try_from(value).ok());
     let default = SupervisorSettings::default();
     let orphan_grace = grace.map_or(default.orphan_grace, Duration::from_secs);
-    let place = Place {
+    let place = SupervisorPaths {
         spool: launch.home.commands_dir(),
         runtime: launch.shell.get("XDG_RUNTIME_DIR").map(PathBuf::from),
     };

@@ -8,7 +8,7 @@ use crate::handle::{Delivered, RunningReport, StopSwitch, Submitted};
 use crate::observers::{Hub, SessionEvent, TurnId};
 use crate::{Parting, Prompt, RuntimeError, Session, SessionMailbox};
 use hermes_agent::{Input, TurnReport};
-use hermes_conversation::{EventSink, Mail, MailMode, next_turn};
+use hermes_conversation::{EventSink, Mail, MailMode, mail_for_next_turn};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -183,7 +183,7 @@ impl SessionTask {
     /// The input that the next of the queued messages make; the others wait for the turn after it.
     fn next_input(&mut self, waiting: Vec<Mail>) -> Input {
         let count = waiting.len();
-        let mail = next_turn(waiting);
+        let mail = mail_for_next_turn(waiting);
         self.may_have_queued = mail.len() < count;
         Input::of_mail(mail)
     }

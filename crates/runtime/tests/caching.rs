@@ -5,7 +5,7 @@
 
 mod opened;
 
-use hermes_conversation::{BoxFuture, CacheBreak, CacheStep, MailMode, SessionId, UserMessage, events};
+use hermes_conversation::{BoxFuture, CacheBreak, MailMode, PrefixStatus, SessionId, UserMessage, events};
 use hermes_runtime::{Parting, Resuming, Runtime, Session};
 use hermes_store::CacheLedgerEntry;
 use hermes_testkit::{CacheUse, FakeProvider, MarkedCache, PrefixCache, ReplyScript, TempHome};
@@ -157,13 +157,13 @@ fn reused(mode: &str, bodies: &[(Value, Vec<u8>)]) -> CacheUse {
 async fn everything_is_found_again(mode: &str) {
     let scene = Scene::new(mode).await;
     let (_, ledger) = scene.converse().await;
-    let steps: Vec<CacheStep> = ledger.iter().map(|entry| entry.cache.step).collect();
-    let breaks: Vec<&CacheStep> =
-        steps.iter().filter(|step| !matches!(step, CacheStep::First | CacheStep::Extends)).collect();
+    let steps: Vec<PrefixStatus> = ledger.iter().map(|entry| entry.cache.status).collect();
+    let breaks: Vec<&PrefixStatus> =
+        steps.iter().filter(|step| !matches!(step, PrefixStatus::First | PrefixStatus::Extends)).collect();
     // To another model, and back, where the files have changed since.
-    let switch = CacheStep::Broken(CacheBreak::ModelSwitch);
+    let switch = PrefixStatus::Broken(CacheBreak::ModelSwitch);
     assert_eq!(breaks, [&switch, &switch], "{mode}");
-    assert_eq!(steps[0], CacheStep::First);
+    assert_eq!(steps[0], PrefixStatus::First);
     assert_eq!(steps.len(), scene.bodies("claude-m").len() + scene.bodies("claude-other").len());
     // Between the changes of the model, as much as can be is read from the cache.
     let own = scene.bodies("claude-m");

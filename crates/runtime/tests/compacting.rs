@@ -6,7 +6,7 @@
 mod opened;
 
 use hermes_context::SUMMARY_SECTIONS;
-use hermes_conversation::{CacheBreak, CacheStep, SessionId, SummaryBy, Usage, UserMessage, events};
+use hermes_conversation::{CacheBreak, PrefixStatus, SessionId, SummaryBy, Usage, UserMessage, events};
 use hermes_runtime::{Compacted, Parting, Resuming, Runtime, Session};
 use hermes_store::OriginalRange;
 use hermes_testkit::{CallScript, FakeProvider, Fault, ReplyScript, TempHome};
@@ -161,9 +161,9 @@ async fn many_compactions(mode: &str, wanted: u64) {
     assert!(own.iter().all(|body| body.to_string().len() < 70_000), "a request outgrew the window");
     let ledger = store.cache_ledger(&id).await.unwrap();
     assert_eq!(ledger.len(), turns);
-    let breaks = ledger.iter().filter(|entry| match entry.cache.step {
-        CacheStep::First | CacheStep::Extends => false,
-        CacheStep::Broken(CacheBreak::Compaction) => true,
+    let breaks = ledger.iter().filter(|entry| match entry.cache.status {
+        PrefixStatus::First | PrefixStatus::Extends => false,
+        PrefixStatus::Broken(CacheBreak::Compaction) => true,
         other => panic!("{other:?}"),
     });
     assert_eq!(breaks.count(), all.len());

@@ -1,7 +1,7 @@
-//! Just enough HTTP/1.1 to be a model's server, with every byte in our hands.
+//! A minimal HTTP/1.1 server with control over every byte.
 //!
-//! There is no framework underneath because tests must be able to stop, split or damage a
-//! response at any byte. [`Connection`] waits; parsing and writing heads are pure.
+//! It uses no framework because tests must be able to stop, split or damage a response at any byte.
+//! [`Connection`] does the I/O; parsing and writing heads are pure.
 
 mod head;
 mod response;
@@ -13,37 +13,37 @@ use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The largest request body that is read.
+/// The maximum length of a request body.
 pub const MAX_BODY: usize = 64 << 20;
 
-/// The largest request head that is read.
+/// The maximum length of a request head.
 const MAX_HEAD: usize = 64 << 10;
 
-/// One request, read in full.
+/// A complete request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub method: String,
-    /// Without the query.
+    /// The path without the query.
     pub path: String,
-    /// In the order they came, names as they were spelled.
+    /// In the order of arrival, names as spelled by the client.
     pub headers: Vec<(String, String)>,
     pub body: Bytes,
 }
 
 impl Request {
-    /// The first header of that name, in any spelling.
+    /// The first header with this name, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let same = |(key, _): &&(String, String)| key.eq_ignore_ascii_case(name);
         self.headers.iter().find(same).map(|(_, value)| value.as_str())
     }
 
-    /// Whether the client asked for the connection to end after this request.
+    /// Returns true if the client asked to close the connection after this request.
     pub fn wants_close(&self) -> bool {
         self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
     }
 }
 
-/// Why a request could not be read.
+/// A failure to read a request.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     #[error("the request head cannot be read")]
@@ -59,7 +59,7 @@ pub enum HttpError {
 }
 
 impl HttpError {
-    /// The status to answer with; `None` when nobody is left to answer.
+    /// The status of the response; `None` if the client is gone.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::BadHead => Some(400),
@@ -71,7 +71,7 @@ impl HttpError {
     }
 }
 
-/// One client's connection, which carries one request after the other.
+/// A client connection, which carries one request after the other.
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
@@ -84,12 +84,12 @@ impl Connection {
         Self { stream, unread: BytesMut::new(), number }
     }
 
-    /// Which connection of its listener this is, counting from 1.
+    /// The number of this connection of its listener, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next request, or `None` when the client left between requests.
+    /// The next request, or `None` if the client disconnected between requests.
     pub async fn next_request(&mut self) -> Result<Option<Request>, HttpError> {
         let Some(length) = self.read_head().await? else {
             return Ok(None);
@@ -104,13 +104,13 @@ impl Connection {
         Ok(Some(request))
     }
 
-    /// Sends these bytes now.
+    /// Sends these bytes immediately.
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes).await?;
         self.stream.flush().await
     }
 
-    /// Waits until the client goes away; whatever it still sends is dropped.
+    /// Waits until the client disconnects; ignores what it sends.
     pub async fn hung_up(&mut self) {
         let mut sink = [0; 1024];
         while matches!(self.stream.read(&mut sink).await, Ok(count) if count > 0) {}

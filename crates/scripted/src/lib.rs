@@ -1,10 +1,10 @@
-//! A model that answers from a script over real HTTP on loopback; the demo and the tests share it.
+//! A scripted model server on loopback, with real HTTP; shared by the demo and the tests.
 //!
-//! [`Server`] answers well-behaved requests well. The HTTP pieces in [`http`] and the pure
-//! renderers are public because `testkit` builds its badly behaved provider from them.
+//! [`Server`] answers valid requests correctly. The HTTP parts in [`http`] and the pure renderers are public
+//! because `testkit` builds its faulty provider from them.
 
 pub mod http;
-mod listening;
+mod listener;
 mod render;
 mod render_messages;
 mod render_responses;
@@ -12,7 +12,7 @@ mod reply;
 mod script;
 mod server;
 
-pub use listening::Listening;
+pub use listener::Listener;
 pub use render::{Rendering, chunks, json_body, models_body, sse, sse_frames};
 pub use render_messages::{messages_body, messages_events};
 pub use render_responses::{ResponsesRendering, responses_body, responses_events};

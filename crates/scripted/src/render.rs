@@ -1,8 +1,8 @@
-//! Replies as the bytes of the chat-completions format.
+//! Renders replies in the chat-completions format.
 //!
-//! Pure and deterministic: the same reply with the same [`Rendering`] has the same bytes in
-//! every process. The stream is written from borrowed structs, without JSON values, because
-//! benchmarks run this beside the program they measure.
+//! Pure and deterministic: the same reply with the same [`Rendering`] has the same bytes in every process. The
+//! stream is written from borrowed structs, without JSON values, because benchmarks run this beside the
+//! measured program.
 
 use crate::ReplyScript;
 use crate::reply::cut;
@@ -11,20 +11,20 @@ use hermes_conversation::Usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// When every reply was made.
+/// The creation time of every reply.
 const CREATED: u64 = 1_700_000_000;
 
-/// What a reply's bytes depend on besides the reply.
+/// The inputs of a rendering besides the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rendering<'a> {
-    /// From a counter; ids are made of it.
+    /// A number from a counter, from which ids are derived.
     pub number: u64,
     pub model: &'a str,
-    /// Whether a stream ends with a usage chunk.
+    /// Ends a stream with a usage chunk.
     pub include_usage: bool,
 }
 
-/// The JSON texts of a streamed reply, without their `data:` lines.
+/// The JSON texts of a streamed reply, without `data:` lines.
 pub fn chunks(reply: &ReplyScript, rendering: &Rendering<'_>) -> Vec<String> {
     let mut stream = Stream::new(rendering);
     stream.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
@@ -54,7 +54,7 @@ pub fn chunks(reply: &ReplyScript, rendering: &Rendering<'_>) -> Vec<String> {
     stream.texts
 }
 
-/// The events of a streamed reply, the closing `[DONE]` among them.
+/// The events of a streamed reply, including the closing `[DONE]`.
 pub fn sse_frames(reply: &ReplyScript, rendering: &Rendering<'_>) -> Vec<String> {
     let done = ["[DONE]".to_owned()];
     let texts = chunks(reply, rendering).into_iter().chain(done);
@@ -66,7 +66,7 @@ pub fn sse(reply: &ReplyScript, rendering: &Rendering<'_>) -> Bytes {
     sse_frames(reply, rendering).concat().into()
 }
 
-/// A reply that is not streamed.
+/// A reply without streaming.
 pub fn json_body(reply: &ReplyScript, rendering: &Rendering<'_>) -> Bytes {
     let mut body = json!({
         "id": reply_id(rendering.number),
@@ -136,7 +136,7 @@ fn reply_id(number: u64) -> String {
     format!("chatcmpl-{number}")
 }
 
-/// A stream while it is written.
+/// A stream that is being written.
 struct Stream<'a> {
     id: String,
     model: &'a str,

@@ -1,7 +1,7 @@
-//! Replies as the events and bodies of the Messages format.
+//! Renders replies in the Messages format.
 //!
-//! Pure and deterministic, like `render`. Reasoning becomes one thinking block with a signature
-//! made of the reply's number.
+//! Pure and deterministic, like `render`. Reasoning becomes one thinking block with a signature derived from
+//! the number of the reply.
 
 use crate::reply::cut;
 use crate::{Rendering, ReplyScript};
@@ -38,7 +38,7 @@ pub fn messages_events(reply: &ReplyScript, rendering: &Rendering<'_>) -> Vec<Va
     events.0
 }
 
-/// A reply that is not streamed.
+/// A reply without streaming.
 pub fn messages_body(reply: &ReplyScript, rendering: &Rendering<'_>) -> Value {
     message(reply, rendering)
 }

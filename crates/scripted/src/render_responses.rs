@@ -1,19 +1,19 @@
-//! Replies in the Responses format.
+//! Renders replies in the Responses format.
 //!
-//! Pure and deterministic, like their chat-completions counterpart.
+//! Pure and deterministic, like `render`.
 
 use crate::ReplyScript;
 use crate::reply::cut;
 use hermes_conversation::{FinishReason, Usage};
 use serde_json::{Value, json};
 
-/// What a reply's events depend on besides the reply.
+/// The inputs of a rendering besides the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponsesRendering<'a> {
-    /// From a counter; ids are made of it.
+    /// A number from a counter, from which ids are derived.
     pub number: u64,
     pub model: &'a str,
-    /// Whether reasoning comes in a form that can be sent back.
+    /// Returns reasoning in a form that can be sent back.
     pub encrypted: bool,
 }
 
@@ -40,7 +40,7 @@ pub fn responses_events(reply: &ReplyScript, rendering: &ResponsesRendering<'_>)
     events
 }
 
-/// A reply that is not streamed, which is also how a stream ends.
+/// A reply without streaming, which is also the end of a stream.
 pub fn responses_body(reply: &ReplyScript, rendering: &ResponsesRendering<'_>) -> Value {
     let reason = match reply.finish_reason() {
         FinishReason::Stop | FinishReason::ToolCalls => None,
@@ -96,7 +96,7 @@ fn output(reply: &ReplyScript, rendering: &ResponsesRendering<'_>) -> Vec<Value>
     items
 }
 
-/// How one item is streamed: empty at first, then in pieces, then whole.
+/// The events of one item: empty, then in pieces, then whole.
 fn item_events(index: usize, item: &Value, pieces: &[&str]) -> Vec<Value> {
     let (content, kind, emptied) = match item["type"].as_str() {
         Some("reasoning") => ("summary", "reasoning_summary_text", json!([])),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_say_what_the_script_says() {
+    fn streamed_and_plain_forms_match_the_script() {
         let usage = Usage { input: 5, output: 3, cache_read: 2, cache_write: 1, reasoning: 1 };
         for script in [
             ReplyScript::text("grüße"),

@@ -4,7 +4,7 @@ use serde_json::json;
 const RENDERING: Rendering<'_> = Rendering { number: 3, model: "m", include_usage: true };
 
 #[test]
-fn a_streamed_answer_has_these_bytes() {
+fn bytes_of_a_streamed_reply() {
     let reply = ReplyScript::text("grüße").streamed_in(2);
     let head = r#"data: {"id":"chatcmpl-3","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":["#;
     let want = [
@@ -19,7 +19,7 @@ fn a_streamed_answer_has_these_bytes() {
 }
 
 #[test]
-fn calls_are_streamed_name_first_and_then_their_arguments() {
+fn calls_are_streamed_with_name_before_arguments() {
     let reply = ReplyScript::call("terminal", json!({"a": 1})).and_call("other", json!({})).streamed_in(2);
     let rendering = Rendering { include_usage: false, ..RENDERING };
     let deltas: Vec<Value> = chunks(&reply, &rendering)
@@ -46,7 +46,7 @@ fn calls_are_streamed_name_first_and_then_their_arguments() {
 }
 
 #[test]
-fn a_plain_answer_carries_the_same_things() {
+fn plain_reply_has_the_same_content() {
     let usage = Usage { input: 1, output: 2, cache_read: 3, cache_write: 4, reasoning: 1 };
     let reply = ReplyScript::call("terminal", json!({"a": 1})).with_reasoning("hm").with_usage(usage);
     let body: Value = serde_json::from_slice(&json_body(&reply, &RENDERING)).unwrap();

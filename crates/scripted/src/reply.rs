@@ -1,34 +1,34 @@
-//! What the scripted model says in one reply.
+//! The script of one reply.
 
 use hermes_conversation::{FinishReason, Usage};
 use serde_json::Value;
 use std::time::Duration;
 
-/// One reply, and how it is cut up when it is streamed.
+/// One reply, and its division into streamed pieces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplyScript {
-    /// The answer, in the pieces in which it is streamed.
+    /// The text, in its streamed pieces.
     pub text: Vec<String>,
-    /// Reasoning, in pieces; streamed before the answer.
+    /// Reasoning, in pieces; streamed before the text.
     pub reasoning: Vec<String>,
     pub calls: Vec<CallScript>,
-    /// In how many pieces each call's arguments are streamed.
+    /// The number of pieces of each call's arguments.
     pub argument_pieces: usize,
-    /// `None` means what fits: `tool_calls` with calls, `stop` without.
+    /// `None` is the matching one: `tool_calls` with calls, `stop` without.
     pub finish: Option<FinishReason>,
-    /// `None` means that the provider reports no usage.
+    /// `None` if the provider reports no usage.
     pub usage: Option<Usage>,
-    /// How long to wait between pieces.
+    /// The delay between pieces.
     pub delay: Duration,
 }
 
 /// One tool call of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallScript {
-    /// `None` means an id from the server's counter.
+    /// `None` is an id from the counter of the server.
     pub id: Option<String>,
     pub name: String,
-    /// JSON text, or anything else where the model should misbehave.
+    /// JSON text, or any other text for an invalid call.
     pub arguments: String,
 }
 
@@ -47,12 +47,12 @@ impl Default for ReplyScript {
 }
 
 impl ReplyScript {
-    /// An answer in words, in one piece.
+    /// A text reply in one piece.
     pub fn text(text: impl Into<String>) -> Self {
         Self::pieces([text])
     }
 
-    /// An answer in words, in these pieces.
+    /// A text reply in these pieces.
     pub fn pieces(pieces: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { text: pieces.into_iter().map(Into::into).collect(), ..Self::default() }
     }
@@ -73,7 +73,7 @@ impl ReplyScript {
         self
     }
 
-    /// Adds words before the calls.
+    /// Adds text before the calls.
     pub fn with_text(mut self, text: impl Into<String>) -> Self {
         self.text = vec![text.into()];
         self
@@ -99,8 +99,8 @@ impl ReplyScript {
         self
     }
 
-    /// Cuts text, reasoning and every call's arguments into this many pieces, as far as they
-    /// have that many characters.
+    /// Splits text, reasoning and every call's arguments into this many pieces, if they have that many
+    /// characters.
     pub fn streamed_in(mut self, pieces: usize) -> Self {
         self.text = cut(&self.text.concat(), pieces).map(str::to_owned).collect();
         self.reasoning = cut(&self.reasoning.concat(), pieces).map(str::to_owned).collect();
@@ -108,13 +108,13 @@ impl ReplyScript {
         self
     }
 
-    /// Waits this long between pieces.
+    /// Sets the delay between pieces.
     pub fn with_delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Why this reply ends, whether or not the script says so.
+    /// The finish reason, explicit or derived.
     pub fn finish_reason(&self) -> FinishReason {
         match (self.finish, self.calls.is_empty()) {
             (Some(finish), _) => finish,
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_between_characters() {
+    fn text_is_split_between_characters() {
         for (text, pieces, want) in [
             ("abcd", 2, vec!["ab", "cd"]),
             ("äöü", 2, vec!["äö", "ü"]),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_finish_reason_follows_the_calls() {
+    fn finish_reason_follows_from_calls() {
         let call = ReplyScript::call("terminal", serde_json::json!({}));
         assert_eq!(ReplyScript::text("x").finish_reason(), FinishReason::Stop);
         assert_eq!(call.finish_reason(), FinishReason::ToolCalls);

@@ -1,4 +1,4 @@
-//! Which reply answers which request.
+//! The mapping of requests to scripted replies.
 
 use crate::ReplyScript;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the scripted model answers.
+/// The replies of a scripted model.
 pub struct Script(Answers);
 
 enum Answers {
@@ -14,7 +14,7 @@ enum Answers {
     Computed(Box<dyn Fn(&Value) -> ReplyScript + Send + Sync>),
 }
 
-/// Why a script has no reply to a request.
+/// The reason for which a script has no reply to a request.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     #[error("the script is over: it has {replies} replies and this is request {request}")]
@@ -24,19 +24,18 @@ pub enum ScriptError {
 }
 
 impl Script {
-    /// One reply per request, in order. Past the end, requests fail.
+    /// One reply per request, in order. Requests past the end fail.
     pub fn sequence(replies: impl IntoIterator<Item = ReplyScript>) -> Self {
         Self(Answers::Sequence { replies: replies.into_iter().collect(), next: AtomicUsize::new(0) })
     }
 
-    /// Replies computed from the request body. The server remembers nothing between such
-    /// requests, so a conversation can go on in another process: the same body has the same
-    /// answer, down to its ids.
+    /// Replies computed from the request body. The server keeps no state between such requests, so a
+    /// conversation can continue in another process: the same body gets the same reply, including its ids.
     pub fn by(answer: impl Fn(&Value) -> ReplyScript + Send + Sync + 'static) -> Self {
         Self(Answers::Computed(Box::new(answer)))
     }
 
-    /// The reply to a request, and the number its ids are made of.
+    /// The reply to a request, and the number from which its ids are derived.
     pub(crate) fn reply_to(&self, body: &[u8]) -> Result<(u64, Cow<'_, ReplyScript>), ScriptError> {
         match &self.0 {
             Answers::Sequence { replies, next } => {
@@ -47,8 +46,7 @@ impl Script {
             }
             Answers::Computed(answer) => {
                 let body: Value = serde_json::from_slice(body).map_err(ScriptError::NotJson)?;
-                // The length of the history stands in for a counter that would not survive
-                // this process.
+                // The length of the history replaces a counter, which would not survive this process.
                 let number = body["messages"].as_array().map_or(0, Vec::len) as u64;
                 Ok((number, Cow::Owned(answer(&body))))
             }

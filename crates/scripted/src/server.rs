@@ -1,7 +1,7 @@
 //! The scripted model as a server.
 
 use crate::http::{Connection, LAST_CHUNK, Request, chunked_head, put_chunk, whole};
-use crate::{Listening, Rendering, ReplyScript, Script, json_body, models_body, sse_frames};
+use crate::{Listener, Rendering, ReplyScript, Script, json_body, models_body, sse_frames};
 use serde::Deserialize;
 use serde_json::json;
 use std::io;
@@ -14,23 +14,23 @@ const EVENTS: &[(&str, &str)] = &[("content-type", "text/event-stream"), ("cache
 /// The name under which the scripted model is listed.
 const MODEL: &str = "scripted";
 
-/// A running scripted model. Dropping it stops it.
+/// A running scripted model. Dropping it stops the server.
 #[derive(Debug)]
 pub struct Server {
-    listening: Listening,
+    listener: Listener,
 }
 
 impl Server {
-    /// Starts answering on a free port of loopback.
+    /// Starts the server on a free port of loopback.
     pub async fn start(script: Script) -> io::Result<Self> {
         let script = Arc::new(script);
-        let listening = Listening::start(move |connection| serve(connection, script.clone())).await?;
-        Ok(Self { listening })
+        let listener = Listener::start(move |connection| serve(connection, script.clone())).await?;
+        Ok(Self { listener })
     }
 
     /// The base URL to configure: `http://127.0.0.1:PORT/v1`.
     pub fn base_url(&self) -> String {
-        self.listening.base_url()
+        self.listener.base_url()
     }
 }
 
@@ -96,7 +96,7 @@ impl Answer {
     }
 }
 
-/// The few fields of a request that decide the form of the answer.
+/// The fields of a request that determine the form of the response.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Ask {

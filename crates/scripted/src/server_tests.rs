@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 async fn connect(server: &Server) -> TcpStream {
-    TcpStream::connect(server.listening.address()).await.unwrap()
+    TcpStream::connect(server.listener.address()).await.unwrap()
 }
 
 fn post(body: &Value) -> String {
@@ -27,7 +27,7 @@ async fn ask(stream: &mut TcpStream, request: &str, end: &str) -> String {
 }
 
 #[tokio::test]
-async fn one_connection_carries_plain_and_streamed_answers() {
+async fn connection_carries_plain_and_streamed_replies() {
     let replies = [ReplyScript::text("one"), ReplyScript::text("two")];
     let server = Server::start(Script::sequence(replies)).await.unwrap();
     let mut stream = connect(&server).await;
@@ -48,7 +48,7 @@ async fn one_connection_carries_plain_and_streamed_answers() {
 }
 
 #[tokio::test]
-async fn a_delayed_answer_arrives_in_the_same_chunks() {
+async fn delayed_reply_has_the_same_chunks() {
     let reply = ReplyScript::text("abc").streamed_in(3);
     let slow = reply.clone().with_delay(Duration::from_millis(1));
     let server = Server::start(Script::sequence([reply, slow])).await.unwrap();
@@ -61,7 +61,7 @@ async fn a_delayed_answer_arrives_in_the_same_chunks() {
 }
 
 #[tokio::test]
-async fn a_computed_answer_depends_on_the_body_alone() {
+async fn computed_reply_depends_on_the_body_only() {
     let script = || Script::by(|body| ReplyScript::call("echo", body["messages"][0]["content"].clone()));
     let request = post(&json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]}));
     let mut answers = Vec::new();
@@ -74,7 +74,7 @@ async fn a_computed_answer_depends_on_the_body_alone() {
 }
 
 #[tokio::test]
-async fn requests_that_cannot_be_served_are_told_why() {
+async fn invalid_requests_get_an_explanation() {
     let server = Server::start(Script::sequence([])).await.unwrap();
     for (request, end, want) in [
         ("GET /v1/models HTTP/1.1\r\n\r\n", "]}", "HTTP/1.1 200 "),
@@ -90,10 +90,10 @@ async fn requests_that_cannot_be_served_are_told_why() {
 }
 
 #[tokio::test]
-async fn a_dropped_server_hangs_up() {
+async fn dropped_server_closes_connections() {
     let server = Server::start(Script::sequence([])).await.unwrap();
     let mut stream = connect(&server).await;
-    let address = server.listening.address();
+    let address = server.listener.address();
     ask(&mut stream, "GET /v1/models HTTP/1.1\r\n\r\n", "]}").await;
     drop(server);
     assert_eq!(stream.read(&mut [0; 1]).await.unwrap(), 0);

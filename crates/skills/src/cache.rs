@@ -5,7 +5,7 @@
 //! with a key of the home, and a file with another seal is ignored.
 
 use super::discovery::Folder;
-use hermes_guard::{FenceKey, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, seal, sweep_abandoned, unseal};
+use hermes_guard::{FenceKey, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, remove_stale_temporaries, seal, unseal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -51,7 +51,7 @@ impl Snapshot {
     fn write(&self, path: &Path, key: &FenceKey) -> std::io::Result<()> {
         let dir = path.parent().unwrap_or(Path::new("."));
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        sweep_abandoned(dir);
+        remove_stale_temporaries(dir);
         let mut builder = tempfile::Builder::new();
         let mut temporary = builder.prefix(TEMPORARY_PREFIX).suffix(TEMPORARY_SUFFIX).tempfile_in(dir)?;
         let bytes = seal(key, PURPOSE, &serde_json::to_vec(self)?);

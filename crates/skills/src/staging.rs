@@ -6,7 +6,7 @@
 
 use super::package::PackedFile;
 use super::{SkillError, skills_dir};
-use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, sweep_abandoned};
+use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, remove_stale_temporaries};
 use rustix::fs::{FlockOperation, RenameFlags};
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::Write;
@@ -85,7 +85,7 @@ impl StagingArea {
 pub(super) fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), SkillError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     make_dir(dir)?;
-    sweep_abandoned(dir);
+    remove_stale_temporaries(dir);
     let write = || -> std::io::Result<()> {
         let mut builder = tempfile::Builder::new();
         let mut file = builder.prefix(TEMPORARY_PREFIX).suffix(TEMPORARY_SUFFIX).tempfile_in(dir)?;

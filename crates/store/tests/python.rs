@@ -7,8 +7,8 @@
 
 use hermes_conversation::{
     AssistantMessage, Bill, CallId, Closing, Compaction, CompactionReport, Content, Effect, Intent,
-    IntentState, Kept, Lease, Message, NewNode, Opening, Owner, SessionId, Settled, Settlement, SpentCall,
-    SummaryBy, TokenCount, ToolCall, ToolMessage, Transcript, Trigger, Usage, UserMessage,
+    IntentState, KeptCounts, Lease, Message, NewNode, Opening, Owner, SessionId, Settled, Settlement,
+    SpentCall, SummaryBy, TokenCount, ToolCall, ToolMessage, Transcript, Trigger, Usage, UserMessage,
 };
 use hermes_store::{
     ExportFilter, ExportFormat, Include, ListFilter, MessageState, NewSession, SessionDb, StoredSession,
@@ -400,7 +400,7 @@ fn compaction(messages: &[Message], tail: usize) -> Compaction {
         tokens_after: TokenCount::Estimated(1),
         seconds: 0.0,
         cost_usd: None,
-        kept: Kept::default(),
+        kept: KeptCounts::default(),
     };
     let leaf = NewNode { children: Vec::new(), text: "so far".into() };
     let messages = messages.iter().cloned().map(Arc::new).collect();

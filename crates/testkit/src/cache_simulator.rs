@@ -1,42 +1,42 @@
-//! A provider's prompt cache, as far as it can be told from outside.
+//! Simulations of providers' prompt caches.
 //!
-//! Two kinds: one that keeps what a request marks, and looks for it a few blocks back from each
-//! mark of the next; and one that keeps every prompt and gives back the longest beginning that a
-//! later one shares with it, in pieces of a fixed size.
+//! There are two kinds: one stores the prefixes that a request marks, and searches a few blocks back from each
+//! mark of the next request; the other stores every prompt and returns the longest prefix that a later one
+//! shares with it, in pieces of a fixed size.
 
 use serde_json::Value;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How far back from a mark an earlier end is looked for.
+/// Blocks before a mark that are searched.
 const LOOK_BACK: usize = 20;
 const MOST_MARKS: usize = 4;
-/// Bytes in one token, roughly; only shares of them are compared.
+/// Bytes per token, roughly; only ratios are compared.
 const BYTES: usize = 4;
-/// A prompt is kept in pieces of this many tokens.
+/// The size of the pieces of a prompt, in tokens.
 const PIECE: usize = 128;
 
-/// What one request found.
+/// The cache use of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheUse {
-    /// Tokens that came from the cache.
+    /// Tokens read from the cache.
     pub read: usize,
     /// Tokens of the request.
     pub prompt: usize,
-    /// Tokens that the request before had sent in the same place, as far as a cache can give them back.
+    /// Tokens that the previous request had sent as the same prefix, as far as a cache can return them.
     pub reusable: usize,
 }
 
-/// A cache of marked prefixes, each forgotten some seconds after it was last used.
+/// A cache of marked prefixes, each of which expires some seconds after its last use.
 #[derive(Debug, Default)]
 pub struct MarkedCache {
-    /// When each prefix is forgotten.
+    /// The expiry of each prefix.
     kept: HashMap<u64, f64>,
-    /// The request before.
+    /// The previous request.
     last: Vec<u64>,
 }
 
-/// One part of a prompt: everything up to its end, and whether it carries a mark.
+/// One part of a prompt: a digest of everything up to its end, and its mark.
 struct Block {
     prefix: u64,
     end: usize,
@@ -44,7 +44,7 @@ struct Block {
 }
 
 impl MarkedCache {
-    /// Takes a request at a moment in seconds.
+    /// Processes a request at a time in seconds.
     pub fn ask(&mut self, body: &Value, now: f64) -> CacheUse {
         self.kept.retain(|_, until| *until >= now);
         let blocks = blocks(body);
@@ -57,7 +57,7 @@ impl MarkedCache {
             self.kept.insert(blocks[mark].prefix, until);
         }
         if let Some(place) = found {
-            // What is used lives on.
+            // A use extends the lifetime.
             let lives = marks.first().and_then(|&mark| blocks[mark].lives).unwrap_or_default();
             self.kept.insert(blocks[place].prefix, now + lives);
         }
@@ -73,7 +73,7 @@ impl MarkedCache {
     }
 }
 
-/// The prompt in the order in which a provider reads it: tools, system, messages.
+/// The prompt in the order of the provider: tools, system, messages.
 fn blocks(body: &Value) -> Vec<Block> {
     let mut blocks = Blocks::default();
     for tool in body["tools"].as_array().into_iter().flatten() {
@@ -116,17 +116,17 @@ impl Blocks {
     }
 }
 
-/// A cache that needs no marks.
+/// A cache without marks.
 #[derive(Debug, Default)]
 pub struct PrefixCache {
-    /// The request before.
+    /// The previous request.
     last: Vec<u8>,
 }
 
 impl PrefixCache {
     pub fn ask(&mut self, body: &[u8]) -> CacheUse {
         let common = self.last.iter().zip(body).take_while(|(a, b)| a == b).count();
-        // Only whole pieces are kept.
+        // Only whole pieces are stored.
         let reusable = self.last.len().min(body.len()) / BYTES / PIECE * PIECE;
         self.last = body.to_vec();
         CacheUse { read: common / BYTES / PIECE * PIECE, prompt: body.len() / BYTES, reusable }
@@ -158,15 +158,15 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_marked_and_is_fresh_is_read() {
+    fn only_marked_and_fresh_prefixes_are_hit() {
         let mut cache = MarkedCache::default();
         assert_eq!(cache.ask(&body(&[("a", true)]), 0.0).read, 0);
         let second = cache.ask(&body(&[("a", false), ("b", true)]), 10.0);
         assert!(second.read > 0 && second.read == second.reusable, "{second:?}");
-        // A changed beginning is another prompt, and time passes.
+        // A changed beginning is a different prompt, and entries expire.
         assert_eq!(cache.ask(&body(&[("x", false), ("b", true)]), 11.0).read, 0);
         assert_eq!(cache.ask(&body(&[("a", false), ("b", true)]), 400.0).read, 0);
-        // Without a mark nothing is looked for.
+        // Without a mark nothing is searched for.
         assert_eq!(cache.ask(&body(&[("a", false), ("b", false)]), 401.0).read, 0);
     }
 }

@@ -1,8 +1,8 @@
-//! A clock that moves only when it is told to.
+//! A clock that tests advance explicitly.
 
 use std::sync::{Arc, Mutex};
 
-/// Seconds since the epoch, as the database keeps them. Clones show the same time.
+/// Seconds since 1970, as stored in the database. Clones share the time.
 #[derive(Debug, Clone)]
 pub struct FixedClock(Arc<Mutex<f64>>);
 
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_move_together() {
+    fn clones_share_the_time() {
         let clock = FixedClock::at(10.0);
         let other = clock.clone();
         clock.advance(2.5);

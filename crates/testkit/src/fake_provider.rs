@@ -1,43 +1,43 @@
-//! A provider on loopback that takes nothing a real one would refuse.
+//! A provider on loopback that rejects everything that a real one would reject.
 //!
-//! A refused request, a request nobody scripted and a fault without a reply all fail the test
-//! when the provider is dropped, so a test cannot pass over them by accident.
+//! A rejected request, an unscripted request and a fault without a reply fail the test when the provider is
+//! dropped, so a test cannot miss them.
 
 mod state;
 
 use crate::fault::{Ending, Outgoing};
-use crate::{Fault, Recorded, Rejection};
+use crate::{Fault, RecordedRequest, Rejection};
 use hermes_scripted::http::Connection;
-use hermes_scripted::{Listening, ReplyScript};
+use hermes_scripted::{Listener, ReplyScript};
 use serde_json::Value;
 use state::{Seen, Shared};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a test may wait for something to reach the provider.
+/// The time limit for something to reach the provider.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A strict server for one test. It speaks chat completions, the Messages and the Responses format,
-/// whichever it is asked in, and answers all from the same scripts.
+/// A strict server for one test. It supports chat completions, the Messages and the Responses format, and
+/// answers all from the same scripts.
 #[derive(Debug)]
 pub struct FakeProvider {
-    listening: Listening,
+    listener: Listener,
     shared: Arc<Shared>,
     checked: bool,
 }
 
 impl FakeProvider {
-    /// Starts on a free port with nothing scripted.
+    /// Starts on a free port with an empty script.
     pub async fn start() -> Self {
         let shared = Arc::new(Shared::default());
         let serving = shared.clone();
-        let listening = Listening::start(move |connection| serve(connection, serving.clone())).await.unwrap();
-        Self { listening, shared, checked: false }
+        let listener = Listener::start(move |connection| serve(connection, serving.clone())).await.unwrap();
+        Self { listener, shared, checked: false }
     }
 
     /// The base URL to configure: `http://127.0.0.1:PORT/v1`.
     pub fn base_url(&self) -> String {
-        self.listening.base_url()
+        self.listener.base_url()
     }
 
     /// Queues a reply.
@@ -51,72 +51,72 @@ impl FakeProvider {
         replies.into_iter().fold(self, Self::reply)
     }
 
-    /// Queues a fault: as an answer, or as the spoiling of the reply queued next.
+    /// Queues a fault: as an answer, or as damage to the next queued reply.
     pub fn fault(&self, fault: Fault) -> &Self {
         self.shared.with(|state| state.queue_fault(fault));
         self
     }
 
-    /// Computes the replies to requests that find the queue empty.
+    /// Computes the replies to requests while the queue is empty.
     pub fn answer_with(&self, answer: impl Fn(&Value) -> ReplyScript + Send + Sync + 'static) -> &Self {
         self.shared.with(|state| state.answer = Some(Arc::new(answer)));
         self
     }
 
-    /// Announces that one request will be refused. It takes nothing from the queue.
+    /// Announces that one request will be rejected. It does not consume the queue.
     pub fn expect_rejection(&self) -> &Self {
         self.shared.with(|state| state.expected_rejections += 1);
         self
     }
 
-    /// Fails the test if queued answers are left over at the end.
+    /// Fails the test if queued answers are left at the end.
     pub fn strict_end(&self) -> &Self {
         self.shared.with(|state| state.strict_end = true);
         self
     }
 
     /// The requests about the server itself so far: `GET` of its models or settings.
-    pub fn questions(&self) -> Vec<Recorded> {
+    pub fn questions(&self) -> Vec<RecordedRequest> {
         self.shared.with(|state| state.questions.clone())
     }
 
-    /// Everything else that was asked so far, in order.
-    pub fn requests(&self) -> Vec<Recorded> {
+    /// All other requests so far, in order.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.with(|state| state.requests.clone())
     }
 
-    /// The bodies of the requests for a reply so far.
+    /// The bodies of the model calls so far.
     pub fn bodies(&self) -> Vec<Value> {
         let requests = self.requests().into_iter();
         requests.filter(|request| request.method == "POST").map(|request| request.json).collect()
     }
 
-    /// The refusals so far, announced or not.
+    /// The rejections so far, announced or not.
     pub fn rejections(&self) -> Vec<Rejection> {
         self.shared.with(|state| state.rejections.clone())
     }
 
-    /// How many connections were opened so far.
+    /// The number of connections so far.
     pub fn connections(&self) -> u64 {
         self.shared.seen().connections
     }
 
-    /// How many clients left while they were being answered.
+    /// The number of clients that disconnected during a response.
     pub fn hang_ups(&self) -> u64 {
         self.shared.seen().hang_ups
     }
 
-    /// Waits until this many requests have arrived.
+    /// Waits for this many requests.
     pub async fn wait_for_requests(&self, count: u64) {
         self.wait("requests", count, |seen| seen.requests).await;
     }
 
-    /// Waits until this many clients have left while they were being answered.
+    /// Waits until this many clients have disconnected during a response.
     pub async fn wait_for_hang_ups(&self, count: u64) {
         self.wait("hang-ups", count, |seen| seen.hang_ups).await;
     }
 
-    /// Ends the provider and fails the test over anything that went wrong; dropping does the same.
+    /// Ends the provider and fails the test on any violation; dropping does the same.
     pub fn finish(mut self) {
         self.check();
     }
@@ -159,7 +159,7 @@ async fn serve(mut connection: Connection, shared: Arc<Shared>) {
     }
 }
 
-/// Sends a response; `false` means that the client left first.
+/// Sends a response; false if the client disconnected first.
 async fn transmit(connection: &mut Connection, outgoing: &Outgoing) -> bool {
     for (place, write) in outgoing.writes.iter().enumerate() {
         if place > 0 && !outgoing.delay.is_zero() {
@@ -171,7 +171,7 @@ async fn transmit(connection: &mut Connection, outgoing: &Outgoing) -> bool {
         if connection.send(write).await.is_err() {
             return false;
         }
-        // The reader gets a chance to see each piece by itself.
+        // Yields, so that the client can read each piece separately.
         tokio::task::yield_now().await;
     }
     if outgoing.ending == Ending::Stall {

@@ -10,7 +10,7 @@ fn question(stream: bool) -> Value {
 }
 
 async fn connect(provider: &FakeProvider) -> TcpStream {
-    TcpStream::connect(provider.listening.address()).await.unwrap()
+    TcpStream::connect(provider.listener.address()).await.unwrap()
 }
 
 async fn send(stream: &mut TcpStream, body: &Value, connection: &str) {
@@ -20,7 +20,7 @@ async fn send(stream: &mut TcpStream, body: &Value, connection: &str) {
     stream.write_all(request.as_bytes()).await.unwrap();
 }
 
-/// Asks on a new connection and reads until it is closed.
+/// Sends a request on a new connection and reads until it is closed.
 async fn ask(provider: &FakeProvider, body: &Value) -> (String, Vec<u8>) {
     let mut stream = connect(provider).await;
     send(&mut stream, body, "close").await;
@@ -56,7 +56,7 @@ fn two_calls() -> ReplyScript {
     ReplyScript::call("one", json!({"a": "ä"})).and_call("two", json!({"b": 2}))
 }
 
-/// The stream that the reply gives when this fault spoils it.
+/// The stream of a reply with this fault.
 async fn spoiled(fault: Fault, reply: ReplyScript) -> String {
     let provider = FakeProvider::start().await;
     provider.fault(fault).reply(reply);
@@ -64,7 +64,7 @@ async fn spoiled(fault: Fault, reply: ReplyScript) -> String {
     String::from_utf8(body).unwrap()
 }
 
-/// What each call delta of a stream says under `key`.
+/// The values of `key` in the call deltas of a stream.
 fn in_calls(stream: &str, key: &str) -> Vec<Value> {
     let data = stream.lines().filter_map(|line| line.strip_prefix("data: {"));
     let chunks = data.map(|text| serde_json::from_str::<Value>(&format!("{{{text}")).unwrap());
@@ -103,7 +103,7 @@ async fn requests_are_recorded_with_their_connection() {
 }
 
 #[tokio::test]
-async fn the_closure_answers_when_the_queue_is_empty() {
+async fn closure_answers_when_the_queue_is_empty() {
     let provider = FakeProvider::start().await;
     provider
         .answer_with(|body| ReplyScript::text(body["model"].as_str().unwrap()))
@@ -116,7 +116,7 @@ async fn the_closure_answers_when_the_queue_is_empty() {
 }
 
 #[tokio::test]
-async fn an_announced_refusal_takes_nothing_from_the_queue() {
+async fn announced_rejection_does_not_consume_the_queue() {
     let provider = FakeProvider::start().await;
     provider.expect_rejection().reply(ReplyScript::text("x")).strict_end();
     let (head, body) = ask(&provider, &json!({"model": "m", "messages": []})).await;
@@ -130,46 +130,46 @@ async fn an_announced_refusal_takes_nothing_from_the_queue() {
 
 #[tokio::test]
 #[should_panic(expected = "1 requests were refused, 0 announced")]
-async fn an_unannounced_refusal_fails_the_test() {
+async fn unannounced_rejection_fails_the_test() {
     let provider = FakeProvider::start().await;
     ask(&provider, &json!({"model": "m", "messages": []})).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "0 requests were refused, 1 announced")]
-async fn a_refusal_that_did_not_happen_fails_the_test() {
+async fn missing_rejection_fails_the_test() {
     FakeProvider::start().await.expect_rejection();
 }
 
 #[tokio::test]
 #[should_panic(expected = "request 1 was not scripted")]
-async fn an_unscripted_request_fails_the_test() {
+async fn unscripted_request_fails_the_test() {
     let provider = FakeProvider::start().await;
     ask(&provider, &question(true)).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "1 queued answers are left over")]
-async fn leftovers_fail_the_test_when_asked_to() {
+async fn leftover_replies_fail_the_test_on_request() {
     FakeProvider::start().await.reply(ReplyScript::text("x")).strict_end();
 }
 
 #[tokio::test]
 #[should_panic(expected = "no reply follows [Crlf]")]
-async fn a_fault_without_its_reply_fails_the_test() {
+async fn fault_without_its_reply_fails_the_test() {
     FakeProvider::start().await.fault(Fault::Crlf);
 }
 
 #[tokio::test]
 #[should_panic(expected = "`answer_with` panicked: no")]
-async fn a_panic_in_the_closure_reaches_the_test() {
+async fn panic_in_the_closure_fails_the_test() {
     let provider = FakeProvider::start().await;
     provider.answer_with(|_| panic!("no"));
     ask(&provider, &question(true)).await;
 }
 
 #[tokio::test]
-async fn faults_that_are_answers() {
+async fn faults_replace_the_response() {
     let provider = FakeProvider::start().await;
     let header = ("retry-after".to_owned(), "7".to_owned());
     let rows: [(Fault, &str, &str, &[u8]); 4] = [
@@ -196,7 +196,7 @@ async fn faults_that_are_answers() {
 }
 
 #[tokio::test]
-async fn a_dropped_reply_ends_after_that_byte_and_has_no_end() {
+async fn dropped_reply_ends_after_that_byte() {
     let whole = good_stream(ReplyScript::text("grüße")).await;
     for count in [0, 1, 150, whole.len() - 1] {
         let provider = FakeProvider::start().await;
@@ -212,7 +212,7 @@ async fn a_dropped_reply_ends_after_that_byte_and_has_no_end() {
 }
 
 #[tokio::test]
-async fn a_stalled_reply_waits_for_the_client_to_leave() {
+async fn stalled_reply_waits_for_the_client_to_disconnect() {
     let provider = FakeProvider::start().await;
     provider.fault(Fault::StallAfterByte(10)).reply(ReplyScript::text("x")).fault(Fault::NoAnswer);
     for (sent, hang_ups) in [("a\r\ndata: {\"id\r\n", 1), ("", 2)] {
@@ -230,7 +230,7 @@ async fn a_stalled_reply_waits_for_the_client_to_leave() {
 }
 
 #[tokio::test]
-async fn split_replies_come_one_byte_to_a_chunk() {
+async fn split_reply_has_one_byte_per_chunk() {
     let provider = FakeProvider::start().await;
     provider.fault(Fault::SplitUtf8).reply(ReplyScript::text("ß"));
     let mut stream = connect(&provider).await;
@@ -242,7 +242,7 @@ async fn split_replies_come_one_byte_to_a_chunk() {
 }
 
 #[tokio::test]
-async fn line_faults_change_the_framing_and_nothing_else() {
+async fn line_faults_change_only_the_framing() {
     let good = good_stream(two_calls()).await;
     let crlf = spoiled(Fault::Crlf, two_calls()).await;
     assert_eq!(crlf, good.replace('\n', "\r\n"));
@@ -254,7 +254,7 @@ async fn line_faults_change_the_framing_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn endings_can_be_missing_or_wrong() {
+async fn end_events_can_be_missing_or_wrong() {
     let endless = spoiled(Fault::NoFinishReason, two_calls()).await;
     assert!(!endless.contains(r#""finish_reason":""#) && endless.contains("[DONE]"), "{endless}");
 
@@ -270,7 +270,7 @@ async fn endings_can_be_missing_or_wrong() {
 }
 
 #[tokio::test]
-async fn calls_can_be_spoiled() {
+async fn calls_can_be_damaged() {
     let named = |id: &str| CallScript { id: Some(id.into()), name: "t".into(), arguments: "{}".into() };
     let reply = || ReplyScript::default().and_raw_call(named("a")).and_raw_call(named("b"));
     for (fault, ids, indexes) in [
@@ -286,7 +286,7 @@ async fn calls_can_be_spoiled() {
 }
 
 #[tokio::test]
-async fn cut_arguments_end_with_length() {
+async fn truncated_arguments_end_with_length() {
     let cut = spoiled(Fault::CutArguments(3), two_calls()).await;
     let functions = in_calls(&cut, "function");
     let arguments: Vec<&str> =
@@ -296,7 +296,7 @@ async fn cut_arguments_end_with_length() {
 }
 
 #[tokio::test]
-async fn faults_also_spoil_answers_that_are_not_streamed() {
+async fn faults_also_damage_replies_without_streaming() {
     let error = json!({"error": {"message": "no"}});
     for (fault, pointer, want) in [
         (Fault::MissingToolIds, "/choices/0/message/tool_calls/0/id", None),
@@ -314,7 +314,7 @@ async fn faults_also_spoil_answers_that_are_not_streamed() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_between_slow_pieces_is_noticed() {
+async fn disconnect_between_slow_pieces_is_counted() {
     let provider = FakeProvider::start().await;
     provider.reply(ReplyScript::text("x").with_delay(Duration::from_secs(3600)));
     let mut stream = connect(&provider).await;
@@ -325,7 +325,7 @@ async fn a_client_that_leaves_between_slow_pieces_is_noticed() {
 }
 
 #[tokio::test]
-async fn a_refused_base_url_refuses() {
+async fn refused_base_url_refuses_connections() {
     let url = refused_base_url();
     let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/v1")).unwrap();
     let error = TcpStream::connect(address).await.unwrap_err();

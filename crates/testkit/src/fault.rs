@@ -1,21 +1,21 @@
-//! Ways in which a provider misbehaves.
+//! Faults of a provider.
 //!
-//! A fault either answers a request by itself or spoils the reply that is queued after it;
-//! [`Fault::spoils`] says which. Several spoiling faults may precede one reply.
+//! A fault either replaces a response or damages the next queued reply; [`Fault::spoils`] says which. Several
+//! damaging faults may precede one reply.
 
 mod outgoing;
 mod spoil;
 mod spoil_messages;
 mod spoil_responses;
 
-pub(crate) use outgoing::{Ending, Outgoing, Speech};
+pub(crate) use outgoing::{Ending, Outgoing, ReplyFormat};
 
 use bytes::Bytes;
 use serde_json::Value;
 use std::net::Ipv4Addr;
 use tokio::net::TcpSocket;
 
-/// One kind of misbehaviour.
+/// One kind of fault.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
     /// Answers with this status.
@@ -24,36 +24,36 @@ pub enum Fault {
     Redirect(String),
     /// Answers `200` with these bytes as the event stream.
     Garbage(Bytes),
-    /// Reads the request and closes the connection without a word.
+    /// Reads the request and closes the connection without a response.
     HangUp,
-    /// Reads the request and says nothing until the client goes away.
+    /// Reads the request and sends nothing until the client disconnects.
     NoAnswer,
 
     /// Closes the connection after this many bytes of the next reply's body.
     DropAtByte(usize),
-    /// Sends this many bytes of the next reply's body, then nothing until the client goes away.
+    /// Sends this many bytes of the next reply's body, then nothing until the client disconnects.
     StallAfterByte(usize),
-    /// Sends the body byte by byte, so that every character is split wherever it can be.
+    /// Sends the body byte by byte, so that every character is split.
     SplitUtf8,
     /// Ends every line of the stream with CR LF.
     Crlf,
-    /// Puts comments and `event:`, `id:` and `retry:` lines between the data lines.
+    /// Inserts comments and `event:`, `id:` and `retry:` lines between the data lines.
     Comments,
-    /// Leaves out the finish reason, or the event that ends a Responses stream.
+    /// Omits the finish reason, or the final event of a Responses stream.
     NoFinishReason,
-    /// Leaves out `[DONE]`, which a Responses stream does not have anyway.
+    /// Omits `[DONE]`, which a Responses stream does not have anyway.
     NoDone,
-    /// Gives every call the first call's id.
+    /// Gives every call the id of the first one.
     DuplicateToolIds,
-    /// Gives no call an id.
+    /// Omits the ids of calls.
     MissingToolIds,
-    /// Answers a request for a stream with one JSON body.
+    /// Answers a streaming request with one JSON body.
     JsonInsteadOfStream,
-    /// Ends the stream with this object in place of the finish reason, usage and `[DONE]`.
+    /// Ends the stream with this object instead of the finish reason, usage and `[DONE]`.
     ErrorInStream(Value),
     /// Puts every call at index 0, each with its own id, as Ollama does.
     ReusedIndex,
-    /// Cuts the last call's arguments to this many bytes and finishes with `length`.
+    /// Truncates the last call's arguments to this many bytes and finishes with `length`.
     CutArguments(usize),
 }
 
@@ -64,7 +64,7 @@ impl Fault {
         Self::Status { code, headers: Vec::new(), body: body.to_string() }
     }
 
-    /// Whether the fault spoils the next reply instead of being an answer.
+    /// Returns true if the fault damages the next reply instead of replacing a response.
     pub fn spoils(&self) -> bool {
         match self {
             Self::Status { .. } | Self::Redirect(_) | Self::Garbage(_) | Self::HangUp | Self::NoAnswer => {
@@ -87,12 +87,12 @@ impl Fault {
     }
 }
 
-/// A base URL at which connections are refused for as long as this process lives.
+/// A base URL at which connections are refused while this process lives.
 pub fn refused_base_url() -> String {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let address = socket.local_addr().unwrap();
-    // A port that is bound and not listening refuses, and nobody else can be given it.
+    // A port that is bound and not listening refuses connections, and no other process can get it.
     std::mem::forget(socket);
     format!("http://{address}/v1")
 }

@@ -1,8 +1,7 @@
-//! Stand-ins for tests: a strict provider server, an in-process model, a temporary home, a fixed clock.
+//! Test doubles: a strict provider server, an in-process model, a temporary home directory, a fixed clock.
 //!
-//! The stand-ins are stricter than what they stand for: [`FakeProvider`] fails the test over
-//! any request that some real provider would refuse, and [`MemoryTranscript`] over any use
-//! that its contract forbids.
+//! The doubles are stricter than the real thing: [`FakeProvider`] fails the test on any request that some real
+//! provider would reject, and [`MemoryTranscript`] on any violation of its contract.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,21 +15,21 @@ mod fake_provider;
 mod fault;
 mod memory_transcript;
 mod random;
-mod recorded;
+mod random_transcripts;
+mod recorded_request;
 mod rules;
 mod scripted_model;
 mod temp_home;
-mod transcripts;
 
 pub use cache_simulator::{CacheUse, MarkedCache, PrefixCache};
 pub use clock::FixedClock;
 pub use fake_provider::FakeProvider;
 pub use fault::{Fault, refused_base_url};
 pub use hermes_scripted::{CallScript, ReplyScript};
-pub use memory_transcript::{Compacting, MemoryTranscript, Operation, lease};
+pub use memory_transcript::{CompactionLock, MemoryTranscript, Operation, lease};
 pub use random::Random;
-pub use recorded::Recorded;
+pub use random_transcripts::{ISSUERS, issuer, stored_transcript, transcript};
+pub use recorded_request::RecordedRequest;
 pub use rules::{Rejection, Rule, check, check_anthropic, check_responses};
 pub use scripted_model::{ModelStep, ScriptedModel};
 pub use temp_home::TempHome;
-pub use transcripts::{ISSUERS, issuer, stored_transcript, transcript};

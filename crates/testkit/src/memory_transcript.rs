@@ -1,4 +1,4 @@
-//! A transcript without a database, which remembers what was done to it and in which order.
+//! An in-memory transcript that records all operations in order.
 
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, Compaction, DeliveryPoint, FileChange, Intent, IntentId,
@@ -7,7 +7,7 @@ use hermes_conversation::{
 };
 use std::sync::{Mutex, PoisonError};
 
-/// Something that was recorded.
+/// A recorded operation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Open(Opening),
@@ -22,7 +22,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// One word for it, for comparing whole sequences.
+    /// A short name, for comparing whole sequences.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Open(_) => "open",
@@ -37,7 +37,7 @@ impl Operation {
         }
     }
 
-    /// The messages it adds to the history.
+    /// The messages that it adds to the history.
     fn messages(&self) -> Vec<Message> {
         match self {
             Self::Open(opening) => vec![Message::User(opening.message.clone())],
@@ -59,8 +59,8 @@ impl Operation {
 
 /// A [`Transcript`] in memory.
 ///
-/// It panics over what no agent may do: starting a call that is not planned, settling one that
-/// is unknown or settled, recording in a turn that is not open.
+/// It panics on violations of the contract: starting a call that is not planned, settling one that is unknown
+/// or settled, recording in a turn that is not open.
 #[derive(Debug, Default)]
 pub struct MemoryTranscript(Mutex<State>);
 
@@ -72,27 +72,28 @@ struct State {
     fenced: bool,
     turns: i64,
     open: Vec<TurnId>,
-    /// The mail so far, and whether it was delivered; ids are places, counting from 1.
+    /// The queued messages so far and their delivery; ids are positions, from 1.
     mail: Vec<(Mail, bool)>,
     /// The summaries so far.
     nodes: Vec<Node>,
-    compacting: Compacting,
-    /// The intents so far; their ids are their places, counting from 1.
-    intents: Vec<Kept>,
+    compacting: CompactionLock,
+    /// The intents so far; their ids are positions, from 1.
+    intents: Vec<IntentEntry>,
 }
 
-/// Who may compact.
+/// The state of the compaction lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Compacting {
+pub enum CompactionLock {
     #[default]
-    Nobody,
-    /// The agent; how often it has said so.
+    Free,
+    /// Held by the agent, with the number of renewals.
     Held(usize),
+    /// Held by another program.
     Elsewhere,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct IntentEntry {
     state: IntentState,
     settled: bool,
 }
@@ -102,8 +103,7 @@ impl MemoryTranscript {
         Self::default()
     }
 
-    /// Makes the `count`-th operation from the beginning, counting from 1, fail without being
-    /// recorded. Later ones work again.
+    /// Makes the `count`-th operation, from 1, fail without being recorded. Later ones succeed.
     pub fn fail_at(&self, count: usize) {
         self.with(|state| state.fail_at = Some(count));
     }
@@ -113,27 +113,27 @@ impl MemoryTranscript {
         self.with(|state| state.fenced = true);
     }
 
-    /// Gives the right to compact to somebody, as another program may.
-    pub fn set_compacting(&self, compacting: Compacting) {
+    /// Sets the lock, as another program may.
+    pub fn set_compaction_lock(&self, compacting: CompactionLock) {
         self.with(|state| state.compacting = compacting);
     }
 
-    /// Who may compact now.
-    pub fn compacting(&self) -> Compacting {
+    /// The current state of the compaction lock.
+    pub fn compaction_lock(&self) -> CompactionLock {
         self.with(|state| state.compacting)
     }
 
-    /// Everything recorded so far, in order.
+    /// All operations so far, in order.
     pub fn operations(&self) -> Vec<Operation> {
         self.with(|state| state.operations.clone())
     }
 
-    /// The names of everything recorded so far, in order.
+    /// The names of all operations so far, in order.
     pub fn names(&self) -> Vec<&'static str> {
         self.with(|state| state.operations.iter().map(Operation::name).collect())
     }
 
-    /// The history that a resumed session would find.
+    /// The history of a resumed session.
     pub fn messages(&self) -> Vec<Message> {
         self.with(|state| {
             let mut messages = Vec::new();
@@ -150,12 +150,12 @@ impl MemoryTranscript {
         })
     }
 
-    /// The state of every intent, in the order they were planned.
+    /// The state of every intent, in the order of planning.
     pub fn intent_states(&self) -> Vec<IntentState> {
         self.with(|state| state.intents.iter().map(|kept| kept.state).collect())
     }
 
-    /// Keeps what was said to the session while it was busy.
+    /// Queues a message to the busy session.
     pub fn post(&self, mode: MailMode, text: &str) -> MailId {
         self.with(|state| {
             let id = MailId(state.mail.len() as i64 + 1);
@@ -164,7 +164,7 @@ impl MemoryTranscript {
         })
     }
 
-    /// The mail that nobody has delivered.
+    /// The undelivered messages.
     pub fn mail(&self) -> Vec<Mail> {
         self.with(|state| {
             state.mail.iter().filter(|(_, delivered)| !delivered).map(|(mail, _)| mail.clone()).collect()
@@ -175,7 +175,7 @@ impl MemoryTranscript {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Lets the operation fail if it was told to, or else carries it out and records it.
+    /// Fails if the test requested that; otherwise carries the operation out and records it.
     fn record<T>(
         &self,
         lease: Option<&Lease>,
@@ -188,7 +188,7 @@ impl MemoryTranscript {
                 return Err(RecordError::Fenced { session: lease.session.clone() });
             }
             if state.fail_at == Some(state.attempts) {
-                let cause = format!("operation {} was told to fail", state.attempts);
+                let cause = format!("operation {} was set to fail", state.attempts);
                 return Err(RecordError::Store { cause });
             }
             let done = act(state);
@@ -214,7 +214,7 @@ impl State {
     fn plan(&mut self, states: &[IntentState]) -> Permits {
         let mut permits = Permits::default();
         for state in states {
-            self.intents.push(Kept { state: *state, settled: false });
+            self.intents.push(IntentEntry { state: *state, settled: false });
             let id = IntentId(self.intents.len() as i64);
             permits.ids.push(id);
             permits.started.push((*state == IntentState::Started).then(|| StartPermit::issue(id)));
@@ -231,7 +231,7 @@ impl State {
         }
     }
 
-    /// What did not steer the turn that ends is queued.
+    /// Steering messages that were not delivered stay queued for the next turn.
     fn queue_steering(&mut self) {
         for (mail, _) in self.mail.iter_mut().filter(|(_, delivered)| !delivered) {
             if mail.mode == MailMode::Steer {
@@ -249,7 +249,7 @@ impl State {
         for settled in &settlement.results {
             let kept = self.kept(settled.intent);
             assert!(!kept.settled, "MemoryTranscript: intent {} is settled twice", settled.intent);
-            *kept = Kept { state: settled.state, settled: true };
+            *kept = IntentEntry { state: settled.state, settled: true };
         }
         for (intent, _) in &settlement.decided {
             self.kept(*intent);
@@ -281,7 +281,7 @@ impl State {
                 self.nodes.iter().filter(|node| new.children.contains(&node.number)).collect();
             let first = children.iter().map(|node| node.first.0).min().unwrap_or(covered + 1);
             let last = children.iter().map(|node| node.last.0).max().unwrap_or(said - compaction.tail as i64);
-            // A leaf that would stand for nothing new is none.
+            // A leaf that covers no new message is not created.
             if last < first {
                 continue;
             }
@@ -300,7 +300,7 @@ impl State {
         added
     }
 
-    fn kept(&mut self, intent: IntentId) -> &mut Kept {
+    fn kept(&mut self, intent: IntentId) -> &mut IntentEntry {
         let place = usize::try_from(intent.0 - 1).ok();
         let kept = place.and_then(|place| self.intents.get_mut(place));
         kept.unwrap_or_else(|| panic!("MemoryTranscript: there is no intent {intent}"))
@@ -411,23 +411,23 @@ impl Transcript for MemoryTranscript {
         })
     }
 
-    /// Its nodes stand for messages by their places, counting from 1.
-    fn hold_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+    /// Its nodes refer to messages by position, from 1.
+    fn lock_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
         Box::pin(async move {
             Ok(self.with(|state| {
                 state.compacting = match state.compacting {
-                    Compacting::Nobody => Compacting::Held(1),
-                    Compacting::Held(times) => Compacting::Held(times + 1),
-                    Compacting::Elsewhere => return false,
+                    CompactionLock::Free => CompactionLock::Held(1),
+                    CompactionLock::Held(times) => CompactionLock::Held(times + 1),
+                    CompactionLock::Elsewhere => return false,
                 };
                 true
             }))
         })
     }
 
-    fn leave_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn unlock_compaction<'a>(&'a self, _: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async move {
-            self.with(|state| state.compacting = Compacting::Nobody);
+            self.with(|state| state.compacting = CompactionLock::Free);
             Ok(())
         })
     }
@@ -445,7 +445,7 @@ impl Transcript for MemoryTranscript {
                 if let Some(turn) = turn {
                     state.in_turn(turn.id);
                 }
-                state.compacting = Compacting::Nobody;
+                state.compacting = CompactionLock::Free;
                 state.remember(compaction)
             })
         })
@@ -481,7 +481,7 @@ impl Mailbox for MemoryTranscript {
     }
 }
 
-/// A lease on a session for this process.
+/// A lease of this process on a session.
 pub fn lease(session: &str) -> Lease {
     let owner = Owner { pid: std::process::id(), started: 1, boot: "test".into() };
     Lease { session: SessionId::new(session), owner, generation: 1 }

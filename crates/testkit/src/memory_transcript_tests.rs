@@ -39,7 +39,7 @@ async fn planned(transcript: &MemoryTranscript, lease: &Lease) -> (OpenTurn, Per
 }
 
 #[tokio::test]
-async fn a_whole_turn_is_remembered_in_order() {
+async fn operations_of_a_turn_are_recorded_in_order() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     let (turn, permits) = planned(&transcript, &lease).await;
     let (first, second) = (permits.ids[0], permits.ids[1]);
@@ -66,7 +66,7 @@ async fn a_whole_turn_is_remembered_in_order() {
 }
 
 #[tokio::test]
-async fn the_chosen_operation_fails_and_leaves_no_trace() {
+async fn chosen_operation_fails_without_effect() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     transcript.fail_at(2);
     let turn = transcript.open_turn(&lease, opening()).await.unwrap();
@@ -77,7 +77,7 @@ async fn the_chosen_operation_fails_and_leaves_no_trace() {
 }
 
 #[tokio::test]
-async fn a_fenced_transcript_takes_nothing_under_a_lease() {
+async fn fenced_transcript_rejects_operations() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     transcript.fence();
     let refused = transcript.open_turn(&lease, opening()).await;
@@ -87,7 +87,7 @@ async fn a_fenced_transcript_takes_nothing_under_a_lease() {
 
 #[tokio::test]
 #[should_panic(expected = "intent 1 cannot be started")]
-async fn a_call_is_started_once() {
+async fn call_cannot_be_started_twice() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     let (turn, permits) = planned(&transcript, &lease).await;
     let again = Settlement { start: vec![permits.ids[0]], ..Settlement::default() };
@@ -96,7 +96,7 @@ async fn a_call_is_started_once() {
 
 #[tokio::test]
 #[should_panic(expected = "intent 1 is settled twice")]
-async fn a_call_is_settled_once() {
+async fn call_cannot_be_settled_twice() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     let (turn, permits) = planned(&transcript, &lease).await;
     let twice = vec![done(permits.ids[0], "a"), done(permits.ids[0], "a")];
@@ -105,7 +105,7 @@ async fn a_call_is_settled_once() {
 
 #[tokio::test]
 #[should_panic(expected = "turn 1 is not open")]
-async fn a_closed_turn_takes_nothing_more() {
+async fn closed_turn_rejects_operations() {
     let (transcript, lease) = (MemoryTranscript::new(), lease("s"));
     let turn = transcript.open_turn(&lease, opening()).await.unwrap();
     transcript.close(&lease, turn.clone(), closing()).await.unwrap();

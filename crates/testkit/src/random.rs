@@ -1,8 +1,8 @@
-//! Numbers that look random and come again with their seed (SplitMix64).
+//! A pseudo-random generator with a seed (SplitMix64).
 
 use std::time::Duration;
 
-/// A source of numbers.
+/// The generator.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
@@ -18,32 +18,32 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Any number below `end`; 0 when there is none.
+    /// A number below `end`; 0 if there is none.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// Once in so many times.
+    /// Returns true once in so many calls, on average.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of some things, of which there is at least one.
+    /// An element of a non-empty slice.
     pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 
-    /// True this often, of 1.
+    /// Returns true with this probability.
     pub fn chance(&mut self, share: f64) -> bool {
         self.fraction() < share
     }
 
-    /// Any moment up to `most`.
+    /// A duration up to `most`.
     pub fn within(&mut self, most: Duration) -> Duration {
         most.mul_f64(self.fraction())
     }
 
-    /// From 0 up to, but not including, 1.
+    /// A number from 0 up to, but not including, 1.
     pub fn fraction(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_repeats_itself_within_bounds() {
+    fn equal_seeds_give_equal_numbers_within_bounds() {
         let take = |seed| {
             let mut random = Random::new(seed);
             [0; 50].map(|_| (random.below(7), random.fraction().to_bits()))

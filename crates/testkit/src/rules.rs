@@ -1,12 +1,11 @@
-//! What a provider refuses in a request.
+//! The rules by which a provider rejects requests.
 //!
-//! For chat completions, the rules of OpenAI and Anthropic taken together, so that a request
-//! which passes here is accepted by both; the Messages format has its own. Each broken rule has
-//! a name, which is the `code` of the error body.
+//! For chat completions, the rules of OpenAI and Anthropic combined, so that a valid request is accepted by
+//! both; the Messages format has its own. Each rule has a name, which is the `code` of the error body.
 
 mod anthropic;
-mod echo;
 mod messages;
+mod reasoning_content;
 mod request;
 mod responses;
 mod sequence;
@@ -17,22 +16,22 @@ pub use responses::check_responses;
 
 use serde_json::{Value, json};
 
-/// Checks a request body against all rules; the first broken one is named.
+/// Checks a request body against all rules and returns the first violation.
 pub fn check(body: &Value) -> Result<(), Rejection> {
     request::check(body)?;
     tools::check(body)?;
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     messages::check(messages)?;
     sequence::check(messages)?;
-    echo::check(body["model"].as_str().unwrap_or_default(), messages)
+    reasoning_content::check(body["model"].as_str().unwrap_or_default(), messages)
 }
 
-/// A refused request.
+/// A rejected request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} at {at}: {}", .rule.name(), .rule.explanation())]
 pub struct Rejection {
     pub rule: Rule,
-    /// Where in the body, as in `messages[2].content`.
+    /// The path in the body, such as `messages[2].content`.
     pub at: String,
 }
 
@@ -41,14 +40,14 @@ impl Rejection {
         Self { rule, at: at.into() }
     }
 
-    /// The error as OpenAI words it.
+    /// The error in OpenAI's format.
     pub fn body(&self) -> Value {
         let kind = "invalid_request_error";
         let (message, code) = (self.to_string(), self.rule.name());
         json!({"error": {"message": message, "type": kind, "param": self.at, "code": code}})
     }
 
-    /// The error as Anthropic words it.
+    /// The error in Anthropic's format.
     pub fn anthropic_body(&self) -> Value {
         json!({"type": "error", "error": {"type": "invalid_request_error", "message": self.to_string()}})
     }
@@ -56,14 +55,14 @@ impl Rejection {
 
 macro_rules! rules {
     ($($rule:ident $name:literal $explanation:literal,)*) => {
-        /// A rule that requests must keep.
+        /// A rule for requests.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Rule {
             $(#[doc = $explanation] $rule,)*
         }
 
         impl Rule {
-            /// Every rule there is.
+            /// All rules.
             pub const ALL: &[Self] = &[$(Self::$rule,)*];
 
             /// The name used in error bodies.
@@ -71,7 +70,7 @@ macro_rules! rules {
                 match self { $(Self::$rule => $name,)* }
             }
 
-            /// What the rule demands.
+            /// The requirement of the rule.
             pub fn explanation(self) -> &'static str {
                 match self { $(Self::$rule => $explanation,)* }
             }
@@ -147,10 +146,10 @@ rules! {
     LongCallId "long_call_id" "a call id has at most 64 characters",
     UnencryptedReasoning "unencrypted_reasoning" "reasoning needs its `encrypted_content`: nothing is stored",
     StaleItemId "stale_item_id" "the item's `id` names something that was never stored",
-    LoneReasoning "lone_reasoning" "reasoning must be followed by the words or calls it led to",
+    LoneReasoning "lone_reasoning" "reasoning must be followed by the text or calls that it led to",
 }
 
-/// Whether a function name is one that every provider takes.
+/// Returns true if every provider accepts the function name.
 fn check_name(name: &Value, at: &str) -> Result<(), Rejection> {
     let allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
     match name.as_str() {

@@ -65,7 +65,7 @@ fn good() -> Value {
 }
 
 #[test]
-fn a_good_request_is_accepted() {
+fn valid_request_is_accepted() {
     assert_eq!(check(&good()), Ok(()));
     assert_eq!(check(&request(json!([user()]))), Ok(()));
     let developer = json!({"role": "developer", "content": "be good"});
@@ -77,7 +77,7 @@ fn a_good_request_is_accepted() {
     }
 }
 
-/// Bodies that each break one rule.
+/// Bodies that each violate one rule.
 fn broken() -> Vec<(Rule, Value)> {
     let talk = |messages: Value| request(messages);
     let tools = |tools: Value| with(request(json!([user()])), "/tools", tools);
@@ -166,7 +166,7 @@ fn every_rule_is_enforced() {
 }
 
 #[test]
-fn the_error_body_names_rule_and_place() {
+fn error_body_contains_rule_and_path() {
     let rejection = check(&request(json!([user(), user()]))).unwrap_err();
     assert_eq!(
         rejection.body(),

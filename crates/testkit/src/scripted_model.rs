@@ -1,4 +1,4 @@
-//! A model without sockets: replies come from a queue and go straight to the agent.
+//! An in-process model: replies come from a queue, without sockets.
 
 use futures::stream::{self, StreamExt};
 use hermes_conversation::{
@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 type Watching = Box<dyn Fn(&EncodedRequest) + Send + Sync>;
 
-/// What the model does when it is asked.
+/// The behaviour of the model in one call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelStep {
     Reply(ReplyScript),
@@ -28,7 +28,7 @@ pub enum ModelStep {
     StreamThenPend(ReplyScript),
 }
 
-/// A [`Model`] that does what it is told, one step per request.
+/// A [`Model`] that carries out one scripted step per request.
 pub struct ScriptedModel {
     profile: ModelProfile,
     state: Mutex<State>,
@@ -42,7 +42,7 @@ struct State {
 }
 
 impl ScriptedModel {
-    /// Replies and failures, in order. Past the end, requests fail with HTTP 400.
+    /// Replies and failures, in order. Requests past the end fail with HTTP 400.
     pub fn new(steps: impl IntoIterator<Item = Result<ReplyScript, Failure>>) -> Self {
         Self::of(steps.into_iter().map(|step| match step {
             Ok(reply) => ModelStep::Reply(reply),
@@ -56,7 +56,7 @@ impl ScriptedModel {
         Self { profile: profile(), state: Mutex::new(state), watching: None }
     }
 
-    /// Adds a step; also while the model is in use.
+    /// Adds a step, also while the model is in use.
     pub fn push(&self, step: ModelStep) {
         self.with(|state| state.steps.push_back(step));
     }
@@ -66,24 +66,24 @@ impl ScriptedModel {
         self
     }
 
-    /// Calls `watch` on each request before it is answered, to look at the world at that moment.
+    /// Calls `watch` on each request before the reply.
     pub fn on_request(mut self, watch: impl Fn(&EncodedRequest) + Send + Sync + 'static) -> Self {
         self.watching = Some(Box::new(watch));
         self
     }
 
-    /// Everything that was asked so far.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<EncodedRequest> {
         self.with(|state| state.requests.clone())
     }
 
-    /// The bodies of everything that was asked so far.
+    /// The bodies of all requests so far.
     pub fn bodies(&self) -> Vec<Value> {
         let requests = self.requests();
         requests.iter().map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
     }
 
-    /// How many steps are left.
+    /// The number of remaining steps.
     pub fn left(&self) -> usize {
         self.with(|state| state.steps.len())
     }
@@ -92,7 +92,7 @@ impl ScriptedModel {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes the request and the step it gets, with its number.
+    /// Takes the request and returns its step and number.
     fn take(&self, request: EncodedRequest) -> (u64, ModelStep) {
         if let Some(watch) = &self.watching {
             watch(&request);
@@ -137,7 +137,7 @@ impl Model for ScriptedModel {
     }
 }
 
-/// Everything of a reply that is streamed before its end.
+/// The events of a reply before its end.
 fn pieces(script: &ReplyScript) -> Vec<ModelEvent> {
     let reasoning = script.reasoning.iter().cloned().map(ModelEvent::Reasoning);
     let text = script.text.iter().cloned().map(ModelEvent::Text);

@@ -26,7 +26,7 @@ async fn events(model: &ScriptedModel) -> Result<Vec<Result<ModelEvent, Failure>
 }
 
 #[tokio::test]
-async fn a_reply_is_streamed_and_then_whole() {
+async fn reply_is_streamed_before_it_is_complete() {
     let usage = Usage { input: 1, output: 2, ..Usage::default() };
     let script = ReplyScript::call("terminal", json!({"a": 1}))
         .with_text("ab")
@@ -60,7 +60,7 @@ async fn a_reply_is_streamed_and_then_whole() {
 }
 
 #[tokio::test]
-async fn failures_come_before_or_within_a_reply() {
+async fn failures_occur_before_or_within_a_reply() {
     let model =
         ScriptedModel::of([ModelStep::Fail(cut_off()), ModelStep::Cut(ReplyScript::text("a"), cut_off())]);
     assert_eq!(events(&model).await, Err(cut_off()));

@@ -1,4 +1,4 @@
-//! A Hermes home that is gone after the test.
+//! A temporary home directory.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -29,17 +29,17 @@ impl TempHome {
         self.write(".env", text)
     }
 
-    /// Writes any file below the home, making its directories.
+    /// Writes any file below the home directory and creates its parent directories.
     pub fn write(&self, name: impl AsRef<Path>, text: &str) -> PathBuf {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
-        // As Hermes itself writes it: a home that is open to others gets a notice.
+        // With the permissions that Hermes uses: a home directory that is open to others causes a notice.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         path
     }
 
-    /// The text of a file below the home.
+    /// The text of a file below the home directory.
     pub fn read(&self, name: impl AsRef<Path>) -> String {
         fs::read_to_string(self.path().join(name)).unwrap()
     }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_live_as_long_as_the_home() {
+    fn files_are_removed_with_the_home_directory() {
         let home = TempHome::new();
         let env = home.write_env("A=b\n");
         home.write_config("model: m\n");

@@ -1,4 +1,4 @@
-//! Whatever the history, a Messages request is one that Anthropic takes.
+//! Random histories give Messages requests that Anthropic accepts.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -21,11 +21,11 @@ fn issuer(model: &str) -> Issuer {
     Issuer { provider: "p".into(), origin: "https://p.example".into(), model: model.into() }
 }
 
-fn words() -> impl Strategy<Value = String> {
+fn texts() -> impl Strategy<Value = String> {
     prop_oneof![4 => "[a-z \"\\\\é\n]{0,12}", 1 => Just(String::new()), 1 => Just(" \n".to_owned())]
 }
 
-/// Few ids, so that calls and results meet, and some that the format does not take.
+/// Few ids, so that calls and results match, and some that the format rejects.
 fn ids() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["a", "b", "c", "a.b", "a:b", "toolu_01", ""])
 }
@@ -51,7 +51,7 @@ fn contents() -> impl Strategy<Value = Content> {
     ]);
     let parts = prop::collection::vec(part, 0..3);
     let parts = parts.prop_map(|parts| Content::Parts(RawJson::of(&parts).unwrap()));
-    prop_oneof![3 => words().prop_map(Content::Text), 1 => parts]
+    prop_oneof![3 => texts().prop_map(Content::Text), 1 => parts]
 }
 
 fn blocks(calls: &[ToolCall], text: &str) -> Value {
@@ -74,7 +74,7 @@ fn assistants() -> impl Strategy<Value = Message> {
     let call = call.prop_map(|(id, name, arguments)| ToolCall::new(CallId::new(id), name, arguments));
     let calls = prop::collection::vec(call, 0..4);
     let by = prop::sample::select(vec![None, Some("m"), Some("n")]);
-    (words(), words(), calls, by).prop_map(|(text, other, calls, by)| {
+    (texts(), texts(), calls, by).prop_map(|(text, other, calls, by)| {
         let said = if other.len() > 6 { &text } else { &other };
         let reasoning = Reasoning {
             anthropic_blocks: by.and_then(|_| RawJson::of(&blocks(&calls, said))),
@@ -86,7 +86,7 @@ fn assistants() -> impl Strategy<Value = Message> {
 }
 
 fn users() -> impl Strategy<Value = Message> {
-    let sent = prop::option::weighted(0.2, words());
+    let sent = prop::option::weighted(0.2, texts());
     (contents(), sent).prop_map(|(content, api_content)| Message::User(UserMessage { content, api_content }))
 }
 
@@ -96,8 +96,8 @@ fn results() -> impl Strategy<Value = Message> {
     })
 }
 
-/// A history that begins with the user and ends before it is the assistant's turn. Between, it
-/// may lack results, have too many, and repeat roles: more than a repaired history ever does.
+/// A history that begins with the user and ends before the assistant's turn. It may lack results, have too
+/// many, and repeat roles: more than a repaired history ever does.
 fn histories() -> impl Strategy<Value = Vec<Arc<Message>>> {
     let middle = prop::collection::vec(prop_oneof![2 => users(), 3 => assistants(), 4 => results()], 0..12);
     (users(), middle, users()).prop_map(|(first, middle, last)| {
@@ -135,7 +135,7 @@ fn request(system: &str, settings: RequestSettings) -> ModelRequest {
 
 proptest! {
     #[test]
-    fn every_request_keeps_the_rules(history in histories(), system in words(), settings in settings()) {
+    fn every_request_is_valid(history in histories(), system in texts(), settings in settings()) {
         let asked = ModelRequest { messages: Arc::new(history), ..request(&system, settings) };
         let encoded = encode(MODE, &asked);
         let body: Value = serde_json::from_slice(&encoded.body).unwrap();
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn golden_remembering_changes_no_byte(history in histories(), settings in settings()) {
+    fn golden_incremental_encoding_changes_no_byte(history in histories(), settings in settings()) {
         let mut asked = request("Be brief.", settings);
         let mut encoder = Encoder::new(MODE);
         for end in (1..=history.len()).chain([1, history.len()]) {
@@ -154,10 +154,10 @@ proptest! {
         }
     }
 
-    /// Nothing that was sent is written differently when more is appended.
+    /// Sent bytes do not change when messages are appended.
     #[test]
-    fn golden_requests_begin_with_the_one_before(
-        turns in prop::collection::vec((words(), assistants()), 1..6),
+    fn golden_request_is_prefix_of_the_next(
+        turns in prop::collection::vec((texts(), assistants()), 1..6),
     ) {
         let settings = RequestSettings { issuer: Some(issuer("m")), ..Default::default() };
         let mut asked = request("Be brief.", settings);

@@ -1,4 +1,4 @@
-//! A long session reads nearly everything it sent before from the provider's cache.
+//! A long session reads nearly all of its earlier tokens from the provider's cache.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -21,7 +21,7 @@ fn tools() -> Arc<[ToolDefinition]> {
     ["patch", "read_file", "terminal"].map(tool).into()
 }
 
-/// Requests of a session, one per model call, in order.
+/// The requests of a session, one per model call, in order.
 fn requests(cache: Option<CacheTtl>, mut each: impl FnMut(&ModelRequest)) {
     let mut request = ModelRequest {
         model: "claude-m".into(),
@@ -66,9 +66,9 @@ fn assert_reused(what: &str, all: CacheUse, least: f64) {
 }
 
 #[test]
-fn marked_prefixes_are_found_again() {
-    // In the envelope of chat completions results carry no marks, so those of a turn that is under
-    // way are read anew until somebody says something.
+fn marked_prefixes_are_cache_hits() {
+    // In chat completions, results have no marks, so those of a running turn are read again until the next user
+    // message.
     for (mode, least) in [(ApiMode::AnthropicMessages, 0.99), (ApiMode::ChatCompletions, 0.98)] {
         for ttl in [CacheTtl::FiveMinutes, CacheTtl::OneHour] {
             let (mut encoder, mut cache) = (Encoder::new(mode), MarkedCache::default());
@@ -84,7 +84,7 @@ fn marked_prefixes_are_found_again() {
 }
 
 #[test]
-fn unmarked_prompts_begin_as_the_one_before() {
+fn unmarked_prompts_share_the_prefix() {
     for mode in [ApiMode::ChatCompletions, ApiMode::CodexResponses] {
         let (mut encoder, mut cache) = (Encoder::new(mode), PrefixCache::default());
         let mut all = CacheUse::default();

@@ -1,4 +1,4 @@
-//! Every conversation, in every format, is one that a provider takes, and says what was said.
+//! Every conversation is valid and complete in every format.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -8,7 +8,7 @@ use hermes_wire::{ApiMode, ModelRequest, RequestSettings, encode};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How many conversations; a long run takes more (`HERMES_TRANSCRIPTS`).
+/// The number of conversations; a long run takes more (`HERMES_TRANSCRIPTS`).
 fn count() -> u64 {
     let wanted = std::env::var("HERMES_TRANSCRIPTS").ok().and_then(|count| count.parse().ok());
     wanted.unwrap_or(if cfg!(debug_assertions) { 5_000 } else { 20_000 })
@@ -42,7 +42,7 @@ const FORMATS: &[(ApiMode, Check)] = &[
     (ApiMode::CodexResponses, check_responses),
 ];
 
-/// A conversation in which it is the model's turn.
+/// A conversation in which the model is next.
 fn waiting(seed: u64) -> History {
     let mut history = transcript(seed);
     if !matches!(history.last(), Some(Message::User(_) | Message::Tool(_))) {
@@ -51,10 +51,10 @@ fn waiting(seed: u64) -> History {
     history
 }
 
-/// The official SDKs of OpenAI and Anthropic have types for what they send. `HERMES_SDK_PYTHON`
-/// names a Python that has both; `.ci/python` installs it.
+/// The official SDKs of OpenAI and Anthropic have types for requests. `HERMES_SDK_PYTHON` is a Python with
+/// both; `.ci/python` installs it.
 #[test]
-fn the_official_sdks_would_send_the_same() {
+fn bodies_match_the_official_sdks() {
     const JUDGE: &str = include_str!("python/judge.py");
     let Some(python) = std::env::var_os("HERMES_SDK_PYTHON").filter(|path| !path.is_empty()) else {
         let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");

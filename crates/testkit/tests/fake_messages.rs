@@ -1,4 +1,4 @@
-//! The fake provider, asked in the Messages format and read by our own decoder.
+//! The fake provider with the Messages format and our decoder.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -24,7 +24,7 @@ fn question(stream: bool) -> Vec<u8> {
     encode(MODE, &request).body.to_vec()
 }
 
-/// Sends a body and reads the whole answer: its head, and its body without chunks.
+/// Sends a body and reads the whole response: its head, and its body without chunks.
 async fn post(provider: &FakeProvider, body: &[u8]) -> (String, Vec<u8>) {
     let address = provider.base_url().trim_start_matches("http://").trim_end_matches("/v1").to_owned();
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
@@ -72,7 +72,7 @@ fn script() -> ReplyScript {
 }
 
 #[tokio::test]
-async fn a_reply_is_the_same_streamed_and_whole() {
+async fn streamed_and_plain_replies_are_equal() {
     let provider = FakeProvider::start().await;
     let mut replies = Vec::new();
     for stream in [true, false] {
@@ -90,7 +90,7 @@ async fn a_reply_is_the_same_streamed_and_whole() {
     assert_eq!(streamed.message.reasoning.text.as_deref(), Some("hm"));
     let blocks = |reply: &Reply| reply.message.reasoning.anthropic_blocks.clone().unwrap();
     assert!(blocks(streamed).as_str().contains("\"signature\":\"signature-1\""));
-    // The second reply has its own number in ids and signature; all else is equal.
+    // The second reply has its own number in ids and signature; the rest is equal.
     let renumbered = blocks(whole).as_str().replace("-2\"", "-1\"").replace("call_2_", "call_1_");
     assert_eq!(renumbered, blocks(streamed).as_str());
     assert_eq!((&whole.calls, whole.usage), (&streamed.calls, streamed.usage));
@@ -126,7 +126,7 @@ async fn faults_reach_the_decoder() {
 }
 
 #[tokio::test]
-async fn a_broken_request_is_refused_in_the_formats_own_words() {
+async fn invalid_request_is_rejected_in_the_format() {
     let provider = FakeProvider::start().await;
     provider.expect_rejection();
     let (head, body) = post(&provider, br#"{"model":"m","messages":[]}"#).await;

@@ -1,4 +1,4 @@
-//! Whatever is in a history, the Responses requests made of it are ones that providers take.
+//! Random histories give Responses requests that providers accept.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -28,7 +28,7 @@ fn issuer(model: &str) -> Issuer {
     Issuer { provider: "p".into(), origin: "https://proxy.example".into(), model: model.into() }
 }
 
-/// Few enough to meet each other, among them names that must be shortened or made up.
+/// Few ids, so that they match, and some that must be shortened or generated.
 fn id() -> impl Strategy<Value = String> {
     select(vec!["a".to_owned(), "b".into(), "call_1".into(), String::new(), "l".repeat(65), "ü".repeat(64)])
 }
@@ -134,7 +134,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn any_restored_history_makes_requests_that_are_taken(
+    fn any_restored_history_gives_valid_requests(
         messages in prop::collection::vec(message(), 0..12),
         (model, settings) in settings(),
         with_head in any::<bool>(),
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn remembering_changes_no_byte_and_requests_begin_each_other(
+    fn incremental_encoding_changes_no_byte_and_keeps_the_prefix(
         messages in prop::collection::vec(message(), 0..12),
         (model, settings) in settings(),
     ) {

@@ -1,4 +1,4 @@
-//! The fake provider speaks the Responses format, well and badly.
+//! The fake provider with the Responses format, valid and faulty.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -64,7 +64,7 @@ fn two_calls() -> ReplyScript {
 }
 
 #[tokio::test]
-async fn both_forms_of_a_reply_say_the_same() {
+async fn streamed_and_plain_replies_are_equal() {
     let provider = FakeProvider::start().await;
     provider.replies([two_calls(), two_calls()]);
     let streamed = read(&ask(&provider, &question(true)).await.1).unwrap();
@@ -82,7 +82,7 @@ async fn both_forms_of_a_reply_say_the_same() {
 }
 
 #[tokio::test]
-async fn a_request_in_the_wrong_format_is_refused() {
+async fn request_in_the_wrong_format_is_rejected() {
     let provider = FakeProvider::start().await;
     provider.expect_rejection();
     let chat = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]});
@@ -93,7 +93,7 @@ async fn a_request_in_the_wrong_format_is_refused() {
 }
 
 #[tokio::test]
-async fn replies_can_be_spoiled() {
+async fn faults_damage_replies() {
     let ids = |reply: &Reply| reply.message.calls.iter().map(|call| call.id.to_string()).collect::<Vec<_>>();
     let error = json!({"type": "error", "code": "server_error", "message": "boom"});
     let ask_with = async |fault: Fault| {

@@ -10,7 +10,7 @@ use crate::{
 };
 use futures::FutureExt;
 use hermes_conversation::{
-    Cost, Disposition, Effect, EventRelay, IntentState, Observed, StartPermit, ToolCall, ToolMessage,
+    Cost, Disposition, Effect, EventRelay, IntentState, StartPermit, ToolCall, ToolMessage, TraceSpan,
     Transcript,
 };
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ impl Prepared {
         let running = AssertUnwindSafe(async { body(cx, &scope).await }).catch_unwind();
         let result = running.instrument(span.clone()).await;
         let took = begun.elapsed();
-        scope.transcript.observe(Observed::ToolRan { intent: scope.intent, took });
+        scope.transcript.note_span(TraceSpan::ToolRan { intent: scope.intent, took });
         let mut cost = None;
         let mut origin = self.origin;
         let (text, failed, state, disposition) = match result {

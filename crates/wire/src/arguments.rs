@@ -1,4 +1,4 @@
-//! Tool-call arguments: readable, repairable, or not to be run.
+//! Validates and repairs tool-call arguments.
 //!
 //! Only damage with one obvious repair is repaired: trailing commas, surplus closers, raw control characters in
 //! strings, single quotes, bare keys, Python's constants, a code fence or a byte-order mark around the object, an
@@ -9,7 +9,7 @@ use hermes_conversation::without_lone_surrogates;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
-/// What was found.
+/// The result of the validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentsState {
     Complete,
@@ -18,9 +18,9 @@ pub enum ArgumentsState {
     Malformed,
 }
 
-/// Judges argument text and gives the text to store: as received when complete, repaired when
-/// that was possible, `{}` when the call must not run.
-pub fn mend_arguments(text: &str) -> (ArgumentsState, String) {
+/// Validates argument text and returns the text to store: the original if it is complete, the repaired text if
+/// that is possible, `{}` if the call must not run.
+pub fn repair_arguments(text: &str) -> (ArgumentsState, String) {
     if is_json(text) {
         return match decoded_twice(text) {
             Some(object) => (ArgumentsState::Repaired, object),
@@ -71,9 +71,9 @@ fn unwrapped(text: &str) -> &str {
 struct Cleaner<'a> {
     rest: &'a str,
     out: String,
-    /// The closers of what is open, innermost last.
+    /// The closers of open brackets, innermost last.
     open: Vec<char>,
-    /// A key of an object comes next.
+    /// The next string is a key of an object.
     wants_key: bool,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Cleaner<'a> {
         Ok(())
     }
 
-    /// A bare key is quoted, and a constant of Python becomes the one of JSON. Anything else stays as it is.
+    /// Quotes a bare key, and converts a Python constant. Anything else is copied.
     fn word(&mut self) {
         let is_part = |part: char| part.is_ascii_alphanumeric() || matches!(part, '_' | '$' | '-');
         let end = self.rest.find(|part: char| !is_part(part)).unwrap_or(self.rest.len());
@@ -134,8 +134,8 @@ impl<'a> Cleaner<'a> {
         self.wants_key = false;
     }
 
-    /// Copies a string behind its opening quote. A single quote ends one only where a key or a value may end: an
-    /// apostrophe leaves it open where the string ends, and that is not guessed.
+    /// Copies a string after its opening quote. A single quote ends a string only where a key or value may end:
+    /// with an apostrophe the end is ambiguous, and that is not guessed.
     fn string(&mut self, quote: char) -> Result<(), ArgumentsState> {
         self.out.push('"');
         let mut escaped = false;

@@ -2,7 +2,7 @@ use super::*;
 use ArgumentsState::*;
 
 #[test]
-fn arguments_are_judged() {
+fn arguments_are_validated_and_repaired() {
     for (given, state, stored) in [
         (r#"{"a": 1 }"#, Complete, r#"{"a": 1 }"#),
         ("null", Complete, "null"),
@@ -54,6 +54,6 @@ fn arguments_are_judged() {
         (r#"{"a":[1,2"#, Truncated, "{}"),
         (r#"{"a":[1}"#, Malformed, "{}"),
     ] {
-        assert_eq!(mend_arguments(given), (state, stored.to_owned()), "{given}");
+        assert_eq!(repair_arguments(given), (state, stored.to_owned()), "{given}");
     }
 }

@@ -1,7 +1,7 @@
-//! Gives a failure its name.
+//! Classifies failures of model calls.
 //!
-//! The rules are a table (`rules`): the first one that fits wins. Here is only what they are
-//! compared with: a status, an error code, and everything the provider said, in lower case.
+//! The rules are a table (`rules`): the first match wins. This file prepares their input: status, error code,
+//! and the whole error text in lower case.
 
 mod hints;
 mod rules;
@@ -13,18 +13,19 @@ use crate::{Failure, Fault, FaultClass, Refusal};
 use rules::RULES;
 use serde_json::Value;
 
-/// What a failed call was about. A provider that cannot take a long conversation often only hangs
-/// up, or answers with one word.
+/// The context of a failed call. A provider that cannot process a long conversation often only closes the
+/// connection, or sends an error without an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Situation {
-    /// Size of the request, estimated.
+    /// The estimated size of the request.
     pub tokens: u64,
-    /// What the model can take, if that is known.
+    /// The context window of the model, if known.
     pub window: Option<u64>,
     pub messages: usize,
-    /// Models that think for long before they say a word are cut off for that, not for length.
+    /// The model thinks for a long time before its first output; such calls are cut off for that reason, not
+    /// for their length.
     pub thinks_long: bool,
-    /// The endpoint passes requests on to others, and so does its errors.
+    /// The endpoint is an aggregator, which forwards requests and errors of other providers.
     pub is_aggregator: bool,
 }
 
@@ -32,12 +33,12 @@ pub struct Situation {
 const SMALL_WINDOW: u64 = 256_000;
 
 impl Situation {
-    /// Whether a bad request without an explanation means that it is too long.
+    /// Returns true if a bad request without an explanation means that it is too long.
     fn is_large(&self) -> bool {
         self.exceeds(0.4, 80_000, 80)
     }
 
-    /// Whether a connection that was cut means so.
+    /// Returns true if a closed connection means that the request is too long.
     fn is_very_large(&self) -> bool {
         !self.thinks_long && self.exceeds(0.6, 120_000, 200)
     }
@@ -49,22 +50,22 @@ impl Situation {
     }
 }
 
-/// Names a failure of which nothing else is known.
+/// Classifies a failure without context.
 pub fn classify(failure: &Failure) -> Fault {
     classify_in(failure, &Situation::default())
 }
 
-/// Names a failure. Pure: the answer depends on the failure and the situation alone.
+/// Classifies a failure. Pure: the result depends on the failure and the situation alone.
 pub fn classify_in(failure: &Failure, situation: &Situation) -> Fault {
     let nothing = Refusal::default;
     let (class, refusal, retry_after) = match failure {
         Failure::Http { status, retry_after, body } => {
-            let said = Said::new(Some(*status), body);
+            let said = ErrorText::new(Some(*status), body);
             let class = of_report(&said, situation);
             (class, said.refusal(body), retry_after.or_else(|| hints::in_body(body)))
         }
         Failure::Reported { body } => {
-            let said = Said::new(None, body);
+            let said = ErrorText::new(None, body);
             (of_report(&said, situation), said.refusal(body), hints::in_body(body))
         }
         Failure::NoKey { rests_for, .. } => match rests_for {
@@ -83,23 +84,23 @@ pub fn classify_in(failure: &Failure, situation: &Situation) -> Fault {
         Failure::OverBudget { .. } => (FaultClass::Budget, nothing(), None),
     };
     let mut flags = class.flags();
-    // A 403 says that this key may not, not that the key is bad.
+    // A 403 means that this key lacks a permission, not that it is invalid.
     flags.rotate &= !(class == FaultClass::Auth && refusal.status == Some(403));
     Fault { class, flags, detail: detail(failure), retry_after, refusal }
 }
 
-/// What the provider said about it.
-pub(crate) struct Said {
+/// The error text of the provider.
+pub(crate) struct ErrorText {
     pub(crate) status: Option<u16>,
-    /// `error.code` or `error.type`, lower case.
+    /// `error.code` or `error.type`, in lower case.
     pub(crate) code: String,
-    /// Everything, lower case.
+    /// The whole text, in lower case.
     pub(crate) text: String,
-    /// The provider's own sentence, lower case.
+    /// The error message, in lower case.
     message: String,
 }
 
-impl Said {
+impl ErrorText {
     fn new(status: Option<u16>, body: &str) -> Self {
         let value = serde_json::from_str::<Value>(body).unwrap_or_default();
         let error = &value["error"];
@@ -108,7 +109,7 @@ impl Said {
         let number = [&error["code"], &error["status"], &value["status"]];
         let number = number.into_iter().filter_map(Value::as_u64).find_map(|code| u16::try_from(code).ok());
         let number = number.filter(|code| (400..600).contains(code));
-        // An aggregator wraps what the provider behind it said.
+        // An aggregator wraps the error of the provider behind it.
         let inner = error["metadata"]["raw"].as_str().unwrap_or_default();
         Self {
             status: status.or(number).or_else(|| status_of(error)),
@@ -123,7 +124,7 @@ impl Said {
     }
 }
 
-/// The status that an error has by its name, where it comes inside a stream and so without one.
+/// The status that belongs to the name of an error, for errors inside a stream.
 fn status_of(error: &Value) -> Option<u16> {
     [&error["code"], &error["type"]].into_iter().filter_map(Value::as_str).find_map(status_of_name)
 }
@@ -145,19 +146,19 @@ fn status_of_name(name: &str) -> Option<u16> {
     })
 }
 
-fn of_report(said: &Said, situation: &Situation) -> FaultClass {
+fn of_report(said: &ErrorText, situation: &Situation) -> FaultClass {
     let large = said.status == Some(400) && said.message.chars().count() < 30 && situation.is_large();
     let found = RULES.iter().find(|rule| rule.fits(said, situation)).map(|rule| rule.class);
     match found {
         Some(FaultClass::Format) | None if large => FaultClass::ContextOverflow,
         Some(class) => class,
-        // A stream that was under way when it broke.
+        // A stream that broke after its start.
         None if said.status.is_none() => FaultClass::Server,
         None => FaultClass::Unknown,
     }
 }
 
-/// What a person should read: the provider's own sentence where there is one.
+/// The text for the user: the provider's own message, if there is one.
 fn detail(failure: &Failure) -> String {
     match failure {
         Failure::Http { status, body, .. } => format!("HTTP {status}: {}", message_in(body)),

@@ -10,7 +10,7 @@ fn response(status: u16, message: &str) -> Failure {
 }
 
 #[test]
-fn responses_are_named() {
+fn responses_are_classified() {
     for (status, message, want) in [
         (400, "x", Format),
         (400, "prompt is too long: 210000 tokens > 200000 maximum", ContextOverflow),
@@ -63,7 +63,7 @@ fn responses_are_named() {
 }
 
 #[test]
-fn an_error_inside_a_stream_is_named_by_its_code_or_words() {
+fn error_inside_a_stream_is_classified_by_code_or_wording() {
     for (body, want) in [
         (r#"{"error":{"code":429,"message":"slow"}}"#, RateLimited),
         (r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, Overloaded),
@@ -83,7 +83,7 @@ fn an_error_inside_a_stream_is_named_by_its_code_or_words() {
 }
 
 #[test]
-fn a_model_that_anthropic_does_not_have_is_known_by_its_name_alone() {
+fn anthropic_error_with_model_name_means_model_not_found() {
     for (message, want) in [("model: claude-9", ModelNotFound), ("Not found", Unknown)] {
         for body in [
             format!(r#"{{"type":"error","error":{{"type":"not_found_error","message":"{message}"}}}}"#),
@@ -96,7 +96,7 @@ fn a_model_that_anthropic_does_not_have_is_known_by_its_name_alone() {
 }
 
 #[test]
-fn an_aggregator_passes_on_what_was_said_behind_it() {
+fn error_wrapped_by_aggregator_is_classified() {
     let raw = json!({"error": {"message": "prompt is too long"}}).to_string();
     let body =
         json!({"error": {"code": 400, "message": "Provider returned error", "metadata": {"raw": raw}}});
@@ -110,7 +110,7 @@ fn an_aggregator_passes_on_what_was_said_behind_it() {
 }
 
 #[test]
-fn large_sessions_explain_what_providers_do_not() {
+fn unexplained_failure_of_large_request_means_overflow() {
     let large = Situation { tokens: 150_000, window: Some(200_000), messages: 300, ..Situation::default() };
     let cut = Failure::Cut { cause: "peer closed connection".into() };
     for (failure, situation, want) in [
@@ -126,7 +126,7 @@ fn large_sessions_explain_what_providers_do_not() {
 }
 
 #[test]
-fn waits_are_found() {
+fn retry_delays_are_read() {
     let header =
         Failure::Http { status: 429, retry_after: Some(Duration::from_secs(7)), body: String::new() };
     assert_eq!(classify(&header).retry_after, Some(Duration::from_secs(7)));
@@ -135,7 +135,7 @@ fn waits_are_found() {
 }
 
 #[test]
-fn a_bad_certificate_is_not_waited_out() {
+fn bad_certificate_is_not_retried() {
     for cause in ["invalid peer certificate: UnknownIssuer", "No CA certificates were loaded from the system"]
     {
         let fault = classify(&Failure::Unreachable { origin: "https://x".into(), cause: cause.into() });
@@ -143,10 +143,10 @@ fn a_bad_certificate_is_not_waited_out() {
     }
 }
 
-/// What the Python release answers. Where we differ, we know more: a failure of the line is a
-/// value of its own here, not a sentence.
+/// The results of the Python release. Differences are refinements: a transport failure is a typed value here,
+/// not a sentence.
 #[test]
-fn the_python_release_agrees() {
+fn classes_match_the_python_release() {
     const CASES: &str = include_str!("../tests/cases/error_classifier.jsonl");
     let mut seen = 0;
     for line in CASES.lines() {
@@ -177,7 +177,7 @@ fn the_python_release_agrees() {
         };
         let fault = classify_in(&failure, &situation);
         let class = match fault.class {
-            // A finer name for the same thing.
+            // A finer class for the same failure.
             StreamCut if matches!(reason, "timeout" | "unknown") => reason,
             class => class.as_str(),
         };

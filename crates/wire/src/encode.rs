@@ -1,11 +1,11 @@
-//! Writes requests, and remembers what it has written.
+//! Encodes requests incrementally.
 //!
-//! A request over a long history differs from the one before it by its newest messages, so
-//! the encoder keeps the bytes of every message it has seen, in order, and writes only what is
-//! new. What it remembers never changes the bytes: a fresh encoder gives the same ones.
+//! A request over a long history differs from the one before it by its newest messages, so the encoder keeps
+//! the bytes of every encoded message and encodes only new ones. The result never depends on that: a new
+//! encoder gives the same bytes.
 //!
-//! Cache marks are no part of what is remembered. They are put into the body when it is put
-//! together, so moving one changes nothing else.
+//! Cache marks are not part of the kept bytes. They are inserted when the body is assembled, so moving one
+//! changes nothing else.
 
 use crate::formats::{Format, HeadParts, format};
 use crate::{ApiMode, CacheTtl, EncodedRequest, ModelRequest, Segment, SegmentKind};
@@ -14,39 +14,39 @@ use hermes_conversation::{Message, ToolDefinition};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// Marks beside the one for the system prompt.
+/// Cache marks in addition to the one for the system prompt.
 const MESSAGE_MARKS: usize = 3;
 
-/// Writes one request.
+/// Encodes one request.
 pub fn encode(mode: ApiMode, request: &ModelRequest) -> EncodedRequest {
     Encoder::new(mode).encode(request)
 }
 
-/// Writes the requests of one session.
+/// Encodes the requests of one session.
 pub struct Encoder {
     mode: ApiMode,
     format: &'static dyn Format,
     head: Option<Head>,
-    /// The messages already written.
+    /// The messages encoded so far.
     messages: Vec<Arc<Message>>,
     units: Vec<Unit>,
     /// Their items, separated by commas.
     written: Vec<u8>,
 }
 
-/// Messages that were written together.
+/// Messages that are encoded together.
 #[derive(Debug, Clone, Copy)]
 struct Unit {
-    /// How many messages there are up to its end.
+    /// The number of messages up to its end.
     messages: usize,
-    /// Where its bytes end in `written`.
+    /// The end of its bytes in `written`.
     end: usize,
-    /// Where in `written` a cache mark could be put.
+    /// The offset in `written` at which a cache mark can be inserted.
     mark: Option<usize>,
     segment: Segment,
 }
 
-/// Everything before the messages, and what it was made from.
+/// Everything before the messages, and its inputs.
 struct Head {
     made_from: (Arc<str>, Arc<str>, Arc<[ToolDefinition]>, crate::RequestSettings),
     bytes: Vec<u8>,
@@ -84,7 +84,7 @@ impl Encoder {
         EncodedRequest { mode: self.mode, body, segments, stream, output_cap, session }
     }
 
-    /// Puts the pieces together, with cache marks where they belong now.
+    /// Assembles the body, with cache marks at their current places.
     fn body(&self, cache: Option<CacheTtl>) -> Bytes {
         let Some(head) = &self.head else { return Bytes::new() };
         let mark = cache.map_or(&b""[..], mark_text);
@@ -112,7 +112,7 @@ impl Encoder {
         if unchanged {
             return;
         }
-        // What a message looks like depends on the settings too.
+        // The encoding of a message depends on the settings, too.
         if self.head.as_ref().is_some_and(|head| head.made_from.3 != request.settings) {
             self.keep_units(0);
         }
@@ -135,7 +135,7 @@ impl Encoder {
         let known = self.messages.iter().zip(messages);
         let shared = known.take_while(|(seen, message)| Arc::ptr_eq(seen, message)).count();
         let mut kept = self.units.iter().take_while(|unit| unit.messages <= shared).count();
-        // The last one may have been written before a message came that belongs to it.
+        // The last unit may be incomplete: a later message can belong to it.
         let start = |kept: usize| if kept == 0 { 0 } else { self.units[kept - 1].messages };
         if kept > 0 && self.format.unit(&messages[start(kept - 1)..]) != start(kept) - start(kept - 1) {
             kept -= 1;
@@ -179,7 +179,7 @@ fn mark_text(ttl: CacheTtl) -> &'static [u8] {
     }
 }
 
-/// Appends `bytes` with `mark` put in at each of `places`, which ascend.
+/// Appends `bytes` with `mark` inserted at each of `places`, which ascend.
 fn write_marked(body: &mut Vec<u8>, bytes: &[u8], places: &[usize], mark: &[u8]) {
     let mut from = 0;
     for &place in places {

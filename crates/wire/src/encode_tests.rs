@@ -40,7 +40,7 @@ fn a_conversation_as_chat_completions() {
 }
 
 #[test]
-fn invented_tool_names_are_sent_in_a_spelling_that_endpoints_take() {
+fn invented_tool_names_are_sanitised() {
     let call = ToolCall::new(CallId::new("c1"), "run it\u{1b}", "{}");
     let messages = vec![
         Message::user("hi"),
@@ -77,7 +77,7 @@ fn newer_models_get_the_developer_role_and_the_newer_cap() {
 }
 
 #[test]
-fn remembering_changes_no_byte_and_segments_grow_at_the_end() {
+fn incremental_encoding_changes_no_byte_and_appends_segments() {
     let all: Vec<_> = talk().into_iter().map(Arc::new).collect();
     let mut whole = request(vec![]);
     let mut encoder = Encoder::new(ApiMode::ChatCompletions);
@@ -92,7 +92,7 @@ fn remembering_changes_no_byte_and_segments_grow_at_the_end() {
         assert_eq!(remembered.segments.len(), end + 2);
         before = remembered.segments;
     }
-    // A request without tools, then back: nothing stale may remain.
+    // A request without tools, then back: no stale bytes may remain.
     let toolless = ModelRequest { tools: Arc::from([]), ..whole.clone() };
     assert_eq!(encoder.encode(&toolless).body, encode(ApiMode::ChatCompletions, &toolless).body);
     let shorter = ModelRequest { messages: Arc::new(all[..1].to_vec()), ..whole };
@@ -140,7 +140,7 @@ fn echoes(messages: Vec<Message>, settings: RequestSettings) -> String {
 }
 
 #[test]
-fn reasoning_goes_back_to_an_endpoint_that_demands_it_and_to_no_other() {
+fn reasoning_content_is_sent_only_to_endpoints_that_require_it() {
     let reply = |text: Option<&str>, content: Option<&str>, from: Option<Issuer>, calls: bool| {
         let call = ToolCall::new(CallId::new("c1"), "terminal", "{}");
         Message::Assistant(AssistantMessage {
@@ -164,7 +164,7 @@ fn reasoning_goes_back_to_an_endpoint_that_demands_it_and_to_no_other() {
         (reply(Some("t"), None, Some(own.clone()), true), r#"["t"]"#),
         (reply(Some("t"), None, Some(twin), false), r#"["t"]"#),
         (reply(Some("t"), Some("c"), Some(other), false), r#"[" "]"#),
-        // Written by another program, which does not say where it came from.
+        // Written by another program, without an issuer.
         (reply(Some("t"), Some("c"), None, true), r#"["c"]"#),
         (reply(Some("t"), None, None, true), r#"[" "]"#),
         (reply(Some("t"), None, None, false), r#"["t"]"#),
@@ -178,7 +178,7 @@ fn reasoning_goes_back_to_an_endpoint_that_demands_it_and_to_no_other() {
             "[null]",
             "{message:?}"
         );
-        // A server that refused earlier reasoning still gets the field.
+        // A server that rejected earlier reasoning still gets the field.
         assert_eq!(echoes(messages(), settings(echoing, None)), r#"[" "]"#, "{message:?}");
     }
 }
@@ -205,7 +205,7 @@ fn further_fields_come_before_tools_and_messages() {
 }
 
 #[test]
-fn the_cap_is_named_as_the_endpoint_expects_it() {
+fn output_cap_has_the_key_of_the_endpoint() {
     for (host, model, want) in [
         ("api.openai.com", "anything", OutputCapKey::MaxCompletionTokens),
         ("x.openai.azure.com", "mine", OutputCapKey::MaxCompletionTokens),

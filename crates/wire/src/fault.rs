@@ -1,9 +1,9 @@
-//! What can go wrong with a model call, raw and named.
+//! Failures of model calls, as observed and as classified.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A failed call, as it was observed.
+/// A failed call, as observed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -11,11 +11,11 @@ pub enum Failure {
     Http { status: u16, retry_after: Option<Duration>, body: String },
     #[error("{origin} cannot be reached: {cause}")]
     Unreachable { origin: String, cause: String },
-    /// Nothing was sent: no stored key may be used now.
+    /// Nothing was sent: no stored key is usable now.
     #[error("{why}")]
     NoKey {
         why: String,
-        /// After how long one may be used again, where waiting for it makes sense.
+        /// The time until a key is usable again, if waiting makes sense.
         rests_for: Option<Duration>,
     },
     #[error("no {phase} within {limit:?}")]
@@ -26,15 +26,15 @@ pub enum Failure {
     Garbled { cause: String },
     #[error("the reply is larger than {limit} bytes")]
     TooLarge { limit: usize },
-    /// An error object inside an otherwise good stream.
+    /// An error object inside an otherwise valid stream.
     #[error("the provider reported: {}", first_line(.body))]
     Reported { body: String },
-    /// Not sent: it could pass a limit that the user set.
+    /// Not sent: a budget of the user could be exceeded.
     #[error("{why}")]
     OverBudget { why: String },
 }
 
-/// Which of a call's limits ran out.
+/// The limit that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeoutPhase {
@@ -55,41 +55,41 @@ impl std::fmt::Display for TimeoutPhase {
     }
 }
 
-/// A failure with a name that recovery can act on.
+/// A classified failure, on which recovery acts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     pub class: FaultClass,
     pub flags: Flags,
-    /// What the provider said, in one line.
+    /// The provider's message, in one line.
     pub detail: String,
-    /// How long the provider asks us to wait.
+    /// The delay that the provider asks for.
     pub retry_after: Option<Duration>,
-    /// What the refusal says besides words.
+    /// The machine-readable parts of the error.
     pub refusal: Refusal,
 }
 
-/// The parts of a refusal that decide about the key it was for.
+/// The parts of an error that decide about the key that it was for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refusal {
     pub status: Option<u16>,
-    /// `error.code` or `error.type`, in lower case; empty when there is none.
+    /// `error.code` or `error.type`, in lower case; empty if there is none.
     pub code: String,
-    /// The moment at which a limit ends, as the provider writes it: a number or a date.
+    /// The time at which a limit ends, as the provider writes it: a number or a date.
     pub resets_at: Option<String>,
 }
 
 impl Fault {
-    /// A fault that nobody but us has named.
+    /// A fault without an error text of a provider.
     pub fn new(class: FaultClass, detail: impl Into<String>) -> Self {
         let (flags, refusal) = (class.flags(), Refusal::default());
         Self { class, flags, detail: detail.into(), retry_after: None, refusal }
     }
 }
 
-/// What may help against a fault.
+/// The remedies that may help against a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags {
-    /// The same request again, perhaps changed a little.
+    /// The same request again, perhaps slightly changed.
     pub retry: bool,
     /// A shorter conversation.
     pub compress: bool,
@@ -99,18 +99,18 @@ pub struct Flags {
     pub fallback: bool,
 }
 
-/// Each kind of fault that is answered differently, its spelling in events and reports, and what
-/// may help: r(etry), c(ompress), (rotate) k(ey), f(allback).
+/// The fault classes, their spelling in events and reports, and the remedies: r(etry), c(ompact), (rotate)
+/// k(ey), f(allback).
 macro_rules! fault_classes {
     ($($(#[$doc:meta])* $class:ident $name:literal $flags:literal,)*) => {
-        /// The kinds of fault that are answered differently.
+        /// The classes of faults, each with its own recovery.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum FaultClass {
             $($(#[$doc])* $class,)*
         }
 
         impl FaultClass {
-            /// All of them, for tables.
+            /// All classes, for tables.
             pub const ALL: &[Self] = &[$(Self::$class,)*];
 
             /// The spelling used in events and reports.
@@ -120,7 +120,7 @@ macro_rules! fault_classes {
                 }
             }
 
-            /// What may help.
+            /// The remedies that may help.
             pub fn flags(self) -> Flags {
                 let letters = match self {
                     $(Self::$class => $flags,)*
@@ -144,33 +144,33 @@ fault_classes! {
     Unreachable "unreachable" "r",
     StreamCut "stream_cut" "r",
     Garbled "garbled" "r",
-    /// The other side's certificate cannot be trusted.
+    /// The certificate of the server cannot be trusted.
     Certificate "ssl_cert_verification" "",
     ContextOverflow "context_overflow" "rc",
     PayloadTooLarge "payload_too_large" "rc",
-    /// Long conversations cost extra, which this account has not agreed to.
+    /// The account is not enabled for long conversations at extra cost.
     LongContextTier "long_context_tier" "rc",
     LongContextBeta "oauth_long_context_beta_forbidden" "r",
     ImageTooLarge "image_too_large" "r",
-    /// Results of tools must be text here.
+    /// The endpoint accepts tool results as text only.
     ToolImages "multimodal_tool_content_unsupported" "r",
-    /// Replayed reasoning was refused.
+    /// The endpoint rejects the reasoning of earlier replies.
     ThinkingSignature "thinking_signature" "r",
     EncryptedContent "invalid_encrypted_content" "r",
-    /// A tool's schema has keywords that the server cannot use.
+    /// A tool schema has keywords that the server does not support.
     SchemaKeywords "llama_cpp_grammar_pattern" "r",
     StreamingUnsupported "streaming_unsupported" "r",
     ModelNotFound "model_not_found" "f",
     ContentPolicy "content_policy_blocked" "f",
-    /// The account's own rules leave no provider for the request.
+    /// The rules of the account leave no provider for the request.
     ProviderPolicy "provider_policy_blocked" "",
-    /// A limit that the user set would be passed.
+    /// A budget of the user would be exceeded.
     Budget "budget" "",
     Format "format_error" "f",
     Unknown "unknown" "r",
 }
 
-/// The first line of a body, short enough to be shown.
+/// The first line of a body, shortened for display.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or("no explanation");
     match line.char_indices().nth(300) {

@@ -1,43 +1,43 @@
-//! The formats in which models are asked and answer.
+//! The formats of model APIs.
 
 pub(crate) mod anthropic;
 mod anthropic_decode;
+mod bounded_list;
 pub(crate) mod chat;
 mod chat_decode;
-mod count;
-mod list;
-mod names;
 mod responses;
 mod responses_decode;
+mod token_count;
+mod tool_names;
 
-use crate::calls::MOST_CALLS;
+use crate::call_assembly::MOST_CALLS;
 use crate::{ApiMode, CallState, Failure, ModelEvent, ModelRequest, Reply, RequestSettings};
 use anthropic_decode::AnthropicDecoder;
 pub use chat::{ChatDialect, ExtraFields};
 use chat_decode::ChatDecoder;
 use hermes_conversation::Message;
-pub use responses::{ReasoningDial, ResponsesBackend, ResponsesDialect};
+pub use responses::{ReasoningControl, ResponsesBackend, ResponsesDialect};
 use responses_decode::ResponsesDecoder;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How requests are written in one format.
+/// The encoder of one format.
 ///
-/// A body is a head, the items of the history separated by commas, and a tail. Settings belong
-/// into the head and the history comes last, so that the bytes of one request begin the next.
+/// A body is a head, the items of the history separated by commas, and a tail. Settings are part of the head and
+/// the history comes last, so that each request begins with the bytes of the one before it.
 pub(crate) trait Format: Sync {
     /// Everything before the first item of the history.
     fn head(&self, request: &ModelRequest) -> HeadParts;
 
-    /// How many of the messages, which are never none, are written together. Formats in which
-    /// several results share one message say so here.
+    /// The number of leading messages that are encoded together; `messages` is never empty. For formats in which
+    /// several results share one message.
     fn unit(&self, _messages: &[Arc<Message>]) -> usize {
         1
     }
 
-    /// Appends the items of one unit, separated by commas; there may be none. Returns where in
-    /// `bytes` a cache mark could be put, if it can carry one.
+    /// Appends the items of one unit, separated by commas; there may be none. Returns the offset in `bytes` at
+    /// which a cache mark can be inserted, if any.
     fn write(&self, unit: &[Arc<Message>], settings: &RequestSettings, bytes: &mut Vec<u8>) -> Option<usize>;
 
     fn tail(&self) -> &'static [u8] {
@@ -50,11 +50,11 @@ pub(crate) struct HeadParts {
     pub(crate) bytes: Vec<u8>,
     pub(crate) tools: Range<usize>,
     pub(crate) system: Range<usize>,
-    /// Where a cache mark for the system prompt could be put.
+    /// The offset at which a cache mark for the system prompt can be inserted.
     pub(crate) mark: Option<usize>,
     /// The list of items is not empty at the end of `bytes`.
     pub(crate) has_items: bool,
-    /// The most tokens the reply may have, where the head says so.
+    /// The output token limit, if the head contains one.
     pub(crate) output_cap: Option<u64>,
 }
 
@@ -73,12 +73,12 @@ fn write_json(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     }
 }
 
-/// Why a piece of a reply could not be read.
+/// A failure to decode a reply.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DecodeError {
     #[error("{cause}: {excerpt}")]
     Json { cause: String, excerpt: String },
-    /// The provider sent an error object in place of a reply.
+    /// The provider sent an error object instead of a reply.
     #[error("the provider reported an error")]
     Reported { body: String },
     #[error("the stream ended before the reply did")]
@@ -99,15 +99,15 @@ impl From<DecodeError> for Failure {
     }
 }
 
-/// Reads one reply. It is fed the data of each event and gives pieces; at the end, the whole.
+/// Decodes one reply. It takes the data of each event and returns pieces; at the end, the whole reply.
 ///
-/// One event that cannot be read, between events that can, is skipped: some proxies put lines of their own into
-/// a stream. What was lost with it is not known, so no call of such a reply is run.
+/// One unreadable event between readable ones is skipped: some proxies insert their own lines into a stream. Its
+/// content is unknown, so no call of such a reply is run.
 #[derive(Debug)]
 pub struct Decoder {
     inner: Inner,
     has_read: bool,
-    /// The newest event, where it could not be read.
+    /// The last event, if it was unreadable.
     unreadable: Option<DecodeError>,
     skipped: u32,
 }
@@ -129,8 +129,8 @@ impl Decoder {
         Self { inner, has_read: false, unreadable: None, skipped: 0 }
     }
 
-    /// Takes the data of one event. `each` gets what there is to show. What comes after the last
-    /// event is passed over: whether it is seen at all depends on how the bytes arrive.
+    /// Takes the data of one event. `each` receives the pieces to show. Data after the last event is ignored:
+    /// its arrival depends on the chunks of the stream.
     pub fn feed(&mut self, data: &str, each: impl FnMut(ModelEvent)) -> Result<(), DecodeError> {
         if self.is_done() || data.trim().is_empty() {
             return Ok(());
@@ -154,7 +154,7 @@ impl Decoder {
         }
     }
 
-    /// Whether the reply's last event has been seen.
+    /// Returns true after the last event of the reply.
     pub fn is_done(&self) -> bool {
         match &self.inner {
             Inner::Chat(decoder) => decoder.is_done(),
@@ -163,12 +163,12 @@ impl Decoder {
         }
     }
 
-    /// The number of events that were skipped because they could not be read.
+    /// The number of skipped events.
     pub fn skipped(&self) -> u32 {
         self.skipped + u32::from(self.unreadable.is_some())
     }
 
-    /// The whole reply of a stream that has ended.
+    /// Returns the whole reply of a stream that has ended.
     pub fn finish(self) -> Result<Reply, DecodeError> {
         let skipped = self.skipped();
         let finished = match self.inner {
@@ -183,7 +183,7 @@ impl Decoder {
         within_limit(reply)
     }
 
-    /// The reply of a request that was not streamed.
+    /// Decodes the reply of a request without streaming.
     pub fn plain(mode: ApiMode, body: &str) -> Result<Reply, DecodeError> {
         within_limit(match mode {
             ApiMode::ChatCompletions => chat_decode::plain(body),
@@ -193,7 +193,7 @@ impl Decoder {
     }
 }
 
-/// A reply with more calls than are kept is refused as that, not taken for one that was cut.
+/// Rejects a reply with too many calls, which would otherwise look truncated.
 fn within_limit(reply: Reply) -> Result<Reply, DecodeError> {
     match reply.message.calls.len() >= MOST_CALLS {
         true => Err(DecodeError::TooManyCalls),

@@ -59,7 +59,7 @@ fn one_unreadable_event_between_good_ones_is_skipped() {
 }
 
 #[test]
-fn no_call_of_a_reply_with_a_hole_is_run() {
+fn calls_of_a_reply_with_skipped_events_are_not_run() {
     let piece = |arguments: &str| {
         let call = serde_json::json!({ "index": 0, "id": "c", "function": { "name": "terminal", "arguments": arguments } });
         serde_json::json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] }).to_string()

@@ -1,11 +1,10 @@
-//! What crosses the line to a model: neutral request and event types, and the formats they
-//! are written in.
+//! Requests and replies of model APIs: provider-neutral types, and the formats in which they are sent.
 //!
-//! There is no HTTP client and no async runtime here. This crate turns values into bytes and
-//! bytes into values; sending and receiving is the work of `providers`.
+//! There is no HTTP client and no async runtime here. This crate encodes and decodes; `providers` sends and
+//! receives.
 
 mod arguments;
-mod calls;
+mod call_assembly;
 mod classify;
 mod encode;
 mod fault;
@@ -13,13 +12,13 @@ mod formats;
 mod meter;
 mod model;
 mod overflow;
-mod patience;
 mod request;
+mod silent_thinking;
 mod sse;
 mod text_calls;
-mod think;
+mod think_tags;
 
-pub use arguments::{ArgumentsState, mend_arguments};
+pub use arguments::{ArgumentsState, repair_arguments};
 pub use classify::{Situation, classify, classify_in, retry_after_header};
 pub use encode::{Encoder, encode};
 pub use fault::{Failure, Fault, FaultClass, Flags, Refusal, TimeoutPhase};
@@ -27,15 +26,15 @@ pub use formats::anthropic::{
     AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle, listed_output, max_output,
 };
 pub use formats::{
-    ChatDialect, DecodeError, Decoder, ExtraFields, ReasoningDial, ResponsesBackend, ResponsesDialect,
+    ChatDialect, DecodeError, Decoder, ExtraFields, ReasoningControl, ResponsesBackend, ResponsesDialect,
 };
 pub use meter::{Bound, Meter, NoMeter, PlannedCall, Ticket};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use overflow::{Overflow, overflow};
-pub use patience::silent_thinking;
 pub use request::{
     ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment,
     SegmentKind, SystemRole,
 };
+pub use silent_thinking::silent_thinking;
 pub use sse::{SseError, SseParser};
 pub use text_calls::{WrittenCall, may_become_calls, written_calls};

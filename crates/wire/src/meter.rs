@@ -1,14 +1,14 @@
-//! What a call may cost, and what it did cost.
+//! Budgets and costs of model calls.
 
 use crate::Failure;
 use hermes_conversation::{BoxFuture, Money, SpentCall};
 use std::sync::Arc;
 
-/// The most that a call may cost.
+/// The maximum cost of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     AtMost(Money),
-    /// The price of the model is not known.
+    /// The price of the model is unknown.
     Unknown,
 }
 
@@ -19,33 +19,33 @@ pub struct PlannedCall {
     pub provider: String,
     pub model: String,
     pub base_url: String,
-    /// What a side task is for; empty for the conversation itself.
+    /// The name of an auxiliary task; empty for the conversation itself.
     pub task: String,
     pub bound: Bound,
 }
 
-/// Leave to make one call.
+/// The permission to make one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticket {
-    /// What was put aside, if there is a limit to keep.
+    /// The reservation, if there is a budget.
     pub reservation: Option<(i64, Money)>,
 }
 
-/// Counts every call and keeps budgets.
+/// Counts every call and enforces budgets.
 pub trait Meter: Send + Sync {
-    /// Whether there is a limit to keep, so that prices are worth asking for.
+    /// Returns true if there is a budget, so that prices are needed.
     fn has_limits(&self) -> bool;
 
-    /// Puts aside what a call may cost at most, in one transaction across all processes. Refused
-    /// with [`Failure::OverBudget`] when a limit would be passed; nothing may be sent then.
+    /// Reserves the maximum cost of a call, in one transaction across all processes. Fails with
+    /// [`Failure::OverBudget`] if a budget would be exceeded; nothing may be sent then.
     fn reserve(&self, call: PlannedCall) -> BoxFuture<'_, Result<Ticket, Failure>>;
 
-    /// Counts a call that is not recorded with a message, and gives back what was put aside for
-    /// it. Queued at once: it may be called where nobody can wait.
+    /// Counts a call that is not recorded with a message, and releases its reservation. Queues the work without
+    /// waiting.
     fn settle(&self, session: Option<&str>, spent: SpentCall);
 }
 
-/// Counts nothing and keeps no budget.
+/// Counts nothing and has no budget.
 #[derive(Debug, Default)]
 pub struct NoMeter;
 

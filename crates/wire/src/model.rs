@@ -1,4 +1,4 @@
-//! A model that can be asked, and what it answers.
+//! The interface of a model, and its replies.
 
 use crate::{ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ExtraFields, Failure, Fault, FaultClass};
 use futures::stream::BoxStream;
@@ -6,61 +6,61 @@ use hermes_conversation::{AssistantMessage, Bill, BoxFuture, FinishReason, Issue
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// One model at one endpoint, ready to be asked.
+/// One model at one endpoint.
 ///
-/// Implementations translate and transmit. They never retry, fall back or trim history:
-/// those are decisions, and decisions belong to the agent.
+/// Implementations translate and transmit. They never retry, fall back or trim the history: the agent decides
+/// about that.
 pub trait Model: Send + Sync {
-    /// What the request builder and the record need to know about it.
+    /// The facts that the request builder and the record need.
     fn profile(&self) -> &ModelProfile;
 
-    /// Starts a reply. Dropping the stream abandons the call. A stream that ends without
+    /// Starts a reply. Dropping the stream cancels the call. A stream that ends without
     /// [`ModelEvent::Finished`] ends with an error.
     fn reply(&self, request: EncodedRequest) -> BoxFuture<'_, Result<ModelEvents, Failure>>;
 
-    /// The last call failed like this: looks for another key of the same provider, or a way to renew
-    /// this one. `true` means that the same request is worth sending again at once.
+    /// Looks for another key of the same provider after this fault, or renews the current one. Returns true if
+    /// the same request should be sent again at once.
     fn another_key<'a>(&'a self, _fault: &'a Fault) -> BoxFuture<'a, bool> {
         Box::pin(async { false })
     }
 }
 
-/// A reply on its way in.
+/// A streaming reply.
 pub type ModelEvents = BoxStream<'static, Result<ModelEvent, Failure>>;
 
-/// Which model to ask next. With fallbacks, the answer can change within a turn.
+/// The sequence of models of a session. With fallbacks, the current model can change within a turn.
 ///
-/// A route remembers where it stands; when to move is the agent's decision. What is not said here
-/// is that of a route with one stop.
+/// A route keeps its position; the agent decides when to move. The default methods are those of a route with
+/// one model.
 pub trait ModelRoute: Send + Sync {
     fn current(&self) -> Arc<dyn Model>;
 
-    /// A turn begins: goes back to the first model, unless that one is to be left alone for now.
-    /// Says whether the first model is the current one.
+    /// Returns to the first model at the start of a turn, unless it is in cooldown. Returns true if the first
+    /// model is current.
     fn restore(&self) -> bool {
         true
     }
 
-    /// How many models come after the current one.
+    /// The number of models after the current one.
     fn stops_left(&self) -> u32 {
         0
     }
 
-    /// Moves on to the next model because the current one failed like this.
+    /// Moves on to the next model because of this fault.
     fn advance(&self, _because: FaultClass) -> Option<Arc<dyn Model>> {
         None
     }
 
-    /// A turn ended without an answer.
-    fn gave_up(&self) {}
+    /// Reports that a turn ended without a reply.
+    fn turn_failed(&self) {}
 
-    /// Every model it may ask, the first one first.
+    /// All models of the route, in order.
     fn stops(&self) -> Vec<Arc<dyn Model>> {
         vec![self.current()]
     }
 }
 
-/// A route with one stop.
+/// A route with one model.
 pub struct SingleModel(pub Arc<dyn Model>);
 
 impl ModelRoute for SingleModel {
@@ -79,33 +79,33 @@ pub struct ModelProfile {
     pub base_url: String,
     pub dialect: Dialect,
     pub max_tokens: Option<u64>,
-    /// The output cap of requests where the settings name none. Unlike `max_tokens` it reserves nothing.
+    /// The output cap of requests by default. Unlike `max_tokens` it reserves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual_cap: Option<u64>,
     pub context_length: Option<u64>,
-    /// The window that an Ollama server really gives the model, where that is known. It says nothing about
-    /// a larger one that a request would need: it drops the beginning.
+    /// The real context window of a model on an Ollama server, if known. The server silently drops the
+    /// beginning of a longer request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ollama_num_ctx: Option<u64>,
-    /// Calls that the model writes as text are taken as calls: its server may not parse them.
+    /// Accepts tool calls that the model writes as text, because its server may not parse them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub text_tool_calls: bool,
-    /// How hard to think; `None` leaves it to the endpoint.
+    /// The reasoning effort; `None` is the default of the endpoint.
     pub effort: Option<Effort>,
-    /// Whether requests mark what is to be cached.
+    /// The lifetime of cache marks; `None` for requests without marks.
     pub cache: Option<CacheTtl>,
-    /// Further members of its chat-completions bodies.
+    /// Additional members of chat-completions bodies.
     #[serde(default, skip_serializing_if = "ExtraFields::is_empty")]
     pub extra: ExtraFields,
 }
 
 impl ModelProfile {
-    /// The output cap that requests carry.
+    /// The output cap of requests.
     pub fn output_cap(&self) -> Option<u64> {
         self.max_tokens.or(self.usual_cap)
     }
 
-    /// Fills the echo field of a reply, where the endpoint demands it back.
+    /// Fills the echo field of a reply, if the endpoint requires it in later requests.
     ///
     /// It is stored with the message, so that any program that resumes the session sends the same.
     pub fn keep_echo(&self, message: &mut AssistantMessage) {
@@ -122,11 +122,11 @@ impl ModelProfile {
 pub enum ModelEvent {
     Text(String),
     Reasoning(String),
-    /// The name of a tool appeared; its arguments are still being written.
+    /// The name of a tool; its arguments are still being received.
     ToolPreparing(String),
-    /// What the call has used so far. Should it break off, this is what is known of its price.
+    /// The usage so far, for the cost of a call that breaks off.
     Usage(Usage),
-    /// All of it. A reply that came in one piece is this and nothing before it.
+    /// The whole reply. A reply without streaming consists of this event only.
     Finished(Box<Reply>),
 }
 
@@ -134,25 +134,25 @@ pub enum ModelEvent {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     pub message: AssistantMessage,
-    /// For each call of `message`, whether it may be run.
+    /// The state of each call of `message`.
     pub calls: Vec<CallState>,
     pub finish: FinishReason,
     pub usage: Option<Usage>,
-    /// What it cost. A decoder writes down what the provider says of it, the meter the rest.
+    /// The cost. The decoder sets the part that the provider reports, the meter the rest.
     pub bill: Bill,
 }
 
-/// How a tool call came over the line.
+/// The validity of a received tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
-    /// As the model wrote it.
+    /// Complete, as the model wrote it.
     Complete,
-    /// Mended; the stored arguments are the mended ones.
+    /// Repaired; the stored arguments are the repaired ones.
     Repaired,
-    /// Cut short: never run.
+    /// Truncated; never run.
     Truncated,
-    /// Not readable as arguments: never run.
+    /// Malformed arguments; never run.
     Malformed,
 }
 

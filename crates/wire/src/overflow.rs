@@ -1,20 +1,20 @@
-//! What a refusal for being too long says about how long a request may be.
+//! Reads token limits from the error text of requests that are too long.
 
-/// Numbers in a refusal.
+/// The numbers in such an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Overflow {
-    /// Tokens that fit into the window.
+    /// The size of the context window in tokens.
     pub window: Option<u64>,
-    /// Tokens that the model could still write beside this prompt.
+    /// The tokens left for output with this prompt.
     pub output: Option<u64>,
-    /// The prompt fits; what the model may write is too much.
+    /// The prompt fits; the requested output is too long.
     pub is_about_output: bool,
 }
 
-/// Windows outside of this are misread.
+/// Other values are misread numbers.
 const PLAUSIBLE: std::ops::RangeInclusive<u64> = 1_024..=10_000_000;
 
-/// Words before the number of tokens that fit, in the spellings of servers.
+/// Text before the size of the context window, as servers write it.
 const WINDOW_BEFORE: &[&str] = &[
     "maximum context length is",
     "maximum context length of",
@@ -58,13 +58,13 @@ const WINDOW_BEFORE: &[&str] = &[
     "最大长度",
 ];
 
-/// Words after it.
+/// Text after it.
 const WINDOW_AFTER: &[&str] = &["maximum", "token limit", "context window", "context limit"];
 
-/// Words before the number of tokens that could still be written.
+/// Text before the number of tokens left for output.
 const OUTPUT_BEFORE: &[&str] = &["available_tokens:", "available tokens:", "only", "at most"];
 
-/// Reads a refusal.
+/// Parses an error text.
 pub fn overflow(detail: &str) -> Overflow {
     let text = detail.to_lowercase();
     if let Some(output) = output_cap(&text) {
@@ -72,17 +72,17 @@ pub fn overflow(detail: &str) -> Overflow {
     }
     let window = WINDOW_BEFORE
         .iter()
-        .find_map(|words| number_after(&text, words))
+        .find_map(|label| number_after(&text, label))
         .or_else(|| greater_than(&text))
-        .or_else(|| WINDOW_AFTER.iter().find_map(|words| number_before(&text, words)))
+        .or_else(|| WINDOW_AFTER.iter().find_map(|label| number_before(&text, label)))
         .filter(|tokens| PLAUSIBLE.contains(tokens));
-    // Some say how the prompt and the wish make too much: what the wish may be follows from it.
+    // Some errors state prompt and requested output: the possible output follows from them.
     let output = match (window, written_sum(&text)) {
         (Some(window), Some((prompt, wish))) if prompt < window && prompt + wish > window => {
             Some(window - prompt)
         }
         _ => is_about_wish(&text)
-            .then(|| OUTPUT_BEFORE.iter().find_map(|words| number_after(&text, words)))
+            .then(|| OUTPUT_BEFORE.iter().find_map(|label| number_after(&text, label)))
             .flatten()
             .filter(|tokens| (1..1_000_000).contains(tokens) && window != Some(*tokens)),
     };
@@ -93,8 +93,8 @@ fn is_about_wish(text: &str) -> bool {
     text.contains("max_tokens") || text.contains("max_completion_tokens")
 }
 
-/// `max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens`: the number is what may
-/// be written, and says nothing about the window. The outer `None` is for a refusal about something else.
+/// `max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens`: the number limits the
+/// output and says nothing about the window. The outer `None` is for other errors.
 fn output_cap(text: &str) -> Option<Option<u64>> {
     let (_, rest) = text.split_once("max_tokens: ")?;
     let rest = rest.trim_start_matches(|character: char| character.is_ascii_digit());
@@ -105,17 +105,17 @@ fn output_cap(text: &str) -> Option<Option<u64>> {
     }
 }
 
-/// The number right after some words.
-fn number_after(text: &str, words: &str) -> Option<u64> {
-    text.match_indices(words).find_map(|(at, _)| {
-        let rest = &text[at + words.len()..];
+/// The number right after a label.
+fn number_after(text: &str, label: &str) -> Option<u64> {
+    text.match_indices(label).find_map(|(at, _)| {
+        let rest = &text[at + label.len()..];
         leading_number(rest.trim_start_matches([' ', ':', '=', '(', '"', '\'', '约']))
     })
 }
 
-/// The number right before some words, with a little between them.
-fn number_before(text: &str, words: &str) -> Option<u64> {
-    text.match_indices(words).find_map(|(at, _)| {
+/// The number right before a label, with a short gap.
+fn number_before(text: &str, label: &str) -> Option<u64> {
+    text.match_indices(label).find_map(|(at, _)| {
         let before = text[..at].trim_end();
         let before = before.strip_suffix("tokens").or(before.strip_suffix("token")).unwrap_or(before);
         let digits: String = before
@@ -128,14 +128,14 @@ fn number_before(text: &str, words: &str) -> Option<u64> {
     })
 }
 
-/// `210000 tokens > 200000 maximum`, and the like: what stands after the sign.
+/// The number after the `>` of `210000 tokens > 200000 maximum` and similar.
 fn greater_than(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once(" > ").or_else(|| text.split_once(">="))?;
     leading_number(rest.trim_start())
 }
 
-/// The prompt and what was to be written, from `(N in the messages, M in the completion)`, `(N of text input,
-/// M in the output)`, `N input tokens` and `M output tokens`, or `N + M > LIMIT`.
+/// The prompt and the requested output, from `(N in the messages, M in the completion)`, `(N of text input, M
+/// in the output)`, `N input tokens` and `M output tokens`, or `N + M > LIMIT`.
 fn written_sum(text: &str) -> Option<(u64, u64)> {
     let of_input = |kind: &str| number_before(text, kind).unwrap_or_default();
     let of_text = number_before(text, " of text input")
@@ -157,7 +157,7 @@ fn written_sum(text: &str) -> Option<(u64, u64)> {
     Some((prompt, leading_number(after.trim_start())?))
 }
 
-/// A number with or without separators at the beginning of a text; `128k` is one too.
+/// A number at the start of a text, with or without separators, or like `128k`.
 fn leading_number(text: &str) -> Option<u64> {
     let end = text.find(|character: char| !(character.is_ascii_digit() || matches!(character, ',' | '_')));
     let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_say_what_fits() {
+    fn context_window_is_read_from_errors() {
         for (detail, window) in [
             ("HTTP 400: prompt is too long: 210000 tokens > 200000 maximum", Some(200_000)),
             (
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_may_be_written() {
+    fn output_limit_is_read_from_errors() {
         for (detail, output, is_about_output) in [
             (
                 "max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens for claude",
@@ -263,7 +263,7 @@ mod tests {
                 true,
             ),
             ("max_tokens is too large: 4096; available_tokens: 1000", Some(1_000), true),
-            // The prompt alone is too much.
+            // The prompt alone is too long.
             (
                 "maximum context length is 10000 tokens (11000 in the messages, 4000 in the completion); reduce max_tokens",
                 None,
@@ -276,9 +276,9 @@ mod tests {
         }
     }
 
-    /// What may be written is not taken for the window, which would be kept and shorten every conversation.
+    /// An output limit must not be stored as the window, which would shorten every conversation.
     #[test]
-    fn a_cap_on_the_reply_is_no_window() {
+    fn output_limit_is_not_taken_for_the_window() {
         for detail in [
             "max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens for claude",
             "max_tokens: exceeds the maximum output tokens of this model (limit of 4096)",
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_can_be_read() {
+    fn any_text_can_be_parsed() {
         for text in ["limit of", "limit of 中", "> ", " > é", "1 + 2", "n_ctx = 9k9", "max_tokens: 1 + "] {
             overflow(text);
         }

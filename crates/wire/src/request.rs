@@ -1,4 +1,4 @@
-//! A request to a model, before and after it is written down.
+//! A request to a model, before and after its encoding.
 
 use crate::{AnthropicDialect, ChatDialect, ExtraFields, ResponsesDialect};
 use bytes::Bytes;
@@ -6,7 +6,7 @@ use hermes_conversation::{Issuer, Message, ToolDefinition};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The formats in which a model can be asked.
+/// The formats of model APIs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApiMode {
@@ -26,11 +26,11 @@ impl ApiMode {
     }
 }
 
-/// How hard a model is asked to think.
+/// The reasoning effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
-    /// Not at all.
+    /// No reasoning.
     None,
     Minimal,
     Low,
@@ -70,7 +70,7 @@ impl Effort {
     }
 }
 
-/// How long a marked prefix stays in a provider's cache.
+/// The lifetime of a cached prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheTtl {
@@ -82,9 +82,9 @@ pub enum CacheTtl {
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
     pub model: Arc<str>,
-    /// The session's frozen system prompt; empty means none.
+    /// The stored system prompt of the session; empty for none.
     pub system: Arc<str>,
-    /// Sorted by name; empty means the request offers no tools.
+    /// Sorted by name; empty if the request offers no tools.
     pub tools: Arc<[ToolDefinition]>,
     pub messages: Arc<Vec<Arc<Message>>>,
     pub settings: RequestSettings,
@@ -96,20 +96,20 @@ pub struct RequestSettings {
     pub stream: bool,
     pub max_tokens: Option<u64>,
     pub dialect: Dialect,
-    /// Who will read it; reasoning is replayed only to the one who wrote it.
+    /// The receiver; reasoning is sent back only to the issuer that wrote it.
     pub issuer: Option<Issuer>,
-    /// `None` leaves it to the endpoint.
+    /// `None` is the default of the endpoint.
     pub effort: Option<Effort>,
-    /// Whether the request marks what is to be cached, and for how long. The system prompt and the
-    /// ends of the last three groups of messages that are written together get a mark.
+    /// The lifetime of cache marks; `None` for no marks. The system prompt and the ends of the last three units
+    /// of messages get a mark.
     pub cache: Option<CacheTtl>,
-    /// Names the session to caches that are looked up by a key.
+    /// The session id, for caches with a key.
     pub session: Option<Arc<str>>,
-    /// Further members of a chat-completions body.
+    /// Additional members of a chat-completions body.
     pub extra: ExtraFields,
 }
 
-/// How one endpoint spells the things that endpoints spell differently.
+/// The variations between endpoints of the same format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
     pub system_role: SystemRole,
@@ -137,7 +137,7 @@ pub enum OutputCapKey {
 }
 
 impl OutputCapKey {
-    /// The key that an endpoint expects. OpenAI's newer models refuse the old one wherever they are served.
+    /// The key that an endpoint expects. Newer OpenAI models reject the old key at every endpoint.
     fn of(host: &str, model: &str) -> Self {
         const HOSTS: [&str; 3] = ["api.openai.com", "openai.azure.com", "githubcopilot.com"];
         const MODELS: [&str; 6] = ["gpt-4o", "gpt-4.1", "gpt-5", "o1", "o3", "o4"];
@@ -152,23 +152,23 @@ impl OutputCapKey {
     }
 }
 
-/// A request as it is sent.
+/// An encoded request.
 ///
-/// The promise: with cache marks aside, the segment list of one request is a prefix of the
-/// next one's, within a turn, across turns and across resume.
+/// The guarantee: without cache marks, the segment list of one request is a prefix of the next one's, within a
+/// turn, across turns and across resume.
 #[derive(Debug, Clone)]
 pub struct EncodedRequest {
     pub mode: ApiMode,
     pub body: Bytes,
     pub segments: Vec<Segment>,
     pub stream: bool,
-    /// The most tokens the reply may have, where the request says so.
+    /// The output token limit, if the request contains one.
     pub output_cap: Option<u64>,
-    /// The session it belongs to, for servers that keep the requests of one together.
+    /// The session, for servers that route the requests of a session together.
     pub session: Option<Arc<str>>,
 }
 
-/// One part of the prompt as the provider's cache sees it.
+/// One part of the prompt, as the provider's cache sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     pub kind: SegmentKind,

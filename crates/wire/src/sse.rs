@@ -1,12 +1,12 @@
-//! Server-sent events, read from chunks of any size.
+//! Parses server-sent events from chunks of any size.
 //!
-//! However the bytes are cut, the same events come out. Lines end with LF, CRLF or CR;
-//! comments and fields other than `data` are passed over.
+//! The events do not depend on the chunks. Lines end with LF, CRLF or CR; comments and fields other than `data`
+//! are ignored.
 
-/// The longest line that is accepted.
+/// The maximum length of a line.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// Why a stream cannot be read on.
+/// A failure of the stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SseError {
     #[error("a line is longer than {MAX_LINE} bytes")]
@@ -16,19 +16,19 @@ pub enum SseError {
 /// Collects lines into events.
 #[derive(Debug, Default)]
 pub struct SseParser {
-    /// The start of a line whose end has not arrived.
+    /// The start of an incomplete line.
     partial: Vec<u8>,
-    /// The `data` lines of the event that is being read.
+    /// The `data` lines of the current event.
     data: String,
     has_data: bool,
     /// The last chunk ended with CR; an LF at the start of the next one belongs to it.
     after_cr: bool,
-    /// Nothing was read yet; a byte order mark may come.
+    /// Nothing was read yet; a byte order mark may follow.
     started: bool,
 }
 
 impl SseParser {
-    /// Takes a chunk and hands every event that is complete to `each`.
+    /// Takes a chunk and passes every complete event to `each`.
     pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(&str)) -> Result<(), SseError> {
         let mut rest = chunk;
         if self.after_cr && !rest.is_empty() {
@@ -54,7 +54,7 @@ impl SseParser {
         Ok(())
     }
 
-    /// Hands on an event whose closing blank line never came.
+    /// Passes on an event without a closing blank line.
     pub fn finish(&mut self, mut each: impl FnMut(&str)) -> Result<(), SseError> {
         if !self.partial.is_empty() {
             self.line(b"", &mut each)?;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_refused() {
+    fn endless_line_is_rejected() {
         let mut parser = SseParser::default();
         let chunk = vec![b'x'; MAX_LINE / 2 + 1];
         parser.feed(&chunk, |_| ()).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_refused_whole_as_in_pieces() {
+    fn long_line_is_rejected_whole_and_in_pieces() {
         let mut line = vec![b':'; MAX_LINE + 1];
         line.extend_from_slice(b"\n\n");
         for size in [line.len(), MAX_LINE / 3] {

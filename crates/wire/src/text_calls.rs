@@ -19,10 +19,10 @@ pub struct WrittenCall {
     pub arguments: String,
 }
 
-/// Calls in one reply; more than this is taken as data.
+/// The maximum number of calls in one reply; a longer list is data.
 const MOST: usize = 128;
 
-/// Wrappers within wrappers. Known notations need three.
+/// The maximum depth of wrappers. Known notations need three.
 const DEEPEST: usize = 6;
 
 /// Tokens that end a turn in chat templates, and a closing tag whose opening one was part of the prompt.

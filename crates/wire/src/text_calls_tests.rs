@@ -1,6 +1,6 @@
 use super::*;
 
-/// Notations that are read, each with the calls in it as `name arguments`.
+/// Supported notations, each with its calls as `name arguments`.
 const FORMS: &[(&str, &[&str])] = &[
     // JSON, bare and in code blocks.
     (r#"{"name": "read", "arguments": {"path": "a"}}"#, &[r#"read {"path": "a"}"#]),
@@ -230,16 +230,16 @@ fn calls_are_read_in_every_known_notation() {
 }
 
 #[test]
-fn look_alikes_stay_text() {
+fn look_alikes_remain_text() {
     for text in LOOK_ALIKES {
         assert_eq!(written_calls(text), None, "{text}");
     }
     assert!(LOOK_ALIKES.len() >= 40);
 }
 
-/// Otherwise a part of a call would be shown before it is known to be one.
+/// Otherwise a part of a call would be shown before it is recognised.
 #[test]
-fn every_beginning_of_a_call_is_held_back() {
+fn every_prefix_of_a_call_is_held_back() {
     for (text, _) in FORMS {
         for (at, _) in text.char_indices() {
             assert!(may_become_calls(&text[..at]), "{:?} of {text:?}", &text[..at]);
@@ -249,7 +249,7 @@ fn every_beginning_of_a_call_is_held_back() {
 }
 
 #[test]
-fn ordinary_answers_are_shown_as_they_come() {
+fn ordinary_answers_are_not_held_back() {
     for text in [
         "Here",
         "# Title",
@@ -273,9 +273,9 @@ fn ordinary_answers_are_shown_as_they_come() {
     }
 }
 
-/// Nothing that a model writes may panic or take long.
+/// No text of a model may cause a panic or take long.
 #[test]
-fn damaged_calls_are_read_without_harm() {
+fn damaged_calls_do_not_panic() {
     for (text, _) in FORMS {
         for (at, character) in text.char_indices() {
             let _ = written_calls(&text[..at]);

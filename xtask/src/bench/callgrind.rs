@@ -1,10 +1,10 @@
-//! Counts instructions with valgrind, which neither other programs nor the clock disturb.
+//! Counts instructions with valgrind, independent of other programs and of the clock.
 
-use crate::wrapped::wrapped;
+use crate::wrapped_command::wrapped;
 use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
-/// The instructions of a command's own process, its children left out.
+/// The instructions of a command's own process, without children.
 pub(super) fn instructions(command: &Command) -> Result<u64> {
     let mut watched = Command::new("valgrind");
     watched.args(["--tool=callgrind", "--trace-children=no", "--callgrind-out-file=/dev/null"]);
@@ -14,8 +14,8 @@ pub(super) fn instructions(command: &Command) -> Result<u64> {
     collected(&report).context("valgrind reported no instructions")
 }
 
-/// The number in `==123== Collected : 456`. Children that were forked but are not followed
-/// report too, when they fail to start a program; the whole program's count is the largest.
+/// The number in `==123== Collected : 456`. Forked children that fail to start a program report, too; the count
+/// of the program itself is the largest.
 fn collected(report: &str) -> Option<u64> {
     let counts = report.lines().filter_map(|line| line.split_once("Collected :"));
     counts.filter_map(|(_, count)| count.trim().parse().ok()).max()
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_count_is_the_program() {
+    fn largest_count_is_used() {
         let report = "==7== Collected : 12\n==5== \n==5== Collected : 3456\n";
         assert_eq!(collected(report), Some(3456));
         assert_eq!(collected("==5== nothing"), None);

@@ -1,7 +1,7 @@
-//! The memory of a session that goes on and on.
+//! The memory of a session with many compactions.
 //!
-//! The session runs in a process of its own (`__compactions`), with a window so small that every few turns
-//! it is compacted, against the scripted model in a third process.
+//! The session runs in a separate process (`__compactions`), with a context window so small that it is
+//! compacted every few turns, against the scripted model in a third process.
 
 use super::in_process::{memory, open, say_to};
 use super::row::{Quantity, Row, Target};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const FEW: u64 = 10;
 
-/// What the process takes after many compactions, beside after a few, with each engine.
+/// The memory of the process after many compactions compared with a few, for each engine.
 pub(super) fn rows(many: u64) -> Result<Vec<Row>> {
     ["compressor", "lossless"].into_iter().map(|engine| row(engine, many)).collect()
 }
@@ -37,8 +37,8 @@ fn row(engine: &str, count: u64) -> Result<Row> {
         .note(format!("resident, {turns} turns in one session and one process")))
 }
 
-/// The `__compactions ENGINE COUNT` side: prints the memory after a few and after many compactions in KiB, and the
-/// number of turns.
+/// The process of `__compactions ENGINE COUNT`: prints the memory after a few and after many compactions in
+/// KiB, and the number of turns.
 pub(crate) fn child(mut flags: Flags) -> Result<()> {
     let engine: String = flags.next().context("which engine?")?;
     let count: u64 = flags.next().context("how many compactions?")?.parse()?;

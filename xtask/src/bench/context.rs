@@ -1,4 +1,4 @@
-//! What it takes to decide about a long history.
+//! The cost of compaction decisions for a long history.
 
 use super::row::{Quantity, Row, Target};
 use super::store::{cpu_of, median};
@@ -87,7 +87,7 @@ fn view<'a>(
     }
 }
 
-/// Turns of a question, three calls with their results, and an answer.
+/// Turns of a prompt, three calls with their results, and an answer.
 fn history(messages: usize) -> Vec<Arc<Message>> {
     let mut history = Vec::with_capacity(messages);
     for turn in 0.. {

@@ -1,8 +1,8 @@
-//! What reading replies and writing requests costs, in every mode.
+//! The cost of decoding replies and encoding requests, in every API mode.
 //!
-//! Reading is set beside a bare reader that splits lines, parses each into a JSON value and joins
-//! the text. Writing the next request of a long session is set beside that of a short one: what is
-//! already written is remembered, so both should cost what their new messages cost.
+//! Decoding is compared with a bare parser that splits lines, parses each into a JSON value and joins the text.
+//! Encoding the next request of a long session is compared with that of a short one: encoded messages are kept,
+//! so both should cost only their new messages.
 
 use super::row::{Quantity, Row, Target};
 use super::store::{cpu_of, median};
@@ -19,7 +19,7 @@ use std::time::Duration;
 const EVENTS: usize = 20_000;
 const LONG: u32 = 5_000;
 const SHORT: u32 = 10;
-/// How the pieces of a reply come off the line.
+/// The sizes of the pieces in which a reply arrives.
 const CHUNK: usize = 16 * 1024;
 const FULL: usize = 15;
 const QUICK: usize = 3;

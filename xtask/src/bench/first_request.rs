@@ -1,9 +1,9 @@
-//! What happens until the first byte of the first request arrives.
+//! The cost up to the first byte of the first request.
 //!
-//! We are the model here: at that byte the client's CPU clock is read from outside.
+//! This process acts as the model: at that byte it reads the CPU clock of the client.
 
 use crate::home::Home;
-use crate::system::process_cpu;
+use crate::resource_usage::process_cpu;
 use anyhow::{Context, Result, ensure};
 use hermes_scripted::http::{LAST_CHUNK, chunked_head, put_chunk};
 use hermes_scripted::{Rendering, ReplyScript, sse};
@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The way to the first request.
+/// The measurements up to the first request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FirstRequest {
     pub(super) cpu: Duration,
@@ -26,7 +26,7 @@ pub(super) struct FirstRequest {
     pub(super) bytes: usize,
 }
 
-/// A model that looks at its client, with a home that leads to it.
+/// A model that measures its client, with a home directory that points to it.
 pub(super) struct Watcher {
     runtime: Runtime,
     listener: TcpListener,
@@ -40,12 +40,12 @@ impl Watcher {
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
         let home = Home::new(&format!("http://{}/v1", listener.local_addr()?))?;
         let watcher = Self { runtime, listener, home, hermes: hermes.to_owned() };
-        // The first run makes the home; only later ones find an existing one.
+        // The first run creates the home directory; only later ones find an existing one.
         watcher.look()?;
         Ok(watcher)
     }
 
-    /// Runs a one-shot and looks at its way to the first request.
+    /// Runs a one-shot and measures it up to its first request.
     pub(super) fn look(&self) -> Result<FirstRequest> {
         let command = self.home.command(&self.hermes, ["-z", "hi"]);
         let looked = async { tokio::time::timeout(PATIENCE, self.answer_one(command.into())).await };
@@ -65,14 +65,14 @@ impl Watcher {
         let (cpu, wall) = (process_cpu(process)?, start.elapsed());
         let bytes = read_request(&mut stream, &mut request).await?;
         stream.write_all(&answer()).await?;
-        // The stream stays open until the client has left.
+        // The stream stays open until the client has exited.
         let status = hermes.wait().await?;
         ensure!(status.success(), "hermes -z failed: {status}");
         Ok(FirstRequest { cpu, wall, bytes })
     }
 }
 
-/// Reads the rest of a request and gives the length of its body.
+/// Reads the rest of a request and returns the length of its body.
 async fn read_request(stream: &mut TcpStream, request: &mut Vec<u8>) -> Result<usize> {
     loop {
         if let Some((head, body)) = split(request)
@@ -84,7 +84,7 @@ async fn read_request(stream: &mut TcpStream, request: &mut Vec<u8>) -> Result<u
     }
 }
 
-/// The head, and how much of the body is there.
+/// The head, and the length of the received part of the body.
 fn split(request: &[u8]) -> Option<(&[u8], usize)> {
     let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
     Some((&request[..end], request.len() - end - 4))

@@ -1,4 +1,4 @@
-//! A hello-world program, the least a Rust program can cost.
+//! A hello-world program, the minimum cost of a Rust program.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What it prints.
+/// Its output.
 pub(super) const GREETING: &str = "hello, world";
 
 /// A compiled program. Dropping it deletes it.

@@ -1,4 +1,4 @@
-//! Hermes in this process, for what only the process itself can see.
+//! Hermes in this process, for measurements from inside.
 
 use anyhow::{Context, Result};
 use hermes_conversation::{Content, TurnEvent, UserMessage, events};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// Opens the home that the environment names, with these settings besides its own.
+/// Opens the home directory of the environment, with additional settings.
 pub(super) fn open(flags: Vec<(String, String)>) -> Result<Runtime> {
     let shell: BTreeMap<String, String> = std::env::vars().collect();
     let home = HermesHome::at(PathBuf::from(shell.get("HERMES_HOME").context("no home")?));

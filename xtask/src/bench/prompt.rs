@@ -1,4 +1,4 @@
-//! What it takes to put a system prompt together, with much to put into it.
+//! The cost of assembling a large system prompt.
 
 use super::row::{Quantity, Row, Target};
 use super::store::{cpu_of, median};
@@ -51,7 +51,7 @@ pub(super) fn run(mut flags: Flags) -> Result<()> {
     }
     let rows = vec![
         Row::new("CPU, a prompt from 200 skills and a file of 500 KB", median(with))
-            .beside("nothing but our own words", median(without))
+            .beside("built-in text only", median(without))
             .target(Target::Below(Quantity::Millis(10.0)))
             .note(format!(
                 "{} KiB; the window of the model takes 240,000 characters of the file",

@@ -2,7 +2,7 @@
 
 use super::first_request::{FirstRequest, Watcher};
 use super::hello::{GREETING, Hello};
-use super::stored;
+use super::long_sessions;
 use super::supervisor::Supervisor;
 use crate::home::Home;
 use crate::measure::{self, Sample};
@@ -12,22 +12,22 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 
-/// A few and many calls; what one call costs is the slope between them.
+/// A few and many calls; the cost of one call is the slope between them.
 pub(super) const FEW: usize = 20;
 pub(super) const MANY: usize = 80;
 
-/// How long the past of a resumed session is.
+/// The length of the history of a resumed session.
 pub(super) const SHORT_PAST: u32 = 10;
 pub(super) const LONG_PAST: u32 = 5_000;
 
-/// The samples of hermes and of what it is compared with.
+/// The samples of hermes and of its comparison.
 #[derive(Debug, Default)]
 pub(super) struct Pair {
     pub(super) hermes: Vec<Sample>,
     pub(super) other: Vec<Sample>,
 }
 
-/// Everything that is measured round by round.
+/// All samples of the rounds.
 #[derive(Default)]
 pub(super) struct Series {
     pub(super) version: Pair,
@@ -42,7 +42,7 @@ pub(super) struct Series {
     pub(super) long_past: Pair,
 }
 
-/// One scenario: a model, and a home that leads to it.
+/// One scenario: a model, and a home directory that points to it.
 pub(super) struct Stage {
     scenario: Scenario,
     model: Rc<Served>,
@@ -66,7 +66,7 @@ pub(super) struct Rounds {
 }
 
 impl Stage {
-    /// Starts the model and runs a one-shot, so that the home exists.
+    /// Starts the model and runs a one-shot, so that the home directory exists.
     pub(super) fn set(scenario: Scenario, hermes: &Path) -> Result<Self> {
         let model = Rc::new(Served::start(scenario)?);
         let home = Home::new(&model.base_url)?;
@@ -75,7 +75,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// A stage whose home holds one short session, whatever the scenario.
+    /// A stage whose home directory has one short session, for any scenario.
     pub(super) fn with_short_session(scenario: Scenario, hermes: &Path) -> Result<Self> {
         let home = Self::set(Scenario::Text, hermes)?.home;
         let model = Rc::new(Served::start(scenario)?);
@@ -83,14 +83,14 @@ impl Stage {
         Ok(Self { scenario, model, home })
     }
 
-    /// A stage whose only session has a past.
+    /// A stage whose only session has a long history.
     fn with_past(messages: u32, hermes: &Path) -> Result<Self> {
         let stage = Self::set(Scenario::Text, hermes)?;
-        stored::fill(&stage.home, messages).context("a stored session could not be made")?;
+        long_sessions::fill(&stage.home, messages).context("a stored session could not be made")?;
         Ok(stage)
     }
 
-    /// The same model with a copy of the home, for a run that must find it as it is now.
+    /// The same model with a copy of the home directory, for a run that must find it unchanged.
     pub(super) fn copy(&self) -> Result<Self> {
         Ok(Self { scenario: self.scenario, model: self.model.clone(), home: self.home.copy()? })
     }
@@ -100,19 +100,19 @@ impl Stage {
         self.home.command(hermes, ["--max-turns", "1000", "-z", "hi"])
     }
 
-    /// The same, with a recording beside it.
+    /// The same, with a recording.
     pub(super) fn recorded(&self, hermes: &Path) -> Command {
         let file = self.home.work().join("run.jsonl").display().to_string();
         self.home.command(hermes, ["--record", &file, "--max-turns", "1000", "-z", "hi"])
     }
 
-    /// Runs a command that must bring the scenario to its end.
+    /// Runs a command that must complete the scenario.
     pub(super) fn measure(&self, command: &Command) -> Result<Sample> {
         let measured = measure::run(command, &self.scenario.ending());
         measured.with_context(|| format!("in scenario {}", self.scenario))
     }
 
-    /// The same for hermes, with the CPU of its supervisor and of the commands that ran under it.
+    /// The same for hermes, with the CPU time of its supervisor and its commands.
     fn measure_with_commands(&self, command: &Command) -> Result<Sample> {
         let before = Supervisor::of(&self.home);
         let sample = self.measure(command)?;
@@ -176,7 +176,7 @@ impl Rounds {
             (&self.long_past, &mut series.long_past, LONG_PAST),
         ] {
             pair.other.push(stage.measure(&stage.bare(bare, past))?);
-            // A copy, because every resume adds to the session's past.
+            // A copy, because every resume adds to the session.
             let copy = stage.copy()?;
             let resume = copy.home.command(hermes, ["--resume", "latest", "-z", "hi"]);
             pair.hermes.push(stage.measure(&resume)?);

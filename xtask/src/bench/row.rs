@@ -1,4 +1,4 @@
-//! One line of the result, and the numbers in it.
+//! One row of the result, and its numbers.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) enum Quantity {
     Millis(f64),
     Bytes(f64),
-    /// A plain number: a count or a ratio.
+    /// A count or a ratio.
     Number(f64),
 }
 
@@ -37,10 +37,10 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// What a row should reach.
+/// The target of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Target {
-    /// None; the row is there to be read.
+    /// None; the row is informative.
     Open,
     Below(Quantity),
     AtMost(Quantity),
@@ -64,11 +64,11 @@ impl fmt::Display for Target {
     }
 }
 
-/// One measured thing.
+/// One measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
     pub(super) name: String,
-    /// Or why there is no number.
+    /// The value, or the reason for which there is none.
     pub(super) measured: Result<Quantity, String>,
     pub(super) comparison: Option<(&'static str, Quantity)>,
     pub(super) target: Target,
@@ -105,14 +105,14 @@ impl Row {
         self
     }
 
-    /// How many times the comparison it is.
+    /// The ratio to the comparison.
     pub(super) fn ratio(&self) -> Option<f64> {
         let (_, other) = self.comparison?;
         let measured = self.measured.as_ref().ok()?;
         (other.number() > 0.0).then(|| measured.number() / other.number())
     }
 
-    /// `ok`, `missed`, or nothing where nothing is asked.
+    /// `ok`, `missed`, or empty without a target.
     pub(super) fn verdict(&self) -> &'static str {
         let Ok(measured) = &self.measured else {
             return "skipped";
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_verdict_follows_the_target() {
+    fn verdict_follows_the_target() {
         let row = || Row::new("x", Quantity::Millis(8.0)).beside("y", Quantity::Millis(2.0));
         for (target, want) in [
             (Target::Open, ""),

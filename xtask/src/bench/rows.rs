@@ -1,4 +1,4 @@
-//! From samples to rows: medians, slopes and the targets of each.
+//! Computes rows from samples: medians, slopes and targets.
 
 use super::Effort;
 use super::callgrind::instructions;
@@ -17,7 +17,7 @@ const MOST: usize = 140;
 
 const MIB: f64 = 1_048_576.0;
 
-/// Every row, in the order of the table.
+/// All rows, in the order of the table.
 pub(super) fn all(rounds: &Rounds, effort: Effort) -> Result<Vec<Row>> {
     let counting = Counting::set(&rounds.hermes)?;
     let mut rows = starting(rounds);
@@ -75,7 +75,7 @@ fn per_call(rounds: &Rounds) -> Row {
         .note(format!("slope between {FEW} and {MANY} calls of `echo`"))
 }
 
-/// How much more the later calls of a long turn take than the earlier ones.
+/// The cost of the later calls of a long turn relative to the earlier ones.
 fn flatness(counting: &Counting<'_>, effort: Effort) -> Result<Row> {
     const NAME: &str = "later calls / earlier calls, instructions";
     if let Some(why) = missing("valgrind") {
@@ -99,7 +99,7 @@ fn flatness(counting: &Counting<'_>, effort: Effort) -> Result<Row> {
         )))
 }
 
-/// How much more a run takes that is recorded, start and all.
+/// The cost of a recorded run relative to an unrecorded one, including its start.
 fn recording(counting: &Counting<'_>, effort: Effort) -> Result<Row> {
     const NAME: &str = "with --record / without, instructions";
     if let Some(why) = missing("valgrind") {
@@ -164,8 +164,8 @@ fn sizes(rounds: &Rounds) -> Result<Vec<Row>> {
     ])
 }
 
-/// Stages for runs that are counted, not timed. All of them find the same home, and each run gets
-/// a copy of it: a count would show what earlier runs have left there.
+/// Stages for runs that are counted, not timed. All use the same home directory, and each run gets a copy of
+/// it, so that a count is not affected by earlier runs.
 struct Counting<'a> {
     hermes: &'a Path,
     few: Stage,
@@ -215,7 +215,7 @@ fn median<T>(samples: &[T], of: impl Fn(&T) -> Quantity) -> Quantity {
     }
 }
 
-/// The middle one of some numbers; of an even count, the mean of the two.
+/// The median; of an even number of values, the mean of the two in the middle.
 fn middle(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let half = numbers.len() / 2;
@@ -226,7 +226,7 @@ fn middle(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Why a tool cannot be used, if so.
+/// The reason for which a tool cannot be used, if any.
 fn missing(tool: &str) -> Option<String> {
     let asked = Command::new(tool).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let works = asked.is_ok_and(|status| status.success());
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_ignores_outliers() {
+    fn median_ignores_outliers() {
         for (numbers, want) in [(vec![9.0, 1.0, 2.0], 2.0), (vec![4.0, 2.0], 3.0), (vec![1.0], 1.0)] {
             assert_eq!(middle(numbers.clone()), want, "{numbers:?}");
         }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_tool_is_named() {
+    fn missing_tool_is_named() {
         let why = missing("no-such-tool-anywhere");
         assert_eq!(why.as_deref(), Some("skipped: no-such-tool-anywhere is not installed"));
     }

@@ -1,4 +1,4 @@
-//! What the threat scan costs: ten times the text should cost ten times as much, whatever it says.
+//! The cost of the threat scan: it must be linear for any text.
 
 use super::row::{Quantity, Row, Target};
 use super::store::{cpu_of, median};
@@ -18,7 +18,7 @@ const PROSE: &str = "The quick brown fox looks at the previous chapter, ignores 
 const CODE: &str =
     "    if let Some(token) = self.next(&mut out) { return Ok(token.len() + 1); } // see `read_all`\n";
 
-/// Texts to repeat: ordinary ones, and beginnings of what the scan looks for.
+/// Texts to repeat: ordinary ones, and prefixes of phrases that the scan looks for.
 const TEXTS: [(&str, &str); 13] = [
     ("prose", PROSE),
     ("code", CODE),
@@ -48,7 +48,7 @@ pub(super) fn run(mut flags: Flags) -> Result<()> {
     crate::say(&text)
 }
 
-/// The first scan of this process also puts the rules together.
+/// The first scan of this process also builds the rules.
 fn first_scan() -> Result<Vec<Row>> {
     let text = repeated(PROSE, 1024);
     let (first, found) = cpu_of(|| Ok(scan_text(&text, ScanScope::Strict)))?;

@@ -1,8 +1,8 @@
-//! Many sessions in one process, all at once.
+//! Many concurrent sessions in one process.
 //!
-//! The sessions run in a process of their own (`__sessions`), so that nothing else is in its memory, on
-//! one thread as in the binary, against the scripted model in a third process. A probe sends an event
-//! through a channel of its own every few milliseconds: how late it arrives is how late any event would.
+//! The sessions run in a separate process (`__sessions`), so that nothing else is in its memory, on one thread
+//! as in the binary, against the scripted model in a third process. A probe sends an event through its own
+//! channel every few milliseconds: its latency is the latency of any event.
 
 use super::in_process::{memory, open, say_to};
 use crate::flags::Flags;
@@ -34,7 +34,7 @@ pub(super) fn run(mut flags: Flags) -> Result<()> {
     crate::say(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// The `__sessions COUNT CALLS` side.
+/// The process of `__sessions COUNT CALLS`.
 pub(crate) fn child(mut flags: Flags) -> Result<()> {
     let sessions: usize = flags.next().context("how many sessions?")?.parse()?;
     let calls: usize = flags.next().context("how many calls?")?.parse()?;
@@ -44,7 +44,7 @@ pub(crate) fn child(mut flags: Flags) -> Result<()> {
 
 async fn measure(sessions: usize, calls: usize) -> Result<()> {
     let runtime = open(Vec::new())?;
-    // One alone first, so that what all share is there before anything is counted.
+    // One session first, so that shared state exists before anything is counted.
     converse(&runtime, calls).await?;
     let alone = memory("VmRSS")?;
     let begun = Instant::now();
@@ -55,7 +55,7 @@ async fn measure(sessions: usize, calls: usize) -> Result<()> {
     let made = sessions * calls;
     let each = peak.saturating_sub(alone) as f64 / sessions.saturating_sub(1).max(1) as f64 / 1024.0;
     let at = |part: f64| late[((late.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
-    let cpu = crate::system::process_cpu(std::process::id())?.as_secs_f64();
+    let cpu = crate::resource_usage::process_cpu(std::process::id())?.as_secs_f64();
     crate::say(&format!(
         "{sessions} sessions of {calls} tool calls in one process: {took:.1} s, {:.0} calls a second, {:.2} ms of \
          this process's CPU a call\nevents late by: median {:.1} ms, p99 {:.1} ms, longest {:.1} ms ({} probes)\n\
@@ -81,7 +81,7 @@ async fn converse(runtime: &Runtime, calls: usize) -> Result<()> {
     Ok(())
 }
 
-/// Runs `work`, and says how late events were meanwhile, sorted.
+/// Runs `work`, and returns the event latencies meanwhile, sorted.
 async fn probed<T>(work: impl Future<Output = T>) -> (T, Vec<Duration>) {
     let (sink, mut stream) = events();
     let zero = Instant::now();

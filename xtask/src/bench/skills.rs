@@ -1,4 +1,4 @@
-//! What 10,000 skills cost a start, beside none.
+//! The cost of 10,000 skills at the start, compared with none.
 
 use super::row::{Quantity, Row, Target};
 use super::store::{cpu_of, median};
@@ -51,7 +51,7 @@ pub(super) fn run(mut flags: Flags) -> Result<()> {
     crate::say(&if as_json { table::json(&rows) } else { table::text(&rows) })
 }
 
-/// Skills in categories, written an hour ago as far as the file system knows.
+/// Skills in categories, with a modification time of an hour ago.
 pub(super) fn fill(home: &Path, count: usize) -> Result<()> {
     let long_ago = SystemTime::now() - Duration::from_secs(3600);
     let root = home.join("skills");

@@ -1,7 +1,7 @@
-//! What the session store costs, beside SQLite doing the same work without it.
+//! The cost of the session store, compared with SQLite doing the same work.
 //!
-//! Both sides run in this process, in turns, on the same files; CPU is that of the whole process,
-//! so the store's threads count.
+//! Both sides run in this process, alternating, on the same files; CPU time is that of the whole process,
+//! including the store's threads.
 
 mod append;
 mod data;
@@ -11,7 +11,7 @@ mod search;
 use super::row::Row;
 use super::{note, table};
 use crate::flags::Flags;
-use crate::system::process_cpu;
+use crate::resource_usage::process_cpu;
 use anyhow::{Context, Result};
 use hermes_store::{Clock, SessionDb};
 use std::path::Path;
@@ -23,7 +23,7 @@ const QUICK: Effort = Effort { sizes: &[20_000], rounds: 3, appends: 100 };
 
 #[derive(Debug, Clone, Copy)]
 struct Effort {
-    /// How many messages are searched.
+    /// The number of searched messages.
     sizes: &'static [u32],
     rounds: usize,
     /// Rows per round.
@@ -64,7 +64,7 @@ fn open_store(path: &Path) -> Result<SessionDb> {
     SessionDb::open(path, clock).with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// CPU of this process while `work` runs.
+/// CPU time of this process during `work`.
 pub(super) fn cpu_of<T>(work: impl FnOnce() -> Result<T>) -> Result<(Duration, T)> {
     let before = process_cpu(std::process::id())?;
     let answer = work()?;
@@ -82,7 +82,7 @@ pub(super) fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// Two ways of doing the same, taken in turns.
+/// Two implementations of the same work, measured alternately.
 fn side_by_side(
     rounds: usize,
     mut ours: impl FnMut() -> Result<Duration>,

@@ -1,6 +1,6 @@
 //! Counts and times fsyncs with strace.
 
-use crate::wrapped::wrapped;
+use crate::wrapped_command::wrapped;
 use anyhow::{Context, Result, ensure};
 use std::process::Command;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use std::time::Duration;
 pub(super) struct Fsyncs {
     /// Without those of checkpoints.
     pub(super) count: usize,
-    /// How often the log was copied into the database while the session ran.
+    /// The number of checkpoints during the session.
     pub(super) checkpoints: usize,
-    /// Of those that came before the first request was written.
+    /// Those before the first request was written.
     pub(super) before_request: usize,
     pub(super) durations: Vec<Duration>,
 }
 
-/// A checkpoint syncs the log, the database, and the header of the log that starts anew.
+/// A checkpoint syncs the log, the database, and the header of the new log.
 const SYNCS_OF_A_CHECKPOINT: usize = 3;
 
-/// Runs a command and watches it and its children.
+/// Runs a command and traces it and its children.
 pub(super) fn fsyncs(command: &Command) -> Result<Fsyncs> {
     let trace = tempfile::NamedTempFile::new()?;
     let mut watched = Command::new("strace");
@@ -54,7 +54,7 @@ fn read(trace: &str) -> Fsyncs {
     found
 }
 
-/// The `<0.000123>` at a line's end.
+/// The `<0.000123>` at the end of a line.
 fn duration(line: &str) -> Option<Duration> {
     let seconds = line.strip_suffix('>')?.rsplit_once('<')?.1;
     seconds.parse().ok().map(Duration::from_secs_f64)

@@ -1,11 +1,12 @@
-//! What the supervisor of a home and its commands took. It is nobody's child, so no one is told by the system.
+//! The CPU time of the supervisor of a home directory and its commands, which are not children of the measured
+//! process.
 
 use crate::home::Home;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// The process that holds the supervisor's lock, and its CPU and that of its commands so far.
+/// The process that holds the supervisor's lock, with its CPU time and that of its commands so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Supervisor {
     id: u32,
@@ -13,7 +14,7 @@ pub(super) struct Supervisor {
 }
 
 impl Supervisor {
-    /// The supervisor of this home, if it is there.
+    /// The supervisor of this home directory, if it runs.
     pub(super) fn of(home: &Home) -> Option<Self> {
         let lock = home.hermes().join("commands/supervisor.lock");
         let ids = fs::read_dir("/proc")
@@ -23,7 +24,7 @@ impl Supervisor {
         ids.filter(|id: &u32| holds(*id, &lock)).find_map(|id| Some(Self { id, cpu: cpu(id)? }))
     }
 
-    /// What was used between two looks. Another process began with nothing.
+    /// The CPU time between two samples. A new process began with zero.
     pub(super) fn used(before: Option<Self>, after: Option<Self>) -> Duration {
         match (before, after) {
             (Some(before), Some(after)) if before.id == after.id => after.cpu.saturating_sub(before.cpu),
@@ -38,7 +39,7 @@ fn holds(id: u32, lock: &Path) -> bool {
     open.into_iter().any(|entry| fs::read_link(entry.path()).is_ok_and(|target| target == lock))
 }
 
-/// Own and waited-for children's time, in ticks of ten milliseconds.
+/// The time of the process and its collected children, in ticks of ten milliseconds.
 fn cpu(id: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let ticks = ticks(&stat)?;
@@ -57,14 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_read_behind_any_name() {
+    fn ticks_parse_with_any_process_name() {
         let stat = "12 (a) b) S 1 2 3 4 5 6 7 8 9 10 100 20 3 4 20 0";
         assert_eq!(ticks(stat), Some(127));
         assert_eq!(ticks("12 (a) S 1"), None);
     }
 
     #[test]
-    fn only_what_was_used_in_between_counts() {
+    fn only_time_between_samples_counts() {
         let at = |id, millis| Some(Supervisor { id, cpu: Duration::from_millis(millis) });
         let used = |before, after| Supervisor::used(before, after).as_millis();
         assert_eq!(used(at(1, 30), at(1, 50)), 20);

@@ -1,11 +1,11 @@
-//! Rows as a table for people and as JSON for programs.
+//! Rows as a table and as JSON.
 
 use super::row::Row;
 use serde_json::{Value, json};
 
 const HEAD: [&str; 6] = ["", "hermes", "compared with", "ratio", "target", ""];
 
-/// A table with aligned columns; notes stand at the end of their lines.
+/// A table with aligned columns; notes are at the end of their lines.
 pub(super) fn text(rows: &[Row]) -> String {
     let mut lines = vec![HEAD.map(str::to_owned)];
     lines.extend(rows.iter().map(cells));
@@ -20,7 +20,7 @@ pub(super) fn text(rows: &[Row]) -> String {
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// The same, one object per row.
+/// The same rows, one object each.
 pub(super) fn json(rows: &[Row]) -> String {
     let rows: Vec<Value> = rows
         .iter()

@@ -1,4 +1,4 @@
-//! One process of hermes, left alone or killed.
+//! One hermes process, undisturbed or killed.
 
 use crate::home::Home;
 use anyhow::{Context, Result};
@@ -8,32 +8,32 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// How long a turn may take before it counts as stuck.
+/// The time after which a turn counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
     Killed,
-    /// With this exit code.
+    /// Exited with this code.
     Exited(Option<i32>),
-    /// It went on and on, and was killed for that.
+    /// Killed because it was stuck.
     Stuck,
 }
 
-/// What came of one process.
+/// The result of one process.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(super) ended: Ended,
-    /// Whether hermes said that it has the user's message.
+    /// True if hermes acknowledged the user's message.
     pub(super) accepted: bool,
-    /// The last word of a turn that was answered.
+    /// The final text of a successful turn.
     pub(super) answer: Option<String>,
-    /// What it said on standard error.
+    /// Its standard error.
     pub(super) errors: String,
 }
 
-/// What is asked of hermes.
+/// The request to hermes.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     pub(super) prompt: &'a str,
@@ -43,7 +43,7 @@ pub(super) struct Request<'a> {
     pub(super) number: u32,
 }
 
-/// Runs hermes and kills it when its time has come.
+/// Runs hermes and kills it at the planned time.
 pub(super) async fn attempt(hermes: &Path, home: &Home, request: Request<'_>) -> Result<Attempt> {
     let mut arguments = vec!["--json", "--yolo", "-z", request.prompt];
     if request.is_resume {
@@ -56,7 +56,7 @@ pub(super) async fn attempt(hermes: &Path, home: &Home, request: Request<'_>) ->
     let ended = match timeout(request.kill_after.unwrap_or(PATIENCE), process.wait()).await {
         Ok(status) => Ended::Exited(status?.code()),
         Err(_) => {
-            // Only this process: what its tools started must be found and ended by the next one.
+            // Kills only this process: the next one must find and end the processes of its tools.
             process.kill().await?;
             if request.kill_after.is_some() { Ended::Killed } else { Ended::Stuck }
         }

@@ -1,11 +1,11 @@
-//! What must hold after a kill, as questions about values.
+//! The invariants after a kill, as pure functions.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A message reduced to what both the request and the store say about it.
+/// The parts of a message that both the request and the store contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct CheckedMessage {
     role: String,
     content: String,
     answers: Option<String>,
@@ -13,24 +13,24 @@ pub(super) struct Said {
 }
 
 /// The messages of a request, without the system prompt.
-pub(super) fn asked(body: &Value) -> Vec<Said> {
+pub(super) fn asked(body: &Value) -> Vec<CheckedMessage> {
     let messages = list(&body["messages"]);
     messages.iter().filter(|message| message["role"] != "system").map(said).collect()
 }
 
 /// The active messages of an exported session.
-pub(super) fn stored(session: &Value) -> Vec<Said> {
+pub(super) fn stored(session: &Value) -> Vec<CheckedMessage> {
     let messages = list(&session["messages"]);
     messages.iter().filter(|message| message["active"] != 0).map(said).collect()
 }
 
-fn said(message: &Value) -> Said {
+fn said(message: &Value) -> CheckedMessage {
     let sent = message["api_content"].as_str();
     let calls = list(&message["tool_calls"]).iter().map(|call| {
         let function = &call["function"];
         (text(&call["id"]), text(&function["name"]), text(&function["arguments"]))
     });
-    Said {
+    CheckedMessage {
         role: text(&message["role"]),
         content: sent.map_or_else(|| text(&message["content"]), str::to_owned),
         answers: message["tool_call_id"].as_str().map(str::to_owned),
@@ -38,19 +38,22 @@ fn said(message: &Value) -> Said {
     }
 }
 
-/// The first message that was seen and is not stored, or not in that order.
-pub(super) fn first_lost<'a>(seen: &'a [Said], stored: &[Said]) -> Option<&'a Said> {
+/// The first seen message that is not stored, or not in that order.
+pub(super) fn first_lost<'a>(
+    seen: &'a [CheckedMessage],
+    stored: &[CheckedMessage],
+) -> Option<&'a CheckedMessage> {
     let mut stored = stored.iter();
     seen.iter().find(|message| !stored.any(|candidate| candidate == *message))
 }
 
-/// Whether the user's message is stored.
-pub(super) fn holds_prompt(stored: &[Said], prompt: &str) -> bool {
+/// Returns true if the user's message is stored.
+pub(super) fn holds_prompt(stored: &[CheckedMessage], prompt: &str) -> bool {
     stored.iter().any(|message| message.role == "user" && message.content == prompt)
 }
 
-/// Call ids that do not have exactly one result right after the message that made them.
-pub(super) fn unanswered(stored: &[Said]) -> Vec<String> {
+/// Call ids without exactly one result right after their message.
+pub(super) fn unanswered(stored: &[CheckedMessage]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut expected: Vec<String> = Vec::new();
     for message in stored {
@@ -68,7 +71,7 @@ pub(super) fn unanswered(stored: &[Said]) -> Vec<String> {
     wrong
 }
 
-/// The places at which a request does not continue the one before it.
+/// The indexes of requests that do not extend the one before.
 pub(super) fn broken_prefixes(bodies: &[Value]) -> Vec<String> {
     let pairs = bodies.windows(2).enumerate();
     pairs
@@ -88,7 +91,7 @@ fn difference(earlier: &Value, later: &Value) -> Option<String> {
     Some(format!("message {place} was {} and is {now}", earlier[place]))
 }
 
-/// Lines that stand in the counter more than once.
+/// Lines that occur more than once in the counter file.
 pub(super) fn doubled(counter: &str) -> Vec<String> {
     let mut counts = BTreeMap::new();
     for line in counter.lines() {
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_message_is_lost() {
+    fn missing_message_is_reported() {
         let seen = asked(&json!({"messages": history()}));
         assert_eq!(first_lost(&seen, &seen), None);
         for place in 0..4 {
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_continues_the_one_before() {
+    fn request_extends_the_one_before() {
         let (whole, cut) = (json!({"messages": history()}), without(3));
         assert!(broken_prefixes(&[cut.clone(), whole.clone()]).is_empty());
         assert_eq!(broken_prefixes(&[whole.clone(), cut]).len(), 1);
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_twice_is_doubled() {
+    fn repeated_line_is_reported() {
         assert!(doubled("a\nb\n").is_empty());
         assert_eq!(doubled("a\nb\na\n"), ["a ran 2 times"]);
     }

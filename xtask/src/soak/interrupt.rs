@@ -1,9 +1,9 @@
-//! Stops hermes with Ctrl-C at random points of a turn and looks at what is left.
+//! Stops hermes with Ctrl-C at random points of a turn and checks the result.
 //!
-//! Each run is a turn that would never end by itself: some words, some short commands, then one that
-//! runs for minutes and has a child of its own. Somewhere in it comes SIGINT. Afterwards the turn is
-//! closed, nothing of the command runs, and the session answers the next question. The time from the
-//! signal to the end of the process is an upper bound for the time to the closed turn.
+//! Each run is a turn that never ends by itself: some text, some short commands, then one that runs for minutes
+//! and has a child process. SIGINT comes somewhere in it. Afterwards the turn is closed, no process of the
+//! command runs, and the session answers the next prompt. The time from the signal to the exit is an upper
+//! bound for the time to the closed turn.
 
 use super::processes::marked;
 use super::say;
@@ -21,13 +21,13 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// A person who stopped something does not wait longer than this.
+/// The maximum acceptable time for a stop.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// After this a run counts as stuck.
+/// The time after which a run counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The signal comes within this time after the message was taken: the long command runs from about the
+/// The signal comes within this time after the message was accepted: the long command runs from about the
 /// middle of it.
 const SPAN: Duration = Duration::from_millis(900);
 
@@ -70,7 +70,7 @@ async fn soak(hermes: &Path, runs: u32, seed: u64) -> Result<ExitCode> {
     Ok(if violations == 0 && late == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Where the signals struck.
+/// The states in which the signals arrived.
 #[derive(Default)]
 struct Places {
     model: u32,
@@ -87,13 +87,13 @@ impl Places {
     }
 }
 
-/// What came of one run.
+/// The result of one run.
 struct Stopped {
     took: Duration,
     /// The last line that hermes printed.
     result: Value,
     violations: Vec<String>,
-    /// Where the run can be looked at, when something was wrong.
+    /// The directory of a failed run, kept for inspection.
     kept: Option<PathBuf>,
 }
 
@@ -101,7 +101,7 @@ struct Run {
     hermes: PathBuf,
     home: Home,
     provider: FakeProvider,
-    /// A number of seconds to sleep that no other run has.
+    /// A number of seconds to sleep that no other run uses.
     marker: String,
 }
 
@@ -134,7 +134,7 @@ impl Run {
         if open != Some(0) {
             violations.push(format!("open turns: {open:?}"));
         }
-        // What was killed may take a moment to disappear.
+        // Killed processes may take a moment to disappear.
         if !marked(&self.marker).is_empty() {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
@@ -162,7 +162,7 @@ impl Run {
     }
 }
 
-/// Reads lines until one is of this type.
+/// Reads lines up to one of this type.
 async fn wait_for(lines: &mut Lines<BufReader<ChildStdout>>, kind: &str) -> Result<Value> {
     loop {
         let line =
@@ -175,7 +175,7 @@ async fn wait_for(lines: &mut Lines<BufReader<ChildStdout>>, kind: &str) -> Resu
     }
 }
 
-/// The next step is the number of replies with calls that the request already holds.
+/// The next step is the number of replies with calls in the request.
 fn reply(body: &Value, marker: &str) -> ReplyScript {
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     if messages.last().is_some_and(|last| last["content"] == "again") {
@@ -196,7 +196,7 @@ fn reply(body: &Value, marker: &str) -> ReplyScript {
     }
 }
 
-/// The middle, the tail and the worst.
+/// The median, the tail and the maximum.
 fn summary(times: &[Duration]) -> String {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -213,14 +213,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_of_the_sorted_times() {
+    fn percentiles_use_sorted_times() {
         let times: Vec<Duration> = (1..=200).rev().map(Duration::from_millis).collect();
         assert_eq!(summary(&times), "stopped after p50 100 ms, p90 180 ms, p99 198 ms, at most 200 ms");
         assert_eq!(summary(&[]), "stopped after p50 0 ms, p90 0 ms, p99 0 ms, at most 0 ms");
     }
 
     #[test]
-    fn the_turn_ends_in_a_long_command_and_the_session_answers() {
+    fn script_ends_in_a_long_command_and_then_answers() {
         let asked = json!({"role": "assistant", "tool_calls": []});
         let long = reply(&json!({"messages": vec![asked; 3]}), "300.1");
         assert!(long.calls[0].arguments.contains("300.1"));

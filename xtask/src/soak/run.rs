@@ -1,7 +1,7 @@
-//! One run: a turn that is killed, resumed and looked at.
+//! One run: a turn that is killed, resumed and checked.
 
 use super::attempt::{Attempt, Ended, Request, attempt};
-use super::checks::{self, Said};
+use super::checks::{self, CheckedMessage};
 use super::processes::marked;
 use super::script::{Script, unknown_results};
 use super::tally::{Kind, Outcome};
@@ -14,13 +14,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often a resume is killed again.
+/// The maximum number of kills of a resumed turn.
 const AGAIN: f64 = 0.3;
 
-/// After this many processes a turn that is not done will not be.
+/// The maximum number of processes of a turn.
 const MOST_ATTEMPTS: u32 = 12;
 
-/// How long killed processes may take to disappear.
+/// The time limit for killed processes to disappear.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) struct Run {
@@ -28,14 +28,14 @@ pub(super) struct Run {
     home: Home,
     script: Script,
     provider: FakeProvider,
-    /// How long an undisturbed turn takes.
+    /// The duration of an undisturbed turn.
     turn: Duration,
-    /// Prompts of which hermes said that it has them.
+    /// Prompts that hermes acknowledged.
     accepted: Vec<String>,
     outcome: Outcome,
 }
 
-/// What a turn leaves when it is done: the counted calls, the notes, and the answer.
+/// The result of a turn: the counted calls, the notes, and the answer.
 pub(super) type Left = ((Vec<String>, String), Option<String>);
 
 impl Run {
@@ -56,7 +56,7 @@ impl Run {
         })
     }
 
-    /// Runs the turn without any kill; says how long it took and what it left.
+    /// Runs the turn without a kill; returns its duration and result.
     pub(super) async fn undisturbed(mut self) -> Result<(Outcome, Duration, Left)> {
         let start = Instant::now();
         let Attempt { ended, answer, .. } = self.attempt("go", false, None, 0).await?;
@@ -68,7 +68,7 @@ impl Run {
         Ok((self.close().await?, took, left))
     }
 
-    /// Kills the turn, resumes it until it is done, and checks.
+    /// Kills the turn, resumes it until it is done, and checks it.
     pub(super) async fn play(mut self, random: &mut Random, want: &Left) -> Result<Outcome> {
         let mut kill_after = Some(random.within(self.turn));
         let mut is_resume = false;
@@ -90,7 +90,7 @@ impl Run {
                     return self.close().await;
                 }
             }
-            // A kill before the message was written leaves nothing to resume.
+            // After a kill before the message was recorded there is nothing to resume.
             is_resume = !self.history().await?.is_empty();
             self.check_stored().await?;
             kill_after = random.chance(AGAIN).then(|| random.within(self.turn));
@@ -99,7 +99,7 @@ impl Run {
         self.close().await
     }
 
-    /// Everything is as if nothing had happened.
+    /// The result equals that of an undisturbed turn.
     fn compare(&mut self, answer: Option<String>, want: &Left) {
         let left = (self.script.files(), answer);
         if left != *want {
@@ -125,7 +125,7 @@ impl Run {
         Ok(attempt)
     }
 
-    /// Nothing that was seen or promised may be missing.
+    /// No seen or acknowledged message may be missing.
     async fn check_stored(&mut self) -> Result<()> {
         let stored = self.history().await?;
         for prompt in &self.accepted {
@@ -142,8 +142,8 @@ impl Run {
         Ok(())
     }
 
-    /// The stored session, through hermes itself.
-    async fn history(&mut self) -> Result<Vec<Said>> {
+    /// The stored session, exported by hermes itself.
+    async fn history(&mut self) -> Result<Vec<CheckedMessage>> {
         let command = self.home.command(&self.hermes, ["sessions", "export", "-"]);
         let output =
             tokio::process::Command::from(command).output().await.context("hermes could not be started")?;
@@ -187,16 +187,16 @@ impl Run {
         tokio::time::sleep(GRACE).await;
         for (id, line) in marked(&self.script.marker) {
             self.outcome.violated(Kind::Orphan, format!("process {id} is left: {line}"));
-            // It sleeps for minutes and carries a marker only this run has.
+            // It sleeps for minutes and has a marker that is unique to this run.
             let _ = std::process::Command::new("kill").arg(id.to_string()).status();
         }
     }
 
-    /// Stops the provider, and keeps the folder if there is something to look at in it.
+    /// Stops the provider, and keeps the directory of a failed run.
     fn end(self) -> Result<Outcome> {
         let Self { mut outcome, provider, home, .. } = self;
         let bodies: Vec<String> = provider.bodies().iter().map(Value::to_string).collect();
-        // It panics over what it refused, which ends a test but should be a line here.
+        // It panics on rejected requests, which is a violation here.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| provider.finish())) {
             let words = panic.downcast_ref::<String>().cloned().unwrap_or_default();
             outcome.violated(Kind::Rejected, words);

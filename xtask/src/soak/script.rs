@@ -1,35 +1,35 @@
-//! The turn that is killed: forty steps, decided from the request alone.
+//! The turn that is killed: forty steps, determined by the request alone.
 //!
-//! A call is done when it has a result that does not say it was not run. The next reply makes the calls
-//! of the first step that are not done, so a call that a kill prevented is made again, and the files end
-//! up as without any kill. Every command adds its name to the counter file: a line that stands twice
-//! there means that hermes ran one call twice, or that a call ran which is recorded as not run.
+//! A call is done if it has a result that does not say that it was not run. The next reply makes the unfinished
+//! calls of the first unfinished step, so a call that a kill prevented is made again, and the files end up as
+//! without a kill. Every command adds its name to the counter file: a repeated line means that hermes ran one
+//! call twice, or that a call ran which is recorded as not run.
 
 use hermes_testkit::{CallScript, ReplyScript};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the model says when all steps are done.
+/// The final text of the model.
 pub(super) const ANSWER: &str = "all forty steps are done";
 
 const STEPS: usize = 40;
-/// Parts of results by which a call is known not to have been carried out.
+/// Parts of results of calls that were not run.
 const NOT_DONE: [&str; 2] = ["It was not run.", "so it can be made again."];
-/// Part of a result of which nobody knows what it stands for.
+/// Part of the result of a call with unknown outcome.
 const UNKNOWN: &str = "may or may not have taken effect";
 
-/// One run's script: where its counter is, and what its processes are known by.
+/// The script of one run: its counter file, and the marker of its processes.
 #[derive(Debug, Clone)]
 pub(super) struct Script {
-    /// Every terminal call adds a line with its name to this file.
+    /// Every terminal call appends its name to this file.
     pub(super) counter: PathBuf,
-    /// Stands in the command line of every process that a call starts.
+    /// Part of the command line of every process that a call starts.
     pub(super) marker: String,
     notes: PathBuf,
 }
 
-/// A call of the script, whatever id it is made under.
+/// A call of the script, independent of its id.
 struct Wanted {
     name: String,
     tool: &'static str,
@@ -37,7 +37,7 @@ struct Wanted {
 }
 
 impl Script {
-    /// The marker is also a number of seconds to sleep, so that `sleep` itself carries it.
+    /// The marker is also a number of seconds, so that the `sleep` process itself has it.
     pub(super) fn new(folder: &Path, run: u32) -> Self {
         Self {
             counter: folder.join("counter.txt"),
@@ -46,7 +46,7 @@ impl Script {
         }
     }
 
-    /// What the files hold, in a form that does not depend on the order of parallel calls.
+    /// The content of the files, independent of the order of parallel calls.
     pub(super) fn files(&self) -> (Vec<String>, String) {
         let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
         let mut counted: Vec<String> = read(&self.counter).lines().map(str::to_owned).collect();
@@ -69,7 +69,7 @@ impl Script {
             CallScript { id, name: wanted.tool.to_owned(), arguments: wanted.arguments.to_string() }
         });
         let reply = calls.fold(ReplyScript::default(), ReplyScript::and_raw_call);
-        // Words before the calls, in some replies, so that text is cut off too.
+        // Some replies have text before the calls, so that text is truncated, too.
         if step % 5 == 0 { reply.with_text(format!("Now step {step}.")).streamed_in(3) } else { reply }
     }
 
@@ -117,7 +117,7 @@ impl Script {
     }
 }
 
-/// How often each call was made, and whether the last time did it.
+/// The number of attempts of each call, and the success of the last one.
 fn tried(body: &Value) -> BTreeMap<String, (usize, bool)> {
     let mut tried = BTreeMap::new();
     for message in body["messages"].as_array().into_iter().flatten() {
@@ -132,7 +132,7 @@ fn tried(body: &Value) -> BTreeMap<String, (usize, bool)> {
     tried
 }
 
-/// How many results say that nobody knows.
+/// The number of results with unknown outcome.
 pub(super) fn unknown_results(body: &Value) -> usize {
     let messages = body["messages"].as_array().into_iter().flatten();
     messages.filter(|message| message["content"].as_str().is_some_and(|text| text.contains(UNKNOWN))).count()
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_step_follows_from_the_request() {
+    fn next_step_follows_from_the_request() {
         let script = Script::new(Path::new("/tmp/x"), 1);
         let mut messages = Vec::new();
         let mut ids = Vec::new();
@@ -155,7 +155,7 @@ mod tests {
             }
             for (place, call) in reply.calls.iter().enumerate() {
                 let id = call.id.clone().unwrap();
-                // The first of every reply is prevented once, and made again.
+                // The first call of every reply is prevented once, and made again.
                 let prevented = place == 0 && id.ends_with("-0");
                 let content = if prevented { "Hermes was stopped. It was not run." } else { "fine" };
                 messages.push(json!({"role": "tool", "tool_call_id": id, "content": content}));

@@ -1,16 +1,16 @@
 //! Long runs of the session store alone: many processes on one database.
 //!
-//! `contend` lets writers and searchers run side by side and measures them; `kill` ends writers
-//! at random moments and starts them again. Both then hold what was acknowledged against what is
-//! stored. The writers and searchers are this program itself, in processes of their own.
+//! `contend` runs writers and searchers concurrently and measures them; `kill` kills writers at random times
+//! and restarts them. Both then compare the acknowledged rows with the stored ones. The writers and searchers
+//! are separate processes of this program.
 
 mod contend;
-mod figures;
-mod judge;
 mod kill;
-mod lifeline;
+mod parent_link;
+mod percentiles;
 mod rows;
 mod searcher;
+mod verdict;
 mod worker;
 mod writer;
 
@@ -35,7 +35,7 @@ pub(super) fn run(mut flags: Flags) -> Result<ExitCode> {
     }
 }
 
-/// A folder with one database in it, kept only if there is something to look at.
+/// A directory with one database, kept only after a violation.
 struct Folder(TempDir);
 
 impl Folder {
@@ -48,7 +48,7 @@ impl Folder {
         self.0.path().join("state.db")
     }
 
-    /// Prints what is wrong, if anything, and says how the program is to end.
+    /// Prints the violations, if any, and returns the exit code.
     fn close(self, violations: &[String], seed: u64) -> ExitCode {
         if violations.is_empty() {
             return ExitCode::SUCCESS;
@@ -61,7 +61,7 @@ impl Folder {
     }
 }
 
-/// What the store itself finds wrong with the file.
+/// The findings of the store's own verification.
 fn findings(path: &Path) -> Vec<String> {
     let seen = hermes_store::verify(path);
     seen.findings.iter().map(|finding| format!("{}: {}", finding.check.as_str(), finding.text)).collect()

@@ -1,9 +1,9 @@
-//! What came out of the runs.
+//! The results of the runs.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What can be broken.
+/// The kinds of violations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Lost,
@@ -29,18 +29,18 @@ const KINDS: [(Kind, &str); 9] = [
     (Kind::Different, "turns that left something else than undisturbed ones"),
 ];
 
-/// One run.
+/// The outcome of one run.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) kills: u32,
     pub(super) resumes: u32,
-    /// Processes of tools that were still there after a kill, for the next process to end.
+    /// Processes of tools that survived a kill, for the next process to end.
     pub(super) outlived: usize,
-    /// Calls of which nobody can say how they ended.
+    /// Calls with unknown outcome.
     pub(super) unknown: usize,
     pub(super) found: Vec<Kind>,
     pub(super) violations: Vec<String>,
-    /// Where the run can be looked at, when something was wrong.
+    /// The directory of a failed run, kept for inspection.
     pub(super) kept: Option<PathBuf>,
 }
 
@@ -51,7 +51,7 @@ impl Outcome {
     }
 }
 
-/// All runs together.
+/// The sum over all runs.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) runs: u32,

@@ -103,7 +103,7 @@ fn shown(stored: &StoredMessage, style: Style) -> String {
             Message::User(_) | Message::Assistant(_) => String::new(),
         }
     );
-    let said = stored.message.words();
+    let said = stored.message.plain_text();
     if !said.is_empty() {
         text.push_str(&format!("{}\n", printable(&said)));
     }

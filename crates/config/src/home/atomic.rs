@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::HomeError;
-use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, sweep_abandoned};
+use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, remove_stale_temporaries};
 
 /// Same as the kernel's own limit for one look-up.
 const MOST_LINKS: usize = 40;
@@ -20,7 +20,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Home
         Some(dir) if !dir.as_os_str().is_empty() => dir,
         _ => Path::new("."),
     };
-    sweep_abandoned(dir);
+    remove_stale_temporaries(dir);
     let mut file = tempfile::Builder::new()
         .prefix(TEMPORARY_PREFIX)
         .suffix(TEMPORARY_SUFFIX)

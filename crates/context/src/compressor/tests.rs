@@ -3,7 +3,8 @@ use crate::shrinking::marker::found;
 use crate::shrinking::template::SECTIONS;
 use crate::{Keep, Past, Weights};
 use hermes_conversation::{
-    AssistantMessage, CallId, Content, Kept, Message, RawJson, TokenCount, ToolCall, Trigger, UserMessage,
+    AssistantMessage, CallId, Content, KeptCounts, Message, RawJson, TokenCount, ToolCall, Trigger,
+    UserMessage,
 };
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ fn head_one_summary_tail() {
     let summary = found(&assembled.messages[3]).unwrap();
     assert_eq!(assembled.messages[4..], history[history.len() - assembled.tail..]);
     assert_eq!(assembled.messages.iter().filter(|message| found(message).is_some()).count(), 1);
-    let kept = Kept { tail: assembled.tail as u64, pins: 1, todos: 1, files: 15 };
+    let kept = KeptCounts { tail: assembled.tail as u64, pins: 1, todos: 1, files: 15 };
     assert_eq!(assembled.kept, kept);
     assert_eq!(
         assembled.nodes,

@@ -9,7 +9,7 @@ use super::summary::{Previous, previous};
 use super::text::cut;
 use super::{images, scale};
 use crate::{Assembled, Plan, View, Weights};
-use hermes_conversation::{Kept, Message, SummaryBy, TokenCount, UserMessage, repair};
+use hermes_conversation::{KeptCounts, Message, SummaryBy, TokenCount, UserMessage, repair};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -81,9 +81,9 @@ impl<'a> Work<'a> {
         })
     }
 
-    fn kept(&self, tail: usize, files: usize) -> Kept {
+    fn kept(&self, tail: usize, files: usize) -> KeptCounts {
         let keep = self.view.keep;
-        Kept {
+        KeptCounts {
             tail: tail as u64,
             pins: keep.pins.len() as u64,
             todos: keep.todos.len() as u64,

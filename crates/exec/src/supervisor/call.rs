@@ -1,21 +1,20 @@
-//! One command under the supervisor, as a [`Backend`].
+//! One supervised command as a [`Backend`].
 //!
-//! The trait knows neither keys nor lifetimes, so they are given to a value per command. It also
-//! has no word for a command of which nobody knows how it went; such a one gets exit code -1 and
-//! a last line that says so.
+//! The trait has no keys and lifetimes, so a value is created per command. It has no outcome "unknown" either;
+//! such a command gets exit code -1 and a last line that says so.
 
 use super::client::{Connection, Supervised, unexpected};
 use super::error::SuperviseError;
 use super::follow::follow;
 use super::frame::{encoded, is_hangup, send};
 use super::protocol::{Reply, Request, State, Stop};
-use super::record::{End, How};
+use super::record::{End, EndReason};
 use super::spec::{Key, Lifetime, Spec};
 use crate::backend::{Backend, BoxFuture, Command, ExecError, Output, Watch};
-use crate::{Ended, Group, OutputLimits, script};
+use crate::{Ended, Group, OutputLimits, shell_wrapper};
 use tokio_util::sync::CancellationToken;
 
-/// Runs the command of one key. Running it again gives the result of the first time.
+/// Runs the command of one key. A second run returns the result of the first.
 #[derive(Debug, Clone)]
 pub struct SupervisedCall {
     pub(crate) supervised: Supervised,
@@ -32,7 +31,7 @@ impl Backend for SupervisedCall {
 
 impl SupervisedCall {
     async fn run_watched(&self, command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
-        script::check(&command.script)?;
+        shell_wrapper::check(&command.script)?;
         if !command.cwd.is_dir() {
             return Err(ExecError::NoDirectory { path: command.cwd });
         }
@@ -50,7 +49,7 @@ impl SupervisedCall {
             Reply::Command { state: State::Running | State::Finished, .. } => {}
             other => return Err(unexpected(&other).into()),
         }
-        // From here on it may have run, so whatever fails is no reason to say that it did not.
+        // From here on the command may have run, so a failure must not be reported as "did not run".
         let done = match follower.await_end(&command.output, watch.cancel).await {
             Ok(Some(done)) => Ok(done),
             Ok(None) => self.recovered(command.output).await,
@@ -58,12 +57,12 @@ impl SupervisedCall {
         };
         follower.armed = done.is_err();
         match done {
-            Ok(done) => told(done),
+            Ok(done) => into_output(done),
             Err(error) => Ok(unknown(String::new(), &error.to_string())),
         }
     }
 
-    /// The supervisor was killed while the command ran. The next one says what it knows.
+    /// Asks the next supervisor about the command, after the one that ran it was killed.
     async fn recovered(&self, limits: OutputLimits) -> Result<(End, Output), SuperviseError> {
         let ask = Request::Attach { key: self.key.clone(), from: 0, owner: None };
         let (mut connection, reply) = self.supervised.ask(&ask).await?;
@@ -76,21 +75,23 @@ impl SupervisedCall {
     }
 }
 
-fn told((end, output): (End, Output)) -> Result<Output, ExecError> {
+fn into_output((end, output): (End, Output)) -> Result<Output, ExecError> {
     match end.how {
-        How::NeverStarted => Err(ExecError::NotRecorded { cause: "nobody opened its gate".to_owned() }),
-        How::Unknown => Ok(unknown(output.text, &end.reason.unwrap_or_default())),
+        EndReason::NeverStarted => {
+            Err(ExecError::NotRecorded { cause: "its gate was never opened".to_owned() })
+        }
+        EndReason::Unknown => Ok(unknown(output.text, &end.reason.unwrap_or_default())),
         _ => Ok(output),
     }
 }
 
-/// For a command that may have had any effect.
+/// The output of a command that may have had any effect.
 fn unknown(said: String, reason: &str) -> Output {
     let text = format!("{said}\n[how the command went is not known: {reason}]");
     Output { text, exit_code: -1, ended: Ended::Exited, cwd: None, omitted: 0, spill: None }
 }
 
-/// Follows a command, and stops it if that is given up.
+/// Follows a command, and stops it on drop.
 struct Follower<'a> {
     connection: Connection,
     key: &'a Key,
@@ -98,8 +99,7 @@ struct Follower<'a> {
 }
 
 impl Follower<'_> {
-    /// Has the start written down and opens the gate. An output means that the command was
-    /// cancelled before.
+    /// Has the start recorded and opens the gate. Returns an output if the command was cancelled before.
     async fn pass_gate(&mut self, group: &Group, watch: Watch<'_>) -> Result<Option<Output>, ExecError> {
         if let Err(cause) = watch.started.started(group).await {
             self.give_up().await?;
@@ -109,10 +109,10 @@ impl Follower<'_> {
             self.give_up().await?;
             return Ok(Some(cancelled()));
         }
-        // The answer comes among the output, and so does the news that the supervisor is gone. Whatever
-        // becomes of this message, it may have arrived: from here on nobody may say that nothing ran.
+        // The answer arrives among the output, and so does the loss of the supervisor. Even if sending fails,
+        // the request may have arrived: from here on the command must not be reported as not run.
         if let Err(error) = self.say(&Request::Go { key: self.key.clone() }).await {
-            tracing::warn!(%error, "the supervisor may not have been told to begin");
+            tracing::warn!(%error, "the supervisor may not have received the start request");
         }
         Ok(None)
     }
@@ -136,7 +136,7 @@ impl Follower<'_> {
         following.await
     }
 
-    /// Ends what waits at the gate, and waits until it is gone.
+    /// Ends a command at its gate, and waits until it is gone.
     async fn give_up(&mut self) -> Result<(), SuperviseError> {
         self.say(&Request::Signal { key: self.key.clone(), how: Stop::AtOnce }).await?;
         follow(&mut self.connection.frames, OutputLimits::default()).await?;
@@ -151,8 +151,8 @@ impl Follower<'_> {
 
 impl Drop for Follower<'_> {
     fn drop(&mut self) {
-        // Nothing can be waited for here. The message is short and there is room for it, unless
-        // the supervisor is gone; then the command is too.
+        // Drop cannot wait. The message is short and fits into the socket buffer, unless the supervisor is
+        // gone; then the command is, too.
         let stop = Request::Signal { key: self.key.clone(), how: Stop::AtOnce };
         if let (true, Ok(bytes)) = (self.armed, encoded(&stop)) {
             let _ = self.connection.writer.try_write(&bytes);
@@ -160,7 +160,7 @@ impl Drop for Follower<'_> {
     }
 }
 
-/// A supervisor that hung up is noticed by whoever reads.
+/// Ignores a closed connection: the reading side notices it.
 fn unless_gone(sent: Result<(), SuperviseError>) -> Result<(), SuperviseError> {
     match sent {
         Err(SuperviseError::Io { source, .. }) if is_hangup(&source) => Ok(()),

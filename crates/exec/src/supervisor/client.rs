@@ -1,25 +1,25 @@
-//! Asking the supervisor.
+//! The client of the supervisor.
 
 use super::call::SupervisedCall;
 use super::error::SuperviseError;
 use super::follow::{Attached, Outcome, follow};
 use super::frame::{Frames, is_hangup, send};
 use super::launch::{Program, launch};
-use super::place::{Folder, Place, check_peer};
+use super::paths::{Folder, SupervisorPaths, check_peer};
 use super::protocol::{CommandStatus, Leaving, Reply, Request, State, Stop, VERSION};
 use super::spec::{Key, Lifetime, Owner, SupervisorSettings};
-use crate::{OutputLimits, live};
+use crate::{OutputLimits, live_groups};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-/// How often a supervisor is tried that leaves just as we come.
+/// Attempts to connect to a supervisor that exits just then.
 const ATTEMPTS: usize = 5;
-/// How long a supervisor may take to say hello, on a machine that is very busy.
+/// The time limit for the supervisor's hello, on a very busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The way to the supervisor of a home, which is started when it is first needed.
+/// A handle to the supervisor of a home directory, which is started on first use.
 #[derive(Debug, Clone)]
 pub struct Supervised {
     shared: Arc<Shared>,
@@ -27,32 +27,32 @@ pub struct Supervised {
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    place: Place,
+    paths: SupervisorPaths,
     program: Program,
     settings: SupervisorSettings,
     owner: Owner,
 }
 
 impl Supervised {
-    /// For commands of this process. Makes the spool, and starts nothing yet.
+    /// A handle for commands of this process. Creates the spool, and starts nothing yet.
     pub fn new(
-        place: &Place,
+        paths: &SupervisorPaths,
         program: Program,
         settings: SupervisorSettings,
     ) -> Result<Self, SuperviseError> {
-        let place = place.prepared()?;
+        let paths = paths.prepared()?;
         let owner = Owner::this_process().map_err(SuperviseError::io("read /proc"))?;
-        let supervised = Self { shared: Arc::new(Shared { place, program, settings, owner }) };
-        live::add_supervised(&supervised);
+        let supervised = Self { shared: Arc::new(Shared { paths, program, settings, owner }) };
+        live_groups::add_supervised(&supervised);
         Ok(supervised)
     }
 
-    /// A place to run one command, which can be asked for again by its key.
+    /// A backend for one command, whose result can be requested again by its key.
     pub fn call(&self, key: Key, session: &str, lifetime: Lifetime) -> SupervisedCall {
         SupervisedCall { supervised: self.clone(), key, session: session.to_owned(), lifetime }
     }
 
-    /// Finds a command again, after a crash. If it runs, it is taken over.
+    /// Finds a command again after a crash. A running one is taken over.
     pub async fn reattach(&self, key: &Key, limits: OutputLimits) -> Result<Outcome, SuperviseError> {
         for _ in 0..ATTEMPTS {
             let ask = Request::Attach { key: key.clone(), from: 0, owner: Some(self.owner().clone()) };
@@ -63,7 +63,7 @@ impl Supervised {
                     let (supervised, key) = (self.clone(), key.clone());
                     return Ok(Outcome::Running(Attached { supervised, connection, key, limits }));
                 }
-                // One at its gate waits for its owner, who goes through it or dies; both are told soon.
+                // A command at its gate waits for its owner, which opens it or dies; both happen soon.
                 Reply::Command { .. } => {
                     if let Some(done) = follow(&mut connection.frames, limits.clone()).await? {
                         return Ok(done.into());
@@ -75,12 +75,12 @@ impl Supervised {
         Err(SuperviseError::KeepsLeaving)
     }
 
-    /// Stops a command, if it runs. Returns when it was told to.
+    /// Stops a command, if it runs. Returns when the stop was requested.
     pub async fn stop(&self, key: &Key, how: Stop) -> Result<(), SuperviseError> {
         self.ask(&Request::Signal { key: key.clone(), how }).await.and_then(|(_, reply)| done(&reply))
     }
 
-    /// All commands that are not over.
+    /// All unfinished commands.
     pub async fn status(&self) -> Result<Vec<CommandStatus>, SuperviseError> {
         match self.ask(&Request::Status).await? {
             (_, Reply::Status { commands }) => Ok(commands),
@@ -88,13 +88,13 @@ impl Supervised {
         }
     }
 
-    /// Removes the record of a command that is over, once its result is kept elsewhere.
+    /// Removes the record of a finished command, once its result is stored elsewhere.
     pub async fn forget(&self, key: &Key) -> Result<(), SuperviseError> {
         self.ask(&Request::Forget { key: key.clone() }).await.and_then(|(_, reply)| done(&reply))
     }
 
-    /// As [`forget`](Self::forget) of many, if there is a supervisor: one that is not there removes old
-    /// records when it comes.
+    /// As [`forget`](Self::forget) for several keys, if a supervisor runs: the next one removes old records
+    /// when it starts.
     pub async fn forget_all(&self, keys: &[Key]) -> Result<(), SuperviseError> {
         let Some(mut connection) = self.connect().await? else {
             return Ok(());
@@ -108,10 +108,10 @@ impl Supervised {
         Ok(())
     }
 
-    /// Ends the commands that were declared to end now, of one session or of all sessions of this
-    /// process, and says how many.
+    /// Ends the commands whose lifetime ends now, of one session or of all sessions of this process, and
+    /// returns their number.
     pub async fn leave(&self, session: Option<&str>, leaving: Leaving) -> Result<usize, SuperviseError> {
-        // Who never started anything does not start a supervisor to say goodbye.
+        // A process without commands does not start a supervisor in order to leave it.
         let Some(mut connection) = self.connect().await? else {
             return Ok(0);
         };
@@ -124,12 +124,11 @@ impl Supervised {
         }
     }
 
-    /// As [`leave`](Self::leave) of all sessions, without a runtime: for the moment before the process
-    /// exits. Waits a second at most, and what cannot be said is not: the commands then end as
-    /// those of a process that died.
+    /// As [`leave`](Self::leave) for all sessions, without an async runtime, for use right before the process
+    /// exits. Waits for at most a second; on failure the commands end like those of a process that died.
     pub fn leave_now(&self) {
-        if let Err(error) = super::goodbye::say(&self.shared.place, &self.shared.owner) {
-            tracing::warn!(%error, "the supervisor was not told that we leave");
+        if let Err(error) = super::leave_now::leave_now(&self.shared.paths, &self.shared.owner) {
+            tracing::warn!(%error, "the supervisor could not be informed of the exit");
         }
     }
 
@@ -137,7 +136,7 @@ impl Supervised {
         &self.shared.owner
     }
 
-    /// For whoever must not keep it alive.
+    /// A weak handle, which does not keep the supervisor connection alive.
     pub(crate) fn downgrade(&self) -> Weak<Shared> {
         Arc::downgrade(&self.shared)
     }
@@ -146,8 +145,8 @@ impl Supervised {
         shared.upgrade().map(|shared| Self { shared })
     }
 
-    /// Asks one thing, of a supervisor that is started if there is none. Asking again after a
-    /// supervisor went away is safe: what was started is known by its key.
+    /// Sends one request, to a supervisor that is started if there is none. Repeating a request after the
+    /// supervisor exited is safe: commands are identified by their keys.
     pub(crate) async fn ask(&self, request: &Request) -> Result<(Connection, Reply), SuperviseError> {
         for _ in 0..ATTEMPTS {
             let Some(mut connection) = self.connect().await? else {
@@ -164,7 +163,7 @@ impl Supervised {
     }
 
     async fn connect(&self) -> Result<Option<Connection>, SuperviseError> {
-        let Some(stream) = reach(&self.shared.place).await? else {
+        let Some(stream) = reach(&self.shared.paths).await? else {
             return Ok(None);
         };
         let (reader, writer) = stream.into_split();
@@ -181,25 +180,25 @@ impl Supervised {
         }
     }
 
-    /// One of all clients that find no supervisor starts it; the others wait and find it.
+    /// Of several clients that find no supervisor, one starts it; the others wait for it.
     async fn start_supervisor(&self) -> Result<(), SuperviseError> {
         let shared = self.shared.clone();
-        let place = shared.place.clone();
-        let locked = blocking(move || place.lock_starting()).await?;
-        if reach(&self.shared.place).await?.is_some() {
+        let paths = shared.paths.clone();
+        let locked = blocking(move || paths.lock_starting()).await?;
+        if reach(&self.shared.paths).await?.is_some() {
             return Ok(());
         }
         blocking(move || {
             let _locked = locked;
-            launch(&shared.program, &shared.place, shared.settings)
+            launch(&shared.program, &shared.paths, shared.settings)
         })
         .await
     }
 }
 
-/// Connects to the socket, if somebody of our own user listens there.
-async fn reach(place: &Place) -> Result<Option<UnixStream>, SuperviseError> {
-    let Some(folder) = open_folder(place)? else {
+/// Connects to the socket, if a process of the same user listens on it.
+async fn reach(paths: &SupervisorPaths) -> Result<Option<UnixStream>, SuperviseError> {
+    let Some(folder) = open_folder(paths)? else {
         return Ok(None);
     };
     match UnixStream::connect(folder.socket()).await {
@@ -213,16 +212,16 @@ async fn reach(place: &Place) -> Result<Option<UnixStream>, SuperviseError> {
     }
 }
 
-/// The folder with the socket, if there is one.
-pub(crate) fn open_folder(place: &Place) -> Result<Option<Folder>, SuperviseError> {
-    match place.address()?.map(|path| Folder::open(&path)) {
+/// The socket directory, if there is one.
+pub(crate) fn open_folder(paths: &SupervisorPaths) -> Result<Option<Folder>, SuperviseError> {
+    match paths.address()?.map(|path| Folder::open(&path)) {
         None => Ok(None),
         Some(Err(SuperviseError::Io { source, .. })) if is_absent(&source) => Ok(None),
         Some(opened) => opened.map(Some),
     }
 }
 
-/// Nobody listens, or whoever listened left while we knocked.
+/// Returns true if no process listens, or the listener exited during the connection.
 pub(crate) fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
         || is_hangup(error)
@@ -236,7 +235,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The answer to a request; `None` if the supervisor is gone.
+    /// Sends a request and returns the answer; `None` if the supervisor is gone.
     pub(crate) async fn ask(&mut self, request: &Request) -> Result<Option<Reply>, SuperviseError> {
         match send(&mut self.writer, request).await {
             Err(SuperviseError::Io { source, .. }) if is_hangup(&source) => return Ok(None),

@@ -1,10 +1,10 @@
-//! One client, as the supervisor sees it.
+//! One client connection of the supervisor.
 
 use super::error::SuperviseError;
 use super::frame::{CHUNK, Frame, Frames, send, send_output};
-use super::place::check_peer;
+use super::paths::check_peer;
 use super::protocol::{Reply, Request, VERSION};
-use super::record::{End, How};
+use super::record::{End, EndReason};
 use super::run::Control;
 use super::spool::read_at;
 use super::table::{Follow, Phase, Progress, Table};
@@ -14,23 +14,23 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::watch;
 
-/// What became of a connection.
+/// The end of a connection.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Parting {
+pub(crate) enum ConnectionEnd {
     Ordinary,
-    /// The client speaks another version: it will be served by another supervisor.
+    /// The client has another version and will be served by another supervisor.
     OtherVersion,
 }
 
-/// Serves a client until it hangs up.
-pub(crate) async fn serve(stream: UnixStream, table: Arc<Table>) -> Result<Parting, SuperviseError> {
+/// Serves a client until it disconnects.
+pub(crate) async fn serve(stream: UnixStream, table: Arc<Table>) -> Result<ConnectionEnd, SuperviseError> {
     let peer = stream.peer_cred().map_err(SuperviseError::io("ask who connected"))?;
     check_peer(peer.uid())?;
     let (reader, writer) = stream.into_split();
     let mut connection = Connection { frames: Frames::new(reader), writer, table, pump: None };
     match connection.hello().await? {
-        true => connection.attend().await.map(|()| Parting::Ordinary),
-        false => Ok(Parting::OtherVersion),
+        true => connection.attend().await.map(|()| ConnectionEnd::Ordinary),
+        false => Ok(ConnectionEnd::OtherVersion),
     }
 }
 
@@ -42,7 +42,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Whether both sides speak the same version. The client is told ours in any case.
+    /// Returns true if both sides have the same version. The client receives the version of the supervisor in
+    /// any case.
     async fn hello(&mut self) -> Result<bool, SuperviseError> {
         let Some(frame) = self.frames.next().await? else {
             return Ok(true);
@@ -56,7 +57,7 @@ impl Connection {
 
     async fn attend(&mut self) -> Result<(), SuperviseError> {
         loop {
-            // Requests first, so that endless output does not keep a stop from being heard.
+            // Requests first, so that endless output does not delay a stop.
             tokio::select! {
                 biased;
                 frame = self.frames.next() => match frame? {
@@ -105,7 +106,7 @@ impl Connection {
                 None => plain(Reply::NoRecord),
             },
             Request::Signal { key, how } => {
-                self.table.order(&key, Control::End(How::Stopped, how));
+                self.table.order(&key, Control::End(EndReason::Stopped, how));
                 plain(Reply::Done)
             }
             Request::Status => plain(Reply::Status { commands: self.table.status() }),
@@ -121,7 +122,7 @@ impl Connection {
     }
 }
 
-/// The answer about a command, and what sends its output.
+/// The answer about a command, and the pump for its output.
 fn following(follow: Follow, from: u64) -> (Reply, Option<Pump>) {
     let (state, group) = follow.state();
     (Reply::Command { state, group }, Some(Pump::new(follow, from)))
@@ -134,9 +135,9 @@ async fn ready(pump: &mut Option<Pump>) {
     }
 }
 
-/// Sends a command's output from its file, at the pace of the client.
+/// Sends the output of a command from its file, at the pace of the client.
 struct Pump {
-    /// Without it the output is gone, and counted as left out.
+    /// `None` if the output is lost; it counts as omitted.
     file: Option<File>,
     progress: watch::Receiver<Progress>,
     sent: u64,
@@ -157,7 +158,7 @@ impl Pump {
         self.is_lost = self.progress.wait_for(is_due).await.is_err();
     }
 
-    /// Sends the next piece; whether that was all.
+    /// Sends the next piece. Returns true if that was the last one.
     async fn push(&mut self, writer: &mut OwnedWriteHalf) -> Result<bool, SuperviseError> {
         let now = self.progress.borrow().clone();
         let end = match now.phase {
@@ -176,7 +177,7 @@ impl Pump {
         Ok(true)
     }
 
-    /// Sends a piece of what lies before `until`; whether there was one.
+    /// Sends a piece of the output before `until`. Returns false if there was none.
     async fn send_piece(&mut self, until: u64, writer: &mut OwnedWriteHalf) -> Result<bool, SuperviseError> {
         let most = usize::try_from(until.saturating_sub(self.sent)).unwrap_or(usize::MAX).min(CHUNK);
         let Some(file) = self.file.as_ref().filter(|_| most > 0) else {

@@ -1,8 +1,8 @@
-//! What can go wrong between a client and the supervisor.
+//! Errors of the supervisor and its clients.
 
 use std::path::PathBuf;
 
-/// Why the supervisor could not be used.
+/// A failure to use the supervisor.
 #[derive(Debug, thiserror::Error)]
 pub enum SuperviseError {
     #[error("`{key}` cannot name a command: use 1 to 64 letters, digits, `-` and `_`")]
@@ -22,13 +22,13 @@ pub enum SuperviseError {
     NotStarted { cause: String, log: PathBuf },
     #[error("the command supervisor does not answer; if it is stopped, continue or end it")]
     Silent,
-    #[error("the command supervisor left again and again before it answered")]
+    #[error("the command supervisor exited repeatedly before it answered")]
     KeepsLeaving,
     #[error("the command supervisor refused: {reason}")]
     Refused { reason: String },
     #[error("the command supervisor broke the protocol: {what}")]
     Protocol { what: String },
-    #[error("{} cannot be read as a command's record: {problem}; it was left as it is", .path.display())]
+    #[error("{} cannot be read as a command's record: {problem}; it was not changed", .path.display())]
     BadRecord { path: PathBuf, problem: String },
     #[error("could not {doing}")]
     Io {

@@ -1,16 +1,16 @@
-//! Following a command to its end, and what is known then.
+//! Follows a command to its end.
 
 use super::client::{Connection, Supervised, unexpected};
 use super::error::SuperviseError;
 use super::frame::{Frame, Frames};
 use super::protocol::Reply;
-use super::record::{End, How};
+use super::record::{End, EndReason};
 use super::spec::Key;
 use crate::capture::Capture;
 use crate::{Ended, Output, OutputLimits};
 use tokio::net::unix::OwnedReadHalf;
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub enum Outcome {
     /// It still runs, and belongs to this process now.
@@ -22,19 +22,19 @@ pub enum Outcome {
     Unknown {
         reason: String,
     },
-    /// The spool knows nothing of it. Unless it was forgotten or kept too long, it never ran.
+    /// The spool has no record of it. Unless the record was removed, it never ran.
     NoRecord,
 }
 
-/// A command that is over.
+/// A finished command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    pub how: How,
+    pub how: EndReason,
     pub output: Output,
 }
 
-/// A running command that is followed. Dropping it leaves the command alone; it belongs to this
-/// process and can be stopped with [`Supervised::stop`].
+/// A running command that is followed. Dropping it does not affect the command, which belongs to this process
+/// and can be stopped with [`Supervised::stop`].
 #[derive(Debug)]
 pub struct Attached {
     pub(crate) supervised: Supervised,
@@ -44,13 +44,13 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// Waits for the end of the command and takes its whole output. The outcome is never `Running`.
+    /// Waits for the end of the command and returns its whole output. The outcome is never `Running`.
     pub async fn finished(mut self) -> Result<Outcome, SuperviseError> {
         loop {
             if let Some(done) = follow(&mut self.connection.frames, self.limits.clone()).await? {
                 return Ok(done.into());
             }
-            // The supervisor went away. If that was in order, the result is in the spool.
+            // The supervisor exited. If it exited normally, the result is in the spool.
             match self.supervised.reattach(&self.key, self.limits.clone()).await? {
                 Outcome::Running(again) => self = again,
                 outcome => return Ok(outcome),
@@ -66,15 +66,15 @@ impl Attached {
 impl From<(End, Output)> for Outcome {
     fn from((end, output): (End, Output)) -> Self {
         match end.how {
-            How::NeverStarted => Self::NeverStarted,
-            How::Unknown => Self::Unknown { reason: end.reason.unwrap_or_default() },
+            EndReason::NeverStarted => Self::NeverStarted,
+            EndReason::Unknown => Self::Unknown { reason: end.reason.unwrap_or_default() },
             how => Self::Finished(Finished { how, output }),
         }
     }
 }
 
-/// Takes output until the command is over; `None` if the supervisor went away before that. Waiting
-/// may be given up, but then the connection is of no more use.
+/// Reads output until the command ends; `None` if the supervisor exits before that. The future may be dropped,
+/// but then the connection must not be used again.
 pub(crate) async fn follow(
     frames: &mut Frames<OwnedReadHalf>,
     limits: OutputLimits,
@@ -91,7 +91,7 @@ pub(crate) async fn follow(
         match frame.message()? {
             Reply::Gap { bytes } => capture.skip(bytes),
             Reply::Finished { end } => return Ok(Some((end.clone(), output(end, capture).await))),
-            // The answer to a request that was made meanwhile.
+            // The answer to a concurrent request.
             Reply::Done => {}
             other => return Err(unexpected(&other)),
         }
@@ -101,9 +101,9 @@ pub(crate) async fn follow(
 async fn output(end: End, capture: Capture) -> Output {
     let captured = crate::local::finished(capture).await;
     let ended = match end.how {
-        How::Exited | How::NeverStarted | How::Unknown => Ended::Exited,
-        How::TimedOut => Ended::TimedOut,
-        How::Stopped | How::Orphaned | How::OwnerLeft => Ended::Cancelled,
+        EndReason::Exited | EndReason::NeverStarted | EndReason::Unknown => Ended::Exited,
+        EndReason::TimedOut => Ended::TimedOut,
+        EndReason::Stopped | EndReason::Orphaned | EndReason::OwnerLeft => Ended::Cancelled,
     };
     Output {
         text: captured.text,

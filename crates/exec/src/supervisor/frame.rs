@@ -1,11 +1,11 @@
-//! Messages on a stream: a length, a kind, the bytes.
+//! Frames on a stream: a length, a kind, and the bytes.
 
 use super::error::SuperviseError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Room for the longest script and a large environment.
+/// The maximum length: the longest script with a large environment fits.
 const LONGEST: usize = 2 << 20;
 const HEADER: usize = 5;
 /// Bytes of output in one frame.
@@ -14,7 +14,7 @@ pub(crate) const CHUNK: usize = 64 * 1024;
 const MESSAGE: u8 = 0;
 const OUTPUT: u8 = 1;
 
-/// What a frame holds.
+/// The content of a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     Message(Vec<u8>),
@@ -22,7 +22,7 @@ pub(crate) enum Frame {
 }
 
 impl Frame {
-    /// The message in it.
+    /// Parses the message in it.
     pub(crate) fn message<T: DeserializeOwned>(&self) -> Result<T, SuperviseError> {
         match self {
             Self::Message(text) => serde_json::from_slice(text)
@@ -32,7 +32,7 @@ impl Frame {
     }
 }
 
-/// The bytes of a frame with a message.
+/// Encodes a message as a frame.
 pub(crate) fn encoded(message: &impl Serialize) -> Result<Vec<u8>, SuperviseError> {
     let body = serde_json::to_vec(message)
         .map_err(|error| SuperviseError::Refused { reason: format!("this cannot be sent ({error})") })?;
@@ -45,7 +45,7 @@ pub(crate) fn encoded(message: &impl Serialize) -> Result<Vec<u8>, SuperviseErro
 
 fn framed(kind: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER + body.len());
-    // Both callers keep to a length that fits.
+    // Both callers limit the length.
     bytes.extend(u32::try_from(body.len()).unwrap_or(u32::MAX).to_be_bytes());
     bytes.push(kind);
     bytes.extend(body);
@@ -71,7 +71,7 @@ pub(crate) async fn send_output(
     Ok(())
 }
 
-/// Takes frames from a stream. Waiting for one may be given up and taken up again.
+/// Reads frames from a stream. Waiting for a frame is cancel-safe.
 #[derive(Debug)]
 pub(crate) struct Frames<R> {
     stream: R,
@@ -83,7 +83,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Self { stream, buffer: Vec::new() }
     }
 
-    /// The next frame; `None` when the other side is gone.
+    /// The next frame; `None` if the peer has disconnected.
     pub(crate) async fn next(&mut self) -> Result<Option<Frame>, SuperviseError> {
         loop {
             if let Some((frame, used)) = parse(&self.buffer)? {
@@ -100,13 +100,13 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     }
 }
 
-/// Whether the other side went away, which is not a fault of ours.
+/// Returns true if the peer has disconnected, which is not an error.
 pub(crate) fn is_hangup(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
     matches!(error.kind(), ConnectionReset | BrokenPipe | ConnectionAborted | NotConnected | UnexpectedEof)
 }
 
-/// The first frame of `bytes` and how many of them it took; `None` while it is incomplete.
+/// The first frame of `bytes` and its length; `None` while it is incomplete.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Option<(Frame, usize)>, SuperviseError> {
     let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() else {
         return Ok(None);
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn frames_come_out_as_they_went_in_however_they_are_cut() {
+    async fn frames_survive_any_split() {
         let mut bytes = encoded(&"hello").unwrap();
         send_output(&mut bytes, b"\0out").await.unwrap();
         for piece in 1..bytes.len() {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_unknown_is_refused_before_it_is_read() {
+    fn long_or_unknown_frames_are_rejected_before_they_are_read() {
         assert!(parse(&[0xff, 0xff, 0xff, 0xff, 0]).is_err());
         assert!(parse(&[0, 0, 0, 0, 9]).is_err());
         assert_eq!(parse(&[0, 0, 0, 1, 0]).unwrap(), None);

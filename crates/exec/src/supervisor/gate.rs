@@ -1,19 +1,19 @@
-//! A shell that is there, and has done nothing yet.
+//! A shell that waits at its gate.
 
 use super::spec::Spec;
 use crate::backend::{Command, OutputLimits};
-use crate::shell::{self, Ties};
+use crate::shell::{self, SpawnOptions};
 use crate::{ExecError, Group};
 use std::os::fd::OwnedFd;
 use std::process::{ChildStdin, Stdio};
 use tokio::net::unix::pipe;
 
-/// A shell that waits at its gate.
+/// A started shell that has not run its command yet.
 pub(crate) struct Shell {
     pub(crate) group: Group,
-    /// A line written here lets it go; its end makes the shell leave.
+    /// Writing a line here opens the gate; closing it makes the shell exit.
     pub(crate) gate: ChildStdin,
-    /// What it says, on both streams.
+    /// Its output, of both streams.
     pub(crate) pipe: pipe::Receiver,
 }
 
@@ -32,12 +32,12 @@ impl Shell {
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
         let errors = write.try_clone().map_err(failed("make a pipe"))?;
-        let mut shell = shell::waiting(&command, Ties { dies_with_parent: true, umask: spec.umask });
+        let mut shell = shell::waiting(&command, SpawnOptions { dies_with_parent: true, umask: spec.umask });
         shell.stdin(Stdio::piped()).stdout(Stdio::from(write)).stderr(Stdio::from(errors));
         let mut child = shell.spawn().map_err(failed("start a shell"))?;
         let gone = || std::io::Error::from(std::io::ErrorKind::NotFound);
         let gate = child.stdin.take().ok_or_else(gone).map_err(failed("start a shell"))?;
-        // It is collected with all other children; dropping the handle leaves it alone.
+        // The shell is collected with all other children; dropping the handle does not affect it.
         let group = Group::led_by(child.id()).map_err(failed("read /proc"))?;
         Ok(Self { group, gate, pipe })
     }

@@ -1,12 +1,12 @@
-//! Starting the supervisor: this program again, as nobody's child.
+//! Starts the supervisor: this program again, as a detached process.
 //!
-//! The program file was opened at start, so that the same program is started after it was
-//! replaced or removed. The first process only detaches: it makes a session of its own, shuts
-//! what it inherited, starts the second and leaves, so that the supervisor is no child of ours,
-//! has no terminal and cannot get one.
+//! The program file was opened at the start of this process, so that the same program runs even if the file was
+//! replaced or removed. The first process only detaches: it creates a new session, closes inherited
+//! descriptors, starts the second process and exits, so that the supervisor is not our child and has no
+//! terminal.
 
 use super::error::SuperviseError;
-use super::place::Place;
+use super::paths::SupervisorPaths;
 use super::spec::SupervisorSettings;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::setsid;
@@ -17,10 +17,10 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Command, Stdio};
 
-/// How the report of the supervisor begins; whatever else is on its standard output is passed over.
+/// The prefix of the supervisor's report; other lines on its standard output are skipped.
 const REPORT: &str = "hermes-supervisor:";
 const READY: &str = "ready";
-/// Orders and reports are short; they fit into a pipe.
+/// The maximum length of orders and reports, which fits into a pipe.
 const LONGEST: u64 = 32 * 1024;
 
 /// The program that becomes the supervisor.
@@ -32,14 +32,14 @@ pub struct Program {
 }
 
 impl Program {
-    /// This program, which calls [`supervise`](super::supervise) when it is given `args`. Call this
-    /// early: the file that is opened is the one that runs now.
+    /// This program, which must call [`supervise`](super::supervise) when it is started with `args`. Must be
+    /// called early: it opens the file of the running program.
     pub fn this(args: Vec<String>) -> Result<Self, SuperviseError> {
         let file = File::open("/proc/self/exe").map_err(SuperviseError::io("open our own program"))?;
         Ok(Self { file, args, env: Vec::new() })
     }
 
-    /// Gives the supervisor a variable; otherwise its environment is empty.
+    /// Adds a variable to the environment of the supervisor, which is empty by default.
     #[must_use]
     pub fn with_env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
@@ -47,11 +47,11 @@ impl Program {
     }
 }
 
-/// What a supervisor has to know.
+/// The orders of a supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
     pub(crate) stage: Stage,
-    pub(crate) place: Place,
+    pub(crate) paths: SupervisorPaths,
     pub(crate) settings: SupervisorSettings,
     args: Vec<String>,
     env: Vec<(String, String)>,
@@ -74,18 +74,18 @@ pub(crate) fn read_orders(input: impl Read) -> Result<Orders, SuperviseError> {
     })
 }
 
-/// Starts a supervisor and waits until it serves. Blocks; holds the start lock of the place.
+/// Starts a supervisor and waits until it serves. Blocks; the caller holds the start lock.
 pub(crate) fn launch(
     program: &Program,
-    place: &Place,
+    paths: &SupervisorPaths,
     settings: SupervisorSettings,
 ) -> Result<(), SuperviseError> {
-    let log = place.log();
+    let log = paths.log();
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&log);
     let errors = opened.map_err(SuperviseError::io("open the supervisor's log"))?;
     let orders = Orders {
         stage: Stage::Detach,
-        place: place.clone(),
+        paths: paths.clone(),
         settings,
         args: program.args.clone(),
         env: program.env.clone(),
@@ -108,23 +108,23 @@ fn spawn(mut command: Command, orders: &Orders) -> Result<std::process::Child, S
     if text.len() as u64 >= LONGEST {
         return Err(SuperviseError::protocol("the supervisor's orders are too long"));
     }
-    // The pipe is empty and this fits, so it does not wait.
+    // The pipe is empty and this fits, so it does not block.
     orders_in.write_all(&text).map_err(SuperviseError::io("give the supervisor its orders"))?;
     drop(orders_in);
     command.args(&orders.args).env_clear().envs(orders.env.iter().map(|(name, value)| (name, value)));
     command.current_dir("/").stdin(input).spawn().map_err(SuperviseError::io("start the supervisor"))
 }
 
-/// What the supervisor reported on its standard output.
+/// Parses the report on the supervisor's standard output.
 fn verdict(text: &str) -> Result<(), String> {
     match text.split_once(REPORT).map(|(_, report)| report.lines().next().unwrap_or_default().trim()) {
         Some(READY) => Ok(()),
         Some(failure) => Err(failure.to_owned()),
-        None => Err("it ended without a word".to_owned()),
+        None => Err("it exited without a report".to_owned()),
     }
 }
 
-/// The first process: leaves everything behind and starts the second.
+/// The first process: detaches and starts the second.
 pub(crate) fn detach(orders: Orders) -> Result<(), SuperviseError> {
     // Fails only for the leader of a group, which has no terminal to lose by staying one.
     let _ = setsid();
@@ -138,20 +138,20 @@ pub(crate) fn detach(orders: Orders) -> Result<(), SuperviseError> {
     spawned.map(drop)
 }
 
-/// Descriptors that others left open for us do not reach the supervisor.
+/// Marks inherited descriptors as close-on-exec.
 fn shut_on_exec() {
     let listed = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
     let numbers = listed.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
     for number in numbers.filter(|number| *number > 2).collect::<Vec<_>>() {
-        // SAFETY: the number was listed as open. This process does nothing else, so nobody closes
-        // it meanwhile except the listing above, and marking a closed number only fails.
+        // SAFETY: the number was listed as open. This process does nothing else, so the descriptor is not
+        // closed meanwhile except by the listing above, and marking a closed number only fails.
         #[expect(unsafe_code, reason = "an inherited descriptor has no owner to borrow it from")]
         let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
         let _ = fcntl_setfd(descriptor, FdFlags::CLOEXEC);
     }
 }
 
-/// Tells whoever started us how it went, and hangs up.
+/// Reports the start to the parent process, and closes the pipe.
 pub(crate) fn report(outcome: Result<(), &SuperviseError>) {
     let text = match outcome {
         Ok(()) => READY.to_owned(),
@@ -161,7 +161,7 @@ pub(crate) fn report(outcome: Result<(), &SuperviseError>) {
         }
     };
     let mut output = std::io::stdout().lock();
-    // Nobody may be listening any more, and that is all right.
+    // The parent may be gone already, which is fine.
     let _ = output.write_all(format!("\n{REPORT} {text}\n").as_bytes()).and_then(|()| output.flush());
     drop(output);
     if let Ok(nowhere) = OpenOptions::new().write(true).open("/dev/null") {
@@ -174,19 +174,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_found_among_other_words() {
+    fn report_is_found_among_other_lines() {
         for (text, want) in [
             ("\nhermes-supervisor: ready\n", Ok(())),
             ("running 1 test\ntest x ... \nhermes-supervisor: ready\n", Ok(())),
-            ("\nhermes-supervisor: no room\n", Err("no room")),
-            ("", Err("it ended without a word")),
+            ("\nhermes-supervisor: no space\n", Err("no space")),
+            ("", Err("it exited without a report")),
         ] {
             assert_eq!(verdict(text), want.map_err(str::to_owned), "{text}");
         }
     }
 
     #[test]
-    fn without_orders_the_next_step_is_told() {
+    fn missing_orders_are_explained() {
         let error = read_orders(&b""[..]).unwrap_err().to_string();
         assert!(error.contains("Hermes starts its supervisor itself"), "{error}");
     }

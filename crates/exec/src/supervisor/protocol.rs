@@ -1,9 +1,8 @@
-//! What client and supervisor say to each other.
+//! The messages between client and supervisor.
 //!
-//! A connection begins with `hello` in both directions; the shape of that message never changes,
-//! so that different versions can at least tell each other so. Then the client asks one thing at
-//! a time. After `start` and `go`, or after `attach`, the supervisor also pushes output, and at the
-//! end `finished`.
+//! A connection begins with `hello` in both directions; the shape of that message never changes, so that
+//! different versions can detect each other. Then the client sends one request at a time. After `start` and
+//! `go`, or after `attach`, the supervisor also pushes output, and at the end `finished`.
 
 use super::record::End;
 use super::spec::{Key, Lifetime, Owner, Spec};
@@ -18,8 +17,8 @@ pub(crate) enum Request {
     Hello {
         version: u32,
     },
-    /// Prepares a command: its shell waits at the gate until `go`. A known key is not started
-    /// again; what there is of it is reported.
+    /// Prepares a command: its shell waits at the gate until `go`. A known key is not started again; its state
+    /// is reported.
     Start {
         key: Key,
         spec: Box<Spec>,
@@ -29,7 +28,7 @@ pub(crate) enum Request {
     Go {
         key: Key,
     },
-    /// Follows a command from a byte of its spooled output on, and takes it over if an owner is named.
+    /// Follows a command from an offset of its spooled output, and takes it over if an owner is given.
     Attach {
         key: Key,
         from: u64,
@@ -40,11 +39,11 @@ pub(crate) enum Request {
         how: Stop,
     },
     Status,
-    /// Removes the record of a command that is over.
+    /// Removes the record of a finished command.
     Forget {
         key: Key,
     },
-    /// Ends what an owner started, of one session or of all.
+    /// Ends the commands of an owner, of one session or of all.
     Leave {
         owner: Owner,
         session: Option<String>,
@@ -74,7 +73,7 @@ pub(crate) enum Reply {
     Refused {
         reason: String,
     },
-    /// So many bytes of the output were not kept; what follows is its end.
+    /// The number of output bytes that were not kept; what follows is the end.
     Gap {
         bytes: u64,
     },
@@ -91,7 +90,7 @@ pub(crate) enum State {
     Finished,
 }
 
-/// How a command is stopped.
+/// The way in which a command is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
@@ -101,13 +100,13 @@ pub enum Stop {
     AtOnce,
 }
 
-/// What is left, and so which commands end.
+/// The scope that ends, and with it its commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Leaving {
-    /// Commands that live as long as a turn.
+    /// A turn: ends commands with the lifetime of a turn.
     Turn,
-    /// Those too that live as long as a session.
+    /// A session: also ends commands with the lifetime of a session.
     Session,
 }
 
@@ -121,14 +120,14 @@ impl Leaving {
     }
 }
 
-/// A command that has not ended yet.
+/// An unfinished command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandStatus {
     pub key: Key,
     pub session: String,
     pub lifetime: Lifetime,
     pub owner: Owner,
-    /// Known once its shell is there.
+    /// Known once its shell runs.
     pub group: Option<Group>,
 }
 
@@ -137,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leaving_ends_what_was_declared_to_end() {
+    fn leaving_ends_commands_by_lifetime() {
         for (leaving, lifetime, ends) in [
             (Leaving::Turn, Lifetime::Turn, true),
             (Leaving::Turn, Lifetime::Session, false),
@@ -150,9 +149,9 @@ mod tests {
         }
     }
 
-    /// Every version must be able to read these two.
+    /// Every version must be able to read these two messages.
     #[test]
-    fn the_bytes_of_hello_never_change() {
+    fn bytes_of_hello_never_change() {
         let ask = serde_json::to_string(&Request::Hello { version: 7 }).unwrap();
         let say = serde_json::to_string(&Reply::Hello { version: 7 }).unwrap();
         assert_eq!(

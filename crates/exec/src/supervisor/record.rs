@@ -1,15 +1,14 @@
-//! The file of a command in the spool: that it was prepared, how it ended, what it said.
+//! The record file of a command in the spool: its start, its end and its output.
 //!
-//! `KEY.cmd` has a line of JSON at its start, another in its second block, and the output after
-//! that: one file, because making files is what costs most. The first line is written before the
-//! command's gate can be opened, so no file means that nothing ran. The second is written before
-//! anybody is told, and after the output it speaks of. A file without a second line belongs to a
-//! command that runs, or to a supervisor that was killed. Output never comes near the lines, so it
-//! cannot forge one.
+//! `KEY.cmd` has a line of JSON at its start, another in its second block, and then the output: one file,
+//! because creating files is the most expensive part. The first line is written before the command's gate can
+//! be opened, so a missing file means that nothing ran. The second is written before any client gets the
+//! result, and after the output. A file without a second line belongs to a running command, or to a supervisor
+//! that was killed. Output never overlaps the lines, so it cannot forge one.
 //!
-//! The kernel keeps what was written when processes die, so nothing waits for the disk while the owner of the
-//! command lives: it records the result itself. Only the end of a command whose owner is gone is synced. After
-//! a restart of the machine, a file that is missing or not synced tells nothing.
+//! The kernel keeps written data when processes die, so nothing waits for the disk while the owner of the
+//! command lives: the owner records the result itself. Only the end of a command whose owner is gone is synced.
+//! After a reboot, a file that is missing or not synced proves nothing.
 
 use super::error::SuperviseError;
 use super::spec::Key;
@@ -20,9 +19,9 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The room for each of the two lines.
+/// The size of the block of each line.
 const BLOCK: usize = 4096;
-/// Where the output begins.
+/// The offset of the output.
 pub(crate) const OUTPUT: u64 = 2 * BLOCK as u64;
 
 /// The first line.
@@ -33,38 +32,38 @@ pub(crate) struct Prepared {
     pub(crate) group: Group,
 }
 
-/// The second line: what is left of a command that is over.
+/// The second line: the end of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    pub how: How,
-    /// 124 after a timeout, 130 after a stop, 128 + signal after a signal, -1 if not known.
+    pub how: EndReason,
+    /// 124 after a timeout, 130 after a stop, 128 + signal after a signal, -1 if unknown.
     pub exit_code: i32,
-    /// Where the shell was when it ended, if it said so.
+    /// The last working directory of the shell, if known.
     pub cwd: Option<PathBuf>,
-    /// Bytes of the output that are kept from its start.
+    /// Bytes kept from the start of the output.
     pub head: u64,
-    /// Bytes kept from its end; 0 if `head` is all of it.
+    /// Bytes kept from the end of the output; 0 if `head` is all of it.
     pub tail: u64,
     /// Bytes of the whole output.
     pub total: u64,
-    /// More about `how`, for people.
+    /// More about `how`, for the user.
     pub reason: Option<String>,
-    /// The record does not outlive the machine, because the owner was there to take the result.
+    /// The record does not survive a reboot, because the owner was alive to take the result.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsynced: bool,
 }
 
-/// Why a command ended.
+/// The reason for which a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum EndReason {
     Exited,
     TimedOut,
-    /// Somebody asked for it.
+    /// Stopped on request.
     Stopped,
-    /// Killed: its owner died and did not come back in time.
+    /// Killed: its owner died, and no other process took it over in time.
     Orphaned,
-    /// Ended with the turn or the session it belonged to.
+    /// Ended with the turn or the session that it belonged to.
     OwnerLeft,
     /// Its gate was never opened, so it had no effect.
     NeverStarted,
@@ -73,11 +72,11 @@ pub enum How {
 }
 
 impl End {
-    /// For a command of which nothing more is known.
+    /// The end of a command with unknown outcome.
     pub(crate) fn unknown(head: u64, reason: impl Into<String>) -> Self {
         let reason = Some(reason.into());
         Self {
-            how: How::Unknown,
+            how: EndReason::Unknown,
             exit_code: -1,
             cwd: None,
             head,
@@ -89,14 +88,14 @@ impl End {
     }
 }
 
-/// What a record says.
+/// The content of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) prepared: Prepared,
     pub(crate) end: Option<End>,
 }
 
-/// Where the file of a command is.
+/// The record file of a command.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandFile {
     pub(crate) path: PathBuf,
@@ -107,7 +106,8 @@ impl CommandFile {
         Self { path: dir.join(format!("{}.cmd", key.as_str())) }
     }
 
-    /// Makes the file with its first line. It appears whole or not at all; two supervisors, which could replace each other's, there never are.
+    /// Creates the file with its first line, atomically. There is only one supervisor, so two writers cannot
+    /// replace each other's file.
     pub(crate) fn create(&self, prepared: &Prepared) -> Result<File, SuperviseError> {
         let failed = || SuperviseError::io("write the record of a command");
         if self.path.exists() {
@@ -121,7 +121,7 @@ impl CommandFile {
         Ok(file)
     }
 
-    /// How the command ended, from its file; `None` where there is none.
+    /// The end of the command; `None` if there is no file or no end.
     pub(crate) fn ended(&self) -> Result<Option<(String, End)>, SuperviseError> {
         Ok(self.read()?.map(|recorded| {
             let is_earlier = recorded.prepared.group.boot != this_boot();
@@ -134,7 +134,7 @@ impl CommandFile {
         }))
     }
 
-    /// What the file says; `None` where there is none.
+    /// The content of the file; `None` if there is no file.
     pub(crate) fn read(&self) -> Result<Option<Recorded>, SuperviseError> {
         let file = match File::open(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -148,7 +148,7 @@ impl CommandFile {
             .map_err(|problem| SuperviseError::BadRecord { path: self.path.clone(), problem })
     }
 
-    /// Bytes of output that are there.
+    /// Bytes of output in the file.
     pub(crate) fn output(&self) -> u64 {
         std::fs::metadata(&self.path).map_or(0, |found| found.len().saturating_sub(OUTPUT))
     }
@@ -167,12 +167,11 @@ impl CommandFile {
     }
 }
 
-/// Writes the second line, and waits for the disk where it has to outlive the machine. One that was cut short is
-/// written over.
+/// Writes the second line, and waits for the disk if it must survive a reboot. Overwrites an incomplete line.
 pub(crate) fn write_end(file: &File, end: &End) -> Result<(), SuperviseError> {
     let text = match line(end) {
         Ok(text) => text,
-        // The directory is the one part that can be long, and the one that can be spared.
+        // The directory is the only part that can be long, and it is optional.
         Err(_) => line(&End { cwd: None, ..end.clone() })?,
     };
     let synced = || if end.unsynced { Ok(()) } else { file.sync_data() };
@@ -199,7 +198,7 @@ fn parse(text: &[u8]) -> Result<Recorded, String> {
     Ok(Recorded { prepared: prepared.map_err(|error| error.to_string())?, end })
 }
 
-/// The line in a block, if its end was written too.
+/// The line in a block, if it is complete.
 fn whole_line(block: &[u8]) -> Option<&[u8]> {
     let end = block.iter().position(|&byte| byte == b'\n')?;
     Some(&block[..end])

@@ -12,7 +12,7 @@ fn case() -> (tempfile::TempDir, CommandFile) {
 }
 
 #[test]
-fn a_record_tells_what_was_written_so_far() {
+fn record_contains_what_was_written_so_far() {
     let (_dir, file) = case();
     assert_eq!(file.read().unwrap(), None);
     let open = file.create(&prepared()).unwrap();
@@ -26,14 +26,14 @@ fn a_record_tells_what_was_written_so_far() {
 }
 
 #[test]
-fn a_second_command_of_one_key_is_refused() {
+fn second_command_with_the_same_key_is_rejected() {
     let (_dir, file) = case();
     file.create(&prepared()).unwrap();
     assert!(file.create(&prepared()).is_err());
 }
 
 #[test]
-fn an_end_that_was_cut_short_is_none_and_is_written_over() {
+fn incomplete_end_is_ignored_and_overwritten() {
     let (_dir, file) = case();
     let open = file.create(&prepared()).unwrap();
     let text = line(&End::unknown(0, "a long reason, longer than the other one")).unwrap();
@@ -44,7 +44,7 @@ fn an_end_that_was_cut_short_is_none_and_is_written_over() {
 }
 
 #[test]
-fn output_is_no_end_whatever_it_says() {
+fn output_cannot_forge_an_end() {
     let (_dir, file) = case();
     let open = file.create(&prepared()).unwrap();
     let forged = line(&End::unknown(0, "forged")).unwrap();
@@ -53,7 +53,7 @@ fn output_is_no_end_whatever_it_says() {
 }
 
 #[test]
-fn a_directory_too_long_to_write_down_is_left_out() {
+fn long_directory_is_omitted() {
     let (_dir, file) = case();
     let open = file.create(&prepared()).unwrap();
     let end = End { cwd: Some("x".repeat(BLOCK).into()), ..End::unknown(0, "r") };
@@ -62,27 +62,27 @@ fn a_directory_too_long_to_write_down_is_left_out() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_stays() {
+fn unreadable_record_is_named_and_kept() {
     let (_dir, file) = case();
     for text in ["", "not a record", "not a record\n"] {
         std::fs::write(&file.path, text).unwrap();
         let error = file.read().unwrap_err().to_string();
-        assert!(error.contains("k.cmd") && error.contains("left as it is"), "{error}");
+        assert!(error.contains("k.cmd") && error.contains("not changed"), "{error}");
         assert_eq!(std::fs::read_to_string(&file.path).unwrap(), text);
     }
 }
 
-/// What was not synced is not believed after a restart of the machine.
+/// An end that was not synced is ignored after a reboot.
 #[test]
-fn an_unsynced_end_counts_only_in_its_own_boot() {
+fn unsynced_end_counts_only_in_its_own_boot() {
     for (boot, unsynced, is_believed) in
         [("b", true, false), ("b", false, true), (this_boot(), true, true), (this_boot(), false, true)]
     {
         let (_dir, file) = case();
         let group = Group { boot: boot.into(), ..prepared().group };
         let open = file.create(&Prepared { group, ..prepared() }).unwrap();
-        write_end(&open, &End { how: How::Exited, unsynced, ..End::unknown(3, "told") }).unwrap();
+        write_end(&open, &End { how: EndReason::Exited, unsynced, ..End::unknown(3, "told") }).unwrap();
         let (digest, end) = file.ended().unwrap().unwrap();
-        assert_eq!((digest.as_str(), end.how == How::Exited), ("d", is_believed), "{boot} {unsynced}");
+        assert_eq!((digest.as_str(), end.how == EndReason::Exited), ("d", is_believed), "{boot} {unsynced}");
     }
 }

@@ -1,22 +1,21 @@
-//! One command under the supervisor, from its preparation to its record.
+//! One supervised command, from its preparation to its record.
 //!
-//! As with `Local`: spawn a shell that waits at its gate, write down that it is there, open the gate
-//! when told, spool what it says until it exits or has to end, end whatever is left of it, and
-//! write down how it went.
+//! As in `Local`: spawn a shell that waits at its gate, record it, open the gate on request, spool the output
+//! until the shell exits or must end, end the remaining processes, and record the end.
 
-use super::family::{MARK, Named};
+use super::command_processes::{CommandIdentity, MARK};
 use super::gate::Shell;
 use super::limits::Limits;
-use super::owner::watched;
+use super::owner_exit::watched;
 use super::protocol::{Stop, VERSION};
-use super::record::{End, How, Prepared, write_end};
+use super::record::{End, EndReason, Prepared, write_end};
 use super::spec::{Key, Lifetime, Owner, Spec};
 use super::spool::Spool;
 use super::table::{Phase, Progress, Table};
 use crate::backend::BoxFuture;
 use crate::cwd_file::CwdFile;
 use crate::local::{TERM_AGAIN, TERM_GRACE};
-use crate::{ExecError, script};
+use crate::{ExecError, shell_wrapper};
 use rustix::process::{Signal, WaitStatus};
 use std::io::Write;
 use std::process::ChildStdin;
@@ -26,21 +25,21 @@ use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-/// How long output may still arrive after the shell has exited.
+/// Time for output after the shell has exited.
 const AFTER_EXIT: Duration = Duration::from_millis(100);
-/// How long killed processes are waited for.
+/// The time limit for killed processes to disappear.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(10);
 
-/// What a command is told while it runs.
+/// An instruction to a running command.
 #[derive(Debug)]
 pub(crate) enum Control {
     Go,
     Adopt(Owner),
-    End(How, Stop),
+    End(EndReason, Stop),
 }
 
-/// A command that was asked for.
+/// A requested command.
 pub(crate) struct Run {
     pub(crate) table: Arc<Table>,
     pub(crate) key: Key,
@@ -52,7 +51,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Runs the command; whether its end is on disk, or there is nothing to write down.
+    /// Runs the command. Returns true if its end is on disk, or if there is nothing to record.
     pub(crate) async fn carry_out(self) -> bool {
         let reports = self.reports.clone();
         let mut running = match self.prepare().await {
@@ -80,15 +79,15 @@ impl Run {
 
     async fn prepare(self) -> Result<Running, ExecError> {
         let Self { table, key, digest, mut spec, owner, orders, reports } = self;
-        script::check(&spec.script)?;
+        shell_wrapper::check(&spec.script)?;
         if !spec.cwd.is_dir() {
             return Err(ExecError::NoDirectory { path: spec.cwd });
         }
-        let mark = format!("{}:{}", table.place.tag(), key.as_str());
+        let mark = format!("{}:{}", table.paths.tag(), key.as_str());
         spec.env.push((MARK.to_owned(), mark.clone()));
         let Shell { group, gate, pipe } = Shell::spawn(&spec)?;
-        let name = Named { group: group.clone(), mark };
-        let exit = table.family.add(name.clone());
+        let name = CommandIdentity { group: group.clone(), mark };
+        let exit = table.processes.add(name.clone());
         let prepared = Prepared { version: VERSION, digest, group: group.clone() };
         let file = table.file(&key);
         let created = blocking(move || file.create(&prepared)).await;
@@ -96,8 +95,8 @@ impl Run {
             Ok(Ok(output)) => output,
             failed => {
                 // The shell has run nothing, and without its gate it never will.
-                table.family.signal(&name, Signal::KILL);
-                table.family.remove(&name);
+                table.processes.signal(&name, Signal::KILL);
+                table.processes.remove(&name);
                 return match failed {
                     Ok(Err(error)) => Err(error.into()),
                     Err(source) => Err(ExecError::Io { doing: "write the record of a command", source }),
@@ -132,10 +131,10 @@ impl Run {
     }
 }
 
-/// A command under way.
+/// A running command.
 struct Running {
     table: Arc<Table>,
-    name: Named,
+    name: CommandIdentity,
     lifetime: Lifetime,
     orders: mpsc::UnboundedReceiver<Control>,
     reports: watch::Sender<Progress>,
@@ -154,28 +153,28 @@ struct Running {
 }
 
 impl Running {
-    /// Spools output until the shell exits or the command has to end.
-    async fn attend(&mut self) -> (How, Stop) {
+    /// Spools output until the shell exits or the command must end.
+    async fn attend(&mut self) -> (EndReason, Stop) {
         loop {
             let end = self.limits.end();
-            // In this order, so that endless output cannot hide the end.
+            // In this order, so that endless output cannot hide the exit.
             tokio::select! {
                 biased;
                 order = self.orders.recv() => match order {
                     Some(Control::Go) => self.open_gate(),
                     Some(Control::Adopt(owner)) => self.adopt(owner),
                     Some(Control::End(how, stop)) => return (how, stop),
-                    None => return (How::Stopped, Stop::Politely),
+                    None => return (EndReason::Stopped, Stop::Politely),
                 },
                 how = reached(end) => return (how, Stop::Politely),
                 status = &mut self.exit => {
                     self.status = status.ok();
-                    return (How::Exited, Stop::Politely);
+                    return (EndReason::Exited, Stop::Politely);
                 }
                 () = ended(&mut self.owner_gone) => {
-                    // What nobody can let through the gate any more never ran.
+                    // A command whose gate cannot be opened any more never ran.
                     if self.gate.is_some() {
-                        return (How::NeverStarted, Stop::AtOnce);
+                        return (EndReason::NeverStarted, Stop::AtOnce);
                     }
                     self.limits.orphaned = Some(Instant::now());
                 }
@@ -190,7 +189,7 @@ impl Running {
         };
         self.limits.since = Instant::now();
         self.cwd_file = Some(CwdFile::create(self.cwd_path.take()));
-        // One byte into an empty pipe does not wait. If the shell is gone, its exit tells.
+        // One byte into an empty pipe does not block. If the shell is gone, its exit says so.
         if let Err(error) = gate.write_all(b"\n") {
             tracing::warn!(%error, "a command's shell went away before it was started");
         }
@@ -212,28 +211,28 @@ impl Running {
     }
 
     /// Leaves no process and no unread output behind.
-    async fn clean_up(&mut self, how: How, stop: Stop) {
-        if how == How::Exited {
+    async fn clean_up(&mut self, how: EndReason, stop: Stop) {
+        if how == EndReason::Exited {
             self.drain(Instant::now() + AFTER_EXIT).await;
         }
-        if self.status.is_none() || self.table.family.has_left_something(&self.name) {
+        if self.status.is_none() || self.table.processes.has_remnants(&self.name) {
             if stop == Stop::Politely {
                 self.terminate().await;
             }
             self.kill().await;
             self.drain(Instant::now() + AFTER_EXIT).await;
         }
-        self.table.family.remove(&self.name);
+        self.table.processes.remove(&self.name);
     }
 
-    /// TERM, and once more, and a grace in which output is still read and only a KILL is listened to.
+    /// Sends TERM twice and waits for a grace period, in which output is read and only a KILL is accepted.
     async fn terminate(&mut self) {
-        self.table.family.signal(&self.name, Signal::TERM);
+        self.table.processes.signal(&self.name, Signal::TERM);
         let begun = Instant::now();
         let (deadline, mut again) = (begun + TERM_GRACE, Some(begun + TERM_AGAIN));
         while Instant::now() < deadline && !self.is_gone() {
             if again.take_if(|at| Instant::now() >= *at).is_some() {
-                self.table.family.signal(&self.name, Signal::TERM);
+                self.table.processes.signal(&self.name, Signal::TERM);
             }
             tokio::select! {
                 biased;
@@ -248,7 +247,7 @@ impl Running {
         }
     }
 
-    /// KILL, until nothing is left.
+    /// Sends KILL until no process is left.
     async fn kill(&mut self) {
         let deadline = Instant::now() + KILL_PATIENCE;
         while !self.is_gone() {
@@ -256,7 +255,7 @@ impl Running {
                 tracing::error!(command = self.name.mark, "processes of a command cannot be killed");
                 return;
             }
-            self.table.family.signal(&self.name, Signal::KILL);
+            self.table.processes.signal(&self.name, Signal::KILL);
             sleep(POLL).await;
         }
     }
@@ -265,7 +264,7 @@ impl Running {
         if self.status.is_none() {
             self.status = self.exit.try_recv().ok();
         }
-        self.status.is_some() && self.table.family.remnants(&self.name).is_empty()
+        self.status.is_some() && self.table.processes.remnants(&self.name).is_empty()
     }
 
     async fn drain(&mut self, deadline: Instant) {
@@ -277,13 +276,13 @@ impl Running {
         }
     }
 
-    /// Writes the end down. Without that it is returned together with the reason.
-    async fn into_end(self, how: How) -> Result<End, (End, std::io::Error)> {
-        let how = if self.gate.is_some() { How::NeverStarted } else { how };
+    /// Records the end. On failure, returns it together with the error.
+    async fn into_end(self, how: EndReason) -> Result<End, (End, std::io::Error)> {
+        let how = if self.gate.is_some() { EndReason::NeverStarted } else { how };
         let cwd = self.cwd_file.and_then(CwdFile::read).filter(|path| path.to_str().is_some());
         let exit_code = exit_code(how, self.status);
         let spool = self.spool;
-        // An owner that lives records the result itself, and nothing of it outlives the machine without that.
+        // A living owner records the result itself; without that, nothing of it survives a reboot.
         let unsynced = self.lifetime != Lifetime::Detached && self.limits.orphaned.is_none();
         let written = blocking(move || {
             let (done, file) = spool.finish(!unsynced);
@@ -301,22 +300,22 @@ impl Running {
     }
 }
 
-fn exit_code(how: How, status: Option<WaitStatus>) -> i32 {
+fn exit_code(how: EndReason, status: Option<WaitStatus>) -> i32 {
     match how {
-        How::Exited => status
+        EndReason::Exited => status
             .and_then(|status| {
                 status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal))
             })
             .unwrap_or(-1),
-        How::TimedOut => 124,
-        How::Stopped | How::Orphaned | How::OwnerLeft => 130,
-        How::NeverStarted => script::NEVER_STARTED,
-        How::Unknown => -1,
+        EndReason::TimedOut => 124,
+        EndReason::Stopped | EndReason::Orphaned | EndReason::OwnerLeft => 130,
+        EndReason::NeverStarted => shell_wrapper::NEVER_STARTED,
+        EndReason::Unknown => -1,
     }
 }
 
-/// Waits for a moment, if there is one.
-async fn reached(end: Option<(Instant, How)>) -> How {
+/// Waits for a point in time, if there is one.
+async fn reached(end: Option<(Instant, EndReason)>) -> EndReason {
     match end {
         Some((at, how)) => {
             sleep_until(at).await;
@@ -326,7 +325,7 @@ async fn reached(end: Option<(Instant, How)>) -> How {
     }
 }
 
-/// Waits for a future once, and for ever after that.
+/// Waits for a future once, and pends for ever after that.
 async fn ended(future: &mut Option<BoxFuture<'static, ()>>) {
     match future {
         Some(waiting) => {
@@ -337,7 +336,7 @@ async fn ended(future: &mut Option<BoxFuture<'static, ()>>) {
     }
 }
 
-/// Waits for the disk where nothing else has to wait with it.
+/// Runs disk work on a blocking thread.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> std::io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)
 }

@@ -1,12 +1,12 @@
-//! The supervisor's process: how it comes up, serves, and goes.
+//! The supervisor process: start, service, exit.
 
-use super::connection::{self, Parting};
+use super::cleanup::clean_up;
+use super::connection::{self, ConnectionEnd};
 use super::error::SuperviseError;
 use super::launch::{self, Orders, Stage};
-use super::place::{Folder, Place};
-use super::sweep::sweep;
+use super::paths::{Folder, SupervisorPaths};
 use super::table::Table;
-use crate::handover;
+use crate::environment_handover;
 use rustix::process::{getpid, set_child_subreaper};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -18,19 +18,18 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-/// How long the supervisor before this one has to go.
+/// The time for which a previous supervisor may take to exit.
 const PREDECESSOR: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
-/// How long a new supervisor waits at least for whoever started it.
+/// The minimum time for which a new supervisor waits for its first client.
 const FIRST_CLIENT: Duration = Duration::from_secs(5);
-/// How often the socket is looked after: cleaners of temporary files may take it away.
+/// The interval of checks of the socket, which cleaners of temporary files may remove.
 const CARE: Duration = Duration::from_secs(30);
 
-/// What the program does when it was started as a supervisor. Its orders come on standard input;
-/// whoever started it reads on standard output whether it came up. Call it first thing in `main`,
-/// from the main thread and before anything was opened.
+/// Runs the supervisor. Its orders come on standard input; it reports its start on standard output. Must be
+/// called first in `main`, from the main thread and before any file is opened.
 pub fn supervise() -> Result<(), SuperviseError> {
-    handover::close_to_others();
+    environment_handover::close_to_others();
     let orders = launch::read_orders(std::io::stdin())?;
     match orders.stage {
         Stage::Detach => launch::detach(orders),
@@ -47,45 +46,45 @@ pub fn supervise() -> Result<(), SuperviseError> {
 }
 
 async fn serve(orders: &Orders) -> Result<(), SuperviseError> {
-    let place = orders.place.prepared()?;
-    let _lock = lock(&place).await?;
+    let paths = orders.paths.prepared()?;
+    let _lock = lock(&paths).await?;
     set_child_subreaper(Some(getpid()))
         .map_err(|error| SuperviseError::io("become the parent of stray processes")(error.into()))?;
-    let table = Table::new(place, orders.settings);
+    let table = Table::new(paths, orders.settings);
     let watch = |kind| signal(kind).map_err(SuperviseError::io("watch for signals"));
     let (goers, go) = mpsc::unbounded_channel();
     for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
         tokio::spawn(pass_on(watch(kind)?, goers.clone()));
     }
     tokio::spawn(collect(watch(SignalKind::child())?, table.clone()));
-    sweep(&table.place, &orders.settings).await?;
-    let folder = Folder::create(&table.place.folder())?;
+    clean_up(&table.paths, &orders.settings).await?;
+    let folder = Folder::create(&table.paths.folder())?;
     let listener = listen(&folder)?;
-    table.place.publish(&folder.path)?;
+    table.paths.publish(&folder.path)?;
     launch::report(Ok(()));
     attend(&table, listener, folder, go).await;
     Ok(())
 }
 
-/// All signals that mean "go" are one.
+/// Merges all signals that mean "exit".
 async fn pass_on(mut signal: Signal, goers: mpsc::UnboundedSender<()>) {
     while signal.recv().await.is_some() {
         let _ = goers.send(());
     }
 }
 
-/// Collects every child that ends.
+/// Collects every child that exits.
 async fn collect(mut children: Signal, table: Arc<Table>) {
     while children.recv().await.is_some() {
-        table.family.collect();
+        table.processes.collect();
     }
 }
 
-/// There is one supervisor per home. The one before may still be leaving.
-async fn lock(place: &Place) -> Result<std::fs::File, SuperviseError> {
+/// Takes the lock: there is one supervisor per home directory. The previous one may still be exiting.
+async fn lock(paths: &SupervisorPaths) -> Result<std::fs::File, SuperviseError> {
     let deadline = tokio::time::Instant::now() + PREDECESSOR;
     loop {
-        if let Some(lock) = place.try_lock_serving()? {
+        if let Some(lock) = paths.try_lock_serving()? {
             return Ok(lock);
         }
         if tokio::time::Instant::now() >= deadline {
@@ -96,8 +95,8 @@ async fn lock(place: &Place) -> Result<std::fs::File, SuperviseError> {
     }
 }
 
-/// Makes the socket. One that is there already belonged to a supervisor that was killed: we hold
-/// the lock. Anything else is not ours to remove.
+/// Creates the socket. An existing one belonged to a supervisor that was killed, because we hold the lock. Any
+/// other file is not removed.
 fn listen(folder: &Folder) -> Result<UnixListener, SuperviseError> {
     let path = folder.socket();
     if let Ok(found) = std::fs::symlink_metadata(&path) {
@@ -110,7 +109,7 @@ fn listen(folder: &Folder) -> Result<UnixListener, SuperviseError> {
     UnixListener::bind(&path).map_err(SuperviseError::io("make the supervisor's socket"))
 }
 
-/// Accepts clients until there is nothing left to do, or until told to go.
+/// Accepts clients until there is nothing left to do, or until a signal to exit.
 async fn attend(
     table: &Arc<Table>,
     mut listener: UnixListener,
@@ -153,12 +152,12 @@ async fn attend(
             }
         }
     }
-    // Whoever connected and was not accepted is hung up on, and starts the next supervisor.
+    // A client that connected and was not accepted is disconnected, and starts the next supervisor.
     remove(&folder.socket());
     let _ = std::fs::remove_dir(&folder.path);
 }
 
-/// A client, counted as long as it is there.
+/// A client, counted while it is connected.
 struct Client {
     table: Arc<Table>,
     clients: Arc<AtomicUsize>,
@@ -173,8 +172,8 @@ impl Client {
 
     async fn serve(self, stream: UnixStream) {
         match connection::serve(stream, self.table.clone()).await {
-            Ok(Parting::OtherVersion) => self.retiring.store(true, Ordering::Relaxed),
-            Ok(Parting::Ordinary) => {}
+            Ok(ConnectionEnd::OtherVersion) => self.retiring.store(true, Ordering::Relaxed),
+            Ok(ConnectionEnd::Ordinary) => {}
             Err(error) => tracing::warn!(%error, "a client went away in disorder"),
         }
     }
@@ -187,7 +186,7 @@ impl Drop for Client {
     }
 }
 
-/// Makes the socket again if somebody took it or its folder away.
+/// Creates the socket again if it or its directory was removed.
 fn look_after(table: &Table, folder: &Folder) -> Option<(Folder, UnixListener)> {
     let is_there = std::fs::symlink_metadata(folder.socket()).is_ok() && folder.path.exists();
     if is_there {
@@ -197,7 +196,7 @@ fn look_after(table: &Table, folder: &Folder) -> Option<(Folder, UnixListener)> 
     match renewed {
         Ok((listener, folder)) => Some((folder, listener)),
         Err(error) => {
-            tracing::warn!(%error, spool = %table.place.spool.display(), "the supervisor's socket is gone");
+            tracing::warn!(%error, spool = %table.paths.spool.display(), "the supervisor's socket is gone");
             None
         }
     }

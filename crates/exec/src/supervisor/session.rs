@@ -1,4 +1,4 @@
-//! The commands of one session, under the supervisor where there is one.
+//! The commands of one session, supervised if possible.
 
 use super::client::Supervised;
 use super::error::SuperviseError;
@@ -7,14 +7,14 @@ use crate::backend::{Backend, BoxFuture, Command, ExecError, Output, Watch};
 use crate::local::Local;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many records are removed at a time. A connection for each would cost as much as the command.
+/// Records that are removed together. A connection for each would cost as much as the command.
 const BATCH: usize = 16;
 
-/// Told why commands run without the supervisor.
+/// Receives the reason for which commands run without the supervisor.
 pub type Fallback = Arc<dyn Fn(&SuperviseError) + Send + Sync>;
 
-/// Runs commands that have a key under the supervisor, so that they can be found again after a crash.
-/// When it cannot be used, they run as children of this process: worse after a crash, but they run.
+/// Runs commands with a key under the supervisor, so that they can be found again after a crash. If the
+/// supervisor cannot be used, they run as children of this process.
 pub struct SessionCommands {
     supervised: Supervised,
     session: String,
@@ -33,7 +33,7 @@ impl SessionCommands {
         };
         let call = self.supervised.call(key, &self.session, Lifetime::Turn);
         match call.run(command.clone(), watch).await {
-            // An error means that nothing ran, so it may be run another way.
+            // An error means that nothing ran, so the command may be run another way.
             Err(ExecError::Supervisor(error)) => {
                 (self.fallback)(&error);
                 Local.run(command, watch).await
@@ -68,7 +68,7 @@ impl Backend for SessionCommands {
     }
 }
 
-/// What stays is removed by the supervisor itself, some days later.
+/// Removes records. On failure the supervisor removes them itself, some days later.
 async fn forget(supervised: &Supervised, keys: &[Key]) {
     if let Err(error) = supervised.forget_all(keys).await {
         tracing::debug!(%error, "records of commands stay for a while");

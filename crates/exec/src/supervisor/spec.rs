@@ -1,4 +1,4 @@
-//! What is to be run, for whom, and for how long.
+//! The specification of a command: key, owner, lifetime and limits.
 
 use super::error::SuperviseError;
 use crate::backend::Command;
@@ -11,8 +11,8 @@ use std::time::Duration;
 
 const LONGEST_KEY: usize = 64;
 
-/// The name of one command; whoever asks for the same key again gets the same command. Part of
-/// file names, so its characters are few.
+/// The key of one command: the same key always means the same command. Part of a file name, so few characters
+/// are allowed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Key(String);
@@ -25,8 +25,8 @@ impl Key {
         if fits { Ok(Self(text)) } else { Err(SuperviseError::BadKey { key: text }) }
     }
 
-    /// The name of the command with this number in a group of commands, for instance a session. Any
-    /// text can name a group; the same number in another one is another command.
+    /// The key of the command with this number in a group of commands, for instance a session. Any text can
+    /// name a group; the same number in another group is another command.
     pub fn of(group: &str, number: i64) -> Self {
         let digest = Sha256::digest(group.as_bytes());
         Self(format!("{number}-{}", hex(&digest[..12])))
@@ -51,23 +51,23 @@ impl From<Key> for String {
     }
 }
 
-/// How long a command may go on at most; its own timeout holds besides.
+/// The maximum lifetime of a command; its timeout applies as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifetime {
-    /// Until the turn that started it is left.
+    /// Until its turn ends.
     Turn,
-    /// Until its session is left.
+    /// Until its session ends.
     Session,
-    /// Until it ends by itself or somebody stops it. No owner is watched.
+    /// Until it ends by itself or is stopped. Independent of its owner.
     Detached,
 }
 
-/// The process that a command belongs to, named so that a reused id is not mistaken for it.
+/// The process that owns a command, identified so that a reused id is not mistaken for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     pub pid: u32,
-    /// Its start in clock ticks since boot.
+    /// Its start time in clock ticks since boot.
     pub started: u64,
     pub boot: String,
 }
@@ -84,14 +84,14 @@ impl Owner {
     }
 }
 
-/// How a supervisor behaves; given to it when it is started.
+/// The settings of a supervisor, passed to it at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SupervisorSettings {
-    /// How long a command goes on at most after its owner died.
+    /// The time for which a command may run after its owner died.
     pub orphan_grace: Duration,
-    /// How long a supervisor with nothing to do stays.
+    /// The time after which an idle supervisor exits.
     pub idle: Duration,
-    /// How long results that nobody took are kept.
+    /// The time for which unclaimed results are kept.
     pub keep: Duration,
 }
 
@@ -105,7 +105,7 @@ impl Default for SupervisorSettings {
     }
 }
 
-/// A command as it crosses the socket.
+/// A command as sent over the socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) script: String,
@@ -114,22 +114,22 @@ pub(crate) struct Spec {
     pub(crate) timeout: Duration,
     pub(crate) cwd_file: Option<PathBuf>,
     pub(crate) lifetime: Lifetime,
-    /// A label by which commands are ended together.
+    /// A label for ending commands together.
     pub(crate) session: String,
-    /// Bytes of output spooled from the start, and from the end where that is not all.
+    /// Bytes of output spooled from the start, and from the end if that is not all.
     pub(crate) head: u64,
     pub(crate) tail: u64,
-    /// The client's file mode mask: the supervisor's is that of whoever started it.
+    /// The umask of the client; the supervisor may have been started by another process.
     pub(crate) umask: Option<u32>,
 }
 
-/// The most bytes that a character of kept output can have.
+/// The maximum length of a character in bytes.
 const WIDEST: u64 = 4;
 
 impl Spec {
     pub(crate) fn new(command: &Command, session: &str, lifetime: Lifetime) -> Self {
         let tail = command.output.chars as u64 * WIDEST;
-        // Both kept ends must come from the spool, also where nothing is spilled.
+        // Both kept ends must come from the spool, even if nothing is spilled.
         let spilled = command.output.spill.as_ref().map_or(0, |_| command.output.spill_limits.per_file());
         Self {
             script: command.script.clone(),
@@ -145,8 +145,8 @@ impl Spec {
         }
     }
 
-    /// Names the content, so that a key is not used for two different commands. The environment
-    /// may hold secrets, so only this is written down.
+    /// A digest of the command, so that a key is not used for two different commands. The environment may hold
+    /// secrets, so only the digest is recorded.
     pub(crate) fn digest(&self) -> Result<String, SuperviseError> {
         let text = serde_json::to_vec(self).map_err(|error| SuperviseError::Refused {
             reason: format!("the command cannot be written down ({error})"),
@@ -155,7 +155,7 @@ impl Spec {
     }
 }
 
-/// Our file mode mask, where the system tells it. Asking the kernel directly would change it.
+/// The umask of this process, if `/proc` has it. The system call would change it.
 fn own_umask() -> Option<u32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_file_names_and_nothing_else() {
+    fn keys_are_valid_file_names() {
         let long = "x".repeat(65);
         for (text, fits) in [
             ("intent-17", true),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_is_one_process_of_one_boot() {
+    fn owner_is_one_process_of_one_boot() {
         let own = Owner::this_process().unwrap();
         assert!(own.is_alive());
         assert!(!Owner { started: own.started + 1, ..own.clone() }.is_alive());

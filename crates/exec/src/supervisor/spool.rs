@@ -1,10 +1,10 @@
-//! A command's output on disk, bounded: its start while it grows, its end when it is over.
+//! The bounded output of a command on disk: its start while the command runs, its end when it is over.
 
 use super::record::OUTPUT;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// The file that a command's output goes to.
+/// The output file of a command.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
@@ -12,13 +12,13 @@ pub(crate) struct Spool {
     most_tail: usize,
     head: u64,
     total: u64,
-    /// The end of what did not fit; may grow to twice its share between two trims.
+    /// The end of the output that did not fit; may grow to twice its share between two trims.
     tail: Vec<u8>,
-    /// The disk took no more; from then on only the end is kept.
+    /// A write failed; from then on only the end is kept.
     broken: bool,
 }
 
-/// What a spool ended with.
+/// The sizes of a finished spool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spooled {
     pub(crate) head: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Spooled {
 }
 
 impl Spool {
-    /// `file` has no output yet.
+    /// `file` must have no output yet.
     pub(crate) fn new(file: File, most_head: u64, most_tail: u64) -> Self {
         let most_tail = usize::try_from(most_tail).unwrap_or(usize::MAX / 4);
         Self { file, most_head, most_tail, head: 0, total: 0, tail: Vec::new(), broken: false }
@@ -38,7 +38,7 @@ impl Spool {
         self.head
     }
 
-    /// Takes output. Goes to the page cache and does not wait for the disk.
+    /// Appends output. Goes to the page cache and does not wait for the disk.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let room = if self.broken { 0 } else { self.most_head - self.head };
@@ -69,8 +69,8 @@ impl Spool {
         self.tail.drain(..surplus);
     }
 
-    /// Adds the end to the file, and waits for the disk if it has to outlive the machine; the file is returned
-    /// for its record.
+    /// Appends the end to the file, and waits for the disk if it must survive a power cut. Returns the file for
+    /// its record.
     pub(crate) fn finish(mut self, is_synced: bool) -> (Spooled, File) {
         self.trim();
         let mut tail = self.tail.len() as u64;
@@ -88,7 +88,7 @@ impl Spool {
     }
 }
 
-/// Reads up to `most` bytes of output, from the byte `from` on.
+/// Reads up to `most` bytes of output from offset `from`.
 pub(crate) fn read_at(file: &File, from: u64, most: usize) -> std::io::Result<Vec<u8>> {
     let mut buffer = vec![0; most];
     let count = file.read_at(&mut buffer, OUTPUT + from)?;
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_start_and_the_end_are_kept_and_the_middle_is_counted() {
+    fn start_and_end_are_kept_and_middle_is_counted() {
         for (pieces, want, text) in [
             (vec!["abc"], Spooled { head: 3, tail: 0, total: 3 }, "abc"),
             (vec!["abcdef", "ghij"], Spooled { head: 8, tail: 2, total: 10 }, "abcdefghij"),

@@ -1,10 +1,10 @@
 //! The commands of a supervisor, by key.
 
+use super::command_processes::CommandProcesses;
 use super::error::SuperviseError;
-use super::family::Family;
-use super::place::Place;
+use super::paths::SupervisorPaths;
 use super::protocol::{CommandStatus, Leaving, State, Stop};
-use super::record::{CommandFile, End, How, write_end};
+use super::record::{CommandFile, End, EndReason, write_end};
 use super::run::{Control, Run};
 use super::spec::{Key, Lifetime, Owner, Spec, SupervisorSettings};
 use crate::Group;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, watch};
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     pub(crate) phase: Phase,
@@ -31,7 +31,7 @@ pub(crate) enum Phase {
     Failed(String),
 }
 
-/// What a connection needs to follow a command.
+/// Everything that a connection needs to follow a command.
 #[derive(Debug)]
 pub(crate) struct Follow {
     pub(crate) file: CommandFile,
@@ -68,27 +68,27 @@ impl Entry {
 /// The state of a supervisor.
 #[derive(Debug)]
 pub(crate) struct Table {
-    pub(crate) place: Place,
+    pub(crate) paths: SupervisorPaths,
     pub(crate) settings: SupervisorSettings,
-    pub(crate) family: Family,
+    pub(crate) processes: CommandProcesses,
     entries: Mutex<BTreeMap<Key, Entry>>,
-    /// Changes whenever the supervisor may have become idle, or busy again.
+    /// Changes whenever the supervisor may have become idle or busy.
     pub(crate) activity: watch::Sender<()>,
 }
 
 impl Table {
-    pub(crate) fn new(place: Place, settings: SupervisorSettings) -> Arc<Self> {
+    pub(crate) fn new(paths: SupervisorPaths, settings: SupervisorSettings) -> Arc<Self> {
         let (activity, _) = watch::channel(());
-        let (family, entries) = (Family::default(), Mutex::default());
-        Arc::new(Self { place, settings, family, entries, activity })
+        let (processes, entries) = (CommandProcesses::default(), Mutex::default());
+        Arc::new(Self { paths, settings, processes, entries, activity })
     }
 
     pub(crate) fn file(&self, key: &Key) -> CommandFile {
-        CommandFile::of(&self.place.spool, key)
+        CommandFile::of(&self.paths.spool, key)
     }
 
-    /// Prepares a command, or finds the one that has the key already. Returns when its shell
-    /// waits at the gate and that is on disk.
+    /// Prepares a command, or finds the one with the same key. Returns when its shell waits at the gate and is
+    /// recorded.
     pub(crate) async fn start(
         self: &Arc<Self>,
         key: Key,
@@ -100,7 +100,7 @@ impl Table {
             Some(follow) => follow,
             None => self.begin(key, digest, spec, owner)?,
         };
-        // An error means that the task is gone; what it said last still counts.
+        // An error means that the task is gone; its last progress still counts.
         let _ = follow.progress.wait_for(|progress| !matches!(progress.phase, Phase::Preparing)).await;
         let failed = match &follow.progress.borrow().phase {
             Phase::Failed(reason) => Some(reason.clone()),
@@ -127,7 +127,7 @@ impl Table {
         Ok(Some(follow))
     }
 
-    /// A command that is over, from the spool.
+    /// A finished command, from the spool.
     fn recorded(&self, key: &Key) -> Result<Option<(String, Follow)>, SuperviseError> {
         let file = self.file(key);
         let Some((digest, end)) = file.ended()? else {
@@ -168,8 +168,8 @@ impl Table {
         Ok(follow)
     }
 
-    /// Takes a command out of the table when its task is over. One whose end could not be written
-    /// down stays, so that it can at least be told from memory.
+    /// Removes a command from the table when its task ends. A command whose end could not be recorded stays, so
+    /// that its result is at least available from memory.
     async fn ended(self: Arc<Self>, key: Key, task: tokio::task::JoinHandle<bool>) {
         let is_recorded = match task.await {
             Ok(is_recorded) => is_recorded,
@@ -182,7 +182,7 @@ impl Table {
         if is_recorded {
             self.entries().remove(&key);
         }
-        self.family.kill_strays();
+        self.processes.kill_strays();
         self.activity.send_replace(());
     }
 
@@ -201,8 +201,8 @@ impl Table {
             Ok(Phase::Failed(_)) | Err(_) => return Ok(None),
             Ok(phase) => matches!(phase, Phase::Running(_)),
         };
-        // One that waits at its gate stays with the process that prepared it: only that one knows
-        // whether it may run.
+        // A command at its gate remains with the process that prepared it: only that process knows whether it
+        // may run.
         if let (true, Some(owner), Some(entry)) = (is_running, owner, self.entries().get_mut(key)) {
             entry.owner = owner.clone();
             let _ = entry.control.send(Control::Adopt(owner));
@@ -210,12 +210,12 @@ impl Table {
         Ok(Some(Follow { file: self.file(key), progress }))
     }
 
-    /// Gives an order to a command that is not over; whether there is one.
+    /// Sends an instruction to an unfinished command. Returns false if there is none.
     pub(crate) fn order(&self, key: &Key, control: Control) -> bool {
         self.entries().get(key).is_some_and(|entry| entry.control.send(control).is_ok())
     }
 
-    /// Ends what `owner` started and declared to end now; how many those are.
+    /// Ends the commands of `owner` whose lifetime ends now, and returns their number.
     pub(crate) fn leave(&self, owner: &Owner, session: Option<&str>, leaving: Leaving) -> usize {
         let concerned = |entry: &&Entry| {
             entry.owner == *owner
@@ -223,14 +223,14 @@ impl Table {
                 && session.is_none_or(|session| session == entry.session)
                 && !entry.is_over()
         };
-        let order = || Control::End(How::OwnerLeft, Stop::Politely);
+        let order = || Control::End(EndReason::OwnerLeft, Stop::Politely);
         self.entries().values().filter(concerned).filter(|entry| entry.control.send(order()).is_ok()).count()
     }
 
-    /// Ends everything, because the supervisor was told to go.
+    /// Ends all commands, because the supervisor exits.
     pub(crate) fn end_all(&self) {
         for entry in self.entries().values() {
-            let _ = entry.control.send(Control::End(How::Stopped, Stop::Politely));
+            let _ = entry.control.send(Control::End(EndReason::Stopped, Stop::Politely));
         }
     }
 
@@ -249,7 +249,7 @@ impl Table {
         self.entries().iter().filter(|(_, entry)| !entry.is_over()).map(shown).collect()
     }
 
-    /// Removes what is kept of a command that is over.
+    /// Removes the record of a finished command.
     pub(crate) fn forget(&self, key: &Key) -> Result<(), SuperviseError> {
         let mut entries = self.entries();
         if entries.get(key).is_some_and(|entry| !entry.is_over()) {

@@ -1,7 +1,7 @@
-//! A temporary home with a supervisor, and agents that can be killed.
+//! A temporary home directory with a supervisor, and agents that can be killed.
 
 use hermes_exec::supervisor::{
-    Finished, Key, Lifetime, Outcome, Place, Program, Supervised, SupervisorSettings,
+    Finished, Key, Lifetime, Outcome, Program, Supervised, SupervisorPaths, SupervisorSettings,
 };
 use hermes_exec::{Backend, Command, ExecError, Output, OutputLimits, Unwatched, Watch};
 use rustix::process::{Pid, Signal, kill_process};
@@ -55,14 +55,17 @@ impl Case {
         call.run(command, Watch { started: &Unwatched, cancel }).await
     }
 
-    /// A process that runs `steps` one after the other, in this home.
+    /// A process that runs `steps` one after the other, in this home directory.
     pub(crate) fn agent(&self, steps: &[(&str, &str, Lifetime)]) -> Agent {
-        let steps = steps.iter().map(|(name, script, lifetime)| Step::new(name, script, *lifetime)).collect();
+        let steps = steps
+            .iter()
+            .map(|(name, script, lifetime)| PlannedCommand::new(name, script, *lifetime))
+            .collect();
         let plan = Plan { home: self.dir.path().to_owned(), settings: self.settings, steps, unlink: None };
         Agent::start(&std::env::current_exe().unwrap(), &plan)
     }
 
-    /// The process that answers on the socket.
+    /// The id of the supervisor process.
     pub(crate) async fn supervisor(&self) -> u32 {
         let stream = self.raw().await;
         stream.peer_cred().unwrap().pid().unwrap().unsigned_abs()
@@ -89,7 +92,7 @@ impl Case {
         tokio::time::timeout(PATIENCE, quiet).await.unwrap();
     }
 
-    /// Whether a file of the spool, at any depth, has this in it.
+    /// Returns true if a file of the spool, at any depth, contains the text.
     pub(crate) fn is_kept(&self, text: &str) -> bool {
         let mut folders = vec![self.path("spool")];
         while let Some(folder) = folders.pop() {
@@ -109,13 +112,13 @@ impl Case {
         std::fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// The process ids a script wrote down.
+    /// The process ids that a script wrote.
     pub(crate) fn ids(&self, name: &str) -> Vec<u32> {
         self.text(name).split_whitespace().map(|id| id.parse().unwrap()).collect()
     }
 }
 
-/// Processes with the mark of a command that ran in this home, supervisor or not.
+/// Returns true if a file below `path` contains the text.
 fn holds(path: &Path, text: &str) -> bool {
     std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
 }
@@ -136,7 +139,7 @@ pub(crate) fn marked(home: &Path) -> Vec<u32> {
 
 impl Drop for Case {
     fn drop(&mut self) {
-        // Told to go, a supervisor ends what it runs; the tests leave nothing behind.
+        // A supervisor that gets TERM ends its commands; the tests leave nothing behind.
         let Ok(lock) = std::fs::metadata(self.path("spool/supervisor.lock")) else {
             return;
         };
@@ -151,8 +154,8 @@ impl Drop for Case {
     }
 }
 
-pub(crate) fn place(home: &Path) -> Place {
-    Place { spool: home.join("spool"), runtime: Some(home.join("run")) }
+pub(crate) fn paths(home: &Path) -> SupervisorPaths {
+    SupervisorPaths { spool: home.join("spool"), runtime: Some(home.join("run")) }
 }
 
 fn program() -> Program {
@@ -161,7 +164,7 @@ fn program() -> Program {
 }
 
 pub(crate) fn supervised(home: &Path, settings: SupervisorSettings) -> Supervised {
-    Supervised::new(&place(home), program(), settings).unwrap()
+    Supervised::new(&paths(home), program(), settings).unwrap()
 }
 
 pub(crate) fn command(home: &Path, script: &str) -> Command {
@@ -213,30 +216,30 @@ pub(crate) fn signal(id: u32, signal: Signal) {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Step {
+pub(crate) struct PlannedCommand {
     key: Key,
     script: String,
     lifetime: Lifetime,
 }
 
-impl Step {
+impl PlannedCommand {
     pub(crate) fn new(name: &str, script: &str, lifetime: Lifetime) -> Self {
         Self { key: key(name), script: script.to_owned(), lifetime }
     }
 }
 
-/// What an agent does.
+/// The commands of an agent.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) home: PathBuf,
     pub(crate) settings: SupervisorSettings,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PlannedCommand>,
     /// A file that is removed once the program is open: the program itself.
     pub(crate) unlink: Option<PathBuf>,
 }
 
 impl Plan {
-    /// Runs every step. `began` and `result-KEY` are its journal.
+    /// Runs every command. `began` and `result-KEY` are its journal.
     pub(crate) async fn carry_out(self) {
         let supervised = supervised(&self.home, self.settings);
         if let Some(path) = self.unlink {
@@ -272,7 +275,7 @@ impl Agent {
         Self(agent.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap())
     }
 
-    /// As the kernel does it when memory runs out.
+    /// Kills the agent with SIGKILL.
     pub(crate) fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();

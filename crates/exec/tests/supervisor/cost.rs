@@ -1,4 +1,4 @@
-//! What a command costs, with and without a supervisor.
+//! The cost of a command, with and without a supervisor.
 
 use crate::case::{Case, command, key};
 use hermes_exec::supervisor::Lifetime;
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 const COMMANDS: usize = 500;
 
-/// CPU of a process and of its children that it has collected, in clock ticks (10 ms).
+/// CPU time of a process and its collected children, in clock ticks (10 ms).
 fn ticks(id: u32) -> u64 {
     let [user, system, children_user, children_system] = times(id);
     user + system + children_user + children_system
@@ -21,8 +21,8 @@ fn times(id: u32) -> [u64; 4] {
     [11, 12, 13, 14].map(|index: usize| fields[index].parse().unwrap())
 }
 
-/// Without a file for the last directory: a filesystem may take long to make the next file while
-/// many were just removed (ext4 does, for five seconds), and only a benchmark removes that many.
+/// A command without a file for the last directory: creating a file can be slow after many removals (on ext4,
+/// for five seconds), and only a benchmark removes that many.
 fn silent(dir: &Path) -> Command {
     Command { cwd_file: None, ..command(dir, "true") }
 }

@@ -1,13 +1,13 @@
-//! After a SIGKILL, of the agent or of the supervisor.
+//! SIGKILL of the agent or of the supervisor.
 
 use crate::case::{Case, finished, is_alive, key, limits, signal, until};
-use hermes_exec::supervisor::{How, Lifetime, Outcome};
+use hermes_exec::supervisor::{EndReason, Lifetime, Outcome};
 use rustix::process::Signal;
 
 const SLOW: &str = "echo before; touch up; until [ -e end ]; do sleep 0.01; done; echo after; cd /; exit 7";
 
 #[tokio::test]
-async fn a_new_agent_takes_over_a_running_command() {
+async fn new_agent_takes_over_running_command() {
     let case = Case::new();
     let agent = case.agent(&[("k", SLOW, Lifetime::Turn)]);
     case.exists("up").await;
@@ -16,14 +16,14 @@ async fn a_new_agent_takes_over_a_running_command() {
     let Outcome::Running(running) = outcome else { panic!("{outcome:?}") };
     std::fs::write(case.path("end"), "").unwrap();
     let done = finished(running.finished().await.unwrap());
-    assert_eq!((done.how, done.output.exit_code), (How::Exited, 7));
+    assert_eq!((done.how, done.output.exit_code), (EndReason::Exited, 7));
     assert_eq!(done.output.text, "before\nafter\n");
     assert_eq!(done.output.cwd.as_deref(), Some("/".as_ref()));
 }
 
-/// Taken over, a command is not an orphan any more, however short the grace.
+/// A command that was taken over is not an orphan any more, even with a short grace period.
 #[tokio::test]
-async fn a_finished_command_is_taken_from_the_spool_by_another_supervisor_too() {
+async fn next_supervisor_returns_result_from_the_spool() {
     let case = Case::new();
     let agent = case.agent(&[("k", SLOW, Lifetime::Turn)]);
     case.exists("up").await;
@@ -32,7 +32,7 @@ async fn a_finished_command_is_taken_from_the_spool_by_another_supervisor_too() 
     case.quiet().await;
     for _ in 0..2 {
         let done = finished(case.supervised().reattach(&key("k"), limits(case.dir.path())).await.unwrap());
-        assert_eq!((done.how, done.output.exit_code), (How::Exited, 7));
+        assert_eq!((done.how, done.output.exit_code), (EndReason::Exited, 7));
         assert_eq!(done.output.text, "before\nafter\n");
         let id = case.supervisor().await;
         signal(id, Signal::KILL);
@@ -41,12 +41,12 @@ async fn a_finished_command_is_taken_from_the_spool_by_another_supervisor_too() 
 }
 
 #[tokio::test]
-async fn when_the_supervisor_is_killed_nothing_survives_and_nothing_is_run_again() {
+async fn killed_supervisor_leaves_no_process_and_no_second_run() {
     let case = Case::new();
     let script = "echo x >> ran; setsid sleep 1000 & sleep 1000 & echo said; echo $$ $! > ids.tmp; mv ids.tmp ids; wait";
     let killer = async {
         case.exists("ids").await;
-        // What it has said is only certain to be kept once it has been taken from its pipe.
+        // Output is only certain to be kept once the supervisor has read it from the pipe.
         until("what it said is kept", || case.is_kept("said\n")).await;
         signal(case.supervisor().await, Signal::KILL);
     };

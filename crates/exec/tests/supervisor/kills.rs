@@ -1,7 +1,7 @@
-//! Agents are killed at random moments, again and again.
+//! Agents and supervisors that are killed at random times.
 
 use crate::case::{Case, is_alive, key, limits, marked, signal, until};
-use hermes_exec::supervisor::{How, Lifetime, Outcome};
+use hermes_exec::supervisor::{EndReason, Lifetime, Outcome};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use rustix::process::Signal;
@@ -11,7 +11,7 @@ use std::time::Duration;
 const KILLS: usize = 200;
 const SEED: u64 = 20_261_115;
 
-/// What a step must give: its own number as output, and an exit code made from it.
+/// The script of a step: its number as output, and an exit code derived from it.
 fn script(number: usize) -> String {
     let nap = ["", "sleep 0.002; ", "sleep 0.01; "][number % 3];
     let stray = if number.is_multiple_of(4) { "setsid sleep 1000 >/dev/null 2>&1 & " } else { "" };
@@ -24,7 +24,7 @@ fn result(number: usize) -> String {
 
 /// Every command that ran has its real result, ran once, and left nothing.
 #[tokio::test]
-async fn random_kills_lose_nothing_and_repeat_nothing() {
+async fn killed_agents_lose_no_result_and_repeat_no_command() {
     let case = Case::new();
     let mut random = SmallRng::seed_from_u64(SEED);
     let (mut next, mut kept) = (0, BTreeMap::new());
@@ -35,10 +35,10 @@ async fn random_kills_lose_nothing_and_repeat_nothing() {
         let steps: Vec<_> =
             steps.iter().map(|(name, script)| (name.as_str(), script.as_str(), Lifetime::Turn)).collect();
         let agent = case.agent(&steps);
-        // Not for ordering: the moment of the kill is what varies.
+        // Not for ordering: the time of the kill is what varies.
         tokio::time::sleep(Duration::from_micros(random.random_range(0..60_000))).await;
         agent.kill();
-        // What the journal says was begun and has no result is asked for.
+        // Steps that began and have no result in the journal are reattached.
         let began = case.text("began").lines().count();
         for number in next..began {
             let path = case.path(&format!("result-k{number}"));
@@ -76,7 +76,7 @@ async fn ask(case: &Case, number: usize) -> &'static str {
     };
     match found {
         Outcome::Finished(done) => {
-            assert_eq!(done.how, How::Exited);
+            assert_eq!(done.how, EndReason::Exited);
             assert_eq!(format!("{} {}", done.output.exit_code, done.output.text), result(number));
             what
         }
@@ -86,7 +86,7 @@ async fn ask(case: &Case, number: usize) -> &'static str {
     }
 }
 
-/// A supervisor is not meant to die, and when it does, nobody is told a lie.
+/// A killed supervisor never leads to a false result.
 #[tokio::test]
 async fn killed_supervisors_leave_no_process_and_no_false_result() {
     let case = Case::new();
@@ -104,7 +104,7 @@ async fn killed_supervisors_leave_no_process_and_no_false_result() {
                 signal(id, Signal::KILL);
             }
         };
-        // The killer needs somebody to kill.
+        // The killer needs a running supervisor.
         case.supervised().status().await.unwrap();
         let (output, ()) = tokio::join!(case.run(&name, &script), killer);
         let output = output.unwrap();
@@ -123,7 +123,7 @@ async fn killed_supervisors_leave_no_process_and_no_false_result() {
     assert_eq!(marked(case.dir.path()), Vec::<u32>::new());
 }
 
-/// The mark is what the tests look for, so it must be there.
+/// The tests search for the mark, so it must exist.
 #[tokio::test]
 async fn processes_of_a_command_are_found_by_their_mark() {
     let case = Case::new();

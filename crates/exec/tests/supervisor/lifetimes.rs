@@ -1,14 +1,14 @@
-//! How long commands live, and what is left of them.
+//! Lifetimes of commands, and their remaining processes.
 
 use crate::case::{Case, finished, is_alive, key, limits, signal, until};
-use hermes_exec::supervisor::{How, Leaving, Lifetime, Stop};
+use hermes_exec::supervisor::{EndReason, Leaving, Lifetime, Stop};
 use hermes_exec::{Backend, Ended, Unwatched, Watch};
 use rustix::process::Signal;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Says who it is, then waits: a child of the session, one that left it, one that also hid its mark
-/// and was abandoned by its parent.
+/// Prints the ids of its processes, then waits: a child of the session, one that left it, one that also hid its
+/// mark and was abandoned by its parent.
 const STUBBORN: &str = "sleep 1000 & a=$!; setsid sleep 1000 & b=$!
 (env -i PATH=$PATH setsid bash -c 'echo $$ > hidden.tmp; mv hidden.tmp hidden; exec sleep 1000' &)
 until [ -e hidden ]; do sleep 0.01; done
@@ -21,7 +21,7 @@ async fn all_gone(case: &Case) {
 }
 
 #[tokio::test]
-async fn when_its_owner_dies_a_command_has_a_grace_and_then_ends_whole() {
+async fn command_ends_after_grace_when_its_owner_dies() {
     let mut case = Case::new();
     case.settings.orphan_grace = Duration::from_millis(300);
     let agent = case.agent(&[("k", STUBBORN, Lifetime::Turn)]);
@@ -31,14 +31,14 @@ async fn when_its_owner_dies_a_command_has_a_grace_and_then_ends_whole() {
     let ids = case.ids("ids");
     assert!(ids.len() == 4 && !ids.iter().any(|id| is_alive(*id)), "{ids:?}");
     let done = finished(case.supervised().reattach(&key("k"), limits(case.dir.path())).await.unwrap());
-    assert_eq!((done.how, done.output.exit_code), (How::Orphaned, 130));
+    assert_eq!((done.how, done.output.exit_code), (EndReason::Orphaned, 130));
     assert_eq!(done.output.text, "said\n");
 }
 
 #[tokio::test]
-async fn a_command_that_exits_takes_with_it_what_left_its_session() {
+async fn exit_ends_processes_that_left_the_session() {
     let case = Case::new();
-    // Another one runs meanwhile and stays whole.
+    // Another command runs meanwhile and is not affected.
     let other = case.run(
         "other",
         "setsid sleep 1000 & echo $! > o.tmp; mv o.tmp o; until [ -e end ]; do sleep 0.01; done",
@@ -77,7 +77,7 @@ async fn timeouts_and_cancellations_end_a_command() {
     let output = output.unwrap();
     assert_eq!((output.exit_code, output.ended, output.text.as_str()), (130, Ended::Cancelled, "said\n"));
     all_gone(&case).await;
-    // One that is cancelled already is not started.
+    // A command that is already cancelled is not started.
     let output = case.run_with("early", case.command("touch early"), &cancel).await.unwrap();
     assert_eq!((output.exit_code, output.ended), (130, Ended::Cancelled));
     assert!(!case.path("early").exists());
@@ -94,11 +94,11 @@ async fn dropping_the_run_ends_the_command() {
     all_gone(&case).await;
     case.quiet().await;
     let done = finished(case.supervised().reattach(&key("k"), limits(case.dir.path())).await.unwrap());
-    assert_eq!(done.how, How::Stopped);
+    assert_eq!(done.how, EndReason::Stopped);
 }
 
 #[tokio::test]
-async fn leaving_ends_what_was_declared_to_end() {
+async fn leaving_ends_commands_by_lifetime() {
     let case = Case::new();
     let supervised = case.supervised();
     let cancel = CancellationToken::new();
@@ -128,11 +128,11 @@ async fn leaving_ends_what_was_declared_to_end() {
     std::fs::write(case.path("end"), "").unwrap();
     assert_eq!(detached.await.unwrap().unwrap().text, "whole\n");
     let how = finished(supervised.reattach(&key("turn"), Default::default()).await.unwrap()).how;
-    assert_eq!(how, How::OwnerLeft);
+    assert_eq!(how, EndReason::OwnerLeft);
 }
 
 #[tokio::test]
-async fn a_detached_command_outlives_its_owner_and_can_be_stopped() {
+async fn detached_command_outlives_its_owner_and_can_be_stopped() {
     let mut case = Case::new();
     case.settings.orphan_grace = Duration::ZERO;
     let wait = "touch $0.up; until [ -e end ]; do sleep 0.01; done; echo whole";
@@ -148,11 +148,14 @@ async fn a_detached_command_outlives_its_owner_and_can_be_stopped() {
     assert!(supervised.status().await.unwrap().iter().any(|command| command.key == key("k")));
     supervised.stop(&key("k"), Stop::AtOnce).await.unwrap();
     case.quiet().await;
-    assert_eq!(finished(supervised.reattach(&key("k"), Default::default()).await.unwrap()).how, How::Stopped);
+    assert_eq!(
+        finished(supervised.reattach(&key("k"), Default::default()).await.unwrap()).how,
+        EndReason::Stopped
+    );
 }
 
 #[tokio::test]
-async fn a_supervisor_that_is_told_to_go_ends_its_commands_first() {
+async fn terminated_supervisor_ends_its_commands_first() {
     let case = Case::new();
     let run = case.run("k", STUBBORN);
     let teller = async {

@@ -1,9 +1,9 @@
-//! What this program does when a test starts it again.
+//! The entry point of processes that the tests start.
 
 use crate::case::{Plan, ROLE};
 use hermes_exec::supervisor::supervise;
 
-/// Not a test of its own: the entry for the processes that tests start.
+/// Not a test: the entry point for the processes that tests start.
 #[test]
 fn role() {
     match std::env::var(ROLE).as_deref() {

@@ -1,6 +1,6 @@
-//! Starting commands and supervisors: once each.
+//! Starting commands and supervisors exactly once.
 
-use crate::case::{Agent, Case, Plan, Step, is_alive, key, until};
+use crate::case::{Agent, Case, Plan, PlannedCommand, is_alive, key, until};
 use hermes_exec::supervisor::{Lifetime, Outcome, SuperviseError};
 use hermes_exec::{Backend, BoxFuture, Ended, ExecError, Group, Started, Watch};
 use std::fs::Permissions;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
-async fn one_key_runs_once_however_often_it_is_started() {
+async fn key_that_is_started_repeatedly_runs_once() {
     let case = Case::new();
     let script = "echo x >> ran; echo out; exit 3";
     let (first, second) = tokio::join!(case.run("k", script), case.run("k", script));
@@ -41,11 +41,11 @@ async fn clients_that_race_to_start_a_supervisor_get_one() {
 }
 
 #[tokio::test]
-async fn a_supervisor_that_leaves_at_once_loses_no_start() {
+async fn start_during_supervisor_exit_is_not_lost() {
     let mut case = Case::new();
     case.settings.idle = Duration::ZERO;
     for number in 0..40 {
-        // Not for ordering: the next one comes before, while and after the supervisor leaves.
+        // Not for ordering: the next start happens before, during and after the exit of the supervisor.
         tokio::time::sleep(Duration::from_micros(number % 8 * 500)).await;
         let output = case.run(&format!("k{number}"), "echo $PPID >> parents; echo done").await.unwrap();
         assert_eq!(output.text, "done\n", "{number}");
@@ -57,7 +57,7 @@ async fn a_supervisor_that_leaves_at_once_loses_no_start() {
 }
 
 #[tokio::test]
-async fn an_idle_supervisor_leaves_nothing_behind() {
+async fn idle_supervisor_exits_and_leaves_no_files() {
     let mut case = Case::new();
     case.settings.idle = Duration::from_millis(50);
     case.run("k", "echo $PPID > parent").await.unwrap();
@@ -66,16 +66,16 @@ async fn an_idle_supervisor_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(case.path("run")).unwrap().count(), 0);
 }
 
-/// A command has the mask of its client, not of whoever started the supervisor.
+/// A command has the umask of its client, not of the process that started the supervisor.
 #[tokio::test]
-async fn files_are_made_with_the_mask_of_the_client() {
+async fn command_uses_umask_of_the_client() {
     let case = Case::new();
     case.run("k", "umask").await.unwrap();
     let own = case.run("own", "umask").await.unwrap().text;
     let plan = Plan {
         home: case.dir.path().to_owned(),
         settings: case.settings,
-        steps: vec![Step::new("other", "umask", Lifetime::Turn)],
+        steps: vec![PlannedCommand::new("other", "umask", Lifetime::Turn)],
         unlink: None,
     };
     let wrapper = case.path("wrapper");
@@ -88,14 +88,14 @@ async fn files_are_made_with_the_mask_of_the_client() {
     assert_ne!(own, "0057\n");
 }
 
-/// A supervisor belongs to nobody: another parent, another session, no terminal, no descriptors.
+/// A supervisor is detached: other parent, other session, no terminal, no inherited descriptors.
 #[tokio::test]
-async fn the_supervisor_is_nobodys_child_and_survives_a_replaced_program() {
+async fn supervisor_is_detached_and_survives_a_replaced_program() {
     let case = Case::new();
     let (program, leak) = (case.path("program"), case.path("leak"));
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     std::fs::write(&leak, "").unwrap();
-    let steps = vec![Step::new("k", "echo ran > ran", Lifetime::Turn)];
+    let steps = vec![PlannedCommand::new("k", "echo ran > ran", Lifetime::Turn)];
     let plan = Plan {
         home: case.dir.path().to_owned(),
         settings: case.settings,
@@ -126,26 +126,26 @@ async fn the_supervisor_is_nobodys_child_and_survives_a_replaced_program() {
     assert_ne!(session, i64::from(id));
     assert_eq!(terminal, 0);
     for entry in std::fs::read_dir(format!("/proc/{id}/fd")).unwrap() {
-        // One that was closed since it was listed is none that was inherited.
+        // A descriptor that was closed since it was listed was not inherited.
         let target = std::fs::read_link(entry.unwrap().path()).unwrap_or_default();
         assert_ne!(target, leak, "inherited");
     }
 }
 
 #[tokio::test]
-async fn what_is_in_the_way_of_the_socket_is_refused() {
+async fn obstacle_in_place_of_the_socket_is_rejected() {
     let case = Case::new();
     case.run("k", "true").await.unwrap();
     let address = std::path::PathBuf::from(case.text("spool/address"));
     let id = case.supervisor().await;
     crate::case::signal(id, rustix::process::Signal::TERM);
     until("the supervisor leaves", || !is_alive(id)).await;
-    // A folder that others can look into.
+    // A directory that is readable for others.
     std::fs::create_dir(&address).unwrap();
     std::fs::set_permissions(&address, Permissions::from_mode(0o755)).unwrap();
     let error = case.run("l", "touch l").await.unwrap_err();
     assert!(matches!(error, ExecError::Supervisor(SuperviseError::UnsafeFolder { .. })), "{error}");
-    // Our own folder, with a file where the socket should be.
+    // A private directory with a regular file in place of the socket.
     std::fs::set_permissions(&address, Permissions::from_mode(0o700)).unwrap();
     std::fs::write(address.join("s"), "mine").unwrap();
     let error = case.run("l", "touch l").await.unwrap_err().to_string();
@@ -160,7 +160,7 @@ fn hello(version: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn another_version_of_the_supervisor_is_told_clearly() {
+async fn other_supervisor_version_is_reported() {
     let case = Case::new();
     let supervised = case.supervised();
     let folder = case.path("run/other");
@@ -183,7 +183,7 @@ async fn another_version_of_the_supervisor_is_told_clearly() {
 }
 
 #[tokio::test]
-async fn a_supervisor_that_is_too_old_makes_room() {
+async fn older_supervisor_exits_for_a_newer_client() {
     let case = Case::new();
     case.run("k", "true").await.unwrap();
     let id = case.supervisor().await;
@@ -195,7 +195,7 @@ async fn a_supervisor_that_is_too_old_makes_room() {
     until("the supervisor leaves", || !is_alive(id)).await;
 }
 
-/// Answers as it was made to, when it is told about a group.
+/// Stores the group of a run and returns the given answer.
 struct Witness(Result<(), String>, std::sync::Mutex<Option<Group>>);
 
 impl Started for Witness {
@@ -206,7 +206,7 @@ impl Started for Witness {
 }
 
 #[tokio::test]
-async fn nothing_runs_before_it_is_written_down() {
+async fn command_does_not_run_before_it_is_recorded() {
     let case = Case::new();
     let call = case.supervised().call(key("k"), "s", Lifetime::Turn);
     let witness = Witness(Err("disk full".to_owned()), Default::default());

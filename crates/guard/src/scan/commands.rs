@@ -1,25 +1,25 @@
-//! Commands that read secrets or send them away.
+//! Commands that read or send secrets.
 //!
-//! A command is judged by its arguments: a key in a header goes to the service it belongs to, a key
-//! in the address or the body of a request goes wherever the author likes.
+//! A command is judged by its arguments: a key in a header goes to the service that it belongs to, but a key in
+//! the URL or the body of a request goes wherever the author of the text wants.
 
 mod secrets;
 
 use std::ops::Range;
 
-use super::local::is_local_address;
-use super::view::View;
-use super::{Found, neutralise};
+use super::local_address::is_local_address;
+use super::normal_form::NormalForm;
+use super::{Match, neutralise};
 use secrets::{has_secret, is_secret_file};
 
-/// What kind of command a word may be the name of.
+/// The kind of command that a word may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Program {
     Curl,
     Wget,
-    /// Reads files and is hardly ever a word of prose.
+    /// Reads files; hardly ever a word of prose.
     Cat,
-    /// Reads files, and is an ordinary word, too.
+    /// Reads files; also an ordinary word.
     Reader,
 }
 
@@ -37,15 +37,15 @@ pub(super) const PROGRAMS: [(&str, Program); 11] = [
     ("bat", Program::Reader),
 ];
 
-/// The longest stretch of a command that is looked at.
+/// Characters of a command that are examined.
 const LONGEST: usize = 2_048;
-/// How far back a pipe is looked into.
+/// Characters before a pipe that are examined.
 const PIPE: usize = 256;
-/// A word of prose in front of a file name is not its reader.
+/// Arguments of a command that reads files; a file name further away belongs to prose.
 const READ_ARGUMENTS: usize = 6;
 
-/// Options of curl and wget whose value is meant to hold a credential, or never leaves.
-const KEPT: [&str; 14] = [
+/// Options of curl and wget whose value may hold a credential or is not sent.
+const HARMLESS_OPTIONS: [&str; 14] = [
     "-H",
     "--header",
     "-u",
@@ -62,15 +62,15 @@ const KEPT: [&str; 14] = [
     "--key",
 ];
 
-/// Judges the command whose name stands at `name`.
-pub(super) fn find(text: &str, view: &View, program: Program, name: Range<usize>) -> Option<Found> {
-    if program == Program::Reader && !is_command_place(view, name.start) {
+/// Judges the command whose name is at `name`.
+pub(super) fn find(text: &str, view: &NormalForm, program: Program, name: Range<usize>) -> Option<Match> {
+    if program == Program::Reader && !is_command_start(view, name.start) {
         return None;
     }
     let (command, length) = read(view, name.end);
     let words = arguments(&command);
     let id = match program {
-        Program::Curl if sends(&words) || is_fed_secrets(view, name.start) && !goes_home(&words) => {
+        Program::Curl if sends(&words) || is_piped_secret(view, name.start) && !is_local_request(&words) => {
             "exfil_curl"
         }
         Program::Wget if sends(&words) => "exfil_wget",
@@ -80,11 +80,11 @@ pub(super) fn find(text: &str, view: &View, program: Program, name: Range<usize>
     };
     let at = view.bytes(name.start..name.end + length);
     let cut = neutralise::sentence_around(text, &at);
-    Some(Found { id: id.to_owned(), at, cut })
+    Some(Match { id: id.to_owned(), at, cut })
 }
 
-/// The rest of the line, lines that go on after a backslash included, and its length in the view.
-fn read(view: &View, from: usize) -> (String, usize) {
+/// The rest of the line, including lines continued by a backslash, and its length in the normal form.
+fn read(view: &NormalForm, from: usize) -> (String, usize) {
     let (mut line, mut length) = (String::new(), 0);
     let mut is_quoted = None;
     while let Some(char) = view.get(from + length).filter(|_| length < LONGEST) {
@@ -107,7 +107,7 @@ fn read(view: &View, from: usize) -> (String, usize) {
             _ => line.push(char),
         }
         length += 1;
-        // The next command is judged by itself, which also keeps a line full of them cheap.
+        // The next command is judged by itself, which also keeps a line with many commands cheap.
         let is_word_end = !view.get(from + length).is_some_and(char::is_alphanumeric);
         if is_quoted.is_none() && is_word_end && PROGRAMS.iter().any(|(name, _)| ends_with_word(&line, name))
         {
@@ -121,7 +121,7 @@ fn ends_with_word(line: &str, name: &str) -> bool {
     line.strip_suffix(name).is_some_and(|before| before.ends_with(char::is_whitespace))
 }
 
-/// Splits as a shell does, near enough: quotes keep blanks together and are dropped.
+/// Splits roughly like a shell: quoted spaces do not separate, and quotes are removed.
 fn arguments(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for char in command.chars() {
@@ -147,23 +147,23 @@ fn sends(words: &[String]) -> bool {
     let mut leaks = false;
     for word in words {
         let is_kept = std::mem::replace(&mut is_value_kept, false);
-        // Options lose their case in the view; `-h` and `-b` are the ones that matter.
-        if KEPT.iter().any(|option| option.eq_ignore_ascii_case(word)) {
+        // Options are lower case in the normal form; `-h` and `-b` are the ones that matter.
+        if HARMLESS_OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(word)) {
             is_value_kept = true;
-        } else if !is_kept && !is_kept_with_value(word) {
+        } else if !is_kept && !is_harmless_option(word) {
             leaks |= has_secret(word);
         }
     }
-    leaks && !goes_home(words)
+    leaks && !is_local_request(words)
 }
 
-fn is_kept_with_value(word: &str) -> bool {
+fn is_harmless_option(word: &str) -> bool {
     let option = word.split_once('=').map_or(word, |(option, _)| option);
-    word.starts_with("--") && KEPT.iter().any(|kept| kept.eq_ignore_ascii_case(option))
+    word.starts_with("--") && HARMLESS_OPTIONS.iter().any(|kept| kept.eq_ignore_ascii_case(option))
 }
 
-/// Whether every address is one of our own, and there is at least one.
-fn goes_home(words: &[String]) -> bool {
+/// Returns true if there is an address and all addresses are local.
+fn is_local_request(words: &[String]) -> bool {
     let mut addresses =
         words.iter().filter(|word| word.contains("://") || word.starts_with("localhost")).peekable();
     addresses.peek().is_some() && addresses.all(|address| is_local_address(address))
@@ -175,14 +175,14 @@ fn reads_secrets(words: &[String]) -> bool {
     read.into_iter().any(|word| is_secret_file(word))
 }
 
-/// “Less in .env” is no command: its arguments would not be words.
+/// The arguments before the first word of prose: "less in .env" is not a command.
 fn up_to_prose(words: &[String]) -> &[String] {
     let prose = words.iter().position(|word| word.chars().all(char::is_alphabetic));
     &words[..prose.unwrap_or(words.len())]
 }
 
-/// Whether what is piped into a command comes from a secret.
-fn is_fed_secrets(view: &View, start: usize) -> bool {
+/// Returns true if the input of a command is piped from a secret.
+fn is_piped_secret(view: &NormalForm, start: usize) -> bool {
     let before: String = (start.saturating_sub(PIPE)..start).filter_map(|at| view.get(at)).collect();
     let Some(source) = before.trim_end().strip_suffix('|') else { return false };
     let source = source.rsplit(['\n', ';']).next().unwrap_or_default();
@@ -190,8 +190,8 @@ fn is_fed_secrets(view: &View, start: usize) -> bool {
     words.any(|word| is_secret_file(word) || matches!(word.trim_matches(['`', '(', '$']), "env" | "printenv"))
 }
 
-/// Whether a command can begin here: in a line of its own, after a prompt, a pipe, or in backticks.
-fn is_command_place(view: &View, start: usize) -> bool {
+/// Returns true if a command can begin here: at the start of a line, after a prompt or a pipe, or in backticks.
+fn is_command_start(view: &NormalForm, start: usize) -> bool {
     let mut near = (0..start).rev().take(PIPE).filter_map(|at| view.get(at));
     let before = near.find(|char| !matches!(char, ' ' | '\t'));
     before.is_none_or(|char| matches!(char, '\n' | '$' | '`' | '|' | ';' | '&' | '('))

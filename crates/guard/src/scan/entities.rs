@@ -1,9 +1,9 @@
 //! HTML entities: a character written as its number or its name.
 
-/// The longest entity that is read: `&#x10ffff;` and some leading zeros.
+/// The maximum length of an entity: `&#x10ffff;` and some leading zeros.
 const LONGEST: usize = 12;
 
-/// The named ones that can stand inside or between words.
+/// Named entities that can occur inside or between words.
 const NAMED: [(&str, char); 14] = [
     ("nbsp", ' '),
     ("ensp", ' '),
@@ -21,7 +21,7 @@ const NAMED: [(&str, char); 14] = [
     ("NewLine", '\n'),
 ];
 
-/// The character that an entity at the start of `rest` stands for, and how long the entity is.
+/// The character of an entity at the start of `rest`, and the length of the entity.
 pub(super) fn entity(first: char, rest: &str) -> Option<(char, usize)> {
     if first != '&' {
         return None;
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entities_are_read_and_other_ampersands_left() {
+    fn entities_are_decoded_and_other_ampersands_ignored() {
         for (given, want) in [
             ("&#105;x", Some(('i', 6))),
             ("&#x0069;", Some(('i', 8))),

@@ -1,18 +1,18 @@
-//! A short piece of the text for people: one line, nothing invisible, no credential.
+//! Excerpts of findings for the user: one line, no invisible characters, no credential.
 
-use super::Found;
+use super::Match;
+use super::char_classes::is_ignorable;
 use super::rules::HIDDEN;
-use super::scripts::is_ignorable;
 use crate::redact::by_shape;
 
-/// In characters.
+/// The maximum length in characters.
 const LONGEST: usize = 80;
-/// How much is shown around hidden characters, which by themselves say nothing.
+/// Characters shown around hidden ones.
 const AROUND: usize = 16;
-/// A credential can begin inside the piece and end behind it, so more is read than is shown.
+/// Characters that are read: a credential can begin inside the excerpt and end after it.
 const READ: usize = 256;
 
-pub(super) fn of(text: &str, found: &Found) -> String {
+pub(super) fn of(text: &str, found: &Match) -> String {
     let at = &found.at;
     if found.id == super::secret_values::ID {
         let name: String =
@@ -23,7 +23,7 @@ pub(super) fn of(text: &str, found: &Found) -> String {
     let start = if found.id.starts_with(HIDDEN) { before(text, at.start) } else { at.start };
     let end = if found.id.starts_with(HIDDEN) { after(text, at.end) } else { at.end };
     let piece: String = text[start..end].chars().take(READ).collect();
-    shown(&by_shape(&piece))
+    one_line(&by_shape(&piece))
 }
 
 fn before(text: &str, at: usize) -> usize {
@@ -36,7 +36,7 @@ fn after(text: &str, at: usize) -> usize {
     at + line.map(char::len_utf8).sum::<usize>()
 }
 
-fn shown(piece: &str) -> String {
+fn one_line(piece: &str) -> String {
     let (mut out, mut count) = (String::new(), 0);
     let mut was_blank = true;
     for char in piece.trim().chars() {
@@ -65,14 +65,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_excerpt_is_one_short_line_without_anything_hidden() {
+    fn excerpt_is_one_short_line_without_hidden_characters() {
         for (given, want) in [
             ("plain", "plain".to_owned()),
             ("a\n  b\tc\r\nd", "a b c d".to_owned()),
             ("a\u{200b}b\u{1b}[2J", "a<U+200B>b<U+001B>[2J".to_owned()),
             (&"x".repeat(100), format!("{}…", "x".repeat(80))),
         ] {
-            assert_eq!(shown(given), want, "{given:?}");
+            assert_eq!(one_line(given), want, "{given:?}");
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Characters that nobody sees: zero-width ones, direction marks, tags, runs of selectors.
+//! Invisible characters: zero-width characters, direction marks, tags, runs of variation selectors.
 //!
-//! Some are needed: joiners in pictures and in scripts that use them, tags in flags, direction
-//! marks around right-to-left text. Each stands by itself and next to what needs it, so a message
-//! spelled in such characters has no place among them.
+//! Some are legitimate: joiners in emoji and in scripts that use them, tags in flags, direction marks around
+//! right-to-left text. A legitimate one is alone and next to a character that needs it, so a message encoded in
+//! invisible characters is always found.
 
 mod directions;
 
 use std::ops::Range;
 
-use super::Found;
-use super::scripts::{is_picture, is_selector, marks_line_breaks, uses_joiners};
+use super::Match;
+use super::char_classes::{is_picture, is_selector, marks_line_breaks, uses_joiners};
 
 const BLACK_FLAG: char = '\u{1f3f4}';
 const LAST_TAG: char = '\u{e007f}';
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Every run of hidden characters, once for each kind in it.
-pub(super) fn find(text: &str) -> Vec<Found> {
+/// Returns every run of hidden characters, once for each kind in it.
+pub(super) fn find(text: &str) -> Vec<Match> {
     if text.is_ascii() {
         return Vec::new();
     }
@@ -46,11 +46,11 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     found
 }
 
-/// What stood before the character that is looked at.
+/// The characters before the current one.
 #[derive(Default)]
 struct Before {
     char: Option<char>,
-    /// The last one that was neither a selector nor a skin tone.
+    /// The last character that is neither a selector nor a skin tone.
     base: Option<char>,
     is_flag_at: bool,
     flag_end: usize,
@@ -84,7 +84,7 @@ fn is_bad_zero_width(char: char, before: &Before, next: Option<char>) -> bool {
     }
 }
 
-/// The length of the tags of a flag: a country, a part of it, and the end tag.
+/// The length of the tags of a flag: country, region and end tag.
 fn flag_length(text: &str) -> Option<usize> {
     let tags: Vec<char> =
         text.chars().take(7).take_while(|char| matches!(char, '\u{e0000}'..='\u{e007f}')).collect();
@@ -98,7 +98,7 @@ fn flag_length(text: &str) -> Option<usize> {
     is_flag.then_some((end + 1) * LAST_TAG.len_utf8())
 }
 
-/// Hidden characters without a gap: a finding for each kind, over all of them.
+/// Consecutive hidden characters: one match for each kind, over the whole run.
 #[derive(Default)]
 struct Run {
     at: Range<usize>,
@@ -106,7 +106,7 @@ struct Run {
 }
 
 impl Run {
-    fn take(&mut self, char: char, at: usize, found: &mut Vec<Found>) {
+    fn take(&mut self, char: char, at: usize, found: &mut Vec<Match>) {
         if at != self.at.end || self.kinds.is_empty() {
             self.finish(found);
             self.at = at..at;
@@ -118,8 +118,8 @@ impl Run {
         }
     }
 
-    fn finish(&mut self, found: &mut Vec<Found>) {
-        found.extend(self.kinds.drain(..).map(|char| Found {
+    fn finish(&mut self, found: &mut Vec<Match>) {
+        found.extend(self.kinds.drain(..).map(|char| Match {
             id: format!("{}{:04X}", super::rules::HIDDEN, u32::from(char)),
             at: self.at.clone(),
             cut: self.at.clone(),

@@ -1,9 +1,9 @@
 //! Letters of other scripts that look like Latin ones.
 //!
-//! Cyrillic capitals and small letters go to the same Latin letter, so that rules written in
-//! Russian do not depend on case. Greek has no rules of its own; there each goes by its looks.
+//! Cyrillic capitals and small letters map to the same Latin letter, so that rules in Russian do not depend on
+//! case. There are no rules in Greek; its letters are mapped by their look.
 
-/// The Latin letter that this one is read as, if there is one.
+/// The Latin letter that looks like `char`, if any.
 pub(super) fn latin(char: char) -> Option<char> {
     let plain = match char {
         'а' | 'А' | 'α' | 'Α' | 'ɑ' | 'ᴀ' => 'a',

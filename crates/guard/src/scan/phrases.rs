@@ -1,38 +1,39 @@
-//! Reads a view word by word and finds the phrases of the rules in it.
+//! Finds the phrases of the rules in a text.
 //!
-//! For every step of every phrase the walk remembers where it was last reached. The last place is
-//! always the best one, since only the distance to the next word is limited; so each word costs the
-//! same, however often a phrase was begun before.
+//! For every step of every phrase, the walk keeps the position at which it was last reached. The last position
+//! is always the best one, since only the distance to the next word is limited; so each word has the same cost,
+//! no matter how often a phrase was begun before.
 
-mod place;
+mod position;
 
 use std::ops::Range;
 
-use super::checks;
+use super::char_classes::has_no_blanks;
 use super::commands;
+use super::normal_form::NormalForm;
+use super::phrase_checks;
+use super::phrase_tree::{Meaning, PhraseStep, ROOT, TREE, Tree};
 use super::rules::Within;
-use super::scripts::has_no_blanks;
-use super::tree::{Meaning, ROOT, Step, TREE, Tree};
-use super::view::View;
-use super::{Found, Scope, neutralise};
-use place::Places;
+use super::{Match, Scope, neutralise};
+use position::Position;
 
-pub(super) fn find(text: &str, view: &View, scope: Scope) -> Vec<Found> {
+pub(super) fn find(text: &str, view: &NormalForm, scope: Scope) -> Vec<Match> {
     let tree = &*TREE;
-    let places = Places::new(text, view);
+    let places = Position::new(text, view);
     let reached = vec![Reached::default(); tree.steps.len()];
     let mut walk = Walk { text, view, scope, tree, places, reached, word: 0, found: Vec::new() };
     walk.run();
     walk.found
 }
 
-/// Where a step was last reached.
+/// The position at which a step was last reached.
 #[derive(Debug, Clone, Copy, Default)]
 struct Reached {
-    /// The number of the sentence, line, comment or tag; 0 is none.
+    /// The number of the sentence, line, comment or tag; 0 if none.
     place: usize,
-    /// Where the phrase begins and where this step ends, in the view.
+    /// The start of the phrase in the normal form.
     start: usize,
+    /// The end of this step in the normal form.
     end: usize,
     /// The number of the step's last word.
     word: usize,
@@ -40,14 +41,14 @@ struct Reached {
 
 struct Walk<'a> {
     text: &'a str,
-    view: &'a View,
+    view: &'a NormalForm,
     scope: Scope,
     tree: &'static Tree,
-    places: Places<'a>,
+    places: Position<'a>,
     reached: Vec<Reached>,
-    /// How many words were read.
+    /// The number of words read so far.
     word: usize,
-    found: Vec<Found>,
+    found: Vec<Match>,
 }
 
 impl Walk<'_> {
@@ -75,7 +76,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Our own notices name what was removed; that is not a finding again.
+    /// The position after a notice of [`neutralise`]. Notices name the removed rule and are not findings.
     fn after_notice(&self, char: char, at: usize) -> Option<usize> {
         if char != '[' {
             return None;
@@ -106,7 +107,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a word may end before `end`.
+    /// Returns true if a word may end before `end`.
     fn is_end(&self, end: usize) -> bool {
         let joins = |char: char| char.is_alphanumeric() && !has_no_blanks(char);
         let last = end.checked_sub(1).and_then(|last| self.view.get(last));
@@ -128,7 +129,7 @@ impl Walk<'_> {
         }
     }
 
-    fn reach(&mut self, step: Step, at: Range<usize>, word: usize) {
+    fn reach(&mut self, step: PhraseStep, at: Range<usize>, word: usize) {
         let facts = self.tree.steps[step.number];
         let phrase = &self.tree.phrases[facts.phrase];
         let place = self.places.number(phrase.rule.within);
@@ -149,21 +150,21 @@ impl Walk<'_> {
         };
         let last_word = (word + step.words).saturating_sub(1);
         self.reached[step.number] = Reached { place, start, end: at.end, word: last_word };
-        if step.number == phrase.last && checks::passes(phrase.rule.check, self.view, start..at.end) {
+        if step.number == phrase.last && phrase_checks::passes(phrase.rule.check, self.view, start..at.end) {
             self.found.push(self.finding(phrase.rule.id, phrase.rule.within, start..at.end));
             self.reached[phrase.first..=phrase.last].fill(Reached::default());
         }
     }
 
-    fn finding(&self, id: &str, within: Within, range: Range<usize>) -> Found {
+    fn finding(&self, id: &str, within: Within, range: Range<usize>) -> Match {
         let at = self.view.bytes(range);
         let is_in_comment = self.places.number(Within::Comment) > 0;
         let cut = match within {
             Within::Tag => neutralise::up_to(self.text, self.places.tag_start(), &at, "</"),
-            // Nobody sees a comment, so half of one helps nobody.
+            // Comments are invisible to readers, so the whole comment is removed.
             _ if is_in_comment => neutralise::up_to(self.text, self.places.comment_start(), &at, "-->"),
             _ => neutralise::sentence_around(self.text, &at),
         };
-        Found { id: id.to_owned(), at, cut }
+        Match { id: id.to_owned(), at, cut }
     }
 }

@@ -1,8 +1,8 @@
-//! The rules: what is a finding, in which scope, and the phrases that say it.
+//! The rules: id, scope and phrases of every finding.
 //!
-//! A phrase is a row of words. `a|b` is a choice, `word*` any word that begins so, `~3` allows up to
-//! three words before the next one, and a name in capitals stands for a class below. Words are
-//! written as people write them; they are made plain as the text is.
+//! A phrase is a sequence of words. `a|b` are alternatives, `word*` is any word with this prefix, `~3` allows up to
+//! three words before the next one, and a name in capitals is a class below. Words are written normally; they are
+//! brought into the same normal form as the text.
 
 mod context;
 mod everywhere;
@@ -11,7 +11,7 @@ mod strict;
 
 use super::Scope;
 
-/// How the ids of hidden characters begin.
+/// The prefix of the ids of hidden characters.
 pub(super) const HIDDEN: &str = "invisible_unicode_U+";
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Rule {
     pub(super) phrases: &'static [&'static str],
 }
 
-/// What a phrase must not leave.
+/// The unit of text that a phrase must not leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Within {
     Sentence,
@@ -34,19 +34,19 @@ pub(super) enum Within {
     Tag,
 }
 
-/// What must also be true.
+/// An additional condition of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Check {
     Nothing,
     NotNegated,
     NotNegatedNorFollowedBy(&'static [&'static str]),
-    /// The address after the phrase is not one of our own network.
+    /// The address after the phrase is not local.
     RemoteAddress,
-    /// The element that is made invisible has words in it.
+    /// The invisible element has text.
     HidesText,
 }
 
-/// Ids that no phrase has: those of commands and of written-out credentials.
+/// Ids without phrases: those of commands and of credentials.
 const OTHER_IDS: [&str; 4] = ["exfil_curl", "exfil_wget", "read_secrets", super::secret_values::ID];
 
 pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
@@ -69,7 +69,7 @@ pub(super) fn class(name: &str) -> Option<&'static str> {
             "rule|rules|guideline|guidelines|policy|policies|restriction|restrictions|constraint|constraints|\
              ethics|principles|safeguards|guardrails|limitations"
         }
-        // The one who is served: what is said about users in general is about a product.
+        // The user of the agent, in the singular: text about "users" is about a product.
         "PERSON" => "user|human|owner|operator|anyone|anybody",
         "AI" => "ai|assistant|chatbot|llm|chatgpt|gpt|claude|gemini|hermes|bot",
         "PERSONA" => "dan|jailbroken|unrestricted|unfiltered|uncensored|evil|malicious|hacker|unbound",

@@ -1,17 +1,17 @@
-//! Credentials written into a text: those known by their shape, and those that are given a name.
+//! Credentials in a text, recognised by their shape or their label.
 
-use super::{Found, neutralise};
-use crate::shapes;
+use super::{Match, neutralise};
+use crate::credential_shapes;
 
 pub(super) const ID: &str = "hardcoded_secret";
 const NAMES: [&str; 7] = ["api_key", "apikey", "api-key", "token", "secret", "password", "passwd"];
-/// A value shorter than this is a word or a placeholder.
+/// The minimum length of a value; shorter ones are placeholders.
 const SHORTEST: usize = 16;
 
-pub(super) fn find(text: &str) -> Vec<Found> {
+pub(super) fn find(text: &str) -> Vec<Match> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(hit) = shapes::find(text, from) {
+    while let Some(hit) = credential_shapes::find(text, from) {
         from = hit.end.max(from + 1);
         found.push(hit.start..hit.end);
     }
@@ -19,7 +19,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     for name in NAMES {
         found.extend(lower.match_indices(name).filter_map(|(at, _)| named(text, at, at + name.len())));
     }
-    let as_found = |at| Found { id: ID.to_owned(), cut: neutralise::sentence_around(text, &at), at };
+    let as_found = |at| Match { id: ID.to_owned(), cut: neutralise::sentence_around(text, &at), at };
     found
         .into_iter()
         .filter(|at| text.is_char_boundary(at.start) && text.is_char_boundary(at.end))
@@ -27,7 +27,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
         .collect()
 }
 
-/// A value in quotes after a name and `=` or `:`.
+/// The range of a name, `=` or `:`, and a quoted value that looks like a key.
 fn named(text: &str, start: usize, end: usize) -> Option<std::ops::Range<usize>> {
     let rest = text[end..].trim_start_matches(['"', '\'', ' ']);
     let rest = rest.strip_prefix(['=', ':'])?.trim_start_matches(' ');

@@ -4,7 +4,9 @@
 use super::talk::short;
 use super::wire::{AssembledWire, Initialized, PROTOCOL, Planned, ToolWire};
 use hermes_context::{Answer, Assembled, Decision, Plan, View, Weights};
-use hermes_conversation::{Kept, Message, NewNode, SummaryBy, TokenCount, Trigger, UserMessage, repair};
+use hermes_conversation::{
+    KeptCounts, Message, NewNode, SummaryBy, TokenCount, Trigger, UserMessage, repair,
+};
 use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
@@ -132,7 +134,7 @@ pub(super) fn assembled(
             Answer::Said { model, .. } => SummaryBy::Model(model.to_owned()),
             Answer::Failed(why) => SummaryBy::Fallback { why: why.to_owned() },
         },
-        kept: Kept {
+        kept: KeptCounts {
             tail: tail as u64,
             pins: view.keep.pins.len() as u64,
             todos: view.keep.todos.len() as u64,

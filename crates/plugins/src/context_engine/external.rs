@@ -12,7 +12,7 @@ use hermes_context::{
     Window,
 };
 use hermes_conversation::{BoxFuture, EventRelay, RawJson, Trigger, TurnEvent, Usage};
-use hermes_exec::CompanionProgram;
+use hermes_exec::LineProgramSpec;
 use hermes_guard::{Secrets, redact};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,7 @@ impl External {
             return Ok(talk);
         }
         let (name, secrets) = (self.plugin.name.clone(), self.place.secrets.clone());
-        let program = CompanionProgram {
+        let program = LineProgramSpec {
             argv: self.plugin.argv.clone(),
             cwd: self.plugin.folder.clone(),
             env: self.place.env.clone(),

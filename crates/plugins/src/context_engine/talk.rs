@@ -5,7 +5,7 @@
 //! program is ended and every later request gets the same reason.
 
 use hermes_conversation::RawJson;
-use hermes_exec::{Companion, CompanionProgram};
+use hermes_exec::{LineProgram, LineProgramSpec};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -48,7 +48,7 @@ enum Order {
 impl Talk {
     /// Starts a program; `complain` is given what it says on standard error.
     pub(super) fn start(
-        program: CompanionProgram,
+        program: LineProgramSpec,
         patience: Duration,
         complain: impl Fn(&str) + Send + 'static,
     ) -> Self {
@@ -56,7 +56,7 @@ impl Talk {
         let leaving = CancellationToken::new();
         let talk = Self { orders, leaving: leaving.clone() };
         tokio::spawn(async move {
-            let child = Companion::start(&program, complain).await.map_err(|error| {
+            let child = LineProgram::start(&program, complain).await.map_err(|error| {
                 let cause =
                     std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
                 format!("could not be started: {error}{cause}")
@@ -107,7 +107,7 @@ impl Talk {
 
 /// The program's side of it.
 struct Line {
-    child: Result<Companion, Broken>,
+    child: Result<LineProgram, Broken>,
     /// For one answer.
     patience: Duration,
     number: u64,
@@ -165,7 +165,7 @@ impl Line {
         let Ok(child) = &mut self.child else { return };
         let line = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
         // One that does not listen shows with the next request.
-        if timeout(self.patience.min(GOODBYE), child.tell(&line)).await.is_err() {
+        if timeout(self.patience.min(GOODBYE), child.write_line(&line)).await.is_err() {
             self.give_up("does not read what it is told".to_owned()).await;
         }
     }
@@ -178,7 +178,7 @@ impl Line {
 }
 
 async fn exchange(
-    child: &mut Companion,
+    child: &mut LineProgram,
     number: u64,
     method: &str,
     params: &str,
@@ -195,12 +195,12 @@ async fn exchange(
         };
         match read(&said, number)? {
             Some(reply) => return Ok(reply),
-            None => heard = timeout_at(deadline, child.hear()).await.map_err(|_| late())?,
+            None => heard = timeout_at(deadline, child.read_line()).await.map_err(|_| late())?,
         }
     }
 }
 
-async fn lost(child: &mut Companion, error: &std::io::Error) -> Broken {
+async fn lost(child: &mut LineProgram, error: &std::io::Error) -> Broken {
     match error.kind() {
         ErrorKind::InvalidData => "said a line that is too long".to_owned(),
         ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => match child.exit_code(LAST_WORDS).await {

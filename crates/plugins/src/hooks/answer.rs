@@ -64,7 +64,7 @@ fn extra(point: &HookPoint, platform: &str) -> Value {
 pub(crate) fn verdict(event: HookEvent, stdout: &str) -> Option<HookVerdict> {
     let stdout = stdout.trim();
     if stdout.is_empty() {
-        return Some(HookVerdict::GoOn);
+        return Some(HookVerdict::Continue);
     }
     let answer: Map<String, Value> = serde_json::from_str(stdout).ok()?;
     let text = |name: &str| answer.get(name).and_then(Value::as_str).map(str::trim).filter(|t| !t.is_empty());
@@ -76,9 +76,9 @@ pub(crate) fn verdict(event: HookEvent, stdout: &str) -> Option<HookVerdict> {
         }
         HookEvent::PreLlmCall => match text("context") {
             Some(text) => HookVerdict::Context { text: text.to_owned() },
-            None => HookVerdict::GoOn,
+            None => HookVerdict::Continue,
         },
-        _ => HookVerdict::GoOn,
+        _ => HookVerdict::Continue,
     })
 }
 
@@ -130,9 +130,9 @@ mod tests {
         let block = |reason: &str| Some(HookVerdict::Block { reason: reason.to_owned() });
         let context = |text: &str| Some(HookVerdict::Context { text: text.to_owned() });
         for (event, stdout, want) in [
-            (PreToolCall, "", Some(HookVerdict::GoOn)),
-            (PreToolCall, " \n", Some(HookVerdict::GoOn)),
-            (PreToolCall, "{}", Some(HookVerdict::GoOn)),
+            (PreToolCall, "", Some(HookVerdict::Continue)),
+            (PreToolCall, " \n", Some(HookVerdict::Continue)),
+            (PreToolCall, "{}", Some(HookVerdict::Continue)),
             (PreToolCall, r#"{"decision":"block","reason":"no"}"#, block("no")),
             (PreToolCall, "\n{\"action\":\"block\",\"message\":\"no\"}\n", block("no")),
             (PreToolCall, r#"{"decision":"block","message":"no"}"#, block("no")),
@@ -140,15 +140,15 @@ mod tests {
             (PreToolCall, r#"{"action":"block","message":"m","reason":"r"}"#, block("m")),
             (PreToolCall, r#"{"decision":"block"}"#, block(BLOCKED)),
             (PreToolCall, r#"{"decision":"block","reason":7}"#, block(BLOCKED)),
-            (PreToolCall, r#"{"decision":"approve"}"#, Some(HookVerdict::GoOn)),
-            (PreToolCall, r#"{"context":"x"}"#, Some(HookVerdict::GoOn)),
+            (PreToolCall, r#"{"decision":"approve"}"#, Some(HookVerdict::Continue)),
+            (PreToolCall, r#"{"context":"x"}"#, Some(HookVerdict::Continue)),
             (PreToolCall, "checked, fine", None),
             (PreToolCall, "[1]", None),
-            (PostToolCall, r#"{"decision":"block","reason":"no"}"#, Some(HookVerdict::GoOn)),
+            (PostToolCall, r#"{"decision":"block","reason":"no"}"#, Some(HookVerdict::Continue)),
             (PreLlmCall, r#"{"context":" it rains "}"#, context("it rains")),
-            (PreLlmCall, r#"{"context":""}"#, Some(HookVerdict::GoOn)),
-            (PreLlmCall, r#"{"context":["x"]}"#, Some(HookVerdict::GoOn)),
-            (PreLlmCall, r#"{"decision":"block"}"#, Some(HookVerdict::GoOn)),
+            (PreLlmCall, r#"{"context":""}"#, Some(HookVerdict::Continue)),
+            (PreLlmCall, r#"{"context":["x"]}"#, Some(HookVerdict::Continue)),
+            (PreLlmCall, r#"{"decision":"block"}"#, Some(HookVerdict::Continue)),
         ] {
             assert_eq!(verdict(event, stdout), want, "{event:?} {stdout}");
         }

@@ -6,7 +6,7 @@ use hermes_providers::Asker;
 use hermes_providers::login::{
     Attempt, BrowserFlow, DeviceFlow, LoginScreen, Redirect, TokenEndpoint, wait_for_real,
 };
-use hermes_scripted::Listening;
+use hermes_scripted::Listener;
 use hermes_scripted::http::{Connection, Request, whole};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -19,7 +19,7 @@ use url::Url;
 type Answering = Arc<dyn Fn(&Request) -> (u16, Vec<u8>) + Send + Sync>;
 
 pub(crate) struct Stub {
-    listening: Listening,
+    listening: Listener,
     seen: Arc<Mutex<Vec<Request>>>,
 }
 
@@ -41,9 +41,8 @@ impl Stub {
     ) -> Self {
         let seen = Arc::<Mutex<Vec<Request>>>::default();
         let (into, answer): (_, Answering) = (seen.clone(), Arc::new(answer));
-        let listening = Listening::start(move |connection| serve(connection, answer.clone(), into.clone()))
-            .await
-            .unwrap();
+        let listening =
+            Listener::start(move |connection| serve(connection, answer.clone(), into.clone())).await.unwrap();
         Self { listening, seen }
     }
 

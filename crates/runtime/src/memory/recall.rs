@@ -3,7 +3,7 @@
 use super::{MemoryProvider, SessionRecall};
 use crate::{Runtime, RuntimeError};
 use hermes_conversation::SessionId;
-use hermes_guard::{Scope, defuse_tag, neutralise};
+use hermes_guard::{Scope, escape_tag, neutralise};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ async fn within(
 /// Between marks that the text cannot close, and without what tries to steer the agent.
 fn marked(text: &str) -> Option<String> {
     let safe = neutralise(text, Scope::All).text;
-    let body = defuse_tag(TAG, safe.trim());
+    let body = escape_tag(TAG, safe.trim());
     (!body.is_empty()).then(|| format!("<{TAG}>\n{NOTE}\n\n{body}\n</{TAG}>"))
 }
 

@@ -24,14 +24,14 @@ impl Hooks for Recalling {
             let found = recalled(&*self.provider, user_message, &call.session).await;
             let said = match self.hooks.wants(HookEvent::PreLlmCall) {
                 true => self.hooks.fire(call).await,
-                false => HookVerdict::GoOn,
+                false => HookVerdict::Continue,
             };
             match (found, said) {
                 (None, said) => said,
                 (Some(found), HookVerdict::Context { text }) => {
                     HookVerdict::Context { text: format!("{found}\n\n{text}") }
                 }
-                (Some(found), HookVerdict::GoOn | HookVerdict::Block { .. }) => {
+                (Some(found), HookVerdict::Continue | HookVerdict::Block { .. }) => {
                     HookVerdict::Context { text: found }
                 }
             }

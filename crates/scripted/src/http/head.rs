@@ -1,18 +1,18 @@
-//! Reading the head of a request.
+//! Parses the head of a request.
 
 use super::{HttpError, MAX_BODY, Request};
 use bytes::Bytes;
 
 const BLANK_LINE: &[u8] = b"\r\n\r\n";
 
-/// Where the head in `bytes` ends, if it does. The first `searched` bytes were looked at before.
+/// The end of the head in `bytes`, if it is complete. The first `searched` bytes were examined before.
 pub(super) fn end(bytes: &[u8], searched: usize) -> Option<usize> {
     let from = searched.saturating_sub(BLANK_LINE.len() - 1);
     let found = bytes[from..].windows(BLANK_LINE.len()).position(|window| window == BLANK_LINE)?;
     Some(from + found + BLANK_LINE.len())
 }
 
-/// The request that `head` announces, still without its body.
+/// Parses a head into a request without a body.
 pub(super) fn parse(head: &[u8]) -> Option<Request> {
     let mut lines = std::str::from_utf8(head).ok()?.split("\r\n");
     let mut first = lines.next()?.split(' ');
@@ -30,7 +30,7 @@ fn header(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), value.trim().to_owned()))
 }
 
-/// How many bytes follow the head.
+/// The length of the body.
 pub(super) fn body_length(request: &Request) -> Result<usize, HttpError> {
     if request.header("transfer-encoding").is_some() {
         return Err(HttpError::LengthRequired);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_read_or_refused() {
+    fn heads_are_parsed_or_rejected() {
         let request = parse(b"POST /v1/x?y=1 HTTP/1.1\r\nContent-Length: 5\r\nA:b\r\n\r\n").unwrap();
         assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/x"));
         assert_eq!(request.header("content-length"), Some("5"));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn body_lengths_have_limits() {
+    fn body_length_is_limited() {
         for (name, value, want) in [
             ("Accept", "*/*", Ok(0)),
             ("Content-Length", "12", Ok(12)),

@@ -1,9 +1,9 @@
-//! Writing responses, as bytes that are not sent yet.
+//! Renders responses as bytes.
 
 /// Ends a chunked body.
 pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
-/// A response whose length is known.
+/// A response with a known length.
 pub fn whole(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let length = body.len().to_string();
     let mut out = head(status, headers, ("content-length", &length));
@@ -11,12 +11,12 @@ pub fn whole(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The head of a response that follows in chunks.
+/// The head of a chunked response.
 pub fn chunked_head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     head(status, headers, ("transfer-encoding", "chunked"))
 }
 
-/// Appends one chunk. Empty data is left out, since an empty chunk would end the body.
+/// Appends one chunk. Skips empty data, since an empty chunk would end the body.
 pub fn put_chunk(out: &mut Vec<u8>, data: &[u8]) {
     if data.is_empty() {
         return;

@@ -15,7 +15,7 @@ use super::rows::decode;
 use super::rows::encode::PARTS_MARK;
 use crate::StoreError;
 use crate::error::Doing;
-use hermes_conversation::{SessionId, shown_parts};
+use hermes_conversation::{SessionId, display_parts};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const PREVIEW: usize = 60;
@@ -196,7 +196,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
 
 pub(crate) fn preview(content: &str) -> String {
     let text = match content.strip_prefix(PARTS_MARK) {
-        Some(parts) => shown_parts(parts),
+        Some(parts) => display_parts(parts),
         None => content.to_owned(),
     };
     let line: String = text.trim().chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();

@@ -2,7 +2,7 @@
 
 use hermes_conversation::{
     AssistantMessage, Bill, CallId, Closing, Compaction, CompactionReport, Content, Effect, Intent,
-    IntentState, Kept, Lease, Message, NewNode, Node, OpenTurn, Opening, Owner, SessionId, SpentCall,
+    IntentState, KeptCounts, Lease, Message, NewNode, Node, OpenTurn, Opening, Owner, SessionId, SpentCall,
     SummaryBy, TokenCount, ToolCall, Transcript, Trigger, Usage, UserMessage,
 };
 use hermes_store::{Clock, ExportFilter, ExportFormat, NewSession, RecoveryTexts, SessionDb};
@@ -112,7 +112,7 @@ pub(crate) fn compaction(messages: &[Message], tail: usize, nodes: &[(&[u32], &s
             tokens_after: TokenCount::Estimated(9),
             seconds: 0.5,
             cost_usd: None,
-            kept: Kept { tail: tail as u64, ..Kept::default() },
+            kept: KeptCounts { tail: tail as u64, ..KeptCounts::default() },
         },
     }
 }

@@ -464,9 +464,9 @@ async fn trouble_is_remembered_and_one_compacts_at_a_time() {
     assert_eq!(desk.db.compaction_failures(&id()).await.unwrap(), CompactionFailures::default());
 
     // Somebody with an older lease may not even try.
-    assert!(desk.db.hold_compaction(&lease).await.is_err());
-    assert!(desk.db.hold_compaction(&newer).await.unwrap());
-    assert!(desk.db.hold_compaction(&newer).await.unwrap(), "it can be prolonged");
+    assert!(desk.db.lock_compaction(&lease).await.is_err());
+    assert!(desk.db.lock_compaction(&newer).await.unwrap());
+    assert!(desk.db.lock_compaction(&newer).await.unwrap(), "it can be prolonged");
     let held = || -> Vec<(String, f64, f64)> {
         let db = desk.raw();
         let mut find = db.prepare("SELECT holder, acquired_at, expires_at FROM compression_locks").unwrap();
@@ -481,12 +481,12 @@ async fn trouble_is_remembered_and_one_compacts_at_a_time() {
         desk.raw().execute(sql, [expires]).unwrap();
     };
     by_python(expires + 1e9);
-    assert!(!desk.db.hold_compaction(&newer).await.unwrap());
-    desk.db.leave_compaction(&newer).await.unwrap();
+    assert!(!desk.db.lock_compaction(&newer).await.unwrap());
+    desk.db.unlock_compaction(&newer).await.unwrap();
     assert_eq!(held()[0].0, "4711:1:ab", "only one's own is given back");
     by_python(*acquired);
-    assert!(desk.db.hold_compaction(&newer).await.unwrap(), "it ran out");
-    desk.db.leave_compaction(&newer).await.unwrap();
+    assert!(desk.db.lock_compaction(&newer).await.unwrap(), "it ran out");
+    desk.db.unlock_compaction(&newer).await.unwrap();
     assert_eq!(held(), []);
 }
 

@@ -2,13 +2,13 @@
 
 use crate::desk::{Desk, closing, intent, owner, reply, session, texts};
 use hermes_conversation::{
-    CacheEntry, CacheStep, CallEnd, Closing, Cost, IntentId, IntentState, Lease, ModelCall, Money, Observed,
-    OpenTurn, PrefixMark, SessionId, Settled, Settlement, ToolMessage, Transcript, Usage,
+    CacheEntry, CallEnd, Closing, Cost, IntentId, IntentState, Lease, ModelCall, Money, OpenTurn,
+    PrefixDigest, PrefixStatus, SessionId, Settled, Settlement, ToolMessage, TraceSpan, Transcript, Usage,
 };
 use hermes_store::{TraceEnd, TurnTrace};
 use std::time::Duration;
 
-fn asked(turn: &OpenTurn, attempt: u32, end: CallEnd) -> Observed {
+fn asked(turn: &OpenTurn, attempt: u32, end: CallEnd) -> TraceSpan {
     let is_reply = matches!(end, CallEnd::Replied(_));
     let cost = Cost { estimated: Money::parse("0.5"), ..Cost::default() };
     let call = ModelCall {
@@ -22,14 +22,20 @@ fn asked(turn: &OpenTurn, attempt: u32, end: CallEnd) -> Observed {
         cost: is_reply.then_some(cost),
         partial: (end == CallEnd::Stopped).then(|| "half of".into()),
         cache: CacheEntry {
-            step: CacheStep::Extends,
+            status: PrefixStatus::Extends,
             kept: 30,
             lost: 0,
             has_tools: true,
-            mark: PrefixMark { tools: 1, system: u64::MAX, count: 3, messages: 4, bytes: u64::from(attempt) },
+            mark: PrefixDigest {
+                tools: 1,
+                system: u64::MAX,
+                count: 3,
+                messages: 4,
+                bytes: u64::from(attempt),
+            },
         },
     };
-    Observed::ModelCall { turn: turn.id, call: Box::new(call) }
+    TraceSpan::ModelCall { turn: turn.id, call: Box::new(call) }
 }
 
 fn ended(intent: IntentId, id: &str) -> Settled {
@@ -46,8 +52,8 @@ async fn the_ledger_has_every_request_and_what_was_sent_last() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "hi").await;
-    desk.db.observe(asked(&turn, 1, CallEnd::Failed("timeout")));
-    desk.db.observe(asked(&turn, 2, CallEnd::Replied("stop")));
+    desk.db.note_span(asked(&turn, 1, CallEnd::Failed("timeout")));
+    desk.db.note_span(asked(&turn, 2, CallEnd::Replied("stop")));
     let closing = Closing { message: None, spent: None, exit_reason: "done".into() };
     desk.db.close(&lease, turn, closing).await.unwrap();
     let ledger = desk.db.cache_ledger(&lease.session).await.unwrap();
@@ -66,16 +72,16 @@ async fn calls_and_tools_have_their_own_times_and_cost_no_commit() {
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "hi").await;
     let before = desk.db.stats();
-    desk.db.observe(asked(&turn, 1, CallEnd::Replied("tool_calls")));
+    desk.db.note_span(asked(&turn, 1, CallEnd::Replied("tool_calls")));
     let started = IntentState::Started;
     let intents = [intent("a", started), intent("b", started)];
     let ids = desk.db.plan(&lease, &turn, &reply(&["a", "b"]), None, &intents).await.unwrap().ids;
     for (id, millis) in [(ids[1], 100), (ids[0], 2500)] {
-        desk.db.observe(Observed::ToolRan { intent: id, took: Duration::from_millis(millis) });
+        desk.db.note_span(TraceSpan::ToolRan { intent: id, took: Duration::from_millis(millis) });
     }
     let results = vec![ended(ids[0], "a"), ended(ids[1], "b")];
     desk.db.settle(&lease, &turn, Settlement { results, ..Settlement::default() }).await.unwrap();
-    desk.db.observe(asked(&turn, 1, CallEnd::Stopped));
+    desk.db.note_span(asked(&turn, 1, CallEnd::Stopped));
     desk.db.close(&lease, turn, closing("done")).await.unwrap();
     let after = desk.db.stats();
     assert_eq!((after.commits - before.commits, after.full_commits - before.full_commits), (3, 3));
@@ -110,9 +116,9 @@ async fn a_killed_turn_is_known_as_one_before_and_after_its_recovery() {
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "hi").await;
     // Written at once: nothing else is recorded before the next answer.
-    desk.db.observe(asked(&turn, 1, CallEnd::Failed("overloaded")));
+    desk.db.note_span(asked(&turn, 1, CallEnd::Failed("overloaded")));
     let started = [intent("a", IntentState::Started)];
-    desk.db.observe(asked(&turn, 2, CallEnd::Replied("tool_calls")));
+    desk.db.note_span(asked(&turn, 2, CallEnd::Replied("tool_calls")));
     desk.db.plan(&lease, &turn, &reply(&["a"]), None, &started).await.unwrap();
 
     let alive = desk.db.clone().with_liveness(|_| true);

@@ -1,7 +1,7 @@
-//! What the fake provider was told to do and what it has seen.
+//! The script of the fake provider and its record of requests.
 
-use crate::fault::{Outgoing, Speech};
-use crate::{Fault, Recorded, Rejection, check, check_anthropic, check_responses};
+use crate::fault::{Outgoing, ReplyFormat};
+use crate::{Fault, RecordedRequest, Rejection, check, check_anthropic, check_responses};
 use hermes_scripted::http::Request;
 use hermes_scripted::{Rendering, ReplyScript, ResponsesRendering, models_body};
 use hermes_wire::ApiMode;
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 type Answering = Arc<dyn Fn(&Value) -> ReplyScript + Send + Sync>;
 
-/// The state between the test and the connections' tasks.
+/// The state that the test shares with the connection tasks.
 #[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<State>,
@@ -32,14 +32,14 @@ pub(super) struct Seen {
 #[derive(Default)]
 pub(super) struct State {
     queue: VecDeque<Answer>,
-    /// Faults that wait for the reply they spoil.
+    /// Faults for the next reply.
     spoiling: Vec<Fault>,
     pub(super) answer: Option<Answering>,
     pub(super) expected_rejections: usize,
     pub(super) strict_end: bool,
-    pub(super) requests: Vec<Recorded>,
+    pub(super) requests: Vec<RecordedRequest>,
     /// Requests about the server itself, which are not model calls.
-    pub(super) questions: Vec<Recorded>,
+    pub(super) questions: Vec<RecordedRequest>,
     pub(super) rejections: Vec<Rejection>,
     replies: u64,
     mishaps: Vec<String>,
@@ -57,8 +57,8 @@ impl Default for Shared {
     }
 }
 
-/// Whether a request asks what the server is and which models it has.
-fn is_question(request: &Recorded) -> bool {
+/// Returns true for a request about the server or its models.
+fn is_question(request: &RecordedRequest) -> bool {
     let is_about_server =
         request.path.starts_with("/api/") || ["/props", "/v1/models"].contains(&request.path.as_str());
     request.method == "GET" && is_about_server
@@ -85,9 +85,9 @@ impl Shared {
         self.seen.subscribe()
     }
 
-    /// Records a request and decides its answer.
+    /// Records a request and determines its response.
     pub(super) fn answer(&self, request: &Request, connection: u64) -> Outgoing {
-        let recorded = Recorded::new(request, connection);
+        let recorded = RecordedRequest::new(request, connection);
         let body = recorded.json.clone();
         if is_question(&recorded) {
             self.with(|state| state.questions.push(recorded));
@@ -116,7 +116,7 @@ impl Shared {
         match self.with(|state| (state.queue.pop_front(), state.answer.clone())) {
             (Some(Answer::Fault(fault)), _) => Outgoing::of_fault(&fault),
             (Some(Answer::Reply(reply, faults)), _) => self.render(mode, &reply, &faults, body),
-            // A failed assertion in the closure must reach the test, not die with this task.
+            // A failed assertion in the closure must fail the test, not only this task.
             (None, Some(answer)) => match catch_unwind(AssertUnwindSafe(|| answer(body))) {
                 Ok(reply) => self.render(mode, &reply, &[], body),
                 Err(panic) => self.mishap(format!("`answer_with` panicked: {}", words(&*panic))),
@@ -135,15 +135,17 @@ impl Shared {
         let rendering = Rendering { number, model, include_usage };
         let encrypted = body["include"].as_array().is_some_and(|names| !names.is_empty());
         let speech = match mode {
-            ApiMode::ChatCompletions => Speech::Chat(rendering),
-            ApiMode::AnthropicMessages => Speech::Messages(rendering),
-            ApiMode::CodexResponses => Speech::Responses(ResponsesRendering { number, model, encrypted }),
+            ApiMode::ChatCompletions => ReplyFormat::Chat(rendering),
+            ApiMode::AnthropicMessages => ReplyFormat::Messages(rendering),
+            ApiMode::CodexResponses => {
+                ReplyFormat::Responses(ResponsesRendering { number, model, encrypted })
+            }
         };
         Outgoing::of_reply(reply, faults, &speech, body["stream"] == true)
     }
 
-    /// Notes something the test must hear about. The client hears a `400`, which it should not
-    /// retry, so that the test ends soon.
+    /// Notes a violation for the test. The client gets a `400`, which it should not retry, so that the test
+    /// ends soon.
     fn mishap(&self, what: String) -> Outgoing {
         let answer = error(400, &json!({"error": {"message": what, "code": "testkit"}}));
         self.with(|state| state.mishaps.push(what));
@@ -164,7 +166,7 @@ impl State {
         }
     }
 
-    /// Everything the test should fail over.
+    /// All violations.
     pub(super) fn problems(&self) -> Vec<String> {
         let mut problems = self.mishaps.clone();
         if self.rejections.len() != self.expected_rejections {
@@ -188,7 +190,7 @@ impl fmt::Debug for State {
     }
 }
 
-/// A refusal, and the body in which the format words it.
+/// A rejection and its body in the format of the request.
 fn checked(mode: ApiMode, body: &Value) -> Result<(), (Rejection, Value)> {
     match mode {
         ApiMode::ChatCompletions => check(body).map_err(|refused| (refused.clone(), refused.body())),

@@ -1,4 +1,4 @@
-//! A response as a list of writes, good or spoiled, decided before anything is sent.
+//! A response as a list of writes, valid or damaged, determined before anything is sent.
 
 use super::{Fault, spoil};
 use hermes_scripted::http::{LAST_CHUNK, chunked_head, put_chunk, whole};
@@ -8,15 +8,15 @@ use std::time::Duration;
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 const EVENTS: &[(&str, &str)] = &[("content-type", "text/event-stream")];
 
-/// In which format a reply is given, and what its bytes depend on.
+/// The format of a reply and the inputs of its rendering.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Speech<'a> {
+pub(crate) enum ReplyFormat<'a> {
     Chat(Rendering<'a>),
     Messages(Rendering<'a>),
     Responses(ResponsesRendering<'a>),
 }
 
-/// What is written, in which pieces, and what happens after the last.
+/// The writes of a response, and the end of the connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Outgoing {
     pub(crate) writes: Vec<Vec<u8>>,
@@ -24,12 +24,12 @@ pub(crate) struct Outgoing {
     pub(crate) ending: Ending,
 }
 
-/// What happens to the connection after a response.
+/// The state of the connection after a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     KeepAlive,
     Close,
-    /// Kept open and silent until the client goes away.
+    /// Open and silent until the client disconnects.
     Stall,
 }
 
@@ -39,7 +39,7 @@ impl Outgoing {
         Self::once(whole(status, JSON, body))
     }
 
-    /// The answer of a fault that is an answer; see [`Fault::spoils`].
+    /// The response of a fault that replaces one; see [`Fault::spoils`].
     pub(crate) fn of_fault(fault: &Fault) -> Self {
         match fault {
             Fault::Status { code, headers, body } => {
@@ -58,8 +58,13 @@ impl Outgoing {
         }
     }
 
-    /// A reply with everything done to it that the faults ask for.
-    pub(crate) fn of_reply(reply: &ReplyScript, faults: &[Fault], speech: &Speech<'_>, stream: bool) -> Self {
+    /// A reply with all faults applied.
+    pub(crate) fn of_reply(
+        reply: &ReplyScript,
+        faults: &[Fault],
+        speech: &ReplyFormat<'_>,
+        stream: bool,
+    ) -> Self {
         let mut pieces = spoil::pieces(reply, faults, speech, stream);
         let mut ending = Ending::KeepAlive;
         for fault in faults {
@@ -83,7 +88,7 @@ impl Outgoing {
         Self { writes: vec![bytes], delay: Duration::ZERO, ending: Ending::KeepAlive }
     }
 
-    /// A chunk and a write for each piece; the body is complete only if the connection lives on.
+    /// One chunk and one write for each piece; the body is complete only if the connection stays open.
     fn chunked(headers: &[(&str, &str)], pieces: Vec<Vec<u8>>, ending: Ending) -> Self {
         let mut writes = vec![chunked_head(200, headers)];
         for piece in pieces {

@@ -1,31 +1,31 @@
-//! Spoiling a reply before it is framed.
+//! Damages a reply before it is framed.
 
-use super::{Fault, Speech, spoil_messages, spoil_responses};
+use super::{Fault, ReplyFormat, spoil_messages, spoil_responses};
 use hermes_conversation::FinishReason;
 use hermes_scripted::{Rendering, ReplyScript, chunks, json_body};
 use serde_json::Value;
 
-/// The body of a reply in the pieces in which it is sent: a stream's events, or one JSON text.
+/// The body of a reply in the pieces in which it is sent: the events of a stream, or one JSON text.
 pub(super) fn pieces(
     reply: &ReplyScript,
     faults: &[Fault],
-    speech: &Speech<'_>,
+    speech: &ReplyFormat<'_>,
     stream: bool,
 ) -> Vec<Vec<u8>> {
     let reply = cut_arguments(reply, faults);
     let stream = stream && !faults.contains(&Fault::JsonInsteadOfStream);
     match (speech, stream) {
-        (Speech::Chat(rendering), true) => events(&reply, faults, rendering),
-        (Speech::Chat(rendering), false) => vec![plain(&reply, faults, rendering)],
-        (Speech::Messages(rendering), true) => spoil_messages::events(&reply, faults, rendering),
-        (Speech::Messages(rendering), false) => {
+        (ReplyFormat::Chat(rendering), true) => events(&reply, faults, rendering),
+        (ReplyFormat::Chat(rendering), false) => vec![plain(&reply, faults, rendering)],
+        (ReplyFormat::Messages(rendering), true) => spoil_messages::events(&reply, faults, rendering),
+        (ReplyFormat::Messages(rendering), false) => {
             vec![spoil_messages::plain(&reply, faults, rendering).to_string().into_bytes()]
         }
-        (Speech::Responses(rendering), true) => {
+        (ReplyFormat::Responses(rendering), true) => {
             let values = spoil_responses::events(&reply, faults, rendering);
             values.iter().map(|value| event("", &value.to_string(), faults).into_bytes()).collect()
         }
-        (Speech::Responses(rendering), false) => {
+        (ReplyFormat::Responses(rendering), false) => {
             vec![spoil_responses::plain(&reply, faults, rendering).to_string().into_bytes()]
         }
     }
@@ -65,8 +65,8 @@ fn plain(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Ve
     body[0].to_string().into_bytes()
 }
 
-/// One event of a stream, with the lines before its data. JSON text has no line ends of its own,
-/// so all of them are framing.
+/// One event of a stream, with the lines before its data. JSON text has no line breaks of its own, so all of
+/// them are framing.
 pub(super) fn event(lines: &str, data: &str, faults: &[Fault]) -> String {
     let extras = match faults.contains(&Fault::Comments) {
         true => ": keep-alive\n\nevent: message\nid: 7\nretry: 3000\n",

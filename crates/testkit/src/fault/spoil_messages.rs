@@ -1,11 +1,11 @@
-//! Spoiling a reply of the Messages format before it is framed.
+//! Damages a reply of the Messages format before it is framed.
 
 use super::Fault;
 use super::spoil::event;
 use hermes_scripted::{Rendering, ReplyScript, messages_body, messages_events};
 use serde_json::{Value, json};
 
-/// The events of a stream, framed, with everything done to them that the faults ask for.
+/// The framed events of a stream, with all faults applied.
 pub(super) fn events(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Vec<Vec<u8>> {
     let mut events = messages_events(reply, rendering);
     for fault in faults {
@@ -26,7 +26,7 @@ pub(super) fn events(reply: &ReplyScript, faults: &[Fault], rendering: &Renderin
     events.iter().map(|value| event(&name(value), &value.to_string(), faults).into_bytes()).collect()
 }
 
-/// The body of a reply that is not streamed, spoiled.
+/// The body of a reply without streaming, with all faults applied.
 pub(super) fn plain(reply: &ReplyScript, faults: &[Fault], rendering: &Rendering<'_>) -> Value {
     let mut body = messages_body(reply, rendering);
     for fault in faults {

@@ -1,10 +1,10 @@
-//! Spoiling a reply of the Responses format.
+//! Damages a reply of the Responses format.
 
 use super::Fault;
 use hermes_scripted::{ReplyScript, ResponsesRendering, responses_body, responses_events};
 use serde_json::Value;
 
-/// The events of a stream with everything done to them that the faults ask for.
+/// The events of a stream, with all faults applied.
 pub(super) fn events(
     reply: &ReplyScript,
     faults: &[Fault],
@@ -28,7 +28,7 @@ pub(super) fn events(
     events
 }
 
-/// The body of a reply that is not streamed, spoiled.
+/// The body of a reply without streaming, with all faults applied.
 pub(super) fn plain(reply: &ReplyScript, faults: &[Fault], rendering: &ResponsesRendering<'_>) -> Value {
     let mut body = [responses_body(reply, rendering)];
     for fault in faults {

@@ -1,8 +1,7 @@
-//! What Anthropic refuses in a Messages request.
+//! The rules by which Anthropic rejects Messages requests.
 //!
-//! A little stricter than the real thing: messages of one role must not follow each other (it
-//! would join them), and the last one must be the user's (only older models go on from an
-//! assistant's).
+//! Slightly stricter than the real ones: consecutive messages of one role are rejected (Anthropic would merge
+//! them), and the last message must be the user's (only older models continue an assistant's).
 
 mod blocks;
 mod marks;
@@ -12,7 +11,7 @@ mod sequence;
 use super::{Rejection, Rule};
 use serde_json::Value;
 
-/// Checks a Messages request against all rules; the first broken one is named.
+/// Checks a Messages request against all rules and returns the first violation.
 pub fn check_anthropic(body: &Value) -> Result<(), Rejection> {
     request::check(body)?;
     let messages = list(&body["messages"]);
@@ -21,7 +20,7 @@ pub fn check_anthropic(body: &Value) -> Result<(), Rejection> {
     marks::check(body)
 }
 
-/// The elements of an array, none for anything else.
+/// The elements of an array; none for anything else.
 fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }

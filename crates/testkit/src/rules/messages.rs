@@ -1,4 +1,4 @@
-//! Rules about each message by itself.
+//! Rules about single messages.
 
 use super::{Rejection, Rule, check_name};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Rules about the request's own fields.
+//! Rules about the fields of the request.
 
 use super::{Rejection, Rule};
 use serde_json::Value;

@@ -1,7 +1,6 @@
-//! What a provider refuses in a request of the Responses format.
+//! The rules by which a provider rejects requests of the Responses format.
 //!
-//! Only what Hermes has a use for is taken, so that anything else that slips into a request is
-//! noticed here and not by the first provider that minds.
+//! Only fields that Hermes uses are accepted, so that any other field in a request is detected here.
 
 mod items;
 mod sequence;
@@ -10,7 +9,7 @@ use super::messages::{no_internal_keys, only_keys};
 use super::{Rejection, Rule, check_name};
 use serde_json::Value;
 
-/// The rules that this format alone has.
+/// The rules of this format only.
 #[cfg(test)]
 pub(super) const RULES: &[Rule] = &[
     Rule::MissingInput,
@@ -47,7 +46,7 @@ const TOOL_KEYS: &[&str] = &["type", "name", "description", "strict", "parameter
 const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const SUMMARIES: &[&str] = &["auto", "concise", "detailed"];
 
-/// Checks a request body against the rules of the Responses format; the first broken one is named.
+/// Checks a request body against the rules of the Responses format and returns the first violation.
 pub fn check_responses(body: &Value) -> Result<(), Rejection> {
     request(body)?;
     tools(body)?;

@@ -40,7 +40,7 @@ fn with(mut value: Value, key: &str, member: Value) -> Value {
     value
 }
 
-/// A conversation with one odd item in it.
+/// A conversation with one invalid item.
 fn one(item: Value) -> Value {
     talk(json!([user(), item]))
 }
@@ -172,14 +172,14 @@ fn broken() -> Vec<(Rule, &'static str, Value)> {
 }
 
 #[test]
-fn good_requests_are_accepted() {
+fn valid_requests_are_accepted() {
     assert_eq!(check_responses(&good()), Ok(()));
     let bare = json!({"model": "m", "store": false, "include": [], "input": [user()]});
     assert_eq!(check_responses(&bare), Ok(()));
 }
 
 #[test]
-fn every_rule_is_enforced_at_its_place() {
+fn every_rule_is_enforced_with_its_path() {
     let rows = broken();
     for (rule, at, body) in &rows {
         assert_eq!(check_responses(body), Err(Rejection::new(*rule, *at)), "{body}");

@@ -18,12 +18,12 @@ pub(super) fn check(messages: &[Value]) -> Result<(), Rejection> {
     }
 }
 
-/// What the conversation looks like just before a message. The system message is nothing.
+/// The state of the conversation before a message. System messages do not count.
 enum Before<'a> {
     Nothing,
     User,
     Assistant,
-    /// An assistant's calls, and some of their results.
+    /// The calls of an assistant message, and some of their results.
     Calls {
         open: Vec<&'a str>,
         answered: Vec<&'a str>,

@@ -1,4 +1,4 @@
-//! Rules about the tools on offer.
+//! Rules about the offered tools.
 
 use super::{Rejection, Rule, check_name};
 use serde_json::Value;
@@ -8,7 +8,7 @@ pub(super) fn check(body: &Value) -> Result<(), Rejection> {
     check_each(body, check_tool, |tool| tool["function"]["name"].as_str())
 }
 
-/// What holds for tools in every spelling; `name` finds what must be unique.
+/// Rules for tools in every format; `name` returns the part that must be unique.
 pub(super) fn check_each(
     body: &Value,
     check_tool: fn(&Value, &str) -> Result<(), Rejection>,

@@ -1,5 +1,4 @@
-//! Streams that something has happened to: flipped bits, lost, doubled and foreign bytes, events
-//! out of order.
+//! Damaged streams: flipped bits, lost, doubled and foreign bytes, events out of order.
 
 use crate::memory::{self, Held};
 use crate::random::chunks;
@@ -12,7 +11,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// One thing that happens. Places are taken modulo the length, so that every number is one.
+/// One kind of damage. Positions are taken modulo the length, so that every number is valid.
 #[derive(Debug, Clone)]
 enum Harm {
     Flip {
@@ -31,12 +30,12 @@ enum Harm {
         at: usize,
         bytes: Vec<u8>,
     },
-    /// Bytes that mean something to one of the parsers.
+    /// Bytes with a meaning to one of the parsers.
     InsertWord {
         at: usize,
         word: usize,
     },
-    /// A number or a word of the stream becomes another one.
+    /// Replaces a number or a keyword of the stream by another one.
     ReplaceWord {
         at: usize,
         word: usize,
@@ -154,7 +153,7 @@ fn on_events(bytes: &mut Vec<u8>, change: impl FnOnce(&mut Vec<Vec<u8>>)) {
     }
 }
 
-/// What must be true of every stream, whatever it is.
+/// The invariants of every stream.
 fn judge(stream: &Stream, cut_seed: u64) -> Result<Outcome, TestCaseError> {
     let (outcome, held) = memory::held(|| {
         let mut reader = Reader::new(stream.mode);
@@ -175,7 +174,7 @@ fn judge(stream: &Stream, cut_seed: u64) -> Result<Outcome, TestCaseError> {
 
 fn check_memory(stream: &Stream, held: Held) -> Result<(), TestCaseError> {
     let fed = stream.bytes.len();
-    // A vector's spare room, a slot for a call that has hardly a word, a line not yet ended.
+    // Spare capacity of a vector, a slot for an incomplete call, an incomplete line.
     prop_assert!(held.kept <= 6 * fed + 8_192, "kept {} of {fed} bytes", held.kept);
     prop_assert!(held.peak <= 12 * fed + 16_384, "took {} for {fed} bytes", held.peak);
     Ok(())
@@ -218,7 +217,7 @@ fn run(cases: u32, streams: &[Stream], tally: &Tally) {
 }
 
 #[test]
-fn broken_streams_are_read_or_refused() {
+fn damaged_streams_are_decoded_or_rejected() {
     let streams = crate::all();
     let tally = Tally::default();
     let seconds = std::env::var("HERMES_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
@@ -231,7 +230,7 @@ fn broken_streams_are_read_or_refused() {
             }
         }
     }
-    // A harm that ends everything at once would test nothing.
+    // Damage that always ends the stream would test nothing.
     let (cases, replies) = (tally.cases.get(), tally.replies.get());
     assert!(replies * 20 > cases, "only {replies} of {cases} broken streams were still replies");
     if seconds.is_some() {

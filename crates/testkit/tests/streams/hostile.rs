@@ -1,5 +1,4 @@
-//! Streams made to cost more than they are: short words that stand for large things, and many
-//! things that each must be looked up.
+//! Streams that try to cause high cost: short tokens for large data, and many items that must be looked up.
 
 use crate::memory;
 use crate::reading::Reader;
@@ -7,7 +6,7 @@ use hermes_wire::ApiMode::{self, AnthropicMessages, ChatCompletions, CodexRespon
 
 const SIZE: usize = if cfg!(debug_assertions) { 1 << 18 } else { 1 << 20 };
 
-/// A lot of `piece`, which is told its number.
+/// Many repetitions of `piece`, which gets its number.
 fn many(before: &str, piece: impl Fn(usize) -> String, between: &str, after: &str) -> Vec<u8> {
     let mut text = before.to_owned();
     for number in 0.. {
@@ -115,7 +114,7 @@ fn streams() -> Vec<(&'static str, ApiMode, Vec<u8>)> {
 }
 
 #[test]
-fn a_hostile_stream_costs_little_more_than_its_size() {
+fn hostile_stream_costs_little_more_than_its_size() {
     let mut dear = Vec::new();
     for (name, mode, bytes) in streams() {
         let (reader, held) = memory::held(|| {

@@ -1,5 +1,5 @@
-//! Streams of every mode, well formed, odd and broken: however the bytes are cut, the same reply
-//! or the same error comes out, and nothing that a server sends makes the reader panic or hoard.
+//! Streams of every format, valid, odd and damaged: the reply or error does not depend on the chunks, and no
+//! stream causes a panic or high memory use.
 //!
 //! `HERMES_FUZZ_SECONDS=120 cargo test --release -p hermes-testkit --test streams broken` breaks
 //! streams at random for that long.
@@ -28,7 +28,7 @@ fn whole(stream: &Stream) -> Outcome {
 }
 
 #[test]
-fn every_stream_says_what_it_should() {
+fn every_stream_gives_its_expected_reply() {
     let mut wrong = Vec::new();
     for stream in all() {
         let said = whole(&stream).in_short();
@@ -40,7 +40,7 @@ fn every_stream_says_what_it_should() {
 }
 
 #[test]
-fn what_is_shown_on_the_way_is_the_reply() {
+fn streamed_text_equals_the_reply() {
     for stream in recorded::ordinary() {
         let outcome = whole(&stream);
         assert_eq!(outcome.shown_text(), outcome.end.as_ref().unwrap().message.text, "{}", stream.name);
@@ -48,7 +48,7 @@ fn what_is_shown_on_the_way_is_the_reply() {
 }
 
 #[test]
-fn the_way_the_bytes_are_cut_does_not_matter() {
+fn result_does_not_depend_on_chunks() {
     let cuttings = if cfg!(debug_assertions) { 200 } else { 1_000 };
     for stream in all() {
         let want = whole(&stream);

@@ -1,10 +1,10 @@
-//! How much memory something takes: an allocator that counts what each thread has.
+//! Memory use of a computation: an allocator that counts per thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    // Neither needs a destructor, so both can be used whenever memory is.
+    // Neither needs a destructor, so both can be used at any time.
     static NOW: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
@@ -20,31 +20,31 @@ fn count(bytes: isize) {
     PEAK.set(PEAK.get().max(now));
 }
 
-// SAFETY: everything is left to the system's allocator; counting allocates nothing.
+// SAFETY: all calls are forwarded to the system allocator; counting allocates nothing.
 #[expect(unsafe_code, reason = "there is no other way to see what is allocated")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the guarantees of the caller are passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         count(-layout.size().cast_signed());
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the guarantees of the caller are passed on.
         unsafe { System.dealloc(block, layout) }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
-    /// What the result keeps.
+    /// Bytes that the result keeps.
     pub(crate) kept: usize,
-    /// The most that there was at a time.
+    /// The peak in bytes.
     pub(crate) peak: usize,
 }
 
-/// What `work` takes, and its result.
+/// Runs `work` and returns its memory use and its result.
 pub(crate) fn held<T>(work: impl FnOnce() -> T) -> (T, Held) {
     let before = NOW.get();
     PEAK.set(before);

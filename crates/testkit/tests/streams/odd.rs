@@ -1,9 +1,9 @@
-//! Streams written by hand: what servers really send besides what they should.
+//! Handwritten streams: deviations of real servers from the formats.
 
 use crate::recorded::Stream;
 use hermes_wire::ApiMode;
 
-/// Name, data lines, what it says. `\n` separates events.
+/// Name, data lines, expected result. `\n` separates events.
 type Odd = (&'static str, &'static str, &'static str);
 
 pub(crate) fn odd() -> Vec<Stream> {
@@ -52,7 +52,7 @@ const CHAT: &[Odd] = &[
         r#"reported: {"error":{"message":"overloaded","code":529}}"#,
     ),
     (
-        "words after [DONE]",
+        "text after [DONE]",
         r#"{"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}
         [DONE]
         {"choices":[{"delta":{"content":" again"},"finish_reason":"length"}]}
@@ -135,7 +135,7 @@ const MESSAGES: &[Odd] = &[
         r#"reported: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
     ),
     (
-        "words after message_stop",
+        "text after message_stop",
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hi"}}
         {"type":"message_delta","delta":{"stop_reason":"end_turn"}}
         {"type":"message_stop"}
@@ -196,7 +196,7 @@ const MESSAGES: &[Odd] = &[
         r#"stop "Hi""#,
     ),
     (
-        "a refusal without words",
+        "a refusal without text",
         r#"{"type":"message_start","message":{}}
         {"type":"message_delta","delta":{"stop_reason":"refusal"}}
         {"type":"message_stop"}"#,
@@ -233,7 +233,7 @@ const RESPONSES: &[Odd] = &[
         r#"reported: {"error":{"code":"rate_limit_exceeded","message":"slow down"}}"#,
     ),
     (
-        "words after the end",
+        "text after the end",
         r#"{"type":"response.output_text.delta","output_index":0,"delta":"Hi"}
         {"type":"response.completed","response":{"status":"completed"}}
         {"type":"response.output_text.delta","output_index":0,"delta":" again"}

@@ -1,4 +1,4 @@
-//! Cuts bytes at random.
+//! Random chunks.
 
 use hermes_testkit::Random;
 

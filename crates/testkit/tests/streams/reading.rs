@@ -2,10 +2,10 @@
 
 use hermes_wire::{ApiMode, CallState, DecodeError, Decoder, ModelEvent, Reply, SseError, SseParser};
 
-/// Everything that a stream amounted to.
+/// The result of a stream.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Outcome {
-    /// What was shown on the way, neighbours of one kind joined.
+    /// The events, with neighbours of one kind joined.
     pub(crate) shown: Vec<ModelEvent>,
     pub(crate) end: Result<Reply, StreamError>,
 }
@@ -81,7 +81,7 @@ fn join(shown: &mut Vec<ModelEvent>, event: ModelEvent) {
 }
 
 impl Outcome {
-    /// The text that was shown on the way.
+    /// The streamed text.
     pub(crate) fn shown_text(&self) -> String {
         let text = |event: &ModelEvent| match event {
             ModelEvent::Text(text) => Some(text.clone()),
@@ -90,7 +90,7 @@ impl Outcome {
         self.shown.iter().filter_map(text).collect()
     }
 
-    /// In one line: how it ended, the words, the thoughts, the calls and the usage.
+    /// One line: the end, the text, the reasoning, the calls and the usage.
     pub(crate) fn in_short(&self) -> String {
         let reply = match &self.end {
             Ok(reply) => reply,

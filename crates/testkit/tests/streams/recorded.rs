@@ -1,4 +1,4 @@
-//! The streams: ordinary ones in every mode, as the scripted model sends them.
+//! Ordinary streams in every format, as the scripted model sends them.
 
 use hermes_conversation::{FinishReason, Usage};
 use hermes_scripted::{
@@ -7,20 +7,20 @@ use hermes_scripted::{
 use hermes_wire::ApiMode;
 use serde_json::json;
 
-/// One stream and what it says.
+/// One stream and its expected result.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream {
     pub(crate) name: String,
     pub(crate) mode: ApiMode,
     pub(crate) bytes: Vec<u8>,
-    /// `Outcome::in_short` of it.
+    /// Its `Outcome::in_short`.
     pub(crate) want: String,
 }
 
 pub(crate) const MODES: [ApiMode; 3] =
     [ApiMode::ChatCompletions, ApiMode::AnthropicMessages, ApiMode::CodexResponses];
 
-/// A reply as a server of that mode streams it.
+/// A reply as a server of this format streams it.
 pub(crate) fn rendered(reply: &ReplyScript, mode: ApiMode) -> Vec<u8> {
     let rendering = Rendering { number: 7, model: "m", include_usage: true };
     let framed =
@@ -37,7 +37,7 @@ pub(crate) fn rendered(reply: &ReplyScript, mode: ApiMode) -> Vec<u8> {
     }
 }
 
-/// What the scripted model can say, with what it says: one line for all modes, or one for each.
+/// The replies of the scripted model, each with its expected result: one line for all formats, or one for each.
 fn scripts() -> Vec<(&'static str, ReplyScript, Vec<&'static str>)> {
     let arguments = json!({"path": "größe/中.txt", "lines": [1, 2, 3], "quote": "a \"b\" \\ \n c"});
     let cut = CallScript { id: None, name: "write".into(), arguments: r#"{"path":"/tmp/a","te"#.into() };
@@ -117,7 +117,7 @@ pub(crate) fn ordinary() -> Vec<Stream> {
 
 type Reframe = fn(&str) -> String;
 
-/// The ordinary streams as other servers frame them: other line ends, comments, more fields.
+/// The ordinary streams with the framing of other servers: other line ends, comments, more fields.
 pub(crate) fn reframed() -> Vec<Stream> {
     let frames: [(&str, Reframe); 5] = [
         ("CRLF", |text| text.replace('\n', "\r\n")),

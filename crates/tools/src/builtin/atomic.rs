@@ -1,6 +1,6 @@
 //! Replacing a file so that a reader sees the old or the new one, never half.
 
-use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, sweep_abandoned};
+use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, remove_stale_temporaries};
 use std::fs::{File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub(super) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mode = std::fs::metadata(path).ok().map(|metadata| metadata.permissions());
-    sweep_abandoned(dir);
+    remove_stale_temporaries(dir);
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY_PREFIX).suffix(TEMPORARY_SUFFIX);
     // The mask applies when the file is made; an existing file's mode must not widen before.

@@ -219,7 +219,7 @@ fn escaped(character: char) -> usize {
 
 /// Everything that a message says: its words, and the calls in it.
 fn words(message: &Message) -> String {
-    let mut text = message.words().into_owned();
+    let mut text = message.plain_text().into_owned();
     for call in message.calls() {
         text.push_str(&format!("\n[called {} with {}]", call.name, call.arguments));
     }

@@ -7,7 +7,7 @@ use crate::{
     ApprovalMode, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
 };
 use hermes_conversation::{BoxFuture, CallId, Effect, ProcessMark, ToolMessage};
-use hermes_exec::supervisor::{Finished as Collected, How};
+use hermes_exec::supervisor::{EndReason, Finished as Collected};
 use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, Started, Watch};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -137,7 +137,7 @@ pub fn collected(call: CallId, arguments: &str, ended: Collected, cx: &ToolConte
     let seconds = args.as_ref().and_then(|args| args.timeout).unwrap_or(cx.settings().timeout);
     let command = args.map(|args| args.command).unwrap_or_default();
     let mut output = report(&command, ended.output, seconds);
-    if matches!(ended.how, How::Orphaned | How::OwnerLeft) {
+    if matches!(ended.how, EndReason::Orphaned | EndReason::OwnerLeft) {
         output.value["error"] = ABANDONED.into();
     }
     ToolMessage::new(call, Terminal::NAME, limits::fitted(output, limits::MOST, cx))

@@ -1,10 +1,10 @@
-//! How long a provider asks us to wait, in all the ways they say it.
+//! Reads the delay that a provider asks for from headers and bodies.
 
 use serde_json::Value;
 use std::time::Duration;
 
-/// A wait in a header: seconds, `1.5s`, `6m0s`, milliseconds where the name says so, or a date.
-/// `now` is in seconds since 1970, for those that name a moment instead.
+/// A delay in a header: seconds, `1.5s`, `6m0s`, milliseconds if the name says so, or a date. `now` is in
+/// seconds since 1970, for headers with a point in time.
 pub fn retry_after_header(name: &str, value: &str, now: f64) -> Option<Duration> {
     let value = value.trim();
     if name.ends_with("-ms") {
@@ -34,7 +34,7 @@ fn http_date(text: &str) -> Option<f64> {
     Some((days * 86_400 + hours * 3_600 + minutes * 60 + secs) as f64)
 }
 
-/// A wait in the body of an error: a field, or a sentence.
+/// A delay in the body of an error: a field, or a sentence.
 pub(super) fn in_body(body: &str) -> Option<Duration> {
     let value: Value = serde_json::from_str(body).unwrap_or_default();
     let error = &value["error"];
@@ -50,7 +50,7 @@ pub(super) fn in_body(body: &str) -> Option<Duration> {
     in_sentence(&body.to_lowercase())
 }
 
-/// The moment at which a limit ends, where a field of the body names one.
+/// The time at which a limit ends, if a field of the body has it.
 pub(super) fn moment_in_body(body: &str) -> Option<String> {
     let value: Value = serde_json::from_str(body).ok()?;
     let fields = ["resets_at", "reset_at"].iter().flat_map(|name| [&value["error"][*name], &value[*name]]);
@@ -74,7 +74,7 @@ fn in_sentence(text: &str) -> Option<Duration> {
     )
 }
 
-/// Numbers with units, one after the other; reading stops at what is neither.
+/// Numbers with units in sequence; stops at anything else.
 fn spelt(text: &str) -> Option<Duration> {
     let mut total = 0.0;
     let mut rest = text.trim_start();
@@ -103,7 +103,7 @@ fn unit(word: &str) -> Option<f64> {
     })
 }
 
-/// Numbers this large are moments, not waits.
+/// Numbers this large are points in time, not delays.
 fn moment_or_wait(number: f64, now: f64) -> Option<Duration> {
     const EARLIEST_MOMENT: f64 = 1e9;
     const MILLISECONDS: f64 = 1e12;

@@ -1,14 +1,14 @@
-//! Which words mean what.
+//! The rules that classify errors by status, code and wording.
 
-use super::{Said, Situation};
+use super::{ErrorText, Situation};
 use crate::FaultClass::{self, *};
 
-/// One line of the table. Every condition that is given must hold.
+/// One rule. All given conditions must hold.
 pub(super) struct Rule {
     pub(super) class: FaultClass,
-    /// Empty means any status, or none.
+    /// Empty for any status, or none.
     statuses: &'static [u16],
-    /// Error codes, any of which is enough for `codes` and `any` together.
+    /// Error codes; one match is enough for `codes` and `any` together.
     codes: &'static [&'static str],
     /// Wordings, one of which must occur.
     any: &'static [&'static str],
@@ -30,7 +30,7 @@ const ANY: Rule = Rule {
 };
 
 impl Rule {
-    pub(super) fn fits(&self, said: &Said, situation: &Situation) -> bool {
+    pub(super) fn fits(&self, said: &ErrorText, situation: &Situation) -> bool {
         let says = |word: &&str| said.text.contains(word);
         let status = self.statuses.is_empty() || said.status.is_some_and(|it| self.statuses.contains(&it));
         let named = self.codes.contains(&said.code.as_str()) || self.any.iter().any(says);
@@ -129,11 +129,11 @@ const CERTIFICATE: &[&str] = &[
     "self signed certificate",
     "certificate has expired",
     "notvalidforname",
-    // A machine without any has nothing to compare with.
+    // A machine without any root certificates.
     "no ca certificates",
 ];
 
-/// Whether a transport error is about the other side's certificate.
+/// Returns true if a transport error is about the server's certificate.
 pub(super) fn is_certificate(text: &str) -> bool {
     CERTIFICATE.iter().any(|word| text.contains(word))
 }
@@ -217,7 +217,7 @@ pub(super) static RULES: &[Rule] = &[
         any: &["not supported", "unsupported", "does not support"],
         ..ANY
     },
-    // A limit that is over in a moment is no debt.
+    // A limit that ends soon is not a missing credit.
     Rule {
         class: RateLimited,
         statuses: &[402],
@@ -236,7 +236,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule { class: Billing, statuses: &[400, 403, 404], codes: CREDIT_CODES, any: CREDIT, ..ANY },
     Rule { class: ModelNotFound, statuses: &[400, 404, 422], codes: &["model_not_found"], any: MODEL, ..ANY },
     Rule { class: ModelNotFound, statuses: &[400, 404, 422], all: &["model", "does not exist"], ..ANY },
-    // All that Anthropic says is `model: NAME`.
+    // Anthropic's whole message is `model: NAME`.
     Rule {
         class: ModelNotFound,
         statuses: &[404],
@@ -265,12 +265,12 @@ pub(super) static RULES: &[Rule] = &[
         ..ANY
     },
     Rule { class: Server, statuses: SERVER, ..ANY },
-    // Nothing is said but that it is not there: an address that is wrong, or a server that starts.
+    // Only "not found": a wrong address, or a server that is starting.
     Rule { class: Unknown, statuses: &[404], ..ANY },
     Rule { class: Format, statuses: CLIENT, ..ANY },
-    // Redirects are not followed: a key must not travel to another host.
+    // Redirects are not followed: a key must not be sent to another host.
     Rule { class: Format, statuses: &[300, 301, 302, 303, 304, 305, 306, 307, 308], ..ANY },
-    // Errors that come without a status, inside a stream.
+    // Errors without a status, inside a stream.
     Rule { class: Certificate, any: CERTIFICATE, ..ANY },
     Rule {
         class: Auth,

@@ -1,7 +1,7 @@
 //! The Messages format, outbound.
 //!
-//! Content is always written as a list of blocks and the system prompt as a list of one, whether
-//! or not anything is cached: a mark is then only ever something added, never another shape.
+//! Content is always a list of blocks and the system prompt a list of one, with or without cache marks: a mark
+//! is then only an addition and never changes the structure.
 
 mod assistant;
 mod calls;
@@ -25,7 +25,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is left for the answer when a budget for thinking is given.
+/// Tokens left for the answer beside a thinking budget.
 const ANSWER_ROOM: u64 = 4_096;
 
 pub(crate) struct Anthropic;
@@ -62,10 +62,10 @@ fn head(request: &ModelRequest) -> HeadParts {
     HeadParts { bytes, tools, system, mark, has_items: false, output_cap: Some(cap) }
 }
 
-/// What a request says about thinking.
+/// The thinking settings of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Thinking {
-    /// Nothing: the endpoint's own way.
+    /// None: the default of the endpoint.
     Unsaid,
     Budget(u64),
     Adaptive(&'static str),
@@ -80,7 +80,7 @@ impl Thinking {
         match dialect.thinking {
             ThinkingStyle::None => Self::Unsaid,
             ThinkingStyle::Adaptive => Self::Adaptive(effort_word(effort, dialect.xhigh)),
-            // The budget is part of what a model may write in all.
+            // The budget is part of the output limit.
             ThinkingStyle::Budget => {
                 Self::Budget(budget(effort).min(max_output(model).saturating_sub(ANSWER_ROOM).max(1_024)))
             }
@@ -113,7 +113,7 @@ fn effort_word(effort: Effort, xhigh: &'static str) -> &'static str {
         Effort::Medium => "medium",
         Effort::High => "high",
         Effort::Xhigh => xhigh,
-        // Who does not know `xhigh` need not know `max` either.
+        // An endpoint without `xhigh` may not know `max` either.
         Effort::Max | Effort::Ultra => {
             if xhigh == "high" {
                 "high"

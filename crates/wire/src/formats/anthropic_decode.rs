@@ -5,13 +5,13 @@ mod stored;
 
 use super::DecodeError;
 use super::chat_decode::parse;
-use crate::calls::Assembler;
+use crate::call_assembly::Assembler;
 use crate::{ModelEvent, Reply};
 use frames::{Delta, Frame, WireBlock, WireUsage};
 use hermes_conversation::{AssistantMessage, Bill, FinishReason, RawJson, Reasoning, Usage};
 use stored::stored;
 
-/// Folds events into one reply.
+/// Assembles events into one reply.
 #[derive(Debug, Default)]
 pub(crate) struct AnthropicDecoder {
     blocks: Vec<Block>,
@@ -24,8 +24,7 @@ pub(crate) struct AnthropicDecoder {
 /// A block of the reply.
 #[derive(Debug)]
 struct Block {
-    /// Its number on the wire. Calls are assembled under its place among all blocks instead,
-    /// which no server can give out twice.
+    /// Its index on the wire. Calls are assembled by their position among all blocks instead, which is unique.
     index: Option<u64>,
     kind: Kind,
 }
@@ -40,11 +39,11 @@ enum Kind {
     Redacted {
         data: String,
     },
-    /// A call, with the arguments it began with: `{}` where they are yet to come.
+    /// A call, with its initial arguments: `{}` if they follow.
     Call {
         input: Option<RawJson>,
     },
-    /// A kind that we never ask for.
+    /// A kind that requests never ask for.
     Ignored,
 }
 
@@ -67,7 +66,7 @@ impl AnthropicDecoder {
             "content_block_delta" => self.delta(frame.index, frame.delta.unwrap_or_default(), &mut each),
             "message_delta" => self.stop(frame.delta.and_then(|delta| delta.stop_reason)),
             "message_stop" => self.done = true,
-            // Some servers answer a streamed request with the whole message.
+            // Some servers answer a streaming request with the whole message.
             "message" => {
                 for block in frame.content.unwrap_or_default() {
                     self.start(None, block, &mut each);
@@ -108,7 +107,7 @@ impl AnthropicDecoder {
     }
 
     fn delta(&mut self, index: Option<u64>, delta: Delta, each: &mut impl FnMut(ModelEvent)) {
-        // A piece without a number belongs to the newest block.
+        // A piece without an index belongs to the newest block.
         let is_meant = |block: &Block| index.is_none() || block.index == index;
         let Some(place) = self.blocks.iter().rposition(is_meant) else { return };
         self.text(place, delta.text.as_deref().unwrap_or_default(), each);
@@ -213,8 +212,8 @@ impl AnthropicDecoder {
         }
     }
 
-    /// Calls whose arguments did not come in pieces have them from the start. Where the reply
-    /// was cut, a call that ends it without a single piece was cut too and must not run empty.
+    /// Calls whose arguments did not arrive in pieces have them from the start. In a truncated reply, a last
+    /// call without a single piece was truncated, too, and must not run without arguments.
     fn complete_arguments(&mut self, finish: FinishReason) {
         let was_cut = matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
         let last = self.blocks.len().saturating_sub(1);
@@ -230,7 +229,7 @@ impl AnthropicDecoder {
     }
 }
 
-/// Reads the body of a request that was not streamed.
+/// Decodes the body of a request without streaming.
 pub(crate) fn plain(body: &str) -> Result<Reply, DecodeError> {
     let mut decoder = AnthropicDecoder::default();
     decoder.feed(body, |_| ())?;

@@ -1,11 +1,11 @@
 //! Chat completions, outbound.
 //!
-//! Settings come first and messages last, so that even the raw bytes of one request, less the
-//! closing brackets, begin the next one.
+//! Settings come first and messages last, so that even the raw bytes of one request, without the closing
+//! brackets, begin the next one.
 
 mod dialect;
 
-use super::names::tool_name;
+use super::tool_names::tool_name;
 use super::{Format, HeadParts, write_json};
 use crate::{ModelRequest, OutputCapKey, RequestSettings, SystemRole};
 pub use dialect::{ChatDialect, ExtraFields};
@@ -83,7 +83,7 @@ fn write_system(bytes: &mut Vec<u8>, request: &ModelRequest) -> (Range<usize>, O
     (start..bytes.len(), mark)
 }
 
-/// Appends one message of the history, and says where a cache mark can be put.
+/// Appends one message of the history, and returns the offset for a cache mark.
 fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) -> Option<usize> {
     let start = bytes.len();
     match message {
@@ -97,23 +97,23 @@ fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) -
             write_json(bytes, &wire);
             mark_in(wire.content?, content_start(start, "assistant"))
         }
-        // Results carry no marks in this format.
+        // Results have no marks in this format.
         Message::Tool(tool) => {
             let content = WireContent::of(&tool.content, tool.api_content.as_deref());
-            let words = content.words();
-            let content = words.as_deref().map_or(content, WireContent::Text);
+            let text = content.parts_as_text();
+            let content = text.as_deref().map_or(content, WireContent::Text);
             write_json(bytes, &WireResult { role: "tool", tool_call_id: tool.call_id.as_str(), content });
             None
         }
     }
 }
 
-/// Where the content of a message begins that itself begins at `start`.
+/// The offset of the content of a message that begins at `start`.
 fn content_start(start: usize, role: &str) -> usize {
     start + r#"{"role":"","content":"#.len() + role.len()
 }
 
-/// The place just before the end of the last part.
+/// The offset just before the end of the last part.
 fn mark_in(content: WireContent<'_>, start: usize) -> Option<usize> {
     match content {
         WireContent::Text(_) => None,
@@ -176,7 +176,8 @@ struct TextPart<'a> {
 }
 
 impl<'a> WireContent<'a> {
-    /// What was sent the first time wins over what is shown, so that a replay is equal.
+    /// The text that was sent the first time takes precedence over the displayed one, so that later requests
+    /// are equal.
     fn of(content: &'a Content, sent: Option<&'a str>) -> Self {
         match (sent, content) {
             (Some(sent), _) => Self::Text(sent),
@@ -185,22 +186,22 @@ impl<'a> WireContent<'a> {
         }
     }
 
-    /// Parts as text, for results: this format takes nothing else there.
-    fn words(self) -> Option<String> {
+    /// Parts as text, for results: this format accepts nothing else there.
+    fn parts_as_text(self) -> Option<String> {
         let Self::Parts(parts) = self else { return None };
         let parts: Vec<serde_json::Value> = serde_json::from_str(parts.as_str()).unwrap_or_default();
-        let words = parts.iter().map(|part| match part["text"].as_str() {
+        let texts = parts.iter().map(|part| match part["text"].as_str() {
             Some(text) => text.to_owned(),
             None => {
                 let kind = part["type"].as_str().unwrap_or("unknown");
                 format!("[A part of type `{kind}` cannot be sent to this model in a result.]")
             }
         });
-        Some(words.collect::<Vec<_>>().join("\n"))
+        Some(texts.collect::<Vec<_>>().join("\n"))
     }
 
-    /// In a shape that can carry a mark, whether it does now or not: moving a mark must change
-    /// nothing else. Blank text cannot.
+    /// A form that can carry a mark, whether it does now or not: moving a mark must change nothing else. Blank
+    /// text cannot carry one.
     fn for_marks(self, settings: &RequestSettings) -> Self {
         match self {
             Self::Text(text) if settings.cache.is_some() && !text.trim().is_empty() => {
@@ -226,7 +227,7 @@ struct WireAssistant<'a> {
 impl<'a> WireAssistant<'a> {
     fn of(message: &'a AssistantMessage, settings: &RequestSettings) -> Self {
         let same_issuer = message.issuer.is_some() && message.issuer == settings.issuer;
-        // A message with calls and no words has no content; every other message must have one.
+        // A message with calls and without text has no content; every other message must have one.
         let wordless = message.text.is_empty() && !message.calls.is_empty();
         Self {
             role: "assistant",
@@ -242,11 +243,11 @@ impl<'a> WireAssistant<'a> {
     }
 }
 
-/// The `reasoning_content` of a message for an endpoint that demands one.
+/// The `reasoning_content` of a message for an endpoint that requires one.
 ///
-/// A space stands for reasoning that is missing or that another endpoint wrote: it satisfies the check
-/// without handing one vendor's reasoning to another. A message of unknown origin with calls and generic
-/// reasoning only is such a foreign one, because these endpoints always fill the field beside calls.
+/// A space replaces reasoning that is missing or from another endpoint: it passes the check without passing one
+/// vendor's reasoning to another. A message of unknown origin with calls and generic reasoning only counts as
+/// foreign, because these endpoints always fill the field beside calls.
 fn echo<'a>(message: &'a AssistantMessage, settings: &RequestSettings) -> &'a str {
     const PAD: &str = " ";
     let Some(reader) = &settings.issuer else { return PAD };

@@ -1,21 +1,21 @@
 //! Chat completions, inbound: a stream of chunks or one JSON body.
 
 use super::DecodeError;
-use super::count::Count;
-use crate::calls::Assembler;
-use crate::think::{Piece, ThinkSplitter};
+use super::token_count::Count;
+use crate::call_assembly::Assembler;
+use crate::think_tags::{Piece, ThinkSplitter};
 use crate::{ModelEvent, Reply};
 use hermes_conversation::{
     AssistantMessage, Bill, Cost, FinishReason, Money, RawJson, Reasoning, Usage, parse_lenient,
 };
 use serde::Deserialize;
 
-/// Folds chunks into one reply.
+/// Assembles chunks into one reply.
 #[derive(Debug, Default)]
 pub(crate) struct ChatDecoder {
     text: String,
     reasoning: String,
-    /// Thoughts between tags in the text.
+    /// Reasoning between tags in the text.
     tagged: String,
     tags: ThinkSplitter,
     details: Vec<RawJson>,
@@ -59,7 +59,7 @@ impl ChatDecoder {
     }
 
     fn choice(&mut self, choice: Choice, each: &mut impl FnMut(ModelEvent)) {
-        // Some servers answer a streamed request with whole messages.
+        // Some servers answer a streaming request with whole messages.
         if let Some(delta) = choice.delta {
             self.delta(delta, each);
         } else if let Some(message) = choice.message {
@@ -87,7 +87,7 @@ impl ChatDecoder {
         }
     }
 
-    /// What was held back because it might become a tag is told now.
+    /// Releases text that was held back because it might have become a tag.
     fn text_ended(&mut self, each: &mut impl FnMut(ModelEvent)) {
         let Self { tags, text: said, tagged, .. } = self;
         tags.finish(|piece| take(piece, said, tagged, each));
@@ -133,7 +133,7 @@ impl ChatDecoder {
                 finish = FinishReason::ContentFilter;
             }
         }
-        // Where there is a field for thoughts, what is between tags is a copy.
+        // If there is a field for reasoning, the text between tags is a copy.
         let thoughts = if self.reasoning.is_empty() { self.tagged } else { self.reasoning };
         let reasoning = Reasoning {
             text: (!thoughts.trim().is_empty()).then_some(thoughts),
@@ -152,18 +152,18 @@ impl ChatDecoder {
 
 fn take(piece: Piece<'_>, said: &mut String, thought: &mut String, each: &mut impl FnMut(ModelEvent)) {
     match piece {
-        Piece::Said(text) => {
+        Piece::Text(text) => {
             said.push_str(text);
             each(ModelEvent::Text(text.to_owned()));
         }
-        Piece::Thought(text) => {
+        Piece::Reasoning(text) => {
             thought.push_str(text);
             each(ModelEvent::Reasoning(text.to_owned()));
         }
     }
 }
 
-/// Reads the body of a request that was not streamed.
+/// Decodes the body of a request without streaming.
 pub(crate) fn plain(body: &str) -> Result<Reply, DecodeError> {
     let mut decoder = ChatDecoder::default();
     decoder.feed(body, |_| ())?;
@@ -206,7 +206,7 @@ struct Chunk {
     error: Option<RawJson>,
 }
 
-/// The first of a list of choices; we never ask for more than one.
+/// The first of a list of choices; requests never ask for more than one.
 #[derive(Default)]
 struct FirstChoice(Option<Choice>);
 
@@ -235,7 +235,7 @@ impl<'de> Deserialize<'de> for FirstChoice {
 struct Choice {
     #[serde(default)]
     delta: Option<Delta>,
-    /// Boxed: it is there once per reply at most, and deltas come by the thousand.
+    /// Boxed: it occurs once per reply at most, while deltas are frequent.
     #[serde(default)]
     message: Option<Box<Delta>>,
     #[serde(default)]
@@ -258,11 +258,11 @@ struct Delta {
     reasoning: Option<String>,
     #[serde(default)]
     reasoning_content: Option<String>,
-    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
+    #[serde(default, deserialize_with = "crate::formats::bounded_list::bounded")]
     reasoning_details: Option<Vec<RawJson>>,
     #[serde(default)]
     refusal: Option<String>,
-    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
+    #[serde(default, deserialize_with = "crate::formats::bounded_list::bounded")]
     tool_calls: Option<Vec<CallPiece>>,
 }
 
@@ -326,13 +326,13 @@ struct WireUsage {
     prompt_tokens_details: Option<PromptDetails>,
     #[serde(default)]
     completion_tokens_details: Option<CompletionDetails>,
-    /// In dollars; routers say it.
+    /// In dollars; sent by routers.
     #[serde(default)]
     cost: Option<RawJson>,
 }
 
 impl WireUsage {
-    /// What the provider says the call cost, digit by digit.
+    /// The cost reported by the provider, digit by digit.
     fn billed(&self) -> Option<Money> {
         Money::parse(self.cost.as_ref()?.as_str().trim_matches('"'))
     }

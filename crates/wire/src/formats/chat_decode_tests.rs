@@ -48,7 +48,7 @@ fn text_reasoning_and_usage_are_collected() {
 }
 
 #[test]
-fn thoughts_between_tags_are_reasoning_and_no_part_of_the_answer() {
+fn text_between_think_tags_becomes_reasoning() {
     let (events, reply) = decode(&[
         r#"{"choices":[{"delta":{"content":"<thi"}}]}"#,
         r#"{"choices":[{"delta":{"content":"nk>hm</think>\n\nHello <"}}]}"#,
@@ -64,7 +64,8 @@ fn thoughts_between_tags_are_reasoning_and_no_part_of_the_answer() {
         (reply.message.text.as_str(), reply.message.reasoning.text.as_deref()),
         ("Hello <", Some("hm"))
     );
-    // Beside a field for thoughts the tags only repeat them; a body in one piece is read alike.
+    // Beside a field for reasoning the tags only repeat it; a body without streaming is decoded in the same
+    // way.
     let body = r#"{"choices":[{"message":{"content":"<think>b</think>x <thi","reasoning_content":"a"}}]}"#;
     let reply = plain(body).unwrap();
     assert_eq!((reply.message.text.as_str(), reply.message.reasoning.text.as_deref()), ("x <thi", Some("a")));
@@ -127,7 +128,7 @@ fn derived_third() -> &'static str {
 }
 
 #[test]
-fn an_end_without_a_reason_is_judged_by_the_done_mark() {
+fn end_without_finish_reason_needs_the_done_mark() {
     let text = r#"{"choices":[{"delta":{"content":"a"}}]}"#;
     assert_eq!(decode(&[text]).1, Err(DecodeError::Unfinished));
     assert_eq!(decode(&["[DONE]"]).1, Err(DecodeError::Unfinished));
@@ -135,14 +136,14 @@ fn an_end_without_a_reason_is_judged_by_the_done_mark() {
 }
 
 #[test]
-fn errors_and_garbage_are_told_apart() {
+fn errors_and_garbage_are_distinguished() {
     let reported = r#"{"error":{"message":"boom"}}"#;
     assert_eq!(decode(&[reported]).1, Err(DecodeError::Reported { body: reported.into() }));
     assert!(matches!(decode(&["<html>"]).1, Err(DecodeError::Json { .. })));
 }
 
 #[test]
-fn a_plain_body_is_read() {
+fn body_without_streaming_is_decoded() {
     let reply = plain(
         r#"{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":7,"type":"function","function":{"name":"x","arguments":{"a":1}}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#,
     )

@@ -1,7 +1,7 @@
 //! The Responses format, outbound: everything before the history.
 //!
-//! Nothing is stored at the provider. What the model must see again travels in the request, its
-//! own reasoning in encrypted form. The history comes last, as in every format.
+//! Nothing is stored at the provider. Everything that the model must see again is part of the request, its own
+//! reasoning in encrypted form. The history comes last, as in every format.
 
 mod content;
 mod dialect;
@@ -17,13 +17,13 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-pub use dialect::{ReasoningDial, ResponsesBackend, ResponsesDialect};
+pub use dialect::{ReasoningControl, ResponsesBackend, ResponsesDialect};
 
-/// Names of calls, keys and items have at most this many characters.
+/// The maximum length of call ids, keys and item ids.
 const LONGEST_ID: usize = 64;
-/// A smaller output cap than this is refused.
+/// Smaller output caps are rejected.
 const SMALLEST_OUTPUT_CAP: u64 = 16;
-/// The Codex backend takes no request without instructions.
+/// The Codex backend rejects requests without instructions.
 const PLAIN_INSTRUCTIONS: &str = "You are a helpful assistant.";
 
 pub(crate) struct Responses;
@@ -101,8 +101,8 @@ struct WireReasoning {
     summary: &'static str,
 }
 
-/// Requests that begin alike share a key, whichever session they belong to; a request that
-/// begins with nothing is known by its session.
+/// Requests with the same beginning share a key, also across sessions; a request without one is identified by
+/// its session.
 fn cache_key(instructions: &str, tools: &[u8], session: Option<&str>) -> Option<String> {
     if instructions.is_empty() && tools.is_empty() {
         return session.map(|session| short_id("pcs_", session).into_owned());
@@ -114,8 +114,7 @@ fn cache_key(instructions: &str, tools: &[u8], session: Option<&str>) -> Option<
     Some(format!("pck_{}", hex(&hash.finalize()[..12])))
 }
 
-/// An id as it is sent: as it is when the format takes it, otherwise a short one made of it,
-/// always the same.
+/// The id as sent: unchanged if the format accepts it, otherwise a short hash of it, always the same.
 fn short_id<'a>(prefix: &str, id: &'a str) -> Cow<'a, str> {
     match !id.is_empty() && id.chars().count() <= LONGEST_ID {
         true => Cow::Borrowed(id),

@@ -1,15 +1,14 @@
 //! The Responses format, inbound: a stream of events or one JSON body.
 //!
-//! A response is a list of items. Their pieces are gathered as they arrive, and what an item says
-//! of itself when it is done replaces what was gathered. The end of the stream repeats them, or
-//! does not; either will do.
+//! A response is a list of items. Their pieces are collected as they arrive, and the final form of an item
+//! replaces its pieces. The end of the stream may repeat the items.
 
 mod frames;
 mod reply;
 
 use super::DecodeError;
 use super::chat_decode::{Arguments, parse};
-use crate::calls::Assembler;
+use crate::call_assembly::Assembler;
 use crate::{ModelEvent, Reply};
 use frames::{
     ArgumentsEvent, CallItem, DeltaEvent, EndEvent, Item, ItemEvent, Kind, MessageItem, ReasoningItem,
@@ -18,7 +17,7 @@ use frames::{
 use hermes_conversation::{RawJson, Usage};
 use reply::{Ending, Gathered, Piece};
 
-/// Folds events into one reply.
+/// Assembles events into one reply.
 #[derive(Debug, Default)]
 pub(crate) struct ResponsesDecoder {
     pieces: Vec<Piece>,
@@ -27,7 +26,7 @@ pub(crate) struct ResponsesDecoder {
     ending: Option<Ending>,
 }
 
-/// Whether an item has just begun or is as it will stay.
+/// The stage of an item: begun or final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Added,
@@ -62,7 +61,7 @@ impl ResponsesDecoder {
             kind if kind.contains("reasoning") && kind.ends_with(".delta") => {
                 self.thought(&parse(data)?, each)
             }
-            // Keep-alives and news of no interest, also those that are invented later.
+            // Keep-alives and irrelevant events, including unknown ones.
             _ => {}
         }
         Ok(())
@@ -170,7 +169,7 @@ impl ResponsesDecoder {
         {
             slot.arguments = arguments;
         }
-        // A call that never gets done was cut, whatever its arguments look like.
+        // A call that is never completed was truncated, whatever its arguments look like.
         slot.is_cut = match stage {
             Stage::Added => true,
             Stage::Done => matches!(item.status.as_deref(), Some("in_progress" | "incomplete")),
@@ -223,15 +222,15 @@ impl ResponsesDecoder {
         each(ModelEvent::Reasoning(text));
     }
 
-    /// What stands between the answer so far and the first words of another message.
+    /// The separator between the text so far and the text of another message.
     fn separator(&mut self, index: Option<u64>, id: Option<&str>) -> &'static str {
         let begins = self.piece(false, index, id).text.is_empty();
         let said = self.pieces.iter().any(|piece| piece.is_answer() && !piece.text.is_empty());
         if begins && said { "\n" } else { "" }
     }
 
-    /// The message or reasoning that an event is about, made when it is the first. Some servers
-    /// rename items between events, so the place counts more than the name.
+    /// The message or reasoning of an event, created for the first one. Some servers rename items between
+    /// events, so the position takes precedence over the id.
     fn piece(&mut self, is_reasoning: bool, index: Option<u64>, id: Option<&str>) -> &mut Piece {
         let id = id.unwrap_or_default();
         let same = |piece: &Piece| {
@@ -290,7 +289,7 @@ impl ResponsesDecoder {
             }
             Item::Other => return,
         };
-        // A stream that does not number its items is trusted to have sent them all.
+        // A stream without item numbers is assumed to be complete.
         let known = self.pieces[..streamed].iter().any(|piece| {
             piece.is_done
                 && piece.is_reasoning == is_reasoning
@@ -302,7 +301,7 @@ impl ResponsesDecoder {
     }
 }
 
-/// Reads the body of a request that was not streamed.
+/// Decodes the body of a request without streaming.
 pub(crate) fn plain(body: &str) -> Result<Reply, DecodeError> {
     let response: Response = parse(body)?;
     let ended =
@@ -322,8 +321,7 @@ fn text_of(arguments: Arguments) -> String {
     }
 }
 
-/// A report in the one shape that errors have everywhere else. A failed response repeats the
-/// whole request; of that, only the error is kept.
+/// An error in the common shape. A failed response repeats the whole request; only the error is kept.
 fn reported(error: Option<RawJson>, otherwise: &str) -> DecodeError {
     let whole = |text: &str| RawJson::parse(text).filter(|whole| whole.as_str().starts_with('{'));
     let error = match error.filter(|error| error.as_str() != "null") {

@@ -65,7 +65,7 @@ fn calls(reply: &Reply) -> Vec<(&str, &str, CallState)> {
 }
 
 #[test]
-fn a_stream_is_told_and_gathered() {
+fn stream_is_reported_and_collected() {
     let usage = json!({"input_tokens": 10, "output_tokens": 7, "total_tokens": 17,
         "input_tokens_details": {"cached_tokens": 4}, "output_tokens_details": {"reasoning_tokens": 3}});
     let mut summary = delta("reasoning_summary_text", 0, "first");
@@ -175,7 +175,7 @@ fn calls_are_assembled() {
 }
 
 #[test]
-fn what_the_end_repeats_is_not_taken_twice() {
+fn items_repeated_at_the_end_are_not_duplicated() {
     let output = json!([thought("hm"), said("yes"), call("a", "{}")]);
     let end = json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
     let items = [thought("hm"), said("yes"), call("a", "{}")];
@@ -200,7 +200,7 @@ fn what_the_end_repeats_is_not_taken_twice() {
 }
 
 #[test]
-fn an_end_is_named() {
+fn ends_are_mapped_to_finish_reasons() {
     use FinishReason::*;
     let refusal = json!({"type": "message", "id": "m", "content": [{"type": "refusal", "refusal": "No."}]});
     let mut cut = said("half");
@@ -244,7 +244,7 @@ fn an_end_is_named() {
 }
 
 #[test]
-fn remarks_are_thoughts_and_are_kept_with_their_phase() {
+fn commentary_becomes_reasoning_and_keeps_its_phase() {
     let (events, reply) = decode(&[
         added(0, json!({"type": "message", "id": "msg_1", "phase": "commentary", "content": []})),
         delta("output_text", 0, "looking"),
@@ -263,7 +263,7 @@ fn remarks_are_thoughts_and_are_kept_with_their_phase() {
 }
 
 #[test]
-fn the_words_shown_are_the_words_kept() {
+fn shown_text_equals_stored_text() {
     let (events, reply) = decode(&[
         delta("output_text", 0, "a"),
         done(0, said("a")),
@@ -282,7 +282,7 @@ fn the_words_shown_are_the_words_kept() {
 }
 
 #[test]
-fn items_that_are_renamed_on_the_way_stay_one() {
+fn renamed_items_are_not_duplicated() {
     let mut first = delta("output_text", 0, "Hel");
     first["item_id"] = json!("x1");
     let mut second = delta("output_text", 0, "lo");
@@ -303,7 +303,7 @@ fn temporary_and_unencrypted_reasoning_is_not_kept_for_replay() {
 }
 
 #[test]
-fn a_stream_without_its_end_is_unfinished() {
+fn stream_without_its_end_is_unfinished() {
     for events in [
         vec![],
         vec![delta("output_text", 0, "a")],
@@ -348,7 +348,7 @@ fn errors_are_reported_in_one_shape() {
 }
 
 #[test]
-fn calls_under_one_name_are_told_once_each_and_stay_apart() {
+fn calls_with_the_same_id_are_reported_separately() {
     let (first, mut second) = (call("a", "{\"k\":1}"), call("a", "{\"k\":2}"));
     second["name"] = json!("read_file");
     let output = json!([first, second]);
@@ -366,7 +366,7 @@ fn calls_under_one_name_are_told_once_each_and_stay_apart() {
 }
 
 #[test]
-fn the_end_completes_a_call_that_was_never_done() {
+fn end_of_stream_completes_a_call() {
     let begun = json!({"type": "response.output_item.added", "item":
         {"type": "function_call", "call_id": "a", "name": "terminal", "arguments": ""}});
     let output = json!([call("a", "{}")]);

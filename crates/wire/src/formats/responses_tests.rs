@@ -40,7 +40,7 @@ fn body(request: &ModelRequest) -> String {
     text(&encode(ApiMode::CodexResponses, request))
 }
 
-/// The items of a request, without what comes before them.
+/// The items of a request, without its head.
 fn input(request: &ModelRequest) -> String {
     let body = body(request);
     body.split_once(",\"input\":").unwrap().1.strip_suffix('}').unwrap().to_owned()
@@ -50,7 +50,7 @@ fn call(id: &str) -> ToolCall {
     ToolCall::new(CallId::new(id), "terminal", r#"{ "command" : "ls" }"#)
 }
 
-/// What a reasoning model answered, in both of the tracks that are replayed.
+/// The reply of a reasoning model, with both tracks that are sent back.
 fn thoughtful(text: &str, calls: Vec<ToolCall>) -> AssistantMessage {
     let items = r#"[{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"gAAA","_issuer_kind":"x"},
         {"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},{"type":"reasoning","id":"rs_2","summary":[]},7]"#;
@@ -65,7 +65,7 @@ fn thoughtful(text: &str, calls: Vec<ToolCall>) -> AssistantMessage {
 }
 
 #[test]
-fn golden_plain_talk() {
+fn golden_plain_conversation() {
     let talk = vec![Message::user("hi \"you\""), Message::assistant("hello"), Message::user("bye")];
     insta::assert_snapshot!(body(&request(talk)), @r#"{"model":"gpt-5","stream":true,"store":false,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"},"prompt_cache_key":"pck_7600ed78b93ae85f9ea6740b","tool_choice":"auto","parallel_tool_calls":true,"tools":[{"type":"function","name":"terminal","description":"Run a command.","strict":false,"parameters":{"type":"object","properties":{}}}],"instructions":"Be brief.","input":[{"role":"user","content":"hi \"you\""},{"role":"assistant","content":"hello"},{"role":"user","content":"bye"}]}"#);
 }
@@ -106,7 +106,7 @@ fn golden_parallel_tools() {
 }
 
 #[test]
-fn golden_reasoning_goes_back_to_its_issuer_alone() {
+fn golden_reasoning_is_sent_back_to_its_issuer_only() {
     let talk = vec![
         Message::user("go"),
         Message::Assistant(thoughtful("", vec![call("a")])),
@@ -175,7 +175,7 @@ fn no_effort_means_no_reasoning_at_all() {
 }
 
 #[test]
-fn calls_with_two_names_are_answered_under_the_one_that_is_sent() {
+fn results_use_the_id_under_which_the_call_is_sent() {
     let mut first = call("fc_1");
     first.call_id = Some("call_1".into());
     let calling = AssistantMessage { calls: vec![first, call("b")], ..Default::default() };
@@ -193,7 +193,7 @@ fn calls_with_two_names_are_answered_under_the_one_that_is_sent() {
 }
 
 #[test]
-fn calls_that_share_a_second_name_keep_their_first() {
+fn calls_with_equal_second_ids_keep_their_first() {
     let calls = ["a", "b"].map(|id| {
         let mut call = call(id);
         call.call_id = Some("same".into());
@@ -220,7 +220,7 @@ fn reasoning_that_another_program_recorded_is_replayed_by_its_kind() {
 }
 
 #[test]
-fn golden_one_request_begins_the_next_and_remembering_changes_no_byte() {
+fn golden_request_is_prefix_of_the_next_with_and_without_history_cache() {
     let mut renamed = call("fc_2");
     renamed.call_id = Some("call_2".into());
     let all: Vec<_> = [
@@ -249,7 +249,7 @@ fn golden_one_request_begins_the_next_and_remembering_changes_no_byte() {
 }
 
 #[test]
-fn what_is_decoded_is_what_is_sent_back() {
+fn decoded_items_are_sent_back_unchanged() {
     let mut decoder = Decoder::new(ApiMode::CodexResponses);
     let long = "call_".to_owned() + &"x".repeat(70);
     let end = serde_json::json!({"type": "response.completed", "response": {"status": "completed", "output": [

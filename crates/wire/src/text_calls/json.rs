@@ -1,29 +1,29 @@
 //! Calls written as JSON objects.
 
 use super::{WrittenCall, tool_name};
-use crate::arguments::{ArgumentsState, mend_arguments};
+use crate::arguments::{ArgumentsState, repair_arguments};
 use hermes_conversation::RawJson;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Fields that hold the tool's name.
+/// Fields with the name of the tool.
 pub(super) const NAMES: [&str; 6] = ["name", "tool", "tool_name", "function_name", "function", "action"];
-/// Fields that hold the arguments.
+/// Fields with the arguments.
 pub(super) const ARGUMENTS: [&str; 7] =
     ["arguments", "parameters", "args", "params", "input", "tool_input", "action_input"];
-/// Fields that hold a call, or several.
+/// Fields with one or more calls.
 pub(super) const WRAPPERS: [&str; 5] = ["function", "function_call", "tool_call", "tool_calls", "call"];
-/// Fields that say nothing about the call.
+/// Fields without meaning for the call.
 pub(super) const LABELS: [&str; 5] = ["id", "type", "index", "tool_call_id", "call_id"];
 
-/// The JSON object or list that a text begins with, and its length in the text. Damage that is repaired in
-/// arguments is repaired here: models write raw line breaks into strings.
+/// The JSON object or list at the start of a text, and its length. The same damage is repaired as in arguments:
+/// models write raw line breaks into strings.
 pub(super) fn value_at(text: &str) -> Option<(Cow<'_, str>, usize)> {
     let length = extent(text)?;
     let written = &text[..length];
-    match mend_arguments(written) {
+    match repair_arguments(written) {
         (ArgumentsState::Complete, _) => Some((Cow::Borrowed(written), length)),
         (ArgumentsState::Repaired, mended) => Some((Cow::Owned(mended), length)),
         (ArgumentsState::Truncated | ArgumentsState::Malformed, _) => None,
@@ -91,7 +91,7 @@ fn calls_in_object(json: &str) -> Option<Vec<WrittenCall>> {
     }
 }
 
-/// Sets a part that may be named once.
+/// Sets a part that may occur once.
 fn take<'a>(part: &mut Option<&'a str>, value: &'a str) -> Option<()> {
     part.replace(value).is_none().then_some(())
 }
@@ -100,7 +100,7 @@ fn is_call_type(value: &str) -> bool {
     ["\"function\"", "\"function_call\"", "\"tool_call\"", "\"tool_use\""].contains(&value)
 }
 
-/// The text of an object, also where it was encoded a second time as a string.
+/// The text of an object, also if it is encoded a second time as a string.
 pub(super) fn object(json: &str) -> Option<String> {
     let json = json.trim();
     if json.starts_with('{') {
@@ -114,7 +114,7 @@ pub(super) fn object(json: &str) -> Option<String> {
     }
 }
 
-/// The fields of an object, each named once. An object that names a field twice can be read in two ways.
+/// The fields of an object without duplicates. An object with duplicate fields is ambiguous.
 struct Fields(Vec<(String, RawJson)>);
 
 impl<'de> Deserialize<'de> for Fields {
@@ -128,7 +128,7 @@ impl<'de> Deserialize<'de> for Fields {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
                 let mut fields: Vec<(String, RawJson)> = Vec::new();
                 while let Some((key, value)) = map.next_entry::<String, RawJson>()? {
-                    // Calls have a handful of fields; whatever has more is data.
+                    // Calls have few fields; an object with more is data.
                     if fields.len() > 8 || fields.iter().any(|(known, _)| *known == key) {
                         return Err(A::Error::custom("not a call"));
                     }

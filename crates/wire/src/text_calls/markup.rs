@@ -37,7 +37,7 @@ const WRAPPERS: [(&str, &[&str]); 22] = [
     ("Action:", &[]),
 ];
 
-/// Marks that begin a call of their own form.
+/// Marks that begin a call with its own syntax.
 const SPECIAL: [&str; 9] = [
     "[TOOL_CALLS]",
     "<function=",
@@ -50,13 +50,13 @@ const SPECIAL: [&str; 9] = [
     ">>>",
 ];
 
-/// Everything a call outside of code blocks and brackets can begin with.
+/// Everything with which a call outside of code blocks and brackets can begin.
 pub(super) fn openers() -> impl Iterator<Item = &'static str> {
     WRAPPERS.into_iter().map(|(opener, _)| opener).chain(SPECIAL)
 }
 
 impl<'a> Reader<'a> {
-    /// Reads one wrapper with the calls in it, or one call with a form of its own.
+    /// Reads one wrapper with its calls, or one call with its own syntax.
     pub(super) fn markup(&mut self, depth: usize) -> Option<()> {
         let wrapper = WRAPPERS
             .into_iter()
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is between two marks: calls of any form, a call by name and tagged arguments, or Python.
+    /// Reads the text between two marks: calls in any notation, a name with tagged arguments, or Python.
     fn wrapped(&mut self, closers: &[&str], depth: usize) -> Option<()> {
         self.rest = self.rest.trim_start();
         if self.rest.starts_with(|first: char| first.is_ascii_alphabetic()) {

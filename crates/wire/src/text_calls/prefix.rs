@@ -1,10 +1,9 @@
-//! The beginning of a text that may become a call, so that a stream can be held back until it is known.
+//! The beginning of a text that may become a call, so that a stream can be held back.
 
 use super::{FENCES, LANGUAGES, Language, json, markup};
 
-/// Whether a text that begins like this may still turn out to be nothing but calls. Errs on the side of
-/// `true` after the first few characters: holding back costs the reader a moment, showing a call's source
-/// cannot be undone.
+/// Returns true if a text with this beginning may still turn out to consist of calls only. In doubt true:
+/// holding text back causes a short delay, while a call that was shown cannot be taken back.
 pub fn may_become_calls(text: &str) -> bool {
     begins(text.trim_start_matches('\u{feff}').trim_start())
 }
@@ -45,7 +44,7 @@ fn block_begins(rest: &str) -> bool {
     known.is_some_and(|(_, language)| *language == Language::Python || begins(body.trim_start()))
 }
 
-/// The first field of a call is one of a few.
+/// The possible first fields of a call.
 fn object_begins(rest: &str) -> bool {
     let Some(key) = rest.strip_prefix('"') else { return rest.is_empty() };
     let fields = [&json::NAMES[..], &json::ARGUMENTS, &json::WRAPPERS, &json::LABELS];

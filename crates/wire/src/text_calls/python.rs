@@ -5,7 +5,7 @@
 use super::{WrittenCall, tool_name};
 use serde_json::{Map, Number, Value};
 
-/// Lists within lists in a literal.
+/// The maximum depth of lists in a literal.
 const DEEPEST: usize = 32;
 
 /// A bracketed list of calls at the start of a text, and its length.
@@ -182,7 +182,7 @@ impl<'a> Cursor<'a> {
                     'r' => said.push('\r'),
                     '\n' => {}
                     same @ ('\\' | '"' | '\'' | '/') => said.push(same),
-                    // What another escape means is not guessed.
+                    // Other escapes are not guessed.
                     _ => return None,
                 },
                 other => said.push(other),

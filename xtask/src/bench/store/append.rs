@@ -1,4 +1,4 @@
-//! Adding messages, beside the same statements without the store; and several sessions at once.
+//! Adding messages, compared with the same statements without the store; and several concurrent sessions.
 
 use super::{Effort, Rows, open_store, wall_of};
 use crate::bench::row::{Quantity, Row, Target};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const SESSIONS: u32 = 8;
-/// Rows that one side writes before it is the other's turn. The disk's mood changes from one
-/// moment to the next, so that taking turns by the row is the fairest; but a thread that just ran
-/// is woken faster than one that waits for its turn, on either side.
+/// Rows that one side writes before the other's turn. The speed of the disk varies from moment to moment, so
+/// that alternating by row would be fairest; but a thread that just ran is woken faster than one that waits, on
+/// either side.
 const BATCHES: [u32; 2] = [1, 20];
 
 pub(super) fn rows(runtime: &Runtime, effort: Effort) -> Rows {
-    // Not the system's temporary folder: that may be in memory, where a sync costs nothing.
+    // Not the temporary directory of the system: it may be in memory, where a sync costs nothing.
     let home = tempfile::tempdir_in(".")?;
     let mut rows = one_session(runtime, home.path(), effort)?;
     rows.push(many_sessions(runtime, home.path(), effort)?);
@@ -47,7 +47,7 @@ async fn begun(store: &SessionDb, id: &str) -> Result<(Lease, OpenTurn)> {
     Ok((lease, turn))
 }
 
-/// Rows per second, each acknowledged after its own sync, both sides taking turns.
+/// Rows per second, each acknowledged after its own sync, both sides alternating.
 fn one_session(runtime: &Runtime, home: &Path, effort: Effort) -> Rows {
     let store = open_store(&home.join("state.db"))?;
     let (lease, turn) = runtime.block_on(begun(&store, "one"))?;
@@ -68,7 +68,7 @@ fn one_session(runtime: &Runtime, home: &Path, effort: Effort) -> Rows {
         let rate = |time: Duration| Quantity::Number(f64::from(rows) / time.as_secs_f64());
         measured.push((batch, rate(our_time), rate(their_time)));
     }
-    // Nothing is written for a session that does not exist: what is left is the way there and back.
+    // Nothing is written for a session that does not exist: this measures the round trip only.
     let nobody = SessionId::new("nobody");
     let (round_trips, ()) = wall_of(|| {
         (0..effort.appends).try_for_each(|_| Ok(runtime.block_on(store.end(&nobody, "none")).map(drop)?))
@@ -84,7 +84,7 @@ fn one_session(runtime: &Runtime, home: &Path, effort: Effort) -> Rows {
     Ok(measured.into_iter().map(row).collect())
 }
 
-/// The statements of one message, in a transaction of their own, on the store's own tables.
+/// The statements of one message, in their own transaction, on the store's tables.
 struct Plain {
     db: Connection,
 }

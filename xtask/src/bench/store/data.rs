@@ -1,4 +1,4 @@
-//! A database with a long past: text of a skewed vocabulary, code and Chinese among it.
+//! A large database: text with a skewed vocabulary, including code and Chinese.
 
 use super::open_store;
 use crate::random::Random;
@@ -13,8 +13,8 @@ pub(super) const LONG: &str = "long";
 pub(super) const LONG_MESSAGES: u32 = 5_000;
 const VOCABULARY: usize = 40_000;
 
-/// Words planted so that the same messages can be asked for in several ways: each comes with a
-/// pair of Chinese characters, a Chinese word and a word with signs in it.
+/// Terms that are inserted so that the same messages can be found in several ways: each comes with a pair of
+/// Chinese characters, a Chinese term and a term with symbols.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Planted {
     pub(super) every: u32,
@@ -83,7 +83,7 @@ fn text(random: &mut Random, number: u32) -> String {
     words.join(" ")
 }
 
-/// A few words are frequent and most are rare, as in a language.
+/// A few terms are frequent and most are rare, as in a natural language.
 fn word(random: &mut Random) -> String {
     let place = (VOCABULARY as f64).powf(random.fraction()) as usize;
     match place % 17 {
@@ -93,7 +93,7 @@ fn word(random: &mut Random) -> String {
     }
 }
 
-/// A number as something that reads like a word.
+/// A number as a pronounceable term.
 fn spelt(mut number: usize) -> String {
     const SYLLABLES: [&str; 20] = [
         "ka", "lo", "mi", "ne", "ra", "sto", "ti", "vu", "we", "za", "ber", "con", "dal", "fer", "gan",

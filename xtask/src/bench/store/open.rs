@@ -1,4 +1,4 @@
-//! Opening a database that is up to date, and loading a long session.
+//! Opening an up-to-date database, and loading a long session.
 
 use super::data::{LONG, LONG_MESSAGES};
 use super::{Effort, Rows, cpu_of, open_store, side_by_side};
@@ -62,7 +62,7 @@ fn loading(runtime: &Runtime, path: &Path, effort: Effort) -> Result<Row> {
         .target(Target::Times(3.0)))
 }
 
-/// Every column that a message is made of, as SQLite gives it.
+/// All columns of a message, read with plain SQLite.
 fn selected(raw: &Connection) -> Result<usize> {
     let mut find = raw.prepare_cached(
         "SELECT role, content, tool_call_id, tool_calls, tool_name, finish_reason, reasoning, api_content

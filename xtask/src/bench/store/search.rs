@@ -1,4 +1,4 @@
-//! Searching, beside the ranked full-text query that finds the same rows.
+//! Searching, compared with the ranked full-text query for the same rows.
 
 use super::data::PLANTED;
 use super::{Effort, Rows, cpu_of, open_store, side_by_side, wall_of};
@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 
 const PAGE: usize = 20;
 
-/// Building the index of pairs, as `hermes sessions reindex` and the first searches do.
+/// Builds the index of pairs, as `hermes sessions reindex` and the first searches do.
 pub(super) fn indexing(runtime: &Runtime, path: &Path, size: u32) -> Result<Row> {
     let store = open_store(path)?;
     let index = path.with_file_name("search.db");
@@ -22,7 +22,7 @@ pub(super) fn indexing(runtime: &Runtime, path: &Path, size: u32) -> Result<Row>
         .note(format!("by {searches} searches, {:.1} s, {bytes}", wall.as_secs_f64())))
 }
 
-/// Each search brings the index a little further.
+/// Each search extends the index.
 fn search_until_known(runtime: &Runtime, store: &SessionDb, index: &Path, size: u32) -> Result<u32> {
     let mut searches = 0;
     loop {
@@ -71,7 +71,7 @@ fn compared(
     effort: Effort,
     (query, table, text): (&str, &str, &str),
 ) -> Result<(Duration, Duration)> {
-    // One short query is over sooner than the clock can tell.
+    // One short query is faster than the resolution of the clock.
     let repeats = 5;
     side_by_side(
         effort.rounds,

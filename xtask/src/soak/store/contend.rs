@@ -1,8 +1,8 @@
-//! Many processes at once on one database, each as fast as it can.
+//! Many processes on one database, each at full speed.
 
-use super::figures::Times;
-use super::judge::{Acknowledged, judge};
-use super::worker::{Ended, Said, Worker};
+use super::percentiles::Times;
+use super::verdict::{Acknowledged, judge};
+use super::worker::{Ended, Worker, WorkerMessage};
 use super::{Folder, findings};
 use crate::flags::Flags;
 use crate::random;
@@ -45,7 +45,7 @@ pub(super) async fn run(plan: Plan) -> Result<ExitCode> {
         workers.push(Worker::start("__store-searcher", &path, &[])?);
     }
     for worker in &mut workers {
-        ensure!(worker.hear().await == Some(Said::Ready), "a child could not start");
+        ensure!(worker.next_message().await == Some(WorkerMessage::Ready), "a child could not start");
     }
     let (over, is_over) = watch::channel(false);
     let mut listeners = JoinSet::new();
@@ -64,13 +64,13 @@ pub(super) async fn run(plan: Plan) -> Result<ExitCode> {
     Ok(folder.close(&results.violations, plan.seed.into()))
 }
 
-/// Listens to a child until the time is over and the child has come to its end.
+/// Reads the messages of a child until the time is over and the child has exited.
 async fn follow(mut worker: Worker, mut is_over: watch::Receiver<bool>) -> Result<Ended> {
     worker.begin().await;
     let mut said = Vec::new();
     loop {
         tokio::select! {
-            heard = worker.hear() => match heard {
+            heard = worker.next_message() => match heard {
                 Some(heard) => said.push(heard),
                 None => break,
             },
@@ -82,7 +82,7 @@ async fn follow(mut worker: Worker, mut is_over: watch::Receiver<bool>) -> Resul
     Ok(Ended { said, ..ended })
 }
 
-/// The largest size of the write-ahead log in this time, in bytes.
+/// The maximum size of the write-ahead log during this time, in bytes.
 async fn watch_log(path: &Path, time: Duration) -> u64 {
     let log = path.with_file_name("state.db-wal");
     let mut largest = 0;
@@ -96,7 +96,7 @@ async fn watch_log(path: &Path, time: Duration) -> u64 {
     largest
 }
 
-/// What all children did together.
+/// The sum over all children.
 struct Results {
     rows: Vec<u64>,
     appends: Times,
@@ -142,19 +142,19 @@ impl Results {
         let mut rows = 0;
         for said in ended.said {
             match said {
-                Said::Ready => {}
-                Said::Acked { number, count, micros } => {
+                WorkerMessage::Ready => {}
+                WorkerMessage::Acked { number, count, micros } => {
                     self.acknowledged.add(place, 0, number);
                     rows += u64::from(count);
                     self.counts.appends += 1;
                     self.appends.add(micros);
                 }
-                Said::Found { complete, micros } => {
+                WorkerMessage::Found { complete, micros } => {
                     self.counts.searches += 1;
                     self.counts.incomplete += u64::from(!complete);
                     self.searches.add(micros);
                 }
-                Said::Commits { all, full } => {
+                WorkerMessage::Commits { all, full } => {
                     self.counts.commits += all;
                     self.counts.full_commits += full;
                 }

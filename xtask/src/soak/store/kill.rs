@@ -1,7 +1,7 @@
-//! Writers that are killed at random moments and start again.
+//! Writers that are killed at random times and restarted.
 
-use super::judge::{Acknowledged, judge};
-use super::worker::{Ended, Said, Worker};
+use super::verdict::{Acknowledged, judge};
+use super::worker::{Ended, Worker, WorkerMessage};
 use super::{Folder, findings};
 use crate::flags::Flags;
 use crate::random::{self, Random};
@@ -13,17 +13,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-/// Kills of each writer between two looks at the database. The last of them is at one moment for
-/// all writers.
+/// Kills of each writer between two checks of the database. The last one is at the same time for all writers.
 const LIVES_PER_ROUND: u32 = 25;
-/// What a life has for writing, beside its start.
+/// The time for writing in a life, besides its start.
 const WRITING: Duration = Duration::from_millis(80);
-/// What it has for its start, however slow that is.
+/// The maximum time for the start of a life.
 const SLOWEST: Duration = Duration::from_millis(500);
-/// Some lives are longer, so that kills meet checkpoints too.
+/// Some lives are longer, so that kills also hit checkpoints.
 const LONG_LIVES: f64 = 0.1;
 const HOW_LONG: u32 = 8;
-/// A violation is shown with its like, but not with thousands of them.
+/// The maximum number of similar violations that are printed.
 const MOST_SHOWN: usize = 20;
 
 pub(super) struct Plan {
@@ -75,8 +74,8 @@ pub(super) async fn run(plan: Plan) -> Result<ExitCode> {
     Ok(folder.close(&run.violations, run.plan.seed.into()))
 }
 
-/// Long enough that most lives write something, short enough that many end while they start. All
-/// writers run while it is measured, on a database of their own.
+/// A lifetime in which most lives write something and many end during their start. Measured with all writers on
+/// a separate database.
 async fn longest_life(plan: &Plan) -> Result<Duration> {
     let folder = Folder::new()?;
     let start = Instant::now();
@@ -87,7 +86,7 @@ async fn longest_life(plan: &Plan) -> Result<Duration> {
         workers.push(worker);
     }
     for worker in &mut workers {
-        while !matches!(worker.hear().await, Some(Said::Acked { .. }) | None) {}
+        while !matches!(worker.next_message().await, Some(WorkerMessage::Acked { .. }) | None) {}
     }
     Ok((start.elapsed() * 2).min(SLOWEST) + WRITING)
 }
@@ -98,12 +97,12 @@ struct Run {
     longest: Duration,
     acknowledged: Acknowledged,
     kills: u32,
-    /// Lives that ended before anything of theirs was acknowledged.
+    /// Lives that ended before any acknowledgement.
     barren: u32,
     violations: Vec<String>,
 }
 
-/// One life of a writer, ended.
+/// One finished life of a writer.
 struct Life {
     writer: u32,
     life: u32,
@@ -111,7 +110,7 @@ struct Life {
 }
 
 impl Run {
-    /// Several lives of every writer.
+    /// Runs several lives of every writer.
     async fn round(&mut self, round: u32) -> Result<()> {
         let left = (self.plan.kills - self.kills).div_ceil(self.plan.writers);
         let lives = left.min(LIVES_PER_ROUND);
@@ -136,7 +135,7 @@ impl Run {
 
     fn count(&mut self, Life { writer, life, ended }: Life) {
         let rows = ended.said.iter().filter_map(|said| match said {
-            Said::Acked { number, .. } => Some(*number),
+            WorkerMessage::Acked { number, .. } => Some(*number),
             _ => None,
         });
         match rows.max() {
@@ -149,7 +148,7 @@ impl Run {
         }
     }
 
-    /// Checks everything while nobody writes.
+    /// Checks everything while no writer runs.
     fn look(&mut self, start: Instant) -> Result<String> {
         let verdict = judge(&self.path, &self.acknowledged)?;
         self.violations.extend(verdict.violations);
@@ -168,7 +167,7 @@ impl Run {
     }
 }
 
-/// The place of one writer during a round.
+/// The slot of one writer during a round.
 struct Slot {
     writer: u32,
     first: u32,

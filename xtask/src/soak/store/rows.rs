@@ -1,17 +1,17 @@
-//! The messages of the store's long runs. Each names itself, and its text follows from its name,
-//! so that a stored message can be compared with what was written without keeping it anywhere.
+//! The messages of the store's long runs. Each contains its own number, and its text is derived from it, so
+//! that a stored message can be compared without keeping the original.
 
 use crate::random::Random;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which message this is: the how-manieth row of which life of which writer.
+/// The identity of a message: writer, life and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Row {
     pub(super) writer: u32,
-    /// A writer that was killed begins its next life.
+    /// A killed writer begins its next life.
     pub(super) life: u32,
-    /// Counts from 1.
+    /// From 1.
     pub(super) number: u32,
 }
 
@@ -38,13 +38,13 @@ const SHORT: usize = 40;
 const LONG: usize = 400;
 
 impl Row {
-    /// The session it belongs to. A writer goes on with one for some of its lives; a single one
-    /// would grow until its lives ended before they had read it.
+    /// The session of the row. A writer uses one session for some of its lives; a single one would grow until
+    /// reading it takes longer than a life.
     pub(super) fn session(self) -> String {
         format!("w{}-{}", self.writer, self.life / LIVES_PER_SESSION)
     }
 
-    /// What the message says: mostly a sentence, now and then a page.
+    /// The text of the message: mostly a sentence, sometimes a page.
     pub(super) fn text(self) -> String {
         let [writer, life, number] = [self.writer, self.life, self.number].map(u64::from);
         let mut random = Random::new(writer << 48 ^ life << 24 ^ number);
@@ -57,7 +57,7 @@ impl Row {
         text
     }
 
-    /// The message a text names itself as.
+    /// The row that a text contains.
     pub(super) fn named_in(text: &str) -> Option<Self> {
         text.split(' ').next()?.parse().ok()
     }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_names_its_row_and_is_always_the_same() {
+    fn text_contains_its_row_and_is_deterministic() {
         for number in 1..200 {
             let row = Row { writer: 3, life: 12, number };
             assert_eq!(Row::named_in(&row.text()), Some(row));

@@ -1,6 +1,6 @@
 //! A process that searches while others write.
 
-use super::lifeline::Lifeline;
+use super::parent_link::ParentLink;
 use super::writer::clock;
 use crate::flags::Flags;
 use anyhow::{Context, Result};
@@ -8,13 +8,13 @@ use hermes_store::{SearchFilter, SessionDb};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// One for each way a search is carried out: words, a phrase, a prefix, parts of words, too short
-/// for the index.
+/// One query for each kind of search: terms, a phrase, a prefix, parts of terms, and one too short for the
+/// index.
 const QUERIES: [&str; 5] = ["configuration error", "\"returns an\"", "pars*", "日本語", "本"];
 
-/// The `__store-searcher DATABASE` side.
+/// The process of `__store-searcher DATABASE`.
 pub(crate) fn child(mut flags: Flags) -> Result<()> {
-    let lifeline = Lifeline::watch();
+    let lifeline = ParentLink::watch();
     let path: PathBuf = flags.next().context("a searcher needs a database")?.into();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! One child of a long run, and what it said.
+//! A child process of a long run, and its messages.
 
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -13,11 +13,11 @@ pub(super) struct Worker {
     output: Lines<BufReader<ChildStdout>>,
 }
 
-/// Something a child said.
+/// A message of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum WorkerMessage {
     Ready,
-    /// All rows up to this number are acknowledged; the last `count` took so long together.
+    /// All rows up to this number are acknowledged; the last `count` took this long together.
     Acked {
         number: u32,
         count: u32,
@@ -33,11 +33,11 @@ pub(super) enum Said {
     },
 }
 
-/// How a child ended.
+/// The end of a child.
 #[derive(Debug)]
 pub(super) struct Ended {
-    pub(super) said: Vec<Said>,
-    /// What it complained about, if it ended by itself and not well.
+    pub(super) said: Vec<WorkerMessage>,
+    /// Its standard error, if it failed.
     pub(super) failure: Option<String>,
 }
 
@@ -58,17 +58,17 @@ impl Worker {
         Ok(Self { process, input, output: BufReader::new(output).lines() })
     }
 
-    /// The next thing it says; nothing when it has ended or speaks otherwise.
-    pub(super) async fn hear(&mut self) -> Option<Said> {
+    /// The next message; `None` if it has ended or sends something else.
+    pub(super) async fn next_message(&mut self) -> Option<WorkerMessage> {
         said(&self.output.next_line().await.ok()??)
     }
 
     pub(super) async fn begin(&mut self) {
-        // A child that is gone is noticed when its output ends.
+        // The exit of a child is noticed at the end of its output.
         let _ = self.input.write_all(b"go\n").await;
     }
 
-    /// Kills it. What it said before stays in its pipe and is read here.
+    /// Kills it. Its earlier messages are still read from the pipe.
     pub(super) async fn kill(mut self) -> Result<Ended> {
         let ended_by_itself = self.process.try_wait()?.is_some();
         if !ended_by_itself {
@@ -79,7 +79,7 @@ impl Worker {
         Ok(Ended { failure: ended.failure.filter(|_| ended_by_itself), ..ended })
     }
 
-    /// Asks it to come to an end and waits for it.
+    /// Asks it to end and waits for it.
     pub(super) async fn stop(self) -> Result<Ended> {
         let Self { process, input, output } = self;
         drop(input);
@@ -101,22 +101,22 @@ async fn hear_out(mut process: Child, mut output: Lines<BufReader<ChildStdout>>)
     Ok(Ended { said: heard, failure })
 }
 
-fn said(line: &str) -> Option<Said> {
+fn said(line: &str) -> Option<WorkerMessage> {
     let mut words = line.split(' ');
     let kind = words.next()?;
     let mut number = || words.next()?.parse::<u64>().ok();
     Some(match kind {
-        "ready" => Said::Ready,
-        "ack" => Said::Acked {
+        "ready" => WorkerMessage::Ready,
+        "ack" => WorkerMessage::Acked {
             number: u32::try_from(number()?).ok()?,
             count: u32::try_from(number()?).ok()?,
             micros: number()?,
         },
         "found" => {
             number()?;
-            Said::Found { complete: number()? == 1, micros: number()? }
+            WorkerMessage::Found { complete: number()? == 1, micros: number()? }
         }
-        "commits" => Said::Commits { all: number()?, full: number()? },
+        "commits" => WorkerMessage::Commits { all: number()?, full: number()? },
         _ => return None,
     })
 }
@@ -126,12 +126,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_child_says_is_understood_or_ignored() {
+    fn messages_are_parsed_and_other_lines_ignored() {
         for (line, want) in [
-            ("ready", Some(Said::Ready)),
-            ("ack 7 2 150", Some(Said::Acked { number: 7, count: 2, micros: 150 })),
-            ("found 20 0 9000", Some(Said::Found { complete: false, micros: 9000 })),
-            ("commits 5 4", Some(Said::Commits { all: 5, full: 4 })),
+            ("ready", Some(WorkerMessage::Ready)),
+            ("ack 7 2 150", Some(WorkerMessage::Acked { number: 7, count: 2, micros: 150 })),
+            ("found 20 0 9000", Some(WorkerMessage::Found { complete: false, micros: 9000 })),
+            ("commits 5 4", Some(WorkerMessage::Commits { all: 5, full: 4 })),
             ("ack 7 2", None),
             ("", None),
         ] {

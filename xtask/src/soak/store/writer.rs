@@ -1,7 +1,7 @@
-//! A process that writes turns into its session, one transaction after the other, and says on
-//! standard output what the store has acknowledged.
+//! A process that writes turns into its session, one transaction after the other, and prints the acknowledged
+//! rows on standard output.
 
-use super::lifeline::Lifeline;
+use super::parent_link::ParentLink;
 use super::rows::Row;
 use crate::flags::Flags;
 use crate::random::Random;
@@ -16,15 +16,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// What a recovery writes; the only stored messages that are not rows.
+/// Messages of a recovery; the only stored messages that are not rows.
 pub(super) const RECOVERED: [&str; 3] = ["outcome unknown", "was not run", "interrupted"];
-/// The most rows that one transaction of a writer holds.
+/// The maximum number of rows in one transaction of a writer.
 pub(super) const MOST_PER_COMMIT: u32 = 2;
 const TOOL: &str = "terminal";
 
-/// The `__store-writer DATABASE WRITER LIFE SEED` side.
+/// The process of `__store-writer DATABASE WRITER LIFE SEED`.
 pub(crate) fn child(mut flags: Flags) -> Result<()> {
-    let lifeline = Lifeline::watch();
+    let lifeline = ParentLink::watch();
     let path: PathBuf = flags.next().context("a writer needs a database")?.into();
     let mut number =
         || flags.next().context("a writer needs three numbers")?.parse::<u32>().map_err(anyhow::Error::from);
@@ -54,7 +54,7 @@ pub(super) fn clock() -> Clock {
     })
 }
 
-/// What every start does: take the session, and close what the last owner left open.
+/// Acquires the session, and closes what the last owner left open.
 async fn start(db: &SessionDb, row: Row) -> Result<Lease, StoreError> {
     let id = SessionId::new(row.session());
     let owner = hermes_store::this_process();
@@ -91,7 +91,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// A turn with a few tool calls, as an agent would record it.
+    /// Records a turn with a few tool calls, as an agent would.
     async fn turn(&mut self) -> Result<()> {
         let (start, text) = self.write();
         let message = UserMessage { content: Content::text(text), api_content: None };
@@ -112,7 +112,7 @@ impl Pen {
         self.db.close(&self.lease, turn, closing).await?;
         self.acknowledge(1, start)?;
         if self.random.chance(0.05) {
-            // Leaving programs do this; here it lets kills meet the index being written.
+            // Normal exits do this; here it lets kills hit the index update.
             self.db.drain(Duration::from_millis(20)).await?;
         }
         Ok(())
@@ -142,13 +142,13 @@ impl Pen {
         self.acknowledge(count, start)
     }
 
-    /// The next row's text, and when it began.
+    /// The text of the next row, and its start time.
     fn write(&mut self) -> (Instant, String) {
         self.last.number += 1;
         (Instant::now(), self.last.text())
     }
 
-    /// Only ever called with rows that the store has answered for.
+    /// Prints acknowledged rows.
     fn acknowledge(&self, count: u32, start: Instant) -> Result<()> {
         crate::say(&format!("ack {} {count} {}\n", self.last.number, start.elapsed().as_micros()))
     }

@@ -1,8 +1,8 @@
-//! What names a secret: variables and files.
+//! Names of variables and files that hold secrets.
 
 const SECRET_WORDS: [&str; 8] =
     ["key", "token", "secret", "passw", "credential", "pwd", "passphrase", "auth"];
-/// A variable that ends like this names a place and not a secret.
+/// Endings of variables that name a location and not a secret.
 const PLACES: [&str; 7] = ["url", "uri", "host", "endpoint", "file", "path", "port"];
 
 const SECRET_FILES: [&str; 16] = [
@@ -24,7 +24,7 @@ const SECRET_FILES: [&str; 16] = [
     ".ssh/config",
 ];
 
-/// A variable with the name of a secret, or a file that holds some.
+/// Returns true for a variable with the name of a secret, or a file that holds secrets.
 pub(super) fn has_secret(word: &str) -> bool {
     let is_file = |word: &str| {
         let path = word.rsplit(['@', '=', '<', ' ', '(']).next().unwrap_or(word);
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_known_by_their_names() {
+    fn secrets_are_recognised_by_name() {
         for (word, want) in [
             ("k=$api_key", true),
             ("${github_token}", true),

@@ -1,9 +1,9 @@
-//! Direction marks that are not needed: overrides, those that are never closed, and those in lines
-//! without right-to-left letters. They can make a line read as another one.
+//! Suspicious direction marks: overrides, unclosed marks, and marks in lines without right-to-left letters. They
+//! can make a line look like a different one.
 
-use crate::scan::scripts::is_right_to_left;
+use crate::scan::char_classes::is_right_to_left;
 
-/// Where such marks stand, in order.
+/// The byte offsets of suspicious marks, in order.
 pub(super) fn out_of_place(text: &str) -> Vec<usize> {
     let mut places = Vec::new();
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! Rules for files that speak to the agent: false roles and identities, remote control, wiped traces.
+//! Rules for files with instructions to the agent: false roles and identities, remote control, covering of traces.
 
 use super::{Check, Rule, Within};
 use crate::scan::Scope;

@@ -1,4 +1,4 @@
-//! Rules for any text, in English.
+//! English rules for any text.
 
 use super::{Check, Rule, Within};
 use crate::scan::Scope;

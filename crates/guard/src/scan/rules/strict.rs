@@ -1,4 +1,4 @@
-//! Rules for what the agent keeps for itself: memory entries and skills.
+//! Rules for text that the agent stores: memory entries and skills.
 
 use super::{Check, Rule, Within};
 use crate::scan::Scope;

@@ -4,7 +4,7 @@
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::SessionDb;
-use hermes_conversation::{CacheEntry, PrefixMark, SessionId, Usage};
+use hermes_conversation::{CacheEntry, PrefixDigest, SessionId, Usage};
 use rusqlite::{Connection, Row};
 use serde::Deserialize;
 
@@ -29,7 +29,7 @@ pub struct LastSent {
     pub provider: String,
     pub model: String,
     pub has_tools: bool,
-    pub mark: PrefixMark,
+    pub mark: PrefixDigest,
 }
 
 /// The fields of an observation that are read here.

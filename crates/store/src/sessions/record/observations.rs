@@ -8,7 +8,7 @@ use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::SessionDb;
 use crate::sessions::connection::writer::Level;
-use hermes_conversation::{CacheEntry, CallEnd, IntentId, ModelCall, Observed, TurnId, Usage};
+use hermes_conversation::{CacheEntry, CallEnd, IntentId, ModelCall, TraceSpan, TurnId, Usage};
 use rusqlite::{Connection, params};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
@@ -44,10 +44,10 @@ struct PendingSpans {
 
 impl SessionDb {
     /// Records an observation that ended now.
-    pub(crate) fn note(&self, observed: Observed) {
+    pub(crate) fn note(&self, observed: TraceSpan) {
         let now = self.now();
         match observed {
-            Observed::ModelCall { turn, call } if matches!(call.end, CallEnd::Failed(_)) => {
+            TraceSpan::ModelCall { turn, call } if matches!(call.end, CallEnd::Failed(_)) => {
                 let span = span(&call, now);
                 drop(self.write(Level::Normal, move |db| insert(db, turn, &span)));
             }
@@ -58,14 +58,14 @@ impl SessionDb {
 
 impl Pending {
     /// Adds an observation that ended at `now`.
-    fn add(&self, observed: Observed, now: f64) {
+    fn add(&self, observed: TraceSpan, now: f64) {
         self.with(|waiting| {
             if waiting.calls.len() + waiting.tools.len() >= MAX_PENDING {
                 *waiting = PendingSpans::default();
             }
             match observed {
-                Observed::ToolRan { intent, took } => waiting.tools.push((intent, times(now, took))),
-                Observed::ModelCall { turn, call } => waiting.calls.push((turn, span(&call, now))),
+                TraceSpan::ToolRan { intent, took } => waiting.tools.push((intent, times(now, took))),
+                TraceSpan::ModelCall { turn, call } => waiting.calls.push((turn, span(&call, now))),
             }
         });
     }

@@ -16,8 +16,8 @@ use crate::sessions::rows::encode::{self, Columns};
 use crate::sessions::{SessionDb, StoreError};
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, IntentState, Lease,
-    Message, MessageId, Node, Observed, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId,
-    Settlement, SpentCall, StartPermit, Transcript, TurnId,
+    Message, MessageId, Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId, Settlement,
+    SpentCall, StartPermit, TraceSpan, Transcript, TurnId,
 };
 use rusqlite::{Connection, params};
 
@@ -125,12 +125,12 @@ impl Transcript for SessionDb {
         self.record(lease, move |db, lease| entry.write(db, lease).map(drop))
     }
 
-    fn hold_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
+    fn lock_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, RecordError>> {
         let now = self.now();
         self.record(lease, move |db, lease| failures::hold(db, &lease.session, now))
     }
 
-    fn leave_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn unlock_compaction<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
         self.record(lease, |db, lease| failures::leave(db, &lease.session))
     }
 
@@ -208,8 +208,8 @@ impl Transcript for SessionDb {
         })
     }
 
-    fn observe(&self, observed: Observed) {
-        self.note(observed);
+    fn note_span(&self, span: TraceSpan) {
+        self.note(span);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::sessions::rows::decode;
 use crate::sessions::rows::encode::PARTS_MARK;
-use hermes_conversation::{shown_call, shown_parts, shown_result};
+use hermes_conversation::{display_call, display_parts, display_result};
 use rusqlite::Row;
 
 /// The text of a hit whose stored form is not readable, and the tools that it calls.
@@ -26,11 +26,11 @@ impl DisplayText {
             return None;
         }
         let said = match parts {
-            Some(parts) => shown_parts(parts),
-            None if role == "tool" => shown_result(content).into_owned(),
+            Some(parts) => display_parts(parts),
+            None if role == "tool" => display_result(content).into_owned(),
             None => content.to_owned(),
         };
-        let lines = std::iter::once(said).chain(calls.iter().map(shown_call));
+        let lines = std::iter::once(said).chain(calls.iter().map(display_call));
         let text = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
         let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
         Some(Self { text, tools: (!names.is_empty()).then(|| names.join(", ")) })

@@ -1,4 +1,4 @@
-//! Rules about each message and each of its blocks.
+//! Rules about each message and its blocks.
 
 use super::super::check_name;
 use super::super::messages::only_keys;
@@ -43,7 +43,7 @@ fn check_message(message: &Value, at: &str) -> Result<(), Rejection> {
 enum Role {
     User,
     Assistant,
-    /// Inside of a tool's result.
+    /// Inside a tool result.
     Result,
 }
 
@@ -65,7 +65,7 @@ fn check_block(block: &Value, role: Role, at: &str) -> Result<(), Rejection> {
         ("image" | "document", Role::User | Role::Result) => &["type", "source", "cache_control"],
         ("tool_result", Role::User) => &["type", "tool_use_id", "content", "is_error", "cache_control"],
         ("tool_use", Role::Assistant) => &["type", "id", "name", "input", "cache_control"],
-        // A mark on thinking has a rule of its own.
+        // A mark on thinking has its own rule.
         ("thinking", Role::Assistant) => &["type", "thinking", "signature", "cache_control"],
         ("redacted_thinking", Role::Assistant) => &["type", "data", "cache_control"],
         _ => return Err(Rejection::new(Rule::UnknownBlock, at)),

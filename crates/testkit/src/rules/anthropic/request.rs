@@ -1,4 +1,4 @@
-//! Rules about a Messages request's own fields and its tools.
+//! Rules about the fields of a Messages request and its tools.
 
 use super::super::check_name;
 use super::super::messages::only_keys;

@@ -3,7 +3,7 @@
 use super::{Rejection, Rule, is_thinking, kind, list};
 use serde_json::Value;
 
-/// `needs_thinking` says that the request gives a budget for it.
+/// `needs_thinking` is true if the request has a thinking budget.
 pub(super) fn check(messages: &[Value], needs_thinking: bool) -> Result<(), Rejection> {
     let at = |place: usize| format!("messages[{place}]");
     let mut open: Vec<&str> = Vec::new();
@@ -36,7 +36,7 @@ fn call_id(block: &Value) -> Option<&str> {
     block["id"].as_str().filter(|_| kind(block) == "tool_use")
 }
 
-/// The results of a user's message must answer all open calls, before anything else is said.
+/// The results in a user message must answer all open calls, before any other block.
 fn answer<'a>(open: &mut Vec<&'a str>, content: &'a [Value], at: &str) -> Result<(), Rejection> {
     let mut answered: Vec<&str> = Vec::new();
     let mut others = false;

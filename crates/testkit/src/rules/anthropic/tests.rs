@@ -70,17 +70,17 @@ fn good() -> Value {
 }
 
 #[test]
-fn a_good_request_is_accepted() {
+fn valid_request_is_accepted() {
     assert_eq!(check_anthropic(&good()), Ok(()));
     let adaptive = json!({"type": "adaptive", "display": "summarized"});
     let body = with(talk(json!([hi()])), "/thinking", adaptive);
     assert_eq!(check_anthropic(&with(body, "/output_config", json!({"effort": "max"}))), Ok(()));
-    // Without a budget, nobody has to have thought.
+    // Without a budget, thinking is not required.
     let calls = json!([hi(), assistant(json!([call("a")])), user(json!([result("a")]))]);
     assert_eq!(check_anthropic(&talk(calls)), Ok(()));
 }
 
-/// Bodies that each break one rule, and where.
+/// Bodies that each violate one rule, with the path.
 pub(in crate::rules) fn broken() -> Vec<(Rule, &'static str, Value)> {
     let change = |pointer: &str, value: Value| with(good(), pointer, value);
     let block = |block: Value| talk(json!([user(json!([block]))]));
@@ -224,7 +224,7 @@ pub(in crate::rules) fn broken() -> Vec<(Rule, &'static str, Value)> {
 }
 
 #[test]
-fn every_rule_is_enforced_in_its_place() {
+fn every_rule_is_enforced_with_its_path() {
     for (rule, at, body) in broken() {
         let found = check_anthropic(&body).map_err(|rejection| (rejection.rule, rejection.at));
         assert_eq!(found, Err((rule, at.to_owned())), "{body}");
@@ -232,7 +232,7 @@ fn every_rule_is_enforced_in_its_place() {
 }
 
 #[test]
-fn the_error_body_is_anthropics() {
+fn error_body_has_anthropic_format() {
     let rejection = check_anthropic(&talk(json!([hi(), hi()]))).unwrap_err();
     assert_eq!(
         rejection.anthropic_body(),

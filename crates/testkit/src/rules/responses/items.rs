@@ -1,4 +1,4 @@
-//! Rules about each input item by itself.
+//! Rules about single input items.
 
 use super::super::messages::{check_id, only_keys};
 use super::super::{Rejection, Rule, check_name};
@@ -116,7 +116,7 @@ fn call_id(members: &Members, at: &str) -> Result<(), Rejection> {
     }
 }
 
-/// With `store: false` a provider looks an id up and does not find it.
+/// With `store: false` a provider cannot find an item by its id.
 fn no_id(members: &Members, at: &str) -> Result<(), Rejection> {
     match members.contains_key("id") {
         true => Err(Rejection::new(Rule::StaleItemId, format!("{at}.id"))),

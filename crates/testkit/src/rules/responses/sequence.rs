@@ -12,16 +12,16 @@ pub(super) fn check(input: &[Value]) -> Result<(), Rejection> {
     before.all_answered(|| "input".to_owned())
 }
 
-/// What the conversation looks like just before an item.
+/// The state of the conversation before an item.
 #[derive(Default)]
 struct Before<'a> {
     open: Vec<&'a str>,
     answered: Vec<&'a str>,
-    /// Some of the newest calls have been answered: the model's turn is over.
+    /// Some of the newest calls have results: the model's turn is over.
     answering: bool,
-    /// Reasoning that has not led to anything yet, by its place.
+    /// Reasoning that is not followed by another item yet, by its index.
     leading: Option<usize>,
-    /// Reasoning has been seen in this turn of the model.
+    /// There was reasoning in this turn of the model.
     reasoned: bool,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Before<'a> {
         Ok(())
     }
 
-    /// The model goes on; if results came before, this is a new turn of it.
+    /// The model continues; after results this is a new turn of it.
     fn go_on(&mut self, at: impl Fn() -> String) -> Result<(), Rejection> {
         if self.answering {
             self.all_answered(at)?;

@@ -1,16 +1,16 @@
-//! What a model said, as blocks.
+//! Assistant messages as blocks.
 //!
-//! Thinking goes back only to whoever issued it, and then on every message in every request: a
-//! block once sent stays where it is, so that the bytes of one request begin the next.
+//! Thinking is sent back only to its issuer, and then on every message in every request: a block keeps its
+//! place, so that the bytes of one request begin the next.
 
 use super::calls::{Calls, input};
 use super::item::Item;
-use crate::formats::names::tool_name;
+use crate::formats::tool_names::tool_name;
 use crate::{RequestSettings, ThinkingReplay};
 use hermes_conversation::{AssistantMessage, ToolCall, parse_lenient};
 use serde::Deserialize;
 
-/// A block as it was stored; fields that are not listed are never sent.
+/// A stored block; fields that are not listed are never sent.
 #[derive(Deserialize)]
 struct Stored {
     #[serde(rename = "type")]
@@ -27,8 +27,8 @@ struct Stored {
     id: Option<String>,
 }
 
-/// Appends the blocks of a message. Thinking must come first in an item, so a message that is
-/// written behind another (`is_first` is false) loses its own.
+/// Appends the blocks of a message. Thinking must come first in an item, so a message that is written after
+/// another (`is_first` is false) loses its own.
 pub(super) fn write(
     item: &mut Item<'_>,
     message: &AssistantMessage,
@@ -52,8 +52,8 @@ pub(super) fn write(
     }
 }
 
-/// Endpoints that think in the open want to see thinking on every message with calls, also on
-/// those that somebody else wrote; foreign thoughts are not shown to them.
+/// Endpoints with unsigned thinking require thinking on every message with calls, also on those of other
+/// issuers; foreign reasoning is not sent to them.
 fn echo(item: &mut Item<'_>, message: &AssistantMessage) {
     let content = message.reasoning.content.as_deref().filter(|content| !content.is_empty());
     match content {
@@ -63,8 +63,8 @@ fn echo(item: &mut Item<'_>, message: &AssistantMessage) {
     }
 }
 
-/// Replays stored blocks. They decide the order; the message decides what its text and its calls
-/// are, because those may have been changed before they were stored.
+/// Replays stored blocks. They determine the order; the message determines its text and calls, which may have
+/// been changed before they were stored.
 fn in_order(
     item: &mut Item<'_>,
     message: &AssistantMessage,
@@ -74,7 +74,7 @@ fn in_order(
 ) {
     let texts: Vec<&str> = blocks.iter().filter_map(Stored::text).collect();
     let has_place = !texts.is_empty();
-    // Where the texts are not the message's own, its text takes the place of the first.
+    // If the texts of the blocks differ from the message, its text replaces the first one.
     let mut whole = (texts.join("\n") != message.text).then_some(message.text.as_str());
     let is_whole = whole.is_some();
     let mut written: Vec<&ToolCall> = Vec::new();

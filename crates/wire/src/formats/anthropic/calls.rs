@@ -1,12 +1,12 @@
-//! Calls in the spelling of the Messages format.
+//! Tool calls in the Messages format.
 
 use hermes_conversation::{Message, ToolCall, parse_lenient};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The calls of one unit and the ids under which they are sent. A call whose id was used before
-/// in the unit is not among them.
+/// The calls of one unit and the ids under which they are sent. A call with an id that was used before in the
+/// unit is omitted.
 pub(super) struct Calls<'a>(Vec<(&'a ToolCall, String)>);
 
 impl<'a> Calls<'a> {
@@ -21,12 +21,12 @@ impl<'a> Calls<'a> {
         Self(calls)
     }
 
-    /// The id under which a call is sent; `None` means that it is not.
+    /// The id under which a call is sent; `None` if it is omitted.
     pub(super) fn id_of(&self, call: &ToolCall) -> Option<&str> {
         self.0.iter().find(|(known, _)| std::ptr::eq(*known, call)).map(|(_, id)| id.as_str())
     }
 
-    /// The id of the call that a result names, which may be by its second name.
+    /// The id of the call that a result refers to, possibly by its second id.
     pub(super) fn answered_by(&self, call_id: &str) -> Option<&str> {
         let named = |call: &ToolCall| call.id.as_str() == call_id || call.call_id.as_deref() == Some(call_id);
         self.0.iter().find(|(call, _)| named(call)).map(|(_, id)| id.as_str())
@@ -37,7 +37,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The id with nothing in it but what the format allows, and unlike those already taken.
+/// The id in allowed characters, and different from those already used.
 fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let mut spelled = spelled(id);
     if spelled.is_empty() {
@@ -55,8 +55,7 @@ fn spelled(text: &str) -> String {
     text.chars().map(|character| if allowed(character) { character } else { '_' }).collect()
 }
 
-/// Arguments as the object that the format wants in place of text: byte for byte where they are
-/// one, else empty. Only what the other side can read counts as one.
+/// Arguments as an object: byte for byte if they are one that the server can parse, else empty.
 pub(super) fn input(arguments: &str) -> Cow<'_, str> {
     if serde_json::from_str::<Map<String, Value>>(arguments).is_ok() {
         return Cow::Borrowed(arguments.trim());

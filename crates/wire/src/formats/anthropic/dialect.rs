@@ -1,23 +1,23 @@
-//! How endpoints of the Messages format differ.
+//! Variations between endpoints of the Messages format.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What one endpoint and model expect of a Messages request.
+/// The requirements of one endpoint and model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnthropicDialect {
     pub thinking: ThinkingStyle,
     pub replay: ThinkingReplay,
     pub dots: ModelDots,
-    /// The word for an effort above `high`, which not every model knows.
+    /// The value for an effort above `high`, which not every model knows.
     #[serde(with = "effort_word")]
     pub xhigh: EffortWord,
 }
 
-/// One of a few words. (Written out, the type would look like text that is borrowed from a file.)
+/// One of a few values. (As `&'static str`, serde would try to borrow it.)
 pub(crate) type EffortWord = &'static str;
 
-/// The words that `xhigh` can be.
+/// The possible values of `xhigh`.
 mod effort_word {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
@@ -30,37 +30,37 @@ mod effort_word {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
         let word = String::deserialize(deserializer)?;
         let known = WORDS.into_iter().find(|known| *known == word);
-        known.ok_or_else(|| de::Error::custom(format!("`{word}` is no word for an effort")))
+        known.ok_or_else(|| de::Error::custom(format!("`{word}` is not an effort")))
     }
 }
 
-/// How a model is asked to think.
+/// The way in which a model is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingStyle {
-    /// It cannot be asked.
+    /// Thinking cannot be requested.
     None,
-    /// By a number of tokens.
+    /// By a token budget.
     Budget,
-    /// By a word; the model decides how much.
+    /// By an effort; the model decides how much.
     Adaptive,
 }
 
-/// Which thinking is sent back to the endpoint that issued it. It never goes anywhere else.
+/// The thinking that is sent back to its issuer. It is never sent to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingReplay {
-    /// Signed and encrypted thinking, as it came.
+    /// Signed and encrypted thinking, as received.
     Signed,
-    /// Everything, also what has no signature.
+    /// All thinking, also without a signature.
     All,
     /// The text of the thinking, without a signature.
     Unsigned,
-    /// Nothing.
+    /// None.
     Strip,
 }
 
-/// What becomes of the dots in a Claude model's name.
+/// The treatment of dots in the names of Claude models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelDots {
@@ -68,7 +68,7 @@ pub enum ModelDots {
     Keep,
 }
 
-/// Providers that spell a version with a dot.
+/// Providers that write a version with a dot.
 const DOTTED: &[&str] = &["alibaba", "minimax", "opencode", "zai", "bedrock", "xiaomi", "vertex"];
 
 impl Default for AnthropicDialect {
@@ -112,8 +112,8 @@ impl AnthropicDialect {
             } else if is_deepseek {
                 ThinkingReplay::Unsigned
             } else if version.is_some() {
-                // Claude behind another host signs its thinking too, and refuses to go on
-                // without it where the effort is a budget.
+                // Claude behind another host signs its thinking, too, and with a budget it rejects requests
+                // without it.
                 ThinkingReplay::Signed
             } else {
                 ThinkingReplay::Strip
@@ -130,7 +130,7 @@ impl AnthropicDialect {
         }
     }
 
-    /// The model's name as the endpoint spells it.
+    /// The name of the model as the endpoint spells it.
     pub(crate) fn model_name<'a>(&self, model: &'a str) -> Cow<'a, str> {
         let name = model.strip_prefix("anthropic/").unwrap_or(model);
         match self.dots {
@@ -142,8 +142,8 @@ impl AnthropicDialect {
     }
 }
 
-/// The version in a Claude model's name; the newest there can be when it names none. Dates and
-/// revisions are no part of it.
+/// The version in the name of a Claude model; the highest possible one if there is none. Dates and revisions
+/// are not part of it.
 fn claude_version(model: &str) -> Option<(u32, u32)> {
     let (_, rest) = model.split_once("claude")?;
     let mut words = rest.split(|character: char| !character.is_ascii_alphanumeric());
@@ -159,7 +159,7 @@ mod tests {
     use ThinkingStyle::{Adaptive, Budget, None};
 
     #[test]
-    fn endpoints_are_told_apart() {
+    fn endpoints_are_distinguished() {
         let official = "api.anthropic.com";
         for (host, provider, model, thinking, replay, xhigh) in [
             (official, "anthropic", "claude-opus-4-8", Adaptive, Signed, "xhigh"),
@@ -177,7 +177,7 @@ mod tests {
             ("proxy.example", "custom", "kimi-k3", Adaptive, All, "high"),
             ("api.deepseek.com", "deepseek", "deepseek-v4", Budget, Unsigned, "high"),
             ("api.minimax.io", "minimax", "MiniMax-M2", Budget, Strip, "high"),
-            // A host that only ends like a known one is another host.
+            // A host that only ends like a known one is a different host.
             ("notdeepseek.com", "custom", "glm-5", Budget, Strip, "high"),
         ] {
             let got = AnthropicDialect::of(host, provider, model);

@@ -40,7 +40,7 @@ impl<'a> Item<'a> {
         write_json(self.bytes, block);
     }
 
-    /// Text, unless it is blank: the format takes no blank text.
+    /// Text, unless it is blank, which the format rejects.
     pub(super) fn text(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.block(&Text { kind: "text", text });
@@ -69,8 +69,8 @@ impl<'a> Item<'a> {
         self.bytes.push(b'}');
     }
 
-    /// Ends the item and says where a cache mark fits: inside of the last block. An item never
-    /// ends with thinking, which could not carry one and must be followed by something.
+    /// Ends the item and returns the offset for a cache mark: inside the last block. An item never ends with
+    /// thinking, which cannot carry a mark and must be followed by another block.
     pub(super) fn close(mut self, placeholder: &str) -> usize {
         if self.is_empty || self.ends_with_thinking {
             self.text(placeholder);

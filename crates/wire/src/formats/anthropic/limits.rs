@@ -1,9 +1,9 @@
-//! How much each model can write; the Messages format demands a number.
+//! Output limits of models; the Messages format requires a number.
 
-/// Models without a row.
+/// The limit of models without a row.
 const DEFAULT: u64 = 128_000;
 
-/// Parts of model names, dots as dashes, and the most tokens such a model writes.
+/// Parts of model names, with dashes for dots, and the output limits in tokens.
 const LIMITS: &[(&str, u64)] = &[
     ("fable", 128_000),
     ("sonnet-5", 128_000),
@@ -21,13 +21,13 @@ const LIMITS: &[(&str, u64)] = &[
     ("qwen3", 65_536),
 ];
 
-/// The most tokens a model writes in one reply, by the longest part of its name that is known.
+/// The output limit of a model, by the longest known part of its name.
 pub fn max_output(model: &str) -> u64 {
     limit(&plain(model)).unwrap_or(DEFAULT)
 }
 
-/// The same for families that routers pass on in another format, and only where it is known: without a
-/// number such a server falls back to a few thousand tokens.
+/// The output limits of model families that routers serve in another format, if known: without a number such a
+/// server uses a default of a few thousand tokens.
 pub fn listed_output(model: &str) -> Option<u64> {
     let model = plain(model);
     let is_family = ["claude", "minimax", "qwen3"].iter().any(|family| model.contains(family));
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_known_part_decides() {
+    fn longest_known_part_decides() {
         for (model, want) in [
             ("claude-opus-4-8", 128_000),
             ("anthropic/claude-opus-4.6", 128_000),

@@ -1,4 +1,4 @@
-//! The items of one unit: what the model said, and what it was told.
+//! The items of one unit.
 
 use super::assistant;
 use super::calls::Calls;
@@ -10,11 +10,11 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What stands where the format wants something and there is nothing.
+/// The placeholder for content that the format requires.
 const SAID_NOTHING: &str = "[no text]";
 const GAVE_NOTHING: &str = "[no output]";
 
-/// Appends the items of a unit; see `units`. Returns where a cache mark fits.
+/// Appends the items of a unit; see `units`. Returns the offset for a cache mark.
 pub(super) fn write(unit: &[Arc<Message>], settings: &RequestSettings, bytes: &mut Vec<u8>) -> Option<usize> {
     let calls = Calls::of(unit);
     let start = bytes.len();
@@ -47,7 +47,7 @@ fn write_assistants(
     Some(item.close(SAID_NOTHING))
 }
 
-/// Results come before words. A call without a result gets one, a result without a call none.
+/// Writes results before text. A call without a result gets one; a result without a call is omitted.
 fn write_users(unit: &[Arc<Message>], calls: &Calls<'_>, bytes: &mut Vec<u8>) -> usize {
     let mut item = Item::open(bytes, "user");
     let mut answered = HashSet::new();

@@ -1,8 +1,8 @@
 //! Content parts as blocks.
 //!
-//! Parts are kept in the shapes of chat completions, with those of the Responses and Messages
-//! formats understood too. What this format has no block for becomes a line of text, so that a
-//! history with such a part can still be sent.
+//! Parts are stored in the shapes of chat completions; those of the Responses and Messages formats are
+//! understood, too. A part without a block in this format becomes a line of text, so that the history can still
+//! be sent.
 
 use hermes_conversation::{RawJson, parse_lenient};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use serde_json::Value;
 const IMAGES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
 const PDF: &str = "application/pdf";
 
-/// A block of a user's message or of a result.
+/// A block of a user message or of a result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Block {
@@ -27,7 +27,7 @@ pub(super) enum Source {
     Url { url: String },
 }
 
-/// The blocks of a list of parts; empty texts are left out.
+/// The blocks of a list of parts, without empty texts.
 pub(super) fn blocks(parts: &RawJson) -> Vec<Block> {
     match parse_lenient::<Vec<Value>>(parts.as_str()) {
         Ok(parts) => parts.iter().filter_map(block).collect(),
@@ -93,7 +93,7 @@ fn at(url: &str) -> Option<Source> {
     is_web.then(|| Source::Url { url: url.to_owned() })
 }
 
-/// A source that is already in this format's own shape.
+/// A source that is already in the shape of this format.
 fn given(source: &Value) -> Option<Source> {
     match source["type"].as_str()? {
         "base64" => base64(source["media_type"].as_str()?, source["data"].as_str()?),

@@ -1,4 +1,4 @@
-//! Tool schemas without what the Messages format refuses.
+//! Removes from tool schemas what the Messages format rejects.
 
 use hermes_conversation::RawJson;
 use serde_json::{Map, Value};
@@ -10,8 +10,8 @@ const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems"];
 /// Keywords whose value names schemas.
 const MAPS: &[&str] = &["properties", "patternProperties", "$defs", "definitions"];
 
-/// An object schema in which nothing is nullable and nothing is combined at the top. Whatever is
-/// not a schema becomes the schema of no arguments.
+/// An object schema without nullable types and without combinations at the top level. Anything that is not a
+/// schema becomes the schema of no arguments.
 pub(super) fn cleaned(parameters: &RawJson) -> Value {
     let mut schema = match serde_json::from_str(parameters.as_str()) {
         Ok(Value::Object(schema)) => schema,
@@ -67,7 +67,7 @@ fn drop_null_types(schema: &mut Map<String, Value>) {
     }
 }
 
-/// A choice between something and null becomes that something.
+/// Replaces a choice between a schema and null by the schema.
 fn drop_null_choices(schema: &mut Map<String, Value>) {
     for keyword in ["anyOf", "oneOf"] {
         let Some(Value::Array(choices)) = schema.get_mut(keyword) else { continue };
@@ -80,14 +80,14 @@ fn drop_null_choices(schema: &mut Map<String, Value>) {
             let only = std::mem::take(only);
             schema.shift_remove(keyword);
             for (key, value) in only {
-                // What is said beside the choice is said about this very property.
+                // Keywords beside the choice apply to this property.
                 schema.entry(key).or_insert(value);
             }
         } else if choices.is_empty() {
             schema.shift_remove(keyword);
         }
         drop_null_default(schema);
-        // What has just been moved up may be a choice itself.
+        // The schema that was moved up may be a choice itself.
         drop_null_types(schema);
     }
 }
@@ -126,7 +126,7 @@ mod tests {
                 r#"{"type":"object","properties":{},"anyOf":[{"required":["a"]}],"allOf":[]}"#,
                 Some(r#"{"type":"object","properties":{}}"#),
             ),
-            // A property may be called like a keyword.
+            // A property may have the name of a keyword.
             (r#"{"type":"object","properties":{"anyOf":{"type":"string"}}}"#, None),
             (
                 r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":["integer","null"]}}}}"#,

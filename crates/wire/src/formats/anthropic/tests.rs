@@ -50,7 +50,7 @@ fn raw(text: &str) -> RawJson {
     RawJson::parse(text).unwrap()
 }
 
-/// A reply that thought, spoke, called, thought again and called again.
+/// A reply with thinking, text, a call, thinking and a call.
 fn thinker() -> AssistantMessage {
     AssistantMessage {
         reasoning: Reasoning {
@@ -138,12 +138,12 @@ fn golden_thinking_by_endpoint() {
     };
     insta::assert_snapshot!(to(ThinkingReplay::All, unsigned()), @r#"[{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"x"}]}]"#);
     assert!(!to(ThinkingReplay::Signed, unsigned()).contains("thinking"));
-    // What somebody else called is echoed with an empty thought.
+    // A call of another issuer is echoed with empty thinking.
     insta::assert_snapshot!(to(ThinkingReplay::Unsigned, calling("", vec![call("c1", "{}")])), @r#"[{"role":"assistant","content":[{"type":"thinking","thinking":" "},{"type":"tool_use","id":"c1","name":"terminal","input":{}}]"#);
 }
 
 #[test]
-fn golden_the_message_decides_what_was_said_and_the_blocks_decide_where() {
+fn golden_message_determines_text_and_blocks_determine_order() {
     let changed = AssistantMessage { text: "Redacted.".into(), ..thinker() };
     let body = items(vec![Message::user("hi"), Message::Assistant(changed)], settings());
     assert!(body.contains(r#""data":"xx"},{"type":"text","text":"Redacted."},{"type":"tool_use""#), "{body}");
@@ -177,7 +177,7 @@ fn golden_images_and_documents() {
 }
 
 #[test]
-fn golden_what_has_no_partner_or_no_content_is_still_a_valid_request() {
+fn golden_unpaired_or_empty_messages_give_a_valid_request() {
     let shown = [
         ("a call without a result", vec![Message::Assistant(calling("", vec![call("c1", "{}")]))]),
         ("a result without a call", vec![result("c9", "x"), Message::user("hi"), result("c9", "x")]),
@@ -270,12 +270,12 @@ fn golden_requests_differ_by_marks_and_appended_bytes_only() {
 }
 
 #[test]
-fn golden_remembering_changes_no_byte() {
+fn golden_incremental_encoding_changes_no_byte() {
     let all = long_talk();
     let mut asked = ModelRequest { system: "Be brief.".into(), ..request(vec![]) };
     asked.settings.cache = Some(CacheTtl::OneHour);
     let mut encoder = Encoder::new(MODE);
-    // Also lengths at which a call is not answered yet, and back again.
+    // Also lengths at which a call has no result yet, and back again.
     for end in (1..=all.len()).chain((1..=all.len()).rev()) {
         asked.messages = Arc::new(all[..end].to_vec());
         let (remembered, fresh) = (encoder.encode(&asked), encode(MODE, &asked));
@@ -310,7 +310,7 @@ fn effort_becomes_thinking() {
         ("claude-haiku-4-5", Some(Effort::High), None, "64000".to_owned()),
         ("claude-sonnet-4-5", Some(Effort::Low), None, budget(64_000, 4_000)),
         ("claude-sonnet-4-5", Some(Effort::Medium), Some(64), budget(12_096, 8_000)),
-        // The budget and the answer together stay below what the model can write.
+        // Budget and answer together stay below the output limit of the model.
         ("claude-opus-4-1", Some(Effort::Xhigh), None, budget(32_000, 27_904)),
         ("claude-opus-4-8", None, Some(0), "1".to_owned()),
     ] {

@@ -1,20 +1,20 @@
-//! Which messages become items together.
+//! Groups messages that are encoded together.
 //!
-//! A call must be answered in the very next item, so an assistant's calls, their results and
-//! what the user said after them are one unit: whoever writes it sees both sides, and can give a
-//! call without a result one, and leave out a result without a call.
+//! A call must be answered in the next item, so the calls of an assistant message, their results and the
+//! following user message are one unit: the encoder sees both sides, and can add a missing result and omit a
+//! result without a call.
 
 use hermes_conversation::Message;
 use std::sync::Arc;
 
-/// How many of the messages belong together.
+/// The number of messages that belong together.
 pub(super) fn count(messages: &[Arc<Message>]) -> usize {
     let is_assistant = |message: &Message| matches!(message, Message::Assistant(_));
     let mut has_calls = false;
     let mut at = 0;
     if messages.first().is_some_and(|first| is_assistant(first)) {
-        // Assistants who follow each other are one item; so are those with only a stray result
-        // between them, which is not written.
+        // Consecutive assistant messages are one item; so are those with only a result without a call between
+        // them, which is omitted.
         for message in messages {
             match &**message {
                 Message::Assistant(assistant) => has_calls |= !assistant.calls.is_empty(),

@@ -1,10 +1,10 @@
-//! What arrives in the Messages format: events, blocks and counts, less what is of no use.
+//! Wire types of the Messages format: events, blocks and counts.
 
-use crate::formats::count::Count;
+use crate::formats::token_count::Count;
 use hermes_conversation::RawJson;
 use serde::Deserialize;
 
-/// An event, or a whole message: all the fields that matter in any of them.
+/// An event, or a whole message: the relevant fields of all of them.
 #[derive(Deserialize)]
 pub(super) struct Frame {
     #[serde(rename = "type", default)]
@@ -17,7 +17,7 @@ pub(super) struct Frame {
     pub(super) delta: Option<Delta>,
     #[serde(default)]
     pub(super) message: Option<WireMessage>,
-    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
+    #[serde(default, deserialize_with = "crate::formats::bounded_list::bounded")]
     pub(super) content: Option<Vec<WireBlock>>,
     #[serde(default)]
     pub(super) stop_reason: Option<String>,

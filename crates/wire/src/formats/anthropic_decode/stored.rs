@@ -1,10 +1,10 @@
-//! A reply's blocks, in the form in which they are stored.
+//! The stored form of a reply's blocks.
 
 use super::{Block, Kind};
 use hermes_conversation::{RawJson, ToolCall};
 use serde::Serialize;
 
-/// A block as it is stored, to be replayed. A call's arguments are stored with the call.
+/// A stored block. The arguments of a call are stored with the call.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum StoredBlock<'a> {
@@ -25,8 +25,8 @@ enum StoredBlock<'a> {
     },
 }
 
-/// The blocks in their order, where it matters: with thinking among them, or with text behind a
-/// call. Otherwise text and calls say it all.
+/// The blocks in their order, if it matters: with thinking among them, or with text after a call. Otherwise
+/// text and calls are sufficient.
 pub(super) fn stored(blocks: &[Block], calls: &[ToolCall]) -> Option<RawJson> {
     let is_call = |block: &Block| matches!(block.kind, Kind::Call { .. });
     let thinks = |block: &Block| matches!(block.kind, Kind::Thinking { .. } | Kind::Redacted { .. });

@@ -133,7 +133,7 @@ fn thinking_is_kept_in_order_with_its_signatures() {
 }
 
 #[test]
-fn any_cut_of_the_pieces_gives_the_same_reply() {
+fn reply_does_not_depend_on_pieces() {
     let (text, thought, input) = ("naïve words", "a thought", r#"{"path": "ä"}"#);
     let reply = |size: usize| {
         let cut = |text: &str| -> Vec<String> {
@@ -163,7 +163,7 @@ fn any_cut_of_the_pieces_gives_the_same_reply() {
 }
 
 #[test]
-fn calls_are_judged() {
+fn calls_are_validated() {
     let tool =
         |index: u64, id: &str| start(index, json!({"type": "tool_use", "id": id, "name": "x", "input": {}}));
     let other = start(1, json!({"type": "tool_use", "id": "b", "name": "y", "input": {"k": 1}}));
@@ -197,7 +197,7 @@ fn calls_are_judged() {
 }
 
 #[test]
-fn a_repeated_id_is_replaced_in_call_and_block() {
+fn repeated_id_is_replaced_in_call_and_block() {
     let tool = |index: u64| start(index, json!({"type": "tool_use", "id": "a", "name": "x", "input": {}}));
     let thinking = start(0, json!({"type": "thinking", "thinking": "t", "signature": "s"}));
     let reply = decode(&stream(vec![thinking, tool(1), tool(2)], "tool_use")).1.unwrap();
@@ -223,7 +223,7 @@ fn stop_reasons_are_mapped() {
 }
 
 #[test]
-fn a_stream_must_come_to_its_end() {
+fn incomplete_stream_is_an_error() {
     let text = start(0, json!({"type": "text", "text": "x"}));
     let [reason, stop] = end("end_turn");
     for (name, events, ok) in [
@@ -242,7 +242,7 @@ fn a_stream_must_come_to_its_end() {
 }
 
 #[test]
-fn unknown_blocks_are_passed_over() {
+fn unknown_blocks_are_ignored() {
     let events = stream(
         vec![
             start(0, json!({"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {}})),
@@ -260,7 +260,7 @@ fn unknown_blocks_are_passed_over() {
 }
 
 #[test]
-fn text_behind_a_call_keeps_its_place() {
+fn text_after_a_call_keeps_its_place() {
     let tool = start(0, json!({"type": "tool_use", "id": "a", "name": "x", "input": {}}));
     let events = stream(vec![tool, start(1, json!({"type": "text", "text": "after"}))], "tool_use");
     let reply = decode(&events).1.unwrap();
@@ -268,7 +268,7 @@ fn text_behind_a_call_keeps_its_place() {
 }
 
 #[test]
-fn errors_and_garbage_are_told_apart() {
+fn errors_and_garbage_are_distinguished() {
     let reported = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let body = reported.to_string();
     let wanted = Err(DecodeError::Reported { body: body.clone() });

@@ -1,16 +1,16 @@
-//! Differences between endpoints that speak chat completions.
+//! Variations between chat-completions endpoints.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Requirements of one chat-completions endpoint on its messages.
+/// The requirements of one chat-completions endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatDialect {
-    /// Every assistant message must carry a non-empty `reasoning_content`. All other endpoints get none:
-    /// strict ones refuse the field.
+    /// Every assistant message must have a non-empty `reasoning_content`. All other endpoints get none: strict
+    /// ones reject the field.
     pub echoes_reasoning: bool,
-    /// The body names the session in `session_id`.
+    /// The body has the session id in `session_id`.
     pub names_session: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct ChatDialect {
 pub struct ExtraFields(Map<String, Value>);
 
 impl ExtraFields {
-    /// Members that Hermes writes itself. A second one of the same name would make the body ambiguous.
+    /// Members that Hermes writes itself. A duplicate would make the body ambiguous.
     pub const RESERVED: [&'static str; 8] = [
         "model",
         "messages",

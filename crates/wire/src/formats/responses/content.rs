@@ -1,4 +1,4 @@
-//! Text and parts as the Responses format takes them from a user or a tool.
+//! User messages and tool results in the Responses format.
 
 use hermes_conversation::{Content, RawJson};
 use serde::Serialize;
@@ -21,7 +21,8 @@ pub(super) enum WirePart {
 }
 
 impl<'a> WireContent<'a> {
-    /// What was sent the first time wins over what is shown, so that a replay is equal.
+    /// The text that was sent the first time takes precedence over the displayed one, so that later requests
+    /// are equal.
     pub(super) fn of(content: &'a Content, sent: Option<&'a str>) -> Self {
         match (sent, content) {
             (Some(sent), _) => Self::Text(sent),
@@ -40,8 +41,8 @@ fn parts_of(parts: &RawJson) -> Option<Vec<WirePart>> {
     Some(parts.into_iter().map(part).collect())
 }
 
-/// A part in the spelling of either format. What has no place here is named, not dropped: the
-/// model should know that there was something.
+/// A part in the spelling of either format. A part without an equivalent is named, not dropped, so that the
+/// model knows about it.
 fn part(part: Value) -> WirePart {
     let kind = part["type"].as_str().unwrap_or_default();
     match kind {
@@ -55,7 +56,7 @@ fn part(part: Value) -> WirePart {
             let detail = detail.filter(|detail| matches!(*detail, "low" | "high" | "auto" | "original"));
             match url.is_empty() {
                 true => unsendable(kind),
-                // Demanded by the official client's types.
+                // Required by the types of the official client.
                 false => {
                     WirePart::Image { image_url: url.to_owned(), detail: detail.unwrap_or("auto").to_owned() }
                 }

@@ -1,44 +1,44 @@
-//! What the servers that speak the Responses format take and what they refuse.
+//! Variations between servers of the Responses format.
 
 use super::short_id;
 use crate::{Effort, RequestSettings};
 use hermes_conversation::Issuer;
 use serde::{Deserialize, Serialize};
 
-/// How one Responses endpoint with one model differs from the others.
+/// The dialect of one endpoint and model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponsesDialect {
     pub backend: ResponsesBackend,
-    pub reasoning: ReasoningDial,
+    pub reasoning: ReasoningControl,
 }
 
-/// The kinds of servers that are spoken to differently.
+/// The kinds of servers with different requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponsesBackend {
     OpenAi,
-    /// What a ChatGPT subscription pays for.
+    /// The backend of ChatGPT subscriptions.
     CodexBackend,
     Xai,
     GitHub,
     Other,
 }
 
-/// What a model lets us say about its reasoning.
+/// The reasoning settings that a model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ReasoningDial {
-    /// It takes an effort.
+pub enum ReasoningControl {
+    /// It accepts an effort.
     Adjustable,
-    /// It reasons, but refuses to be told how hard.
+    /// It reasons, but rejects an effort.
     Fixed,
-    /// It does not reason, and refuses requests that ask for any of it.
+    /// It does not reason, and rejects requests for reasoning.
     Never,
 }
 
 impl Default for ResponsesDialect {
     fn default() -> Self {
-        Self { backend: ResponsesBackend::Other, reasoning: ReasoningDial::Adjustable }
+        Self { backend: ResponsesBackend::Other, reasoning: ReasoningControl::Adjustable }
     }
 }
 
@@ -46,10 +46,10 @@ impl ResponsesDialect {
     /// The dialect of an endpoint, by the parts of its base URL, the provider's id and the model.
     pub fn of(host: &str, path: &str, provider: &str, model: &str) -> Self {
         let backend = ResponsesBackend::of(&host.to_ascii_lowercase(), path, provider);
-        Self { backend, reasoning: ReasoningDial::of(backend, model) }
+        Self { backend, reasoning: ReasoningControl::of(backend, model) }
     }
 
-    /// The headers that tie the requests of one session together.
+    /// The headers that identify the session of a request.
     pub fn session_headers(self, session: &str) -> Vec<(&'static str, String)> {
         let names: &[&'static str] = match self.backend {
             ResponsesBackend::CodexBackend => &["session_id", "x-client-request-id"],
@@ -67,7 +67,7 @@ impl ResponsesDialect {
         self.backend != ResponsesBackend::GitHub
     }
 
-    /// Whether a message may be sent back under the name it came with.
+    /// Returns true if a message may be sent back under its original id.
     pub(super) fn takes_item_ids(self) -> bool {
         matches!(self.backend, ResponsesBackend::OpenAi | ResponsesBackend::CodexBackend)
     }
@@ -76,21 +76,21 @@ impl ResponsesDialect {
         self.backend == ResponsesBackend::CodexBackend
     }
 
-    /// Whether the model is to hand out its reasoning in a form that can be sent back.
+    /// Returns true if the reasoning must be returned in a form that can be sent back.
     pub(super) fn wants_encrypted(self, settings: &RequestSettings) -> bool {
         settings.issuer.is_some()
             && settings.effort != Some(Effort::None)
-            && self.reasoning != ReasoningDial::Never
+            && self.reasoning != ReasoningControl::Never
     }
 
-    /// The members of `reasoning`; `None` leaves it out.
-    pub(super) fn reasoning_wish(self, wanted: Option<Effort>) -> Option<ReasoningWish> {
+    /// The members of `reasoning`; `None` omits it.
+    pub(super) fn reasoning_wish(self, wanted: Option<Effort>) -> Option<ReasoningOptions> {
         let is_openai = matches!(self.backend, ResponsesBackend::OpenAi | ResponsesBackend::CodexBackend);
         match (self.reasoning, wanted) {
-            (ReasoningDial::Never | ReasoningDial::Fixed, _) | (_, Some(Effort::None)) => None,
-            (ReasoningDial::Adjustable, None) => is_openai.then_some(ReasoningWish { effort: None }),
-            (ReasoningDial::Adjustable, Some(wanted)) => {
-                Some(ReasoningWish { effort: Some(self.spelled(wanted)) })
+            (ReasoningControl::Never | ReasoningControl::Fixed, _) | (_, Some(Effort::None)) => None,
+            (ReasoningControl::Adjustable, None) => is_openai.then_some(ReasoningOptions { effort: None }),
+            (ReasoningControl::Adjustable, Some(wanted)) => {
+                Some(ReasoningOptions { effort: Some(self.spelled(wanted)) })
             }
         }
     }
@@ -107,8 +107,8 @@ impl ResponsesDialect {
         }
     }
 
-    /// Whether an item that says who issued it, and nothing else is known, came from `issuer`.
-    /// Other programs record that as a kind of server, or as `other:` and a base URL.
+    /// Returns true if an item with this recorded issuer kind came from `issuer`. Other programs record a kind
+    /// of server, or `other:` and a base URL.
     pub(super) fn is_kind(self, kind: &str, issuer: &Issuer) -> bool {
         match self.backend {
             ResponsesBackend::CodexBackend => kind == "codex_backend",
@@ -122,9 +122,9 @@ impl ResponsesDialect {
     }
 }
 
-/// What a request says about reasoning. A summary is always asked for.
+/// The reasoning options of a request. A summary is always requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ReasoningWish {
+pub(super) struct ReasoningOptions {
     pub(super) effort: Option<Effort>,
 }
 
@@ -146,7 +146,7 @@ impl ResponsesBackend {
     }
 }
 
-impl ReasoningDial {
+impl ReasoningControl {
     fn of(backend: ResponsesBackend, model: &str) -> Self {
         let model = model.to_ascii_lowercase();
         let name = model.rsplit('/').next().unwrap_or_default();
@@ -160,7 +160,7 @@ impl ReasoningDial {
                 () => Self::Fixed,
             };
         }
-        // OpenAI answers 400 when these are asked for encrypted reasoning or given an effort.
+        // OpenAI answers 400 to requests for encrypted reasoning or an effort with these models.
         match begins(&["gpt-3", "gpt-4", "chatgpt-"]) || (begins(&["gpt-"]) && any(&["-chat"])) {
             true => Self::Never,
             false => Self::Adjustable,
@@ -174,7 +174,7 @@ mod tests {
     use ResponsesBackend::*;
 
     #[test]
-    fn backends_are_told_apart() {
+    fn backends_are_distinguished() {
         for (host, path, provider, want) in [
             ("api.openai.com", "/v1", "openai", OpenAi),
             ("eu.api.openai.com", "/v1", "custom", OpenAi),
@@ -195,27 +195,27 @@ mod tests {
     }
 
     #[test]
-    fn models_think_as_they_can() {
+    fn models_get_supported_reasoning_options() {
         for (host, model, want) in [
-            ("api.openai.com", "gpt-5.2", ReasoningDial::Adjustable),
-            ("api.openai.com", "o4-mini", ReasoningDial::Adjustable),
-            ("api.openai.com", "gpt-4o-mini", ReasoningDial::Never),
-            ("api.openai.com", "gpt-5-chat-latest", ReasoningDial::Never),
-            ("proxy.example", "openai/gpt-4.1", ReasoningDial::Never),
-            ("proxy.example", "qwen3-coder", ReasoningDial::Adjustable),
-            ("api.x.ai", "grok-4.3", ReasoningDial::Adjustable),
-            ("api.x.ai", "grok-3-mini", ReasoningDial::Adjustable),
-            ("api.x.ai", "grok-4", ReasoningDial::Fixed),
-            ("api.x.ai", "grok-3", ReasoningDial::Never),
-            ("api.x.ai", "grok-4-1-fast-non-reasoning", ReasoningDial::Never),
+            ("api.openai.com", "gpt-5.2", ReasoningControl::Adjustable),
+            ("api.openai.com", "o4-mini", ReasoningControl::Adjustable),
+            ("api.openai.com", "gpt-4o-mini", ReasoningControl::Never),
+            ("api.openai.com", "gpt-5-chat-latest", ReasoningControl::Never),
+            ("proxy.example", "openai/gpt-4.1", ReasoningControl::Never),
+            ("proxy.example", "qwen3-coder", ReasoningControl::Adjustable),
+            ("api.x.ai", "grok-4.3", ReasoningControl::Adjustable),
+            ("api.x.ai", "grok-3-mini", ReasoningControl::Adjustable),
+            ("api.x.ai", "grok-4", ReasoningControl::Fixed),
+            ("api.x.ai", "grok-3", ReasoningControl::Never),
+            ("api.x.ai", "grok-4-1-fast-non-reasoning", ReasoningControl::Never),
         ] {
             assert_eq!(ResponsesDialect::of(host, "/v1", "custom", model).reasoning, want, "{model}");
         }
     }
 
     #[test]
-    fn an_effort_is_put_as_the_endpoint_takes_it() {
-        let wish = |effort| Some(ReasoningWish { effort });
+    fn effort_is_spelled_for_the_endpoint() {
+        let wish = |effort| Some(ReasoningOptions { effort });
         for (host, model, wanted, want) in [
             ("api.openai.com", "gpt-5", None, wish(None)),
             ("api.openai.com", "gpt-5", Some(Effort::None), None),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_kind_names_its_endpoint() {
+    fn recorded_kind_matches_its_endpoint() {
         let issuer = |origin: &str| Issuer { provider: "p".into(), origin: origin.into(), model: "m".into() };
         for (host, kind, want) in [
             ("chatgpt.com", "codex_backend", true),

@@ -1,21 +1,21 @@
 //! The history as input items.
 //!
-//! One message gives several items or none: an assistant's turn is its reasoning, its words and
-//! its calls. Reasoning goes back only to the one who can decrypt it.
+//! One message gives several items or none: an assistant message consists of reasoning, text and calls.
+//! Reasoning is sent back only to the issuer that can decrypt it.
 
 use super::content::WireContent;
 use super::{LONGEST_ID, short_id};
-use crate::formats::names::tool_name;
+use crate::formats::tool_names::tool_name;
 use crate::formats::write_json;
-use crate::{RequestSettings, mend_arguments};
+use crate::{RequestSettings, repair_arguments};
 use hermes_conversation::{AssistantMessage, Message, RawJson, ToolCall, ToolMessage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A call that has a second name may be answered under either, so such calls are written together
-/// with their results; everything else is written by itself.
+/// A call with a second id may be answered under either one, so such calls are encoded together with their
+/// results; all other messages are encoded separately.
 pub(super) fn unit(messages: &[Arc<Message>]) -> usize {
     let other_name = |call: &ToolCall| call.call_id.as_deref().is_some_and(|other| other != call.id.as_str());
     if !messages[0].calls().iter().any(other_name) {
@@ -31,7 +31,7 @@ pub(super) fn write(unit: &[Arc<Message>], settings: &RequestSettings, bytes: &m
         match &**message {
             Message::User(user) => {
                 let content = WireContent::of(&user.content, user.api_content.as_deref());
-                items.push(&WireSaid { role: "user", content });
+                items.push(&WireText { role: "user", content });
             }
             Message::Assistant(assistant) => items.assistant(assistant, settings),
             Message::Tool(result) => items.result(result),
@@ -39,11 +39,11 @@ pub(super) fn write(unit: &[Arc<Message>], settings: &RequestSettings, bytes: &m
     }
 }
 
-/// The items of one unit while they are written.
+/// The items of one unit while they are encoded.
 struct Items<'a> {
     bytes: &'a mut Vec<u8>,
     start: usize,
-    /// The unit's calls that have no result yet, and the names under which they are sent.
+    /// The calls of the unit without a result, and the ids under which they are sent.
     open: Vec<(&'a ToolCall, Cow<'a, str>)>,
 }
 
@@ -59,23 +59,23 @@ impl Items<'_> {
         let reasoning = replayed_reasoning(message, settings);
         reasoning.iter().for_each(|item| self.push(item));
         let after_reasoning = self.bytes.len();
-        let words = replayed_words(message, settings, !reasoning.is_empty());
-        words.iter().for_each(|item| self.push(item));
-        if words.is_empty() && !message.text.is_empty() {
+        let items = replayed_text(message, settings, !reasoning.is_empty());
+        items.iter().for_each(|item| self.push(item));
+        if items.is_empty() && !message.text.is_empty() {
             self.said(&message.text);
         }
         for (call, id) in message.calls.iter().zip(wire_ids(&message.calls)) {
-            let (name, arguments) = (tool_name(&call.name), &*mend_arguments(&call.arguments).1);
+            let (name, arguments) = (tool_name(&call.name), &*repair_arguments(&call.arguments).1);
             self.push(&WireCall { kind: "function_call", call_id: &id, name: &name, arguments });
         }
-        // Reasoning must lead to something, or the request is refused.
+        // Reasoning must be followed by another item, or the request is rejected.
         if !reasoning.is_empty() && self.bytes.len() == after_reasoning {
             self.said("");
         }
     }
 
     fn said(&mut self, text: &str) {
-        self.push(&WireSaid { role: "assistant", content: WireContent::Text(text) });
+        self.push(&WireText { role: "assistant", content: WireContent::Text(text) });
     }
 
     fn result(&mut self, result: &ToolMessage) {
@@ -90,7 +90,7 @@ impl Items<'_> {
     }
 }
 
-/// The names under which calls are sent: those the provider gave, unless two are the same.
+/// The ids under which calls are sent: those of the provider, unless two are equal.
 pub(super) fn wire_ids(calls: &[ToolCall]) -> Vec<Cow<'_, str>> {
     let given: Vec<_> = calls
         .iter()
@@ -106,7 +106,7 @@ pub(super) fn wire_ids(calls: &[ToolCall]) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// The message's reasoning as far as this reader may have it, each item once.
+/// The reasoning of the message that the receiver may get, each item once.
 fn replayed_reasoning(message: &AssistantMessage, settings: &RequestSettings) -> Vec<WireReasoning> {
     let mut seen = HashSet::new();
     stored::<StoredReasoning>(message.reasoning.codex_items.as_ref())
@@ -121,8 +121,8 @@ fn replayed_reasoning(message: &AssistantMessage, settings: &RequestSettings) ->
         .collect()
 }
 
-/// The message's words as the items they came in, for the one who sent them.
-fn replayed_words(
+/// The text of the message as the original items, for their issuer.
+fn replayed_text(
     message: &AssistantMessage,
     settings: &RequestSettings,
     with_reasoning: bool,
@@ -130,7 +130,7 @@ fn replayed_words(
     if message.issuer.is_none() || message.issuer != settings.issuer {
         return Vec::new();
     }
-    // A name that stands without the reasoning it belongs to is refused.
+    // A message id without its reasoning is rejected.
     let takes_ids = with_reasoning && settings.dialect.responses.takes_item_ids();
     let known_id = |id: &String| takes_ids && !id.is_empty() && id.chars().count() <= LONGEST_ID;
     stored::<StoredMessage>(message.reasoning.codex_messages.as_ref())
@@ -153,12 +153,12 @@ fn may_read(message: &AssistantMessage, kind: Option<&str>, settings: &RequestSe
     match (&message.issuer, &settings.issuer, kind) {
         (_, None, _) | (None, Some(_), None) => false,
         (Some(wrote), Some(reads), _) => wrote == reads,
-        // Recorded by another program, which names the kind of server only.
+        // Recorded by another program, which stores the kind of server only.
         (None, Some(reads), Some(kind)) => settings.dialect.responses.is_kind(kind, reads),
     }
 }
 
-/// The readable ones of a stored list of items.
+/// The readable items of a stored list.
 fn stored<T: for<'de> Deserialize<'de>>(list: Option<&RawJson>) -> impl Iterator<Item = T> {
     let items: Vec<RawJson> =
         list.and_then(|list| serde_json::from_str(list.as_str()).ok()).unwrap_or_default();
@@ -196,7 +196,7 @@ struct StoredText {
 }
 
 #[derive(Serialize)]
-struct WireSaid<'a> {
+struct WireText<'a> {
     role: &'static str,
     content: WireContent<'a>,
 }

@@ -1,4 +1,4 @@
-//! Tools as the Responses format offers them.
+//! Tools in the Responses format.
 
 use super::ResponsesBackend;
 use crate::formats::write_json;
@@ -6,10 +6,10 @@ use hermes_conversation::{RawJson, ToolDefinition};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The tool that xAI runs itself, better than we can.
+/// The search tool that xAI runs on its server.
 const WEB_SEARCH: &str = "web_search";
 
-/// The list of tools, or nothing when there are none.
+/// The list of tools; `None` if there are none.
 pub(super) fn written(tools: &[ToolDefinition], backend: ResponsesBackend) -> Vec<u8> {
     if tools.is_empty() {
         return Vec::new();
@@ -57,7 +57,7 @@ enum Parameters<'a> {
     Plain(Value),
 }
 
-/// A schema without what xAI refuses: `pattern`, `format`, and enum values with a slash.
+/// Removes from a schema what xAI rejects: `pattern`, `format`, and enum values with a slash.
 fn plain_schema(schema: &RawJson) -> Value {
     let mut schema = serde_json::from_str(schema.as_str()).unwrap_or_default();
     simplify(&mut schema);
@@ -84,7 +84,7 @@ fn simplify_members(members: &mut Map<String, Value>) {
     }
     for (key, value) in members {
         match (key.as_str(), value) {
-            // Here the keys are names that the tool chose, `pattern` possibly among them.
+            // Here the keys are property names of the tool, which may include `pattern`.
             ("properties" | "$defs" | "definitions", Value::Object(named)) => {
                 named.values_mut().for_each(simplify);
             }

@@ -1,11 +1,11 @@
-//! The shapes in which the Responses format answers. Whatever else is in them is not read.
+//! Wire types of the Responses format. Other fields are ignored.
 
 use crate::formats::chat_decode::Arguments;
-use crate::formats::count::Count;
+use crate::formats::token_count::Count;
 use hermes_conversation::{RawJson, Usage, parse_lenient};
 use serde::Deserialize;
 
-/// What every event says about itself. Some errors come without a type.
+/// The type and the error of an event. Some errors have no type.
 #[derive(Deserialize)]
 pub(super) struct Kind {
     #[serde(default, rename = "type")]
@@ -36,7 +36,7 @@ pub(super) struct DeltaEvent {
 }
 
 impl DeltaEvent {
-    /// The text, which some servers wrap.
+    /// The text, which some servers wrap in an object.
     pub(super) fn text(&self) -> String {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -51,7 +51,7 @@ impl DeltaEvent {
     }
 }
 
-/// The end of a call's arguments, or of the text that a custom tool gets.
+/// The final arguments of a call, or the final text for a custom tool.
 #[derive(Deserialize)]
 pub(super) struct ArgumentsEvent {
     #[serde(default)]
@@ -65,7 +65,7 @@ pub(super) struct EndEvent {
     pub(super) response: Response,
 }
 
-/// A response, whole or as the end of a stream shows it.
+/// A response, whole or as the end of a stream contains it.
 #[derive(Deserialize)]
 pub(super) struct Response {
     #[serde(default)]
@@ -74,7 +74,7 @@ pub(super) struct Response {
     pub(super) error: Option<RawJson>,
     #[serde(default)]
     pub(super) incomplete_details: Option<IncompleteDetails>,
-    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
+    #[serde(default, deserialize_with = "crate::formats::bounded_list::bounded")]
     pub(super) output: Option<Vec<RawJson>>,
     #[serde(default)]
     pub(super) usage: Option<WireUsage>,
@@ -91,7 +91,7 @@ pub(super) enum Item {
     Message(MessageItem),
     Reasoning(ReasoningItem),
     Call(CallItem),
-    /// Of a kind or in a shape that we do not know: the provider's own business.
+    /// An item of unknown kind or shape.
     Other,
 }
 
@@ -122,7 +122,7 @@ pub(super) struct MessageItem {
     pub(super) status: Option<String>,
     #[serde(default)]
     pub(super) phase: Option<String>,
-    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
+    #[serde(default, deserialize_with = "crate::formats::bounded_list::bounded")]
     pub(super) content: Option<Vec<TextPart>>,
 }
 
@@ -130,9 +130,9 @@ pub(super) struct MessageItem {
 pub(super) struct ReasoningItem {
     #[serde(default)]
     pub(super) id: Option<String>,
-    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
+    #[serde(default, deserialize_with = "crate::formats::bounded_list::bounded")]
     pub(super) summary: Option<Vec<TextPart>>,
-    #[serde(default, deserialize_with = "crate::formats::list::bounded")]
+    #[serde(default, deserialize_with = "crate::formats::bounded_list::bounded")]
     pub(super) content: Option<Vec<TextPart>>,
     #[serde(default)]
     pub(super) encrypted_content: Option<String>,

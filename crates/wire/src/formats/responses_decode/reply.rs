@@ -1,11 +1,11 @@
-//! From what a response held to one reply.
+//! Builds a reply from the items of a response.
 
 use crate::Reply;
-use crate::calls::Assembler;
+use crate::call_assembly::Assembler;
 use hermes_conversation::{AssistantMessage, Bill, FinishReason, RawJson, Reasoning, Usage};
 use serde::Serialize;
 
-/// Everything a response held, in the order in which it began.
+/// The items of a response, in the order in which they began.
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) pieces: Vec<Piece>,
@@ -14,11 +14,11 @@ pub(super) struct Gathered {
     pub(super) ending: Ending,
 }
 
-/// How the provider says that a response ended.
+/// The end of a response, as the provider reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Completed,
-    /// For want of room, or for a reason that is not told.
+    /// Out of output tokens, or for an unknown reason.
     Incomplete,
     Filtered,
 }
@@ -33,16 +33,16 @@ pub(super) struct Piece {
     pub(super) text: String,
     pub(super) refusal: String,
     pub(super) is_done: bool,
-    /// A message that the provider says it did not end.
+    /// A message that the provider reported as incomplete.
     pub(super) is_cut: bool,
     pub(super) summary: Vec<String>,
-    /// Which part of the summary is being written.
+    /// The index of the current part of the summary.
     pub(super) summary_index: Option<u64>,
     pub(super) encrypted: String,
 }
 
 impl Piece {
-    /// Words for the person, as opposed to thoughts and remarks on the way.
+    /// Returns true for text to the user, as opposed to reasoning and commentary.
     pub(super) fn is_answer(&self) -> bool {
         !self.is_reasoning && !self.is_remark()
     }
@@ -55,34 +55,34 @@ impl Piece {
 impl Gathered {
     pub(super) fn into_reply(self) -> Reply {
         let (calls, states) = self.calls.finish();
-        let mut words = Words::of(&self.pieces);
-        let leaked = calls.is_empty() && has_leaked_call(&words.text);
+        let mut readable = ReadableText::of(&self.pieces);
+        let leaked = calls.is_empty() && has_leaked_call(&readable.text);
         if leaked {
-            words.text.clear();
+            readable.text.clear();
         }
-        if words.text.is_empty() && calls.is_empty() && !leaked {
-            words.text = salvaged(&words.thoughts).unwrap_or_default();
+        if readable.text.is_empty() && calls.is_empty() && !leaked {
+            readable.text = salvaged(&readable.thoughts).unwrap_or_default();
         }
-        let refused = words.text.is_empty() && calls.is_empty() && !words.refusal.is_empty();
+        let refused = readable.text.is_empty() && calls.is_empty() && !readable.refusal.is_empty();
         let finish = match self.ending {
             _ if !calls.is_empty() => FinishReason::ToolCalls,
             Ending::Filtered => FinishReason::ContentFilter,
             _ if refused => FinishReason::ContentFilter,
             Ending::Incomplete => FinishReason::Incomplete,
-            Ending::Completed if leaked || words.is_cut => FinishReason::Incomplete,
-            // Thoughts and remarks, and then nothing: the answer is still to come.
-            Ending::Completed if words.text.is_empty() && !words.thoughts.is_empty() => {
+            Ending::Completed if leaked || readable.is_cut => FinishReason::Incomplete,
+            // Reasoning and commentary only: the answer is still missing.
+            Ending::Completed if readable.text.is_empty() && !readable.thoughts.is_empty() => {
                 FinishReason::Incomplete
             }
             Ending::Completed => FinishReason::Stop,
         };
         let reasoning = Reasoning {
-            text: (!words.thoughts.is_empty()).then_some(words.thoughts),
+            text: (!readable.thoughts.is_empty()).then_some(readable.thoughts),
             codex_items: stored_reasoning(&self.pieces),
             codex_messages: if leaked { None } else { stored_messages(&self.pieces) },
             ..Reasoning::default()
         };
-        let text = if refused { words.refusal } else { words.text };
+        let text = if refused { readable.refusal } else { readable.text };
         Reply {
             message: AssistantMessage { text, calls, reasoning, finish: Some(finish), issuer: None },
             calls: states,
@@ -93,30 +93,30 @@ impl Gathered {
     }
 }
 
-/// The readable side of a response.
+/// The readable parts of a response.
 #[derive(Default)]
-struct Words {
+struct ReadableText {
     text: String,
     refusal: String,
     thoughts: String,
     is_cut: bool,
 }
 
-impl Words {
+impl ReadableText {
     fn of(pieces: &[Piece]) -> Self {
-        let mut words = Self::default();
+        let mut readable = Self::default();
         let mut seen: Vec<&str> = Vec::new();
         for piece in pieces {
             if piece.is_answer() {
-                append(&mut words.text, "\n", &piece.text);
-                append(&mut words.refusal, "\n", &piece.refusal);
-                words.is_cut |= piece.is_cut;
+                append(&mut readable.text, "\n", &piece.text);
+                append(&mut readable.refusal, "\n", &piece.refusal);
+                readable.is_cut |= piece.is_cut;
             } else if !seen.contains(&piece.text.as_str()) {
                 seen.push(&piece.text);
-                append(&mut words.thoughts, "\n\n", &piece.text);
+                append(&mut readable.thoughts, "\n\n", &piece.text);
             }
         }
-        words
+        readable
     }
 }
 
@@ -127,8 +127,8 @@ fn append(text: &mut String, between: &str, more: &str) {
     text.push_str(more);
 }
 
-/// Whether a model wrote a tool call into its answer, in the notation of its training:
-/// `to=functions.name`. It is no answer, and showing it would teach the model to do it again.
+/// Returns true if a model wrote a tool call into its text, in the notation of its training:
+/// `to=functions.name`. Such text must not be shown or stored, or the model would repeat it.
 fn has_leaked_call(text: &str) -> bool {
     text.match_indices("to=functions.").any(|(at, mark)| {
         let before = text[..at].chars().next_back();
@@ -138,7 +138,7 @@ fn has_leaked_call(text: &str) -> bool {
     })
 }
 
-/// The answer of a model that put it into its reasoning, as Grok sometimes does.
+/// The answer of a model that wrote it into its reasoning, as Grok sometimes does.
 fn salvaged(thoughts: &str) -> Option<String> {
     let (_, after) = thoughts.rsplit_once("<response>")?;
     let answer = after.split("</response>").next()?.trim();
@@ -176,7 +176,7 @@ enum StoredText<'a> {
     Refusal { refusal: &'a str },
 }
 
-/// The reasoning that can be sent back. Temporary items are worthless to the provider itself.
+/// The reasoning that can be sent back. The provider does not accept temporary items.
 fn stored_reasoning(pieces: &[Piece]) -> Option<RawJson> {
     let lasting = |piece: &&Piece| !piece.encrypted.is_empty() && !piece.id.starts_with("rs_tmp_");
     let items: Vec<_> = pieces

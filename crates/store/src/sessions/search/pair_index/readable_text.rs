@@ -2,7 +2,7 @@
 
 use crate::sessions::rows::decode;
 use crate::sessions::rows::encode::PARTS_MARK;
-use hermes_conversation::shown_parts;
+use hermes_conversation::display_parts;
 use rusqlite::Row;
 
 /// The columns of [`Readable::from_row`], in this order, from `messages AS m`.
@@ -25,7 +25,7 @@ impl Readable {
 
     fn new(content: Option<String>, tool_name: Option<String>, tool_calls: Option<String>) -> Self {
         let content = content.unwrap_or_default();
-        let parts = content.strip_prefix(PARTS_MARK).map(shown_parts);
+        let parts = content.strip_prefix(PARTS_MARK).map(display_parts);
         // The Python release escapes non-ASCII letters in JSON.
         let calls = tool_calls.as_deref().filter(|calls| calls.contains("\\u")).map(calls);
         let is_hidden = parts.is_some() || calls.is_some() || content.contains('\0');

@@ -1,0 +1,72 @@
+//! The shell script that runs a command behind a gate.
+
+use crate::backend::ExecError;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// The maximum length of a command; the kernel takes 128 KiB as one argument.
+const LONGEST: usize = 128_000;
+
+/// The exit code of a shell whose gate was never opened.
+pub(crate) const NEVER_STARTED: i32 = 125;
+
+/// The script of the shell. It waits for a line on standard input, so that nothing runs before the caller has
+/// recorded the process; end of file means that the caller is gone. The command is `$1` and is evaluated, not
+/// appended: a syntax error in it cannot affect the lines around it, and the trap still reports the working
+/// directory.
+pub(crate) fn wrapper(cwd_file: Option<&Path>) -> OsString {
+    let mut text = format!("read -r _ || exit {NEVER_STARTED}\nexec </dev/null\n").into_bytes();
+    if let Some(path) = cwd_file {
+        let mut report = b"pwd -P 2>/dev/null >|".to_vec();
+        report.extend(quoted(path.as_os_str().as_bytes()));
+        text.extend(b"trap ");
+        text.extend(quoted(&report));
+        text.extend(b" EXIT\n");
+    }
+    // The shift is inside the evaluation, so that the command sees no arguments.
+    text.extend(b"eval \"shift; $1\"\n");
+    OsString::from_vec(text)
+}
+
+/// Rejects scripts that cannot be passed to a shell as one argument.
+pub(crate) fn check(script: &str) -> Result<(), ExecError> {
+    if script.len() > LONGEST {
+        return Err(ExecError::TooLong { bytes: script.len(), most: LONGEST });
+    }
+    if script.contains('\0') {
+        return Err(ExecError::Nul);
+    }
+    Ok(())
+}
+
+fn quoted(text: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'\''];
+    for &byte in text {
+        match byte {
+            b'\'' => out.extend(b"'\\''"),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_in_the_path_survive_both_levels() {
+        let text = wrapper(Some(Path::new("/tmp/it's")));
+        let text = text.to_str().unwrap();
+        assert!(text.contains(r"trap 'pwd -P 2>/dev/null >|'\''/tmp/it'\''\'\'''\''s'\''' EXIT"), "{text}");
+    }
+
+    #[test]
+    fn what_a_shell_cannot_take_is_refused() {
+        assert!(check("true").is_ok());
+        assert!(matches!(check("a\0b"), Err(ExecError::Nul)));
+        assert!(matches!(check(&"x".repeat(LONGEST + 1)), Err(ExecError::TooLong { .. })));
+    }
+}
