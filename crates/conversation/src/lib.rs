@@ -23,6 +23,7 @@ mod raw_json;
 mod repair;
 mod shown;
 mod tokens;
+mod tool_facts;
 mod transcript;
 
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
@@ -47,6 +48,9 @@ pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};
 pub use shown::{shown_call, shown_parts, shown_result};
 pub use tokens::{TokenCount, Usage, estimate_tokens};
+pub use tool_facts::{
+    CallDigest, CallTitle, ForSubagents, Guidance, Outcome, RunsIn, Subject, ToolFacts, ToolKind, ToolTable,
+};
 pub use transcript::{
     Closing, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError,
     Settled, Settlement, SpentCall, StartPermit, Transcript,

@@ -28,10 +28,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
-/// Tools that no helper has: they are about the person, or about what outlives the task.
-const NOT_FOR_HELPERS: [&str; 5] = ["clarify", "memory", "send_message", "execute_code", "cronjob"];
-const DELEGATE: &str = "delegate_task";
-
 /// The model that a session speaks with at the moment, also seen by what works for it.
 pub(crate) type CurrentEndpoint = Arc<Mutex<Endpoint>>;
 
@@ -68,13 +64,9 @@ impl Delegator {
     fn standing(&self, role: Role, call: &CallId) -> Result<Standing, RuntimeError> {
         let may_delegate =
             role == Role::Orchestrator && self.settings.orchestrators && self.depth + 1 < self.settings.depth;
-        let mut without = NOT_FOR_HELPERS.to_vec();
-        if !may_delegate {
-            without.push(DELEGATE);
-        }
         let mut limits = self.runtime.limits()?;
         limits.max_iterations = self.settings.iterations;
-        let registry = Arc::new(self.runtime.registry().without(&without));
+        let registry = Arc::new(self.runtime.registry().for_subagent(may_delegate));
         Ok(Standing {
             source: "subagent".to_owned(),
             works_for: Some((self.session.clone(), call.clone())),
