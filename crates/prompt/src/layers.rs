@@ -6,7 +6,9 @@ use crate::code_project::CodeProject;
 use crate::family::{self, ToolUse};
 use crate::platform::{self, HintChange};
 use crate::project::{self, ProjectFile};
+use crate::tool_guidance::ToolGuidance;
 use crate::{steering, wording};
+use hermes_conversation::ToolTable;
 use serde::{Deserialize, Serialize};
 
 /// What the system prompt is made from. Gathered once, when a session starts.
@@ -17,6 +19,9 @@ pub struct Layers {
     pub identity: Option<Sourced>,
     /// Names of the tools on offer.
     pub tools: Vec<String>,
+    /// What their facts say; see [`Layers::describe_tools`]. It follows from the names, so it is not stored.
+    #[serde(skip)]
+    pub guidance: ToolGuidance,
     /// Sentences that the settings leave out.
     pub without: Without,
     pub tool_use: ToolUse,
@@ -151,6 +156,11 @@ impl SystemPrompt {
 }
 
 impl Layers {
+    /// Takes what the prompt says about the tools from their facts.
+    pub fn describe_tools(&mut self, tools: &dyn ToolTable) {
+        self.guidance = ToolGuidance::of(&self.tools, tools);
+    }
+
     /// Every layer that has something to say, in order.
     pub fn all(&self) -> Vec<Layer> {
         let found = self.stable().into_iter().chain(self.context()).chain(self.volatile());
@@ -158,7 +168,6 @@ impl Layers {
     }
 
     fn stable(&self) -> Vec<Layer> {
-        let has = |name: &str| self.tools.iter().any(|tool| tool == name);
         let has_tools = !self.tools.is_empty();
         // A helper talks to a model, which asks about its task.
         let is_helper = self.platform.is_empty();
@@ -172,10 +181,10 @@ impl Layers {
         let hint = platform::hint(&self.platform, &self.platform_hint);
         let all = [
             identity,
-            own("self help", when(has("terminal") && !is_helper, wording::SELF_HELP)),
+            own("self help", when(self.guidance.runs_commands && !is_helper, wording::SELF_HELP)),
             own("finish the work", when(has_tools && !self.without.finishing, wording::FINISH_THE_WORK)),
             own("call together", when(has_tools && !self.without.calling_together, wording::CALL_TOGETHER)),
-            own("tools", wording::tool_guidance(has)),
+            own("tools", self.guidance.text.clone()),
             own("steering", when(has_tools, steering::NOTE)),
             own("model family", family),
             own("skills", self.skills.clone()),
@@ -241,12 +250,18 @@ mod tests {
     use super::*;
     use crate::project::ready_file;
     use hermes_guard::FenceKey;
+    use hermes_tools::KnownTools;
+
+    fn with_tools(names: &[&str], layers: Layers) -> Layers {
+        let mut layers = Layers { tools: names.iter().map(|name| (*name).to_owned()).collect(), ..layers };
+        layers.describe_tools(&KnownTools);
+        layers
+    }
+
+    const TOOLS: [&str; 6] = ["patch", "read_file", "search_files", "terminal", "todo", "write_file"];
 
     fn layers() -> Layers {
-        Layers {
-            tools: ["patch", "read_file", "search_files", "terminal", "todo", "write_file"]
-                .map(str::to_owned)
-                .into(),
+        let layers = Layers {
             os: "Linux".into(),
             cwd: "/work".into(),
             platform: "cli".into(),
@@ -254,7 +269,8 @@ mod tests {
             model: "m".into(),
             provider: "custom".into(),
             ..Layers::default()
-        }
+        };
+        with_tools(&TOOLS, layers)
     }
 
     #[test]
@@ -268,11 +284,8 @@ mod tests {
         let file =
             |name: &str, text: &str| ready_file(name, &format!("/work/{name}"), text, 20_000, &key).file;
         let sourced = |text: &str, source: &str| Some(Sourced { text: text.into(), source: source.into() });
-        let mut tools = layers().tools;
-        tools.extend(["memory", "session_search", "skill_manage"].map(str::to_owned));
         let everything = Layers {
             identity: sourced("You are the librarian.", "SOUL.md"),
-            tools,
             skills: Some("## Skills\n\n(index)".into()),
             surroundings: vec![Surroundings::Wsl, Surroundings::Termux],
             environment_hint: Some("The disk is slow.".into()),
@@ -291,6 +304,8 @@ mod tests {
             model: "openai/gpt-5.5".into(),
             ..layers()
         };
+        let everything =
+            with_tools(&[&TOOLS[..], &["memory", "session_search", "skill_manage"]].concat(), everything);
         insta::assert_snapshot!(SystemPrompt::assemble(&everything).as_str());
         let order: Vec<_> = everything.all().iter().map(|layer| (layer.tier, layer.name)).collect();
         insta::assert_debug_snapshot!(order);
@@ -305,7 +320,7 @@ mod tests {
     #[test]
     fn each_platform() {
         let prompts = crate::platform::names().map(|platform| {
-            let layers = Layers { platform: platform.to_owned(), tools: vec![], ..layers() };
+            let layers = with_tools(&[], Layers { platform: platform.to_owned(), ..layers() });
             format!("=== {platform} ===\n{}", SystemPrompt::assemble(&layers).as_str())
         });
         insta::assert_snapshot!(prompts.collect::<Vec<_>>().join("\n"));
@@ -323,16 +338,15 @@ mod tests {
     #[test]
     fn layers_are_the_same_after_they_were_written_down() {
         let text = serde_json::to_string(&layers()).unwrap();
-        assert_eq!(serde_json::from_str::<Layers>(&text).unwrap(), layers());
+        let mut read: Layers = serde_json::from_str(&text).unwrap();
+        read.describe_tools(&KnownTools);
+        assert_eq!(read, layers());
     }
 
     #[test]
     fn guidance_is_only_for_tools_that_are_there() {
-        let bare = Layers {
-            tools: vec![],
-            identity: Some(Sourced { text: "You are a test.".into(), source: "SOUL.md".into() }),
-            ..layers()
-        };
+        let identity = Some(Sourced { text: "You are a test.".into(), source: "SOUL.md".into() });
+        let bare = with_tools(&[], Layers { identity, ..layers() });
         let prompt = SystemPrompt::assemble(&bare).into_string();
         assert!(prompt.starts_with("You are a test.\n\nOperating system"), "{prompt}");
         assert!(!prompt.contains("tool"), "{prompt}");

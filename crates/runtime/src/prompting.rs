@@ -19,7 +19,7 @@ use hermes_guard::{Finding, Scope, neutralise, redact};
 use hermes_prompt::{CodeProject, Layers, Sourced, Without, project_file_limit, ready_file};
 use hermes_providers::Endpoint;
 use hermes_store::memory::Target;
-use hermes_tools::{OpenError, Opened, open_inside, open_regular, project_root};
+use hermes_tools::{OpenError, Opened, Toolset, open_inside, open_regular, project_root};
 use std::io::Read;
 use std::path::Path;
 
@@ -69,8 +69,9 @@ pub(crate) fn gather(
         },
         notices: Vec::new(),
     };
+    found.layers.describe_tools(&*standing.registry);
     // A helper is told what it needs by the one it works for.
-    if standing.registry.all_names().contains(&"terminal") && config.boolean("agent.environment_probe")? {
+    if standing.registry.runs_commands() && config.boolean("agent.environment_probe")? {
         found.layers.programs = programs::installed(runtime.launch.shell.get("PATH"));
     }
     if !is_helper && !config.boolean("agent.ignore_rules")? {
@@ -160,8 +161,7 @@ impl Gathered {
 
     /// Which skills there are, for a session that can look at them.
     fn read_skills(&mut self, runtime: &Runtime, standing: &Standing) -> Result<(), RuntimeError> {
-        let names = standing.registry.all_names();
-        if ["skills_list", "skill_view", "skill_manage"].iter().any(|tool| names.contains(tool)) {
+        if standing.registry.has_toolset(Toolset::Skills) {
             self.layers.skills = Some(runtime.skill_index()?.text).filter(|text| !text.is_empty());
         }
         Ok(())
