@@ -4,13 +4,13 @@
 //! that must be in order are started by the commit that records the results before them.
 
 use crate::edits::FinishedCall;
-use crate::loop_guard::{Observation, Repetition, is_idempotent};
-use crate::turn::{Event, When};
+use crate::loop_guard::{Observation, Repetition};
+use crate::turn::{BatchNotes, Event, When};
 use crate::{Ports, Session, hooking, mail, texts};
 use futures::future::join_all;
 use hermes_conversation::{
-    Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, SessionId, Settled,
-    Settlement, StartPermit, ToolCall, ToolStatus, TurnEvent,
+    Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, RunsIn, SessionId,
+    Settled, Settlement, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolStatus, TurnEvent,
 };
 use hermes_tools::{
     Approval, Finished, Prepared, RunScope, Verdict, batch_limit, denied_text, result_limit, segments,
@@ -65,6 +65,7 @@ struct Planned {
 /// A call that has been carried out.
 struct Made {
     call: ToolCall,
+    facts: ToolFacts,
     effect: Effect,
     failed: bool,
     cost: Option<Cost>,
@@ -75,6 +76,8 @@ impl Batch {
     /// segment are started by the same commit.
     async fn plan(session: &mut Session, reply: Reply, ports: &Ports) -> Result<Self, RecordError> {
         let mut prepared = Vec::with_capacity(reply.message.calls.len());
+        session.only_housekeeping =
+            reply.message.calls.iter().all(|call| ports.tools.facts(&call.name).is_housekeeping);
         let is_unreadable = reply.calls.contains(&CallState::Malformed);
         for (call, state) in reply.message.calls.iter().zip(&reply.calls) {
             prepared.push(judge(call, state, is_unreadable, ports));
@@ -181,7 +184,7 @@ impl Batch {
             arguments: &made.call.arguments,
             result: message.content.as_text(),
             failed: made.failed,
-            is_read_only: is_idempotent(&made.call.name, made.effect == Effect::Read),
+            is_read_only: made.effect == Effect::Read && !made.facts.result_varies,
             changed_file: matches!(made.effect, Effect::Write(_)) && !made.failed,
             cwd: &ports.tool_context.cwd(),
         };
@@ -338,16 +341,22 @@ fn judge(call: &ToolCall, state: &CallState, is_unreadable: bool, ports: &Ports)
     prepared
 }
 
+/// The facts about the last calls that the turn decides by.
+pub(crate) fn notes(session: &Session, ports: &Ports) -> BatchNotes {
+    BatchNotes { unchecked: unchecked_code(session, ports), only_housekeeping: session.only_housekeeping }
+}
+
 /// The code files that were changed and not checked since, where there is a tool to check them with.
-pub(crate) fn unchecked_code(session: &Session, ports: &Ports) -> Option<String> {
+fn unchecked_code(session: &Session, ports: &Ports) -> Option<String> {
     let files = session.edits.unchecked()?;
-    ports.tools.definitions().iter().any(|tool| tool.name == "terminal").then_some(files)
+    let runs_commands = |tool: &ToolDefinition| ports.tools.facts(&tool.name).runs_in == RunsIn::Command;
+    ports.tools.definitions().iter().any(runs_commands).then_some(files)
 }
 
 /// The call as the record of file edits sees it.
 fn finished_call<'a>(made: &'a Made, settled: &'a Settled) -> FinishedCall<'a> {
     FinishedCall {
-        tool: &made.call.name,
+        facts: made.facts,
         arguments: &made.call.arguments,
         result: settled.message.content.as_text(),
         failed: made.failed,
@@ -417,7 +426,8 @@ async fn carry_out(
     let status = hooking::status(refused, failed, cancel.is_cancelled());
     hooking::after_tool(session, &call, &ended, status, ports, cancel).await;
     let Finished { message, state, cost, .. } = ended;
-    (Settled { intent: id, state, message }, Made { call, effect, failed, cost })
+    let facts = ports.tools.facts(&call.name);
+    (Settled { intent: id, state, message }, Made { call, facts, effect, failed, cost })
 }
 
 /// The end of calls that the person's stop came before.
