@@ -13,7 +13,7 @@ use hermes_conversation::{
     Content, EventRelay, EventSink, History, Mail, MailMode, SessionId, Trigger, events,
 };
 use hermes_store::{Pin, SessionDb, StoreError, Trouble};
-use hermes_tools::todo_list_in;
+use hermes_tools::{PLAN_TOOL, todo_list_in};
 use tokio_util::sync::CancellationToken;
 
 /// What is stored about the compactions of a session and is not in its messages.
@@ -28,7 +28,7 @@ async fn load(store: &SessionDb, id: &SessionId, state: &mut ContextState) -> Re
         if !state.forgets_nodes {
             state.remember(store.nodes(id).await?);
         }
-        let plan = store.newest_result(id, "todo").await?;
+        let plan = store.newest_result(id, PLAN_TOOL).await?;
         state.todos = plan.as_ref().and_then(todo_list_in).unwrap_or_default();
     }
     Ok(trouble)
