@@ -7,7 +7,7 @@ use crate::choices::numbered;
 use crate::compaction_words::compaction_line;
 use crate::term::{Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
-use hermes_conversation::{HelperNews, MailMode, TurnEvent};
+use hermes_conversation::{CallTitle, HelperNews, MailMode, TurnEvent};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
@@ -125,8 +125,8 @@ impl Screen {
         let line = match news {
             HelperNews::Started { goal } => format!("begins: {}", one_line(goal, 60)),
             HelperNews::ToolStarted { name, arguments } => {
-                let (sign, verb, detail) = tool_line::describe(name, arguments);
-                format!("{sign} {verb} {}", one_line(&detail, 50))
+                let CallTitle { icon, verb, detail } = tool_line::describe(name, arguments);
+                format!("{icon} {verb} {}", one_line(&detail, 50))
             }
             HelperNews::ToolFinished { failed: false, .. } => return None,
             HelperNews::ToolFinished { name, .. } => format!("{red}{} failed", printable(name)),
