@@ -9,8 +9,8 @@ use crate::turn::{BatchNotes, Event, When};
 use crate::{Ports, Session, hooking, mail, texts};
 use futures::future::join_all;
 use hermes_conversation::{
-    Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, RunsIn, SessionId,
-    Settled, Settlement, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolStatus, TurnEvent,
+    CallEnding, Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, RunsIn,
+    SessionId, Settled, Settlement, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolStatus, TurnEvent,
 };
 use hermes_tools::{
     Approval, Finished, Prepared, RunScope, Verdict, batch_limit, denied_text, result_limit, segments,
@@ -60,6 +60,7 @@ struct Planned {
     id: IntentId,
     prepared: Prepared,
     permit: Option<StartPermit>,
+    ending: CallEnding,
 }
 
 /// A call that has been carried out.
@@ -102,7 +103,7 @@ impl Batch {
         let calls = prepared
             .into_iter()
             .zip(permits.ids.into_iter().zip(permits.started))
-            .map(|(prepared, (id, permit))| Planned { id, prepared, permit })
+            .map(|(prepared, (id, permit))| Planned { id, prepared, permit, ending: CallEnding::Answered })
             .collect();
         Ok(Self { calls, segments, judged_in: ports.tool_context.cwd(), unknown, ..Self::empty() })
     }
@@ -231,6 +232,7 @@ impl Batch {
         let asking = calls.iter_mut().filter(may_run).map(|call| async move {
             let reason = hooking::before_tool(session, &call.prepared.call, ports, cancel).await?;
             call.prepared.verdict = Verdict::Refuse { text: reason, decision: "denied" };
+            call.ending = CallEnding::NotAllowed;
             Some((call.id, "denied"))
         });
         self.decided.extend(join_all(asking).await.into_iter().flatten());
@@ -254,8 +256,9 @@ impl Batch {
             let cwd = request.cwd.display().to_string();
             ports.events.send(TurnEvent::ApprovalAsked { id, what, cwd }).await;
             let answer = cancel.run_until_cancelled(ports.ask.approve(request)).await;
-            let (verdict, word) = judged(answer.unwrap_or(Approval::Stopped), cancel);
-            call.prepared.verdict = verdict;
+            let answer = answer.unwrap_or(Approval::Stopped);
+            let (verdict, word) = judged(answer, cancel);
+            (call.prepared.verdict, call.ending) = (verdict, ending(answer));
             self.decided.push((call.id, word));
         }
         Ok(())
@@ -323,6 +326,15 @@ fn judged(answer: Approval, cancel: &CancellationToken) -> (Verdict, &'static st
             cancel.cancel();
             refused("cancelled")
         }
+    }
+}
+
+/// The ending of a call that the user was asked about.
+fn ending(answer: Approval) -> CallEnding {
+    match answer {
+        Approval::Allowed => CallEnding::Answered,
+        Approval::Denied | Approval::Stopped => CallEnding::NotAllowed,
+        Approval::Nobody => CallEnding::NoApprover,
     }
 }
 
@@ -402,7 +414,7 @@ async fn carry_out(
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> (Settled, Made) {
-    let Planned { id, prepared, permit } = call;
+    let Planned { id, prepared, permit, ending } = call;
     let (call, effect) = (prepared.call.clone(), prepared.effect.clone());
     let ToolCall { id: call_id, name, arguments, .. } = call.clone();
     let refused = (prepared.verdict != Verdict::Run).then(|| prepared.verdict.decision());
@@ -422,11 +434,13 @@ async fn carry_out(
     };
     let (failed, millis) = (ended.failed, ended.millis);
     let result = ended.message.content.as_text().to_owned();
-    ports.events.send(TurnEvent::ToolFinished { id: call_id, name, result, failed, millis }).await;
+    let facts = ports.tools.facts(&call.name);
+    let is_unanswered = failed && refused.is_none() && facts.user_answer.is_some() && cancel.is_cancelled();
+    let ending = if is_unanswered { CallEnding::Unanswered } else { ending };
+    ports.events.send(TurnEvent::ToolFinished { id: call_id, name, result, failed, ending, millis }).await;
     let status = hooking::status(refused, failed, cancel.is_cancelled());
     hooking::after_tool(session, &call, &ended, status, ports, cancel).await;
     let Finished { message, state, cost, .. } = ended;
-    let facts = ports.tools.facts(&call.name);
     (Settled { intent: id, state, message }, Made { call, facts, effect, failed, cost })
 }
 

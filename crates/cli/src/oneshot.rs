@@ -11,7 +11,7 @@ use crate::prompt_text::{Manner, Prompt};
 use crate::screen::Screen;
 use crate::term::{self, Style};
 use crate::{launch, signals, usage_file};
-use hermes_conversation::{EventStream, TurnEvent, events};
+use hermes_conversation::{CallEnding, EventStream, TurnEvent, events};
 use hermes_runtime::{Input, Parting, Runtime, RuntimeError, SessionHandle, TurnReport, message_with_images};
 use hermes_tools::{AskUser, Nobody};
 use std::io::IsTerminal;
@@ -135,8 +135,8 @@ async fn show(mut stream: EventStream, manner: Manner, screen: Screen) -> Seen {
     }
     let mut is_read = manner == Manner::Json;
     while let Some(event) = stream.next().await {
-        if let TurnEvent::ToolFinished { result, failed: true, .. } = &event {
-            seen.nobody_to_ask |= result.contains("nobody is present");
+        if let TurnEvent::ToolFinished { ending, .. } = &event {
+            seen.nobody_to_ask |= *ending == CallEnding::NoApprover;
         }
         is_read = is_read && term::print_line(&json_events::event(&event).to_string());
     }

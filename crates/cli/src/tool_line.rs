@@ -1,7 +1,7 @@
 //! One line per tool call: what it did and how long it took.
 
 use crate::term::{Style, one_line};
-use hermes_conversation::{CallTitle, Outcome};
+use hermes_conversation::{CallEnding, CallTitle, Outcome};
 use hermes_tools::facts_of;
 use serde_json::Value;
 
@@ -21,6 +21,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) arguments: &'a str,
     pub(crate) result: &'a str,
     pub(crate) failed: bool,
+    pub(crate) ending: CallEnding,
     pub(crate) millis: u64,
 }
 
@@ -32,27 +33,25 @@ pub(crate) fn finished(ended: &Ended<'_>, style: Style) -> String {
         Some(answer) => format!("{} → {}", one_line(&detail, 24), one_line(&answer, 33)),
         None => one_line(&detail, 60),
     };
-    let mark = if ended.failed { failure_mark(ended.name, ended.result) } else { String::new() };
+    let mark = if ended.failed { failure_mark(ended) } else { String::new() };
     let Style { dim, red, off, .. } = style;
     format!("{dim}  ┊ {icon} {verb:<VERB$} {detail}  {seconds:.1}s{off}{red}{mark}{off}")
 }
 
 /// The part of a result that is shown beside the title.
 fn answer(ended: &Ended<'_>) -> Option<String> {
-    let field = facts_of(ended.name).shown_result?;
+    let field = facts_of(ended.name).user_answer?;
     let result: Value = serde_json::from_str(ended.result).ok()?;
     result[field].as_str().map(str::to_owned)
 }
 
-fn failure_mark(name: &str, result: &str) -> String {
-    let result = first_value(result);
-    match (facts_of(name).digest.outcome, result["exit_code"].as_i64()) {
-        (Outcome::ExitCode, Some(code)) => format!(" [exit {code}]"),
-        _ => match result["error"].as_str() {
-            Some(error) if error.starts_with("Not run") => " [not run]".to_owned(),
-            Some(error) if error.starts_with("Not answered") => " [not answered]".to_owned(),
-            _ => " [error]".to_owned(),
-        },
+fn failure_mark(ended: &Ended<'_>) -> String {
+    let exit_code = first_value(ended.result)["exit_code"].as_i64();
+    match (ended.ending, facts_of(ended.name).digest.outcome, exit_code) {
+        (CallEnding::NotAllowed | CallEnding::NoApprover, _, _) => " [not run]".to_owned(),
+        (CallEnding::Unanswered, _, _) => " [not answered]".to_owned(),
+        (CallEnding::Answered, Outcome::ExitCode, Some(code)) => format!(" [exit {code}]"),
+        (CallEnding::Answered, _, _) => " [error]".to_owned(),
     }
 }
 
@@ -68,9 +67,11 @@ mod tests {
 
     #[test]
     fn lines_read_well() {
-        let line = |name, arguments, result, failed| {
-            finished(&Ended { name, arguments, result, failed, millis: 120 }, Style::PLAIN)
+        let ended = |name, arguments, result, failed, ending| {
+            finished(&Ended { name, arguments, result, failed, ending, millis: 120 }, Style::PLAIN)
         };
+        let line =
+            |name, arguments, result, failed| ended(name, arguments, result, failed, CallEnding::Answered);
         for (got, want) in [
             (line("terminal", r#"{"command":"echo hi"}"#, "{}", false), "  ┊ 💻 $         echo hi  0.1s"),
             (
@@ -78,7 +79,13 @@ mod tests {
                 "  ┊ 💻 $         false  0.1s [exit 1]",
             ),
             (
-                line("terminal", r#"{"command":"x"}"#, r#"{"error":"Not run: denied"}"#, true),
+                ended(
+                    "terminal",
+                    r#"{"command":"x"}"#,
+                    r#"{"error":"denied"}"#,
+                    true,
+                    CallEnding::NotAllowed,
+                ),
                 "  ┊ 💻 $         x  0.1s [not run]",
             ),
             (
@@ -104,7 +111,13 @@ mod tests {
                 "  ┊ ❓ asked     Which? → blue  0.1s",
             ),
             (
-                line("clarify", r#"{"question":"Which?"}"#, r#"{"error":"Not answered: x"}"#, true),
+                ended(
+                    "clarify",
+                    r#"{"question":"Which?"}"#,
+                    r#"{"error":"x"}"#,
+                    true,
+                    CallEnding::Unanswered,
+                ),
                 "  ┊ ❓ asked     Which?  0.1s [not answered]",
             ),
             (

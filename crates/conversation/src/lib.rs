@@ -29,7 +29,9 @@ mod transcript;
 pub use auxiliary::{AuxModel, AuxRequest, AuxTask};
 pub use cache::{CacheBreak, CacheEntry, CacheStep, PrefixMark, PromptPart};
 pub use compaction::{Compaction, CompactionReport, Kept, NewNode, Node, SummaryBy, Trigger};
-pub use event::{EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events};
+pub use event::{
+    CallEnding, EventRelay, EventSink, EventStream, EventWatch, HelperNews, Sent, TurnEvent, events,
+};
 pub use history::History;
 pub use ids::{CallId, IntentId, MailId, MessageId, SessionId, TurnId};
 pub use json::{parse_lenient, without_lone_surrogates};

@@ -35,8 +35,8 @@ pub struct ToolFacts {
     pub edited_path: Option<&'static str>,
     /// The title of a call; `None` for the name of the tool.
     pub title: Option<fn(&Value) -> CallTitle>,
-    /// The field of a result that is shown beside the title.
-    pub shown_result: Option<&'static str>,
+    /// The field of a result that holds the user's answer; `None` for a tool that asks nothing.
+    pub user_answer: Option<&'static str>,
     pub digest: CallDigest,
     /// A sentence of the system prompt of sessions that have the tool.
     pub guidance: Option<Guidance>,
@@ -55,7 +55,7 @@ impl ToolFacts {
         runs_in: RunsIn::Process,
         edited_path: None,
         title: None,
-        shown_result: None,
+        user_answer: None,
         digest: CallDigest::DEFAULT,
         guidance: None,
         rank: 100,

@@ -185,7 +185,7 @@ impl News {
                     trace.started(&id, &arguments);
                     self.send(HelperNews::ToolStarted { name, arguments }).await;
                 }
-                TurnEvent::ToolFinished { id, name, result, failed, millis } => {
+                TurnEvent::ToolFinished { id, name, result, failed, millis, .. } => {
                     trace.finished(&id, &name, &result, failed);
                     self.send(HelperNews::ToolFinished { name, failed, millis }).await;
                 }

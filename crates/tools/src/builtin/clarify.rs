@@ -32,7 +32,7 @@ impl Tool for Clarify {
         result_varies: true,
         for_subagents: ForSubagents::No,
         title: Some(|arguments| CallTitle::new("❓", "asked", text(arguments, "question"))),
-        shown_result: Some("user_response"),
+        user_answer: Some("user_response"),
         rank: 7,
         ..ToolFacts::DEFAULT
     };

@@ -2,10 +2,11 @@
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::search_files::SearchFiles;
-use super::whole_file::{Existing, NewText, load, replace, syntax_error, target, turn, warning};
+use super::whole_file::{Existing, NewText, STALE, load, replace, seen, syntax_error, target, turn};
 use super::write_file::WriteFile;
 use crate::facts::text;
 use crate::fuzzy::{self, Edit, EditError};
+use crate::reads::Seen;
 use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
 use hermes_conversation::{CallDigest, CallTitle, Effect, Guidance, ToolFacts, ToolKind};
 use schemars::JsonSchema;
@@ -73,7 +74,7 @@ impl Tool for Patch {
     ) -> Result<ToolOutput, ToolError> {
         let path = editable(&args.path, &scope.cwd, cx).map_err(ToolError::failed)?;
         let _turn = turn(&path, cx, scope).await?;
-        let stale = warning(&path, cx);
+        let is_stale = seen(&path, cx) == Seen::Stale;
         let place = path.clone();
         let doing = format!("finding the place in {}", path.display());
         let stop = Stop::new(scope, FILE_PATIENCE);
@@ -87,8 +88,8 @@ impl Tool for Patch {
         if change.strategy != "exact" {
             value["strategy"] = change.strategy.into();
         }
-        if let Some(warning) = stale.filter(|warning| !warning.contains("part")) {
-            value["_warning"] = warning.into();
+        if is_stale {
+            value["_warning"] = STALE.into();
         }
         let new = NewText { path, text: change.text, before: Some(change.before) };
         replace(new, ToolOutput::json(value), cx, scope).await
