@@ -15,6 +15,7 @@ mod lease;
 mod mail;
 mod memory_fence;
 mod message;
+mod model_names;
 mod money;
 mod observed;
 mod ports;
@@ -42,6 +43,7 @@ pub use message::{
     AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,
     ToolDefinition, ToolMessage, UserMessage,
 };
+pub use model_names::{ModelName, NamedReasoning, PromptFamily, listed_output, max_output, silent_thinking};
 pub use money::{Bill, Cost, CostStatus, Money};
 pub use observed::{CallEnd, ModelCall, Observed};
 pub use ports::{HookCall, HookEvent, HookPoint, HookVerdict, Hooks, NoHooks, ToolStatus};

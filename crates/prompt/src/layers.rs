@@ -57,6 +57,10 @@ pub struct Layers {
     pub session: Option<String>,
     pub model: String,
     pub provider: String,
+    /// The provider's API reports another name than the model has. It follows from the provider, so it is not
+    /// stored.
+    #[serde(skip)]
+    pub is_misnamed: bool,
 }
 
 /// A text and the file that it is from.
@@ -188,7 +192,7 @@ impl Layers {
             own("steering", when(has_tools, steering::NOTE)),
             own("model family", family),
             own("skills", self.skills.clone()),
-            own("model name", wording::model_name(&self.provider, &self.model)),
+            own("model name", self.is_misnamed.then(|| wording::model_name(&self.model))),
             own("environment", Some(self.environment())),
             own("platform", hint),
         ];
@@ -327,11 +331,11 @@ mod tests {
     }
 
     #[test]
-    fn models_behind_alibaba_are_told_their_name() {
-        for (provider, want) in [("alibaba", true), ("alibaba-coding-plan", true), ("custom", false)] {
-            let layers = Layers { provider: provider.into(), model: "qwen3-max".into(), ..layers() };
+    fn misnamed_models_are_told_their_name() {
+        for want in [true, false] {
+            let layers = Layers { is_misnamed: want, model: "qwen3-max".into(), ..layers() };
             let found = layers.all().into_iter().find(|layer| layer.name == "model name");
-            assert_eq!(found.is_some_and(|layer| layer.text.contains("qwen3-max")), want, "{provider}");
+            assert_eq!(found.is_some_and(|layer| layer.text.contains("qwen3-max")), want);
         }
     }
 

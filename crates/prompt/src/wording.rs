@@ -7,10 +7,8 @@ pub(crate) const SELF_HELP: &str =
     "For questions about Hermes itself, run `hermes --help` or `hermes COMMAND --help` before you answer.";
 
 /// The true name of a model whose API reports another one.
-pub(crate) fn model_name(provider: &str, model: &str) -> Option<String> {
-    provider.starts_with("alibaba").then(|| {
-        format!("You are the model {model}, whatever name the API reports; say so if the user asks.")
-    })
+pub(crate) fn model_name(model: &str) -> String {
+    format!("You are the model {model}, whatever name the API reports; say so if the user asks.")
 }
 
 pub(crate) const FINISH_THE_WORK: &str = "Carry a task through to a result that you have checked. Use your tools \

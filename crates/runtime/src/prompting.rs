@@ -17,7 +17,7 @@ use crate::{Runtime, RuntimeError, model_facts, small_window};
 use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise, redact};
 use hermes_prompt::{CodeProject, Layers, Sourced, Without, project_file_limit, ready_file};
-use hermes_providers::Endpoint;
+use hermes_providers::{Endpoint, find_provider};
 use hermes_store::memory::Target;
 use hermes_tools::{OpenError, Opened, Toolset, open_inside, open_regular, project_root};
 use std::io::Read;
@@ -65,6 +65,7 @@ pub(crate) fn gather(
             session: config.boolean("agent.pass_session_id")?.then(|| session.to_string()),
             model: endpoint.model.clone(),
             provider: endpoint.label(),
+            is_misnamed: is_misnamed(&endpoint.label()),
             ..Layers::default()
         },
         notices: Vec::new(),
@@ -85,6 +86,11 @@ pub(crate) fn gather(
         small_window::shorten(&mut found.layers, window);
     }
     Ok(found)
+}
+
+/// Whether a provider's API reports another name than its models have.
+pub(crate) fn is_misnamed(provider: &str) -> bool {
+    find_provider(provider).is_some_and(|provider| provider.quirks.misnames_models)
 }
 
 /// The code project of a folder, as the settings want it.

@@ -13,7 +13,6 @@ mod formats;
 mod meter;
 mod model;
 mod overflow;
-mod patience;
 mod request;
 mod sse;
 mod text_calls;
@@ -23,16 +22,13 @@ pub use arguments::{ArgumentsState, mend_arguments};
 pub use classify::{Situation, classify, classify_in, retry_after_header};
 pub use encode::{Encoder, encode};
 pub use fault::{Failure, Fault, FaultClass, Flags, Refusal, TimeoutPhase};
-pub use formats::anthropic::{
-    AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle, listed_output, max_output,
-};
+pub use formats::anthropic::{AnthropicDialect, MessagesServer, ModelDots, ThinkingReplay, ThinkingStyle};
 pub use formats::{
     ChatDialect, DecodeError, Decoder, ExtraFields, ReasoningDial, ResponsesBackend, ResponsesDialect,
 };
 pub use meter::{Bound, Meter, NoMeter, PlannedCall, Ticket};
 pub use model::{CallState, Model, ModelEvent, ModelEvents, ModelProfile, ModelRoute, Reply, SingleModel};
 pub use overflow::{Overflow, overflow};
-pub use patience::silent_thinking;
 pub use request::{
     ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment,
     SegmentKind, SystemRole,

@@ -105,6 +105,11 @@ impl ModelProfile {
         self.max_tokens.or(self.usual_cap)
     }
 
+    /// Whether the endpoint passes requests on to many vendors: only such a one is told the session.
+    pub fn is_router(&self) -> bool {
+        self.dialect.chat.names_session
+    }
+
     /// Fills the echo field of a reply, where the endpoint demands it back.
     ///
     /// It is stored with the message, so that any program that resumes the session sends the same.

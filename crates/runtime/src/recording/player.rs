@@ -117,6 +117,7 @@ impl<'a> Player<'a> {
         if let Some(layers) = &line.layers {
             let mut layers = layers.clone();
             layers.describe_tools(&KnownTools);
+            layers.is_misnamed = crate::prompting::is_misnamed(&layers.provider);
             let made = SystemPrompt::assemble(&layers).into_string();
             if made != line.system {
                 self.cursor.differs(&line.system, &made);
