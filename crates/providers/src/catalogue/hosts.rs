@@ -29,7 +29,7 @@ pub(crate) struct HostFacts {
     pub(crate) takes_completion_cap: bool,
     /// Assistant messages must carry the reasoning they were written with.
     pub(crate) echoes_reasoning: bool,
-    /// Its Messages format takes the key as everybody else does.
+    /// Its Messages format takes the key as a bearer token.
     pub(crate) takes_bearer: bool,
     /// Anthropic's own server, which takes tokens of logins.
     pub(crate) is_anthropic: bool,

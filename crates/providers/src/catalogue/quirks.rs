@@ -45,7 +45,7 @@ pub struct MessagesQuirks {
     pub dots: ModelDots,
     /// Every model takes cache marks.
     pub takes_cache_marks: bool,
-    /// The key goes where everybody else's goes.
+    /// The key is sent as a bearer token.
     pub takes_bearer: bool,
     /// It refuses the switch for tool arguments in small pieces.
     pub refuses_tool_streaming: bool,
@@ -65,6 +65,8 @@ pub struct LoginQuirks {
     /// Sources of credentials that were found, in the order in which they are tried.
     pub found_order: &'static [&'static str],
     pub forbidden: Forbidden,
+    /// The beginning of another kind of key, and the address that it belongs to.
+    pub other_address: Option<(&'static str, &'static str)>,
 }
 
 /// The meaning of a status 403.
@@ -123,5 +125,6 @@ impl LoginQuirks {
         token_prefix: None,
         found_order: &[],
         forbidden: Forbidden::ByText,
+        other_address: None,
     };
 }

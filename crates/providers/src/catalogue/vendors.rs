@@ -1,6 +1,6 @@
 //! Makers of models who serve them for a key.
 
-use super::vendor_quirks::KIMI_CODING_URL;
+use super::vendor_quirks::{KIMI_CODING_PREFIX, KIMI_CODING_URL};
 use super::{
     Forbidden, KeyProof, LoginQuirks, MessagesQuirks, ModeRule, Models, Provider, ProviderQuirks, provider,
 };
@@ -96,7 +96,13 @@ pub(super) static ROWS: &[Provider] = &[
         .key(&["KIMI_API_KEY", "KIMI_CODING_API_KEY"])
         .url_env("KIMI_BASE_URL")
         .output_cap(32_000)
-        .quirks(KIMI)
+        .quirks(ProviderQuirks {
+            login: LoginQuirks {
+                other_address: Some((KIMI_CODING_PREFIX, KIMI_CODING_URL)),
+                ..LoginQuirks::COMMON
+            },
+            ..KIMI
+        })
         .reasoning(ReasoningRule::Kimi)
         .echoes_reasoning(),
     provider("kimi-coding-cn", "Kimi / Moonshot (China)", "https://api.moonshot.cn/v1")
