@@ -71,7 +71,7 @@ pub struct Session {
     pub(crate) guard: LoopGuard,
     /// Of this turn.
     pub(crate) edits: FileEdits,
-    /// Every call of the last reply was of a tool that only keeps house.
+    /// Every call of the last reply was housekeeping.
     pub(crate) only_housekeeping: bool,
     /// The output cap of this turn, where replies were cut and it was raised.
     pub(crate) room: Option<u64>,

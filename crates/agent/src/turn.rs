@@ -77,7 +77,7 @@ pub enum Step {
 pub struct BatchNotes {
     /// Code files that were changed and not checked since, for a sentence.
     pub unchecked: Option<String>,
-    /// Every call was of a tool that only keeps house.
+    /// Every call was housekeeping; see `ToolFacts::is_housekeeping`.
     pub only_housekeeping: bool,
 }
 
@@ -132,7 +132,7 @@ pub struct Turn {
     earlier: String,
     /// The text beside the last calls.
     beside: Option<String>,
-    /// The text beside calls that only kept house: the answer, if nothing follows.
+    /// The text beside calls that were housekeeping only: the answer, if nothing follows.
     said_beside: Option<String>,
     /// Tools have run since the model was last asked what it makes of their results.
     has_results: bool,

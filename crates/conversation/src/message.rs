@@ -237,7 +237,7 @@ impl Content {
         }
     }
 
-    /// Whether one of the parts is an image.
+    /// Returns true where one of the parts is an image.
     pub fn has_image(&self) -> bool {
         let Self::Parts(raw) = self else { return false };
         // Most lists are short; those with an image say so somewhere, and only they are read.

@@ -1,7 +1,7 @@
 //! Facts about models that follow from their names alone.
 //!
-//! Whoever needs such a fact asks here; no other file compares names of model families. What a provider makes of
-//! a model is on the provider's row, in the catalogue of `providers`.
+//! The one place that compares names of model families. The treatment of a model by a provider is on the
+//! provider's row, in the catalogue of `providers`.
 
 mod output;
 mod silence;
@@ -13,16 +13,16 @@ pub use silence::silent_thinking;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelName(String);
 
-/// Families with a paragraph of their own in the system prompt.
+/// Families that the system prompt tells to act, some with a paragraph of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptFamily {
     Google,
     OpenAi,
-    /// A family that only has to be told to act.
+    /// A family without a paragraph of its own.
     Other,
 }
 
-/// What a model of OpenAI or xAI lets a request say about its reasoning.
+/// The control over its reasoning that a model of OpenAI or xAI offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamedReasoning {
     Adjustable,
@@ -48,7 +48,7 @@ impl ModelName {
         starts.iter().any(|start| self.own().starts_with(start))
     }
 
-    /// Whether it contains the name of one of these families.
+    /// Returns true where it contains the name of one of these families.
     pub fn is_of(&self, families: &[&str]) -> bool {
         self.has(families)
     }

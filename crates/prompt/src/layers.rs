@@ -19,7 +19,7 @@ pub struct Layers {
     pub identity: Option<Sourced>,
     /// Names of the tools on offer.
     pub tools: Vec<String>,
-    /// What their facts say; see [`Layers::describe_tools`]. It follows from the names, so it is not stored.
+    /// The guidance that their facts hold; see [`Layers::describe_tools`]. It follows from the names, so it is not stored.
     #[serde(skip)]
     pub guidance: ToolGuidance,
     /// Sentences that the settings leave out.
@@ -160,7 +160,7 @@ impl SystemPrompt {
 }
 
 impl Layers {
-    /// Takes what the prompt says about the tools from their facts.
+    /// Fills the guidance from the facts of the tools.
     pub fn describe_tools(&mut self, tools: &dyn ToolTable) {
         self.guidance = ToolGuidance::of(&self.tools, tools);
     }

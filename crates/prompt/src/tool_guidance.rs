@@ -1,4 +1,4 @@
-//! What the system prompt says about tools, taken from their facts.
+//! The sentences of the system prompt about tools, taken from their facts.
 
 use hermes_conversation::{RunsIn, ToolTable};
 
@@ -7,14 +7,14 @@ use hermes_conversation::{RunsIn, ToolTable};
 pub struct ToolGuidance {
     /// The sentences of the tools, most useful tool first.
     pub(crate) text: Option<String>,
-    /// Whether one of them runs commands.
+    /// One of them runs commands.
     pub(crate) runs_commands: bool,
 }
 
 impl ToolGuidance {
     /// The guidance of the tools of these names.
     pub(crate) fn of(names: &[String], tools: &dyn ToolTable) -> Self {
-        let is_there = |name: &&str| names.iter().any(|tool| tool == name);
+        let is_there = |name: &str| names.iter().any(|tool| tool == name);
         let mut sentences = Vec::new();
         let mut runs_commands = false;
         for name in names {

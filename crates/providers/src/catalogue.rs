@@ -51,7 +51,7 @@ pub struct Provider {
     pub key_proof: KeyProof,
     /// What its chat completions demand.
     pub chat: ChatQuirks,
-    /// What else is peculiar to it.
+    /// Its other peculiarities.
     pub quirks: ProviderQuirks,
     /// What keeps this build from serving it.
     pub lacks: Option<&'static str>,
@@ -215,7 +215,7 @@ impl Provider {
         Self { pinned: true, ..self }
     }
 
-    /// Whether it stands for any server of the user's own.
+    /// Returns true for the row that stands for any server of the user's own.
     pub fn is_custom(&self) -> bool {
         self.id == CUSTOM
     }
@@ -268,7 +268,7 @@ pub fn custom_name(label: &str) -> Option<&str> {
     label.strip_prefix(CUSTOM)?.strip_prefix(':')
 }
 
-/// Whether a word of the settings is the id of that row itself, and not one of its aliases.
+/// Returns true for the id of that row itself, and false for its aliases.
 pub fn is_custom_id(word: &str) -> bool {
     word.eq_ignore_ascii_case(CUSTOM)
 }

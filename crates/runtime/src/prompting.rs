@@ -88,7 +88,7 @@ pub(crate) fn gather(
     Ok(found)
 }
 
-/// Whether a provider's API reports another name than its models have.
+/// Returns true where a provider's API reports another name than its models have.
 pub(crate) fn is_misnamed(provider: &str) -> bool {
     find_provider(provider).is_some_and(|provider| provider.quirks.misnames_models)
 }

@@ -32,7 +32,7 @@ pub(crate) const COUNTED: [&str; 2] = [read_file::ReadFile::NAME, search_files::
 /// The tool whose newest result holds the plan of a session; see [`todo::list_in`].
 pub const PLAN_TOOL: &str = todo::TodoTool::NAME;
 
-/// Lists tools once, for those who run them and for those who only want to know their facts.
+/// Lists tools once, to make them and to look up their facts.
 macro_rules! tools {
     ($made:ident, $facts:ident, $($module:ident::$tool:ident,)*) => {
         pub(crate) fn $made() -> Vec<Arc<dyn AnyTool>> {

@@ -214,12 +214,12 @@ impl Registry {
         Self::of(self.all().filter(|(_, tool)| is_wanted(&**tool)).collect()).deferring(&waiting)
     }
 
-    /// Whether there is a tool of this toolset, also among those that wait.
+    /// Returns true where there is a tool of this toolset, also among those in the catalogue.
     pub fn has_toolset(&self, toolset: Toolset) -> bool {
         self.all().any(|(_, tool)| tool.toolset() == toolset.as_str())
     }
 
-    /// Whether there is a tool that runs commands.
+    /// Returns true where there is a tool that runs commands.
     pub fn runs_commands(&self) -> bool {
         self.all().any(|(_, tool)| tool.facts().runs_in == RunsIn::Command)
     }

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     const TOOLSET: Toolset;
-    /// What the rest of the program needs to know about the tool.
+    /// The facts about the tool that the rest of the program decides by.
     const FACTS: ToolFacts = ToolFacts::DEFAULT;
     /// The arguments. The type's doc comment is what the model reads about the tool.
     type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
@@ -77,7 +77,7 @@ pub trait AnyTool: Send + Sync {
     fn definition(&self) -> ToolDefinition;
     /// The parameters as a JSON schema, against which arguments are bent and checked.
     fn schema(&self) -> &Value;
-    /// What the rest of the program needs to know about the tool.
+    /// The facts about the tool that the rest of the program decides by.
     fn facts(&self) -> ToolFacts {
         facts_of(self.name())
     }

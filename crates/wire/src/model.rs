@@ -105,7 +105,7 @@ impl ModelProfile {
         self.max_tokens.or(self.usual_cap)
     }
 
-    /// Whether the endpoint passes requests on to many vendors: only such a one is told the session.
+    /// Returns true for an endpoint that passes requests on to many vendors. Only such a one gets the session id.
     pub fn is_router(&self) -> bool {
         self.dialect.chat.names_session
     }

@@ -91,7 +91,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// How a call ended and how long its result is.
+/// The end of a call and the length of its result.
 fn outcome(outcome: Outcome, result: &str) -> String {
     let size = match result.len() {
         0 => "no output".to_owned(),

@@ -257,7 +257,7 @@ fn auth_type(provider: &str, key: &SecretString, written: Option<&str>) -> AuthT
     }
 }
 
-/// Whether a key says by its beginning that it is the token of a login.
+/// Returns true for a key that begins like the token of a login.
 pub(super) fn is_login_token(provider: &str, key: &SecretString) -> bool {
     let prefix = catalogue::find(provider).and_then(|row| row.quirks.login.token_prefix);
     prefix.is_some_and(|prefix| key.expose_secret().starts_with(prefix))

@@ -93,12 +93,12 @@ impl Endpoint {
         self.may_be("ollama", local::OLLAMA_PORT)
     }
 
-    /// Whether its server says which efforts a model takes.
+    /// Returns true for a server that lists the efforts which a model takes.
     pub fn advertises_efforts(&self) -> bool {
         catalogue::known(self.provider).chat.reasoning == ReasoningRule::LmStudio
     }
 
-    /// Whether it is a server of the user's own that the catalogue does not know.
+    /// Returns true for a server of the user's own that the catalogue does not know.
     pub fn is_custom(&self) -> bool {
         catalogue::known(self.provider).is_custom()
     }

@@ -161,7 +161,7 @@ pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<&'static str> {
 /// The warning about a file that others changed.
 pub(super) const STALE: &str = "This file changed since you last read it.";
 
-/// How much of a file the model has read.
+/// The part of a file that the model has read.
 pub(super) fn seen(path: &Path, cx: &ToolContext) -> Seen {
     let now = std::fs::metadata(path).ok().map(|metadata| Version::of(&metadata));
     cx.reads().seen(path, now)
