@@ -52,7 +52,7 @@ pub enum ToolsetError {
 pub(crate) enum Selection {
     Everything,
     /// Tools by name, and whole toolsets. A tool that is built in need not be in the table: it names its toolset.
-    Some {
+    Listed {
         tools: BTreeSet<&'static str>,
         toolsets: Vec<String>,
     },
@@ -62,7 +62,7 @@ impl Selection {
     pub(crate) fn has(&self, tool: &dyn AnyTool) -> bool {
         match self {
             Self::Everything => true,
-            Self::Some { tools, toolsets } => {
+            Self::Listed { tools, toolsets } => {
                 tools.contains(tool.name()) || toolsets.iter().any(|name| name == tool.toolset())
             }
         }
@@ -77,7 +77,7 @@ pub(crate) fn resolve(name: &str) -> Option<Selection> {
     let name = LEGACY.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
     let (mut tools, mut toolsets) = (BTreeSet::new(), Vec::new());
     collect(name, &mut tools, &mut toolsets)?;
-    Some(Selection::Some { tools, toolsets })
+    Some(Selection::Listed { tools, toolsets })
 }
 
 /// Bundles overlap with everything, so taking one away must not take the core tools with it.
@@ -219,7 +219,7 @@ mod tests {
     fn toolsets_hold_what_the_python_release_says() {
         for line in include_str!("../tests/cases/toolsets.jsonl").lines() {
             let case: Case = serde_json::from_str(line).unwrap();
-            let Some(Selection::Some { tools, .. }) = resolve(&case.name) else {
+            let Some(Selection::Listed { tools, .. }) = resolve(&case.name) else {
                 panic!("{} is unknown", case.name);
             };
             let tools: BTreeSet<String> = tools.into_iter().map(str::to_owned).collect();
