@@ -6,12 +6,11 @@ use crate::watching::{self, Watch};
 use crate::{CacheOf, Ports, Session, engine_view, window};
 use futures::StreamExt;
 use hermes_conversation::{
-    AssistantMessage, EventSink, MemoryFilter, PrefixStatus, SpentCall, TurnEvent, Usage, without_memory,
+    AssistantMessage, EventSink, MemoryFilter, PrefixStatus, SpentCall, TurnEvent, Usage, silent_thinking,
+    without_memory,
 };
 use hermes_prompt::{Offer, build_request};
-use hermes_wire::{
-    EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in, silent_thinking,
-};
+use hermes_wire::{EncodedRequest, Failure, Model, ModelEvent, ModelProfile, Reply, Situation, classify_in};
 use std::borrow::Cow;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -121,7 +120,7 @@ fn situation(profile: &ModelProfile, request: &EncodedRequest, messages: usize) 
         window: profile.context_length,
         messages,
         thinks_long: silent_thinking(&profile.model).is_some(),
-        is_aggregator: profile.issuer.provider == "openrouter",
+        is_aggregator: profile.is_router(),
     }
 }
 

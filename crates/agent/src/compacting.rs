@@ -9,8 +9,7 @@ use crate::epoch::{Prepared, adopt, prepare};
 use crate::turn::{Event, When};
 use crate::{Ports, Session, texts};
 use hermes_conversation::{
-    CacheBreak, Compaction, CompactionReport, Content, Message, Node, Quirk, RecordError, ToolMessage,
-    Trigger, TurnEvent,
+    CacheBreak, Compaction, CompactionReport, Message, Node, Quirk, RecordError, Trigger, TurnEvent,
 };
 use hermes_wire::{Fault, FaultClass, overflow};
 use std::sync::Arc;
@@ -141,12 +140,8 @@ fn far_below(counted: u64, claimed: Option<u64>, known: Option<u64>) -> Option<u
 /// that changes nothing.
 async fn leave_out_images(session: &mut Session, fault: &Fault, ports: &Ports) -> bool {
     const QUIRK: Quirk = Quirk::TextResults;
-    let has_image = |message: &Arc<Message>| match &**message {
-        Message::Tool(ToolMessage { content: content @ Content::Parts(_), .. }) => {
-            content.plain_text().contains("[image]")
-        }
-        _ => false,
-    };
+    let has_image =
+        |message: &Arc<Message>| matches!(&**message, Message::Tool(result) if result.content.has_image());
     let is_about_bytes = fault.class == FaultClass::PayloadTooLarge;
     if !is_about_bytes || session.quirks_mut().has(QUIRK) || !session.history.messages().iter().any(has_image)
     {

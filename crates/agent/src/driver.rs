@@ -34,7 +34,7 @@ async fn drive(session: &mut Session, input: Input, ports: &Ports, cancel: &Canc
             Step::CallModel(asking) => calling::call_model(session, ports, asking, cancel).await,
             Step::RunTools(reply) => {
                 let done = tooling::run_tools(session, *reply, ports, cancel).await;
-                turn.changed(tooling::unchecked_code(session, ports));
+                turn.tools_ran(tooling::notes(session, ports));
                 compacting::before(session, Trigger::Loop, done, ports, cancel).await
             }
             Step::Apply(remedy) => apply(session, remedy, ports, cancel).await,

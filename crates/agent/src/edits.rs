@@ -1,10 +1,8 @@
 //! The file edits of one turn: those that failed, and code that was changed and not checked since.
 
+use hermes_conversation::{RunsIn, ToolFacts};
 use serde_json::Value;
 use std::path::Path;
-
-/// Tools that change one file, named by `path`.
-const EDITORS: [&str; 2] = ["patch", "write_file"];
 
 /// Extensions of files that can be checked by running something.
 const CODE: [&str; 40] = [
@@ -21,7 +19,7 @@ const REASON: usize = 200;
 /// A finished tool call.
 #[derive(Debug, Clone, Copy)]
 pub struct FinishedCall<'a> {
-    pub tool: &'a str,
+    pub facts: ToolFacts,
     pub arguments: &'a str,
     pub result: &'a str,
     pub failed: bool,
@@ -43,13 +41,12 @@ pub struct FileEdits {
 impl FileEdits {
     /// Takes note of a finished call. A command counts as a check: what it did is for the model to judge.
     pub fn observe(&mut self, call: FinishedCall<'_>) {
-        if call.tool == "terminal" && call.has_run && !call.only_reads {
+        if call.facts.runs_in == RunsIn::Command && call.has_run && !call.only_reads {
             self.unchecked.clear();
         }
-        if !EDITORS.contains(&call.tool) {
+        let Some(path) = call.facts.edited_path.and_then(|name| path_in(call.arguments, name)) else {
             return;
-        }
-        let Some(path) = path_in(call.arguments) else { return };
+        };
         self.failed.retain(|(failed, _)| *failed != path);
         if call.failed {
             self.failed.push((path, reason(call.result)));
@@ -80,9 +77,10 @@ impl FileEdits {
     }
 }
 
-fn path_in(arguments: &str) -> Option<String> {
+/// The path in the argument of this name.
+fn path_in(arguments: &str, name: &str) -> Option<String> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
-    arguments.get("path")?.as_str().map(str::to_owned)
+    arguments.get(name)?.as_str().map(str::to_owned)
 }
 
 fn is_code(path: &str) -> bool {
@@ -107,11 +105,13 @@ mod tests {
 
     fn edit<'a>(arguments: &'a str, failed: bool) -> FinishedCall<'a> {
         let result = if failed { r#"{"error":"old_string was not found\nmore"}"# } else { "{}" };
-        FinishedCall { tool: "patch", arguments, result, failed, has_run: true, only_reads: false }
+        let facts = ToolFacts { edited_path: Some("path"), ..ToolFacts::DEFAULT };
+        FinishedCall { facts, arguments, result, failed, has_run: true, only_reads: false }
     }
 
     fn command(has_run: bool, only_reads: bool) -> FinishedCall<'static> {
-        FinishedCall { tool: "terminal", arguments: "{}", result: "", failed: true, has_run, only_reads }
+        let facts = ToolFacts { runs_in: RunsIn::Command, ..ToolFacts::DEFAULT };
+        FinishedCall { facts, arguments: "{}", result: "", failed: true, has_run, only_reads }
     }
 
     fn after(calls: &[FinishedCall<'_>]) -> FileEdits {

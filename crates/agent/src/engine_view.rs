@@ -17,7 +17,7 @@ pub(crate) struct Wish<'a> {
     pub since: Instant,
 }
 
-pub(crate) fn view<'a>(session: &'a Session, wish: &Wish<'a>, keep: &'a Keep, ports: &Ports) -> View<'a> {
+pub(crate) fn view<'a>(session: &'a Session, wish: &Wish<'a>, keep: &'a Keep, ports: &'a Ports) -> View<'a> {
     let model = ports.route.current();
     let context = &session.context;
     View {
@@ -32,6 +32,7 @@ pub(crate) fn view<'a>(session: &'a Session, wish: &Wish<'a>, keep: &'a Keep, po
         past: &context.past,
         keep,
         nodes: &context.nodes,
+        tools: &*ports.tools,
     }
 }
 

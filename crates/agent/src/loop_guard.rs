@@ -152,14 +152,6 @@ fn canonical(arguments: &str) -> Value {
     serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.trim().to_owned()))
 }
 
-/// Tools that read, but whose result is expected to change, or that are asked for an effect on the user.
-const NOT_IDEMPOTENT: [&str; 3] = ["clarify", "terminal", "todo"];
-
-/// Returns true for a call that should give the same result again, where nothing else happened.
-pub fn is_idempotent(tool: &str, changes_nothing: bool) -> bool {
-    changes_nothing && !NOT_IDEMPOTENT.contains(&tool)
-}
-
 #[cfg(test)]
 #[path = "loop_guard_tests.rs"]
 mod tests;

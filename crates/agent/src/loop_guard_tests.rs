@@ -120,17 +120,3 @@ fn warnings_and_stops_are_separate_switches() {
     let off = LoopLimits { warnings_enabled: false, hard_stop_enabled: false, ..STOPS };
     assert!(verdicts(&calls, &off).iter().all(|verdict| *verdict == (0, None)));
 }
-
-#[test]
-fn polling_tools_are_not_idempotent() {
-    for (tool, changes_nothing, want) in [
-        ("read_file", true, true),
-        ("search_files", true, true),
-        ("read_file", false, false),
-        ("terminal", true, false),
-        ("todo", true, false),
-        ("clarify", true, false),
-    ] {
-        assert_eq!(is_idempotent(tool, changes_nothing), want, "{tool}");
-    }
-}

@@ -71,6 +71,8 @@ pub struct Session {
     pub(crate) guard: LoopGuard,
     /// Of this turn.
     pub(crate) edits: FileEdits,
+    /// Every call of the last reply was housekeeping.
+    pub(crate) only_housekeeping: bool,
     /// The output cap of this turn, where replies were cut and it was raised.
     pub(crate) room: Option<u64>,
     /// What the user said, where outside code wants to know it when the turn is over.
@@ -104,6 +106,7 @@ impl Session {
             last_prompt_tokens: None,
             guard: LoopGuard::default(),
             edits: FileEdits::default(),
+            only_housekeeping: false,
             room: None,
             asked: None,
             additions: Additions::default(),

@@ -4,13 +4,13 @@
 //! that must be in order are started by the commit that records the results before them.
 
 use crate::edits::FinishedCall;
-use crate::loop_guard::{Observation, Repetition, is_idempotent};
-use crate::turn::{Event, When};
+use crate::loop_guard::{Observation, Repetition};
+use crate::turn::{BatchNotes, Event, When};
 use crate::{Ports, Session, hooking, mail, texts};
 use futures::future::join_all;
 use hermes_conversation::{
-    Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, SessionId, Settled,
-    Settlement, StartPermit, ToolCall, ToolStatus, TurnEvent,
+    CallEnding, Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, RunsIn,
+    SessionId, Settled, Settlement, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolStatus, TurnEvent,
 };
 use hermes_tools::{
     Approval, Finished, Prepared, RunScope, Verdict, batch_limit, denied_text, result_limit, segments,
@@ -60,11 +60,13 @@ struct Planned {
     id: IntentId,
     prepared: Prepared,
     permit: Option<StartPermit>,
+    ending: CallEnding,
 }
 
 /// A call that has been carried out.
 struct Made {
     call: ToolCall,
+    facts: ToolFacts,
     effect: Effect,
     failed: bool,
     cost: Option<Cost>,
@@ -75,6 +77,8 @@ impl Batch {
     /// segment are started by the same commit.
     async fn plan(session: &mut Session, reply: Reply, ports: &Ports) -> Result<Self, RecordError> {
         let mut prepared = Vec::with_capacity(reply.message.calls.len());
+        session.only_housekeeping =
+            reply.message.calls.iter().all(|call| ports.tools.facts(&call.name).is_housekeeping);
         let is_unreadable = reply.calls.contains(&CallState::Malformed);
         for (call, state) in reply.message.calls.iter().zip(&reply.calls) {
             prepared.push(judge(call, state, is_unreadable, ports));
@@ -99,7 +103,7 @@ impl Batch {
         let calls = prepared
             .into_iter()
             .zip(permits.ids.into_iter().zip(permits.started))
-            .map(|(prepared, (id, permit))| Planned { id, prepared, permit })
+            .map(|(prepared, (id, permit))| Planned { id, prepared, permit, ending: CallEnding::Answered })
             .collect();
         Ok(Self { calls, segments, judged_in: ports.tool_context.cwd(), unknown, ..Self::empty() })
     }
@@ -181,7 +185,7 @@ impl Batch {
             arguments: &made.call.arguments,
             result: message.content.as_text(),
             failed: made.failed,
-            is_read_only: is_idempotent(&made.call.name, made.effect == Effect::Read),
+            is_read_only: made.effect == Effect::Read && !made.facts.result_varies,
             changed_file: matches!(made.effect, Effect::Write(_)) && !made.failed,
             cwd: &ports.tool_context.cwd(),
         };
@@ -228,6 +232,7 @@ impl Batch {
         let asking = calls.iter_mut().filter(may_run).map(|call| async move {
             let reason = hooking::before_tool(session, &call.prepared.call, ports, cancel).await?;
             call.prepared.verdict = Verdict::Refuse { text: reason, decision: "denied" };
+            call.ending = CallEnding::NotAllowed;
             Some((call.id, "denied"))
         });
         self.decided.extend(join_all(asking).await.into_iter().flatten());
@@ -251,8 +256,9 @@ impl Batch {
             let cwd = request.cwd.display().to_string();
             ports.events.send(TurnEvent::ApprovalAsked { id, what, cwd }).await;
             let answer = cancel.run_until_cancelled(ports.ask.approve(request)).await;
-            let (verdict, word) = judged(answer.unwrap_or(Approval::Stopped), cancel);
-            call.prepared.verdict = verdict;
+            let answer = answer.unwrap_or(Approval::Stopped);
+            let (verdict, word) = judged(answer, cancel);
+            (call.prepared.verdict, call.ending) = (verdict, ending(answer));
             self.decided.push((call.id, word));
         }
         Ok(())
@@ -323,6 +329,15 @@ fn judged(answer: Approval, cancel: &CancellationToken) -> (Verdict, &'static st
     }
 }
 
+/// The ending of a call that the user was asked about.
+fn ending(answer: Approval) -> CallEnding {
+    match answer {
+        Approval::Allowed => CallEnding::Answered,
+        Approval::Denied | Approval::Stopped => CallEnding::NotAllowed,
+        Approval::Nobody => CallEnding::NoApprover,
+    }
+}
+
 /// What is to become of a call: cut or unreadable ones are refused before any tool sees them.
 /// `is_unreadable` says that one of the reply's calls is: then the others are not run either.
 fn judge(call: &ToolCall, state: &CallState, is_unreadable: bool, ports: &Ports) -> Prepared {
@@ -338,16 +353,22 @@ fn judge(call: &ToolCall, state: &CallState, is_unreadable: bool, ports: &Ports)
     prepared
 }
 
+/// The facts about the last calls that the turn decides by.
+pub(crate) fn notes(session: &Session, ports: &Ports) -> BatchNotes {
+    BatchNotes { unchecked: unchecked_code(session, ports), only_housekeeping: session.only_housekeeping }
+}
+
 /// The code files that were changed and not checked since, where there is a tool to check them with.
-pub(crate) fn unchecked_code(session: &Session, ports: &Ports) -> Option<String> {
+fn unchecked_code(session: &Session, ports: &Ports) -> Option<String> {
     let files = session.edits.unchecked()?;
-    ports.tools.definitions().iter().any(|tool| tool.name == "terminal").then_some(files)
+    let runs_commands = |tool: &ToolDefinition| ports.tools.facts(&tool.name).runs_in == RunsIn::Command;
+    ports.tools.definitions().iter().any(runs_commands).then_some(files)
 }
 
 /// The call as the record of file edits sees it.
 fn finished_call<'a>(made: &'a Made, settled: &'a Settled) -> FinishedCall<'a> {
     FinishedCall {
-        tool: &made.call.name,
+        facts: made.facts,
         arguments: &made.call.arguments,
         result: settled.message.content.as_text(),
         failed: made.failed,
@@ -393,7 +414,7 @@ async fn carry_out(
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> (Settled, Made) {
-    let Planned { id, prepared, permit } = call;
+    let Planned { id, prepared, permit, ending } = call;
     let (call, effect) = (prepared.call.clone(), prepared.effect.clone());
     let ToolCall { id: call_id, name, arguments, .. } = call.clone();
     let refused = (prepared.verdict != Verdict::Run).then(|| prepared.verdict.decision());
@@ -413,11 +434,14 @@ async fn carry_out(
     };
     let (failed, millis) = (ended.failed, ended.millis);
     let result = ended.message.content.as_text().to_owned();
-    ports.events.send(TurnEvent::ToolFinished { id: call_id, name, result, failed, millis }).await;
+    let facts = ports.tools.facts(&call.name);
+    let is_unanswered = failed && refused.is_none() && facts.user_answer.is_some() && cancel.is_cancelled();
+    let ending = if is_unanswered { CallEnding::Unanswered } else { ending };
+    ports.events.send(TurnEvent::ToolFinished { id: call_id, name, result, failed, ending, millis }).await;
     let status = hooking::status(refused, failed, cancel.is_cancelled());
     hooking::after_tool(session, &call, &ended, status, ports, cancel).await;
     let Finished { message, state, cost, .. } = ended;
-    (Settled { intent: id, state, message }, Made { call, effect, failed, cost })
+    (Settled { intent: id, state, message }, Made { call, facts, effect, failed, cost })
 }
 
 /// The end of calls that the person's stop came before.

@@ -72,6 +72,15 @@ pub enum Step {
     Finish(Outcome),
 }
 
+/// The facts about the calls of one reply that later decisions depend on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BatchNotes {
+    /// Code files that were changed and not checked since, for a sentence.
+    pub unchecked: Option<String>,
+    /// Every call was housekeeping; see `ToolFacts::is_housekeeping`.
+    pub only_housekeeping: bool,
+}
+
 /// What kind of answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {
@@ -121,7 +130,9 @@ pub struct Turn {
     unknown_tools: u32,
     /// Text of earlier parts of an answer that was cut by length.
     earlier: String,
-    /// What the model said beside calls that only kept house: its answer, if nothing follows.
+    /// The text beside the last calls.
+    beside: Option<String>,
+    /// The text beside calls that were housekeeping only: the answer, if nothing follows.
     said_beside: Option<String>,
     /// Tools have run since the model was last asked what it makes of their results.
     has_results: bool,
@@ -152,6 +163,7 @@ impl Turn {
             malformed: 0,
             unknown_tools: 0,
             earlier: String::new(),
+            beside: None,
             said_beside: None,
             has_results: false,
             unchecked: None,
@@ -177,9 +189,10 @@ impl Turn {
         self
     }
 
-    /// Takes note of code files that were changed and not checked since.
-    pub fn changed(&mut self, unchecked: Option<String>) {
-        self.unchecked = unchecked;
+    /// Takes note of the calls that were run.
+    pub fn tools_ran(&mut self, notes: BatchNotes) {
+        self.unchecked = notes.unchecked;
+        self.said_beside = self.beside.take().filter(|_| notes.only_housekeeping);
     }
 
     /// How many requests were sent.
@@ -394,7 +407,8 @@ impl Turn {
 
     fn run_tools(&mut self, reply: Box<Reply>) -> Step {
         (self.has_results, self.has_called) = (true, true);
-        self.said_beside = keeps_house(&reply).then(|| reply.message.text.trim().to_owned());
+        let text = reply.message.text.trim();
+        (self.beside, self.said_beside) = ((!text.is_empty()).then(|| text.to_owned()), None);
         Step::RunTools(reply)
     }
 
@@ -491,16 +505,6 @@ fn no_room(mut fault: Fault, why: Option<String>) -> Step {
     fault.detail = format!("{}; {advice}", fault.detail);
     let exit_reason = NO_RESPONSE.to_owned();
     Step::Finish(Outcome::Failed { fault, exit_reason, not_compacted: Some(not_compacted) })
-}
-
-/// Tools that change what the model knows or plans, and nothing that its answer is about.
-const HOUSEKEEPING: [&str; 4] = ["memory", "session_search", "skill_manage", "todo"];
-
-/// Whether a reply says something, and its calls only keep house.
-fn keeps_house(reply: &Reply) -> bool {
-    let is_housekeeping = |name: &str| HOUSEKEEPING.contains(&name);
-    !reply.message.text.trim().is_empty()
-        && reply.message.calls.iter().all(|call| is_housekeeping(&call.name))
 }
 
 #[cfg(test)]

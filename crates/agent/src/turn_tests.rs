@@ -412,14 +412,14 @@ fn nothing_said_to_results_is_asked_about_once_per_round() {
 
 #[test]
 fn what_was_said_beside_housekeeping_is_the_answer_if_nothing_follows() {
-    for (tool, text, is_answer) in
-        [("todo", "It is done.", true), ("todo", " ", false), ("terminal", "It is done.", false)]
+    for (only_housekeeping, text, is_answer) in
+        [(true, "It is done.", true), (true, " ", false), (false, "It is done.", false)]
     {
         let mut turn = turn();
         let mut said = calling(CallState::Complete, FinishReason::ToolCalls);
         said.message.text = text.to_owned();
-        said.message.calls[0].name = tool.to_owned();
         turn.next(Event::Replied(said));
+        turn.tools_ran(BatchNotes { unchecked: None, only_housekeeping });
         turn.next(Event::ToolsDone);
         let step = turn.next(Event::Replied(reply("", FinishReason::Stop)));
         match step {
@@ -428,7 +428,7 @@ fn what_was_said_beside_housekeeping_is_the_answer_if_nothing_follows() {
                 assert_eq!(exit_reason, "fallback_prior_turn_content");
             }
             Step::Apply(Remedy::AskAboutResults(_)) if !is_answer => {}
-            other => panic!("{tool} {text:?}: {other:?}"),
+            other => panic!("{only_housekeeping} {text:?}: {other:?}"),
         }
     }
 }
@@ -440,7 +440,8 @@ fn asks_for_a_check(step: &Step) -> bool {
 /// Runs tools that leave code unchecked, or not.
 fn edit(turn: &mut Turn, unchecked: bool) {
     turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
-    turn.changed(unchecked.then(|| "`a.rs`".to_owned()));
+    let unchecked = unchecked.then(|| "`a.rs`".to_owned());
+    turn.tools_ran(BatchNotes { unchecked, only_housekeeping: false });
     turn.next(Event::ToolsDone);
 }
 

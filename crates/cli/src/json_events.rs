@@ -40,7 +40,7 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
         TurnEvent::ToolStarted { id, name, arguments } => {
             json!({ "v": VERSION, "type": "tool_started", "id": id, "name": name, "arguments": arguments })
         }
-        TurnEvent::ToolFinished { id, name, result, failed, millis } => {
+        TurnEvent::ToolFinished { id, name, result, failed, millis, .. } => {
             json!({ "v": VERSION, "type": "tool_finished", "id": id, "name": name, "result": result,
                 "failed": failed, "millis": millis })
         }

@@ -11,7 +11,7 @@ use crate::prompt_text::{Manner, Prompt};
 use crate::screen::Screen;
 use crate::term::{self, Style};
 use crate::{answering, launch, signals, usage_file};
-use hermes_conversation::TurnEvent;
+use hermes_conversation::{CallEnding, TurnEvent};
 use hermes_runtime::{
     Endpoint, Observer, Parting, Runtime, RuntimeError, Session, SessionEvent, SessionHandle, TurnReport,
 };
@@ -132,8 +132,8 @@ async fn show(mut observer: Observer, manner: Manner, screen: Screen) -> Seen {
     while let Some(event) = observer.next().await {
         match event {
             SessionEvent::Turn(event) => {
-                if let TurnEvent::ToolFinished { result, failed: true, .. } = &event {
-                    seen.nobody_to_ask |= result.contains("nobody is present");
+                if let TurnEvent::ToolFinished { ending, .. } = &event {
+                    seen.nobody_to_ask |= *ending == CallEnding::NoApprover;
                 }
                 is_read = is_read && term::print_line(&json_events::event(&event).to_string());
             }

@@ -7,7 +7,7 @@ use crate::choices::numbered;
 use crate::compaction_words::compaction_line;
 use crate::term::{Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
-use hermes_conversation::{MailMode, SubagentEvent, TurnEvent};
+use hermes_conversation::{CallTitle, MailMode, SubagentEvent, TurnEvent};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
@@ -72,9 +72,10 @@ impl Screen {
                 self.arguments.insert(id.to_string(), arguments.clone());
                 String::new()
             }
-            TurnEvent::ToolFinished { id, name, result, failed, millis } => {
+            TurnEvent::ToolFinished { id, name, result, failed, ending, millis } => {
                 let arguments = self.arguments.remove(id.as_str()).unwrap_or_default();
-                let ended = Ended { name, arguments: &arguments, result, failed: *failed, millis: *millis };
+                let (failed, ending, millis) = (*failed, *ending, *millis);
+                let ended = Ended { name, arguments: &arguments, result, failed, ending, millis };
                 let line = tool_line::finished(&ended, self.style);
                 self.line(&line)
             }
@@ -125,8 +126,8 @@ impl Screen {
         let line = match event {
             SubagentEvent::Started { goal } => format!("begins: {}", one_line(goal, 60)),
             SubagentEvent::ToolStarted { name, arguments } => {
-                let (sign, verb, detail) = tool_line::describe(name, arguments);
-                format!("{sign} {verb} {}", one_line(&detail, 50))
+                let CallTitle { icon, verb, detail } = tool_line::describe(name, arguments);
+                format!("{icon} {verb} {}", one_line(&detail, 50))
             }
             SubagentEvent::ToolFinished { failed: false, .. } => return None,
             SubagentEvent::ToolFinished { name, .. } => format!("{red}{} failed", printable(name)),
@@ -256,7 +257,7 @@ pub(crate) fn accepted(mode: MailMode, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_conversation::CallId;
+    use hermes_conversation::{CallEnding, CallId};
 
     fn subagent(event: SubagentEvent) -> TurnEvent {
         let (call, session) = (CallId::new("c2"), hermes_conversation::SessionId::new("s"));
@@ -282,6 +283,7 @@ mod tests {
                 name: "terminal".into(),
                 result: "{}".into(),
                 failed: false,
+                ending: CallEnding::Answered,
                 millis: 40,
             },
             TurnEvent::Status("HTTP 503; trying again in 2.0 s".into()),

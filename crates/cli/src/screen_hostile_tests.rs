@@ -3,7 +3,8 @@
 use super::*;
 use crate::{json_events, term};
 use hermes_conversation::{
-    CallId, CompactionReport, KeptCounts, MailId, SessionId, SummaryBy, TokenCount, Trigger, Usage,
+    CallEnding, CallId, CompactionReport, KeptCounts, MailId, SessionId, SummaryBy, TokenCount, Trigger,
+    Usage,
 };
 
 /// A title change, a screen wipe, a style of ours, C1 controls, DEL, a carriage return, an override of direction.
@@ -73,7 +74,15 @@ fn events(text: &str) -> Vec<TurnEvent> {
         let started =
             TurnEvent::ToolStarted { id: id.clone(), name: name.clone(), arguments: arguments.clone() };
         all.push(started);
-        all.push(TurnEvent::ToolFinished { id, name, result: result.clone(), failed: true, millis: 1 });
+        let ending = CallEnding::Answered;
+        all.push(TurnEvent::ToolFinished {
+            id,
+            name,
+            result: result.clone(),
+            failed: true,
+            ending,
+            millis: 1,
+        });
     }
     all
 }

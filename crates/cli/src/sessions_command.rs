@@ -20,7 +20,7 @@ use crate::args::{ChatArgs, Common, FilesCommand, SessionsCommand, SessionsForma
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style, one_line, printable};
 use crate::{launch, tool_line};
-use hermes_conversation::{Content, Message, SessionId, display_result};
+use hermes_conversation::{CallTitle, Content, Message, SessionId, display_result};
 use hermes_store::{
     Archived, ExportFilter, ExportFormat, Include, ListFilter, SessionDb, SessionSummary, StoredSession,
 };
@@ -223,8 +223,8 @@ fn message_text(message: &Message, style: Style) -> String {
                 text = format!("\n{bold}hermes:{off} {}\n", printable(&assistant.text));
             }
             for call in &assistant.calls {
-                let (sign, verb, detail) = tool_line::describe(&call.name, &call.arguments);
-                text.push_str(&format!("{dim}  ┊ {sign} {verb:<9} {}{off}\n", one_line(&detail, 80)));
+                let CallTitle { icon, verb, detail } = tool_line::describe(&call.name, &call.arguments);
+                text.push_str(&format!("{dim}  ┊ {icon} {verb:<9} {}{off}\n", one_line(&detail, 80)));
             }
             text
         }

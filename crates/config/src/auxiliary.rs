@@ -75,7 +75,9 @@ impl Config {
         let text = |name: &str| reader.text(&[name]);
         let base_url = text("base_url")?;
         let provider = match text("provider")?.unwrap_or_default().to_ascii_lowercase().as_str() {
-            "" | "auto" if base_url.is_some() => AuxProvider::Named("custom".to_owned()),
+            "" | "auto" if base_url.is_some() => {
+                AuxProvider::Named(hermes_providers::custom_provider().id.to_owned())
+            }
             "" | "auto" => AuxProvider::Auto,
             "main" => AuxProvider::Main,
             name => AuxProvider::Named(name.to_owned()),

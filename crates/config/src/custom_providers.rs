@@ -6,7 +6,9 @@ use super::layers::Config;
 use super::secret_names::is_secret_key;
 use super::value::found;
 use hermes_conversation::Money;
-use hermes_providers::{CustomModel, CustomProvider, ModeName, Patience, Prices, find_provider, per_million};
+use hermes_providers::{
+    CustomModel, CustomProvider, ModeName, Patience, Prices, custom_name, find_provider, per_million,
+};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -73,7 +75,7 @@ impl Config {
     /// How long calls of a model may take, as the entry of its provider says; built-in providers may
     /// have one, too. What it says of the model counts before what it says of all.
     pub fn patience_with(&self, label: &str, model: &str) -> Result<Patience, ConfigError> {
-        let name = label.strip_prefix("custom:").unwrap_or(label);
+        let name = custom_name(label).unwrap_or(label);
         let is_it = |entry: &RawEntry<'_>| match find_provider(&entry.name) {
             Some(provider) => provider.id == name,
             None => CustomProvider::plain_name(&entry.name) == name,

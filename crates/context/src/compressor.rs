@@ -135,11 +135,11 @@ fn assemble(
 
 /// Excerpts of what a plan puts away; see [`carrying`] for `carried`.
 fn excerpted(work: &Work<'_>, most: usize, carried: Option<usize>) -> Sections {
-    let (history, reading, range) = (work.view.history, &work.reading, work.plan.replace.clone());
+    let (material, range) = (work.material(), work.plan.replace.clone());
     let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
     match carried {
-        Some(carried) => carrying(history, reading, range, earlier, most, carried),
-        None => excerpts(history, reading, range, earlier, most),
+        Some(carried) => carrying(material, range, earlier, most, carried),
+        None => excerpts(material, range, earlier, most),
     }
 }
 

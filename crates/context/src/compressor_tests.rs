@@ -53,6 +53,7 @@ impl Session {
             past: &self.past,
             keep: &self.keep,
             nodes: &[],
+            tools: &hermes_tools::KnownTools,
         })
     }
 

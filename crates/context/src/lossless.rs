@@ -183,8 +183,7 @@ const FRAME_TOKENS: u64 = 40;
 fn excerpts(work: &Work<'_>, plan: &Plan) -> Sections {
     let unremembered = work.previous.as_ref().filter(|previous| !is_in_tree(work.view, previous));
     let stretch = Stretch {
-        history: work.view.history,
-        reading: &work.reading,
+        material: work.material(),
         range: plan.replace.clone(),
         files: &work.files[..work.files_here],
         earlier: unremembered.map(|previous| previous.text.as_str()),

@@ -43,11 +43,7 @@ pub(crate) fn words(content: &Content) -> Cow<'_, str> {
 
 /// Whether there is an image in it.
 pub(crate) fn has_image(content: &Content) -> bool {
-    match content {
-        Content::Text(_) => false,
-        // Most lists are short; those with an image say so somewhere, and only they are read.
-        Content::Parts(raw) => raw.as_str().contains("image") && parts(raw).contains(&Part::Image),
-    }
+    content.has_image()
 }
 
 /// The same content with notes in the place of images; `None` if there are none.

@@ -1,7 +1,7 @@
 //! What an engine is shown.
 
 use crate::Weights;
-use hermes_conversation::{Message, Node, TokenCount, Trigger};
+use hermes_conversation::{Message, Node, TokenCount, ToolTable, Trigger};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub struct View<'a> {
     pub keep: &'a Keep,
     /// The summaries of this session, oldest first.
     pub nodes: &'a [Node],
+    /// The facts of the tools that the history names.
+    pub tools: &'a dyn ToolTable,
 }
 
 /// A request whose size is known.

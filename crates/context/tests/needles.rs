@@ -50,6 +50,7 @@ impl Session {
             past: &self.past,
             keep: &self.keep,
             nodes: &self.record.nodes,
+            tools: &hermes_tools::KnownTools,
         })
     }
 

@@ -8,6 +8,20 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
+/// The way in which a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CallEnding {
+    /// It was carried out, or answered by its tool without being carried out.
+    #[default]
+    Answered,
+    /// The user or a hook did not allow it.
+    NotAllowed,
+    /// It needed an approval, and no one is available to give it.
+    NoApprover,
+    /// It was a question to the user, who stopped the turn instead.
+    Unanswered,
+}
+
 /// An event of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnEvent {
@@ -35,6 +49,7 @@ pub enum TurnEvent {
         name: String,
         result: String,
         failed: bool,
+        ending: CallEnding,
         millis: u64,
     },
     /// The user is about to be asked to approve a tool call.

@@ -18,11 +18,13 @@ mod lease;
 mod mail;
 mod memory_fence;
 mod message;
+mod model_names;
 mod money;
 mod quirks;
 mod raw_json;
 mod repair;
 mod tokens;
+mod tool_facts;
 mod trace_span;
 mod transcript;
 
@@ -31,7 +33,8 @@ pub use cache::{CacheBreak, CacheEntry, PrefixDigest, PrefixStatus, PromptPart};
 pub use compaction::{Compaction, CompactionReport, KeptCounts, NewNode, Node, SummaryBy, Trigger};
 pub use display::{display_call, display_parts, display_result};
 pub use event::{
-    EventOutlet, EventRef, EventRelay, EventSink, EventStream, EventWatch, SubagentEvent, TurnEvent, events,
+    CallEnding, EventOutlet, EventRef, EventRelay, EventSink, EventStream, EventWatch, SubagentEvent,
+    TurnEvent, events,
 };
 pub use finished_turn::record_finished_turn;
 pub use history::History;
@@ -45,11 +48,15 @@ pub use message::{
     AssistantMessage, Content, Disposition, FinishReason, Issuer, Message, Reasoning, ToolCall,
     ToolDefinition, ToolMessage, UserMessage,
 };
+pub use model_names::{ModelName, NamedReasoning, PromptFamily, listed_output, max_output, silent_thinking};
 pub use money::{Bill, Cost, CostStatus, Money};
 pub use quirks::{Quirk, Quirks};
 pub use raw_json::RawJson;
 pub use repair::{UNAVAILABLE_RESULT, repair};
 pub use tokens::{TokenCount, Usage, estimate_tokens};
+pub use tool_facts::{
+    CallDigest, CallTitle, ForSubagents, Guidance, Outcome, RunsIn, Subject, ToolFacts, ToolKind, ToolTable,
+};
 pub use trace_span::{CallEnd, ModelCall, TraceSpan};
 pub use transcript::{
     Closing, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError,

@@ -237,6 +237,14 @@ impl Content {
         }
     }
 
+    /// Returns true where one of the parts is an image.
+    pub fn has_image(&self) -> bool {
+        let Self::Parts(raw) = self else { return false };
+        // Most lists are short; those with an image say so somewhere, and only they are read.
+        let parts = raw.as_str().contains("image").then(|| parse_lenient::<Vec<Value>>(raw.as_str()).ok());
+        parts.flatten().is_some_and(|parts| parts.iter().any(is_image))
+    }
+
     /// The text with a placeholder such as `[image]` for each part that is not text.
     pub fn plain_text(&self) -> Cow<'_, str> {
         let raw = match self {
@@ -247,13 +255,17 @@ impl Content {
         let texts = parts.iter().map(|part| {
             let kind = part["type"].as_str().unwrap_or_default();
             match (kind, part["text"].as_str().or(part.as_str())) {
-                ("image_url" | "input_image" | "image", _) => "[image]".to_owned(),
+                _ if is_image(part) => "[image]".to_owned(),
                 ("text" | "input_text" | "output_text" | "", Some(text)) => text.to_owned(),
                 _ => format!("[{kind}]"),
             }
         });
         Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
     }
+}
+
+fn is_image(part: &Value) -> bool {
+    matches!(part["type"].as_str(), Some("image_url" | "input_image" | "image"))
 }
 
 impl Default for Content {

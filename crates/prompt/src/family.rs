@@ -1,5 +1,6 @@
 //! What some families of models need to be told so that they use their tools.
 
+use hermes_conversation::{ModelName, PromptFamily};
 use serde::{Deserialize, Serialize};
 
 /// Which models are told to act instead of promising to: `agent.tool_use_enforcement`.
@@ -15,8 +16,6 @@ pub enum ToolUse {
     Models(Vec<String>),
 }
 
-const FAMILIES: [&str; 8] = ["gpt", "codex", "gemini", "gemma", "grok", "glm", "qwen", "deepseek"];
-
 const ACT: &str = "Act, do not announce: when you say that you will do something, the tool call that does it is in \
 the same reply. End your turn only with a finished result or with a question that only the user can answer.";
 
@@ -30,18 +29,18 @@ you report it. If something you need is missing, look for it first, and ask only
 
 /// What this model is told, if anything.
 pub(crate) fn guidance(enforced: &ToolUse, model: &str) -> Option<String> {
+    let family = ModelName::of(model).prompt_family();
     let model = model.to_lowercase();
-    let is_of = |families: &[&str]| families.iter().any(|family| model.contains(family));
     let applies = match enforced {
-        ToolUse::Auto => is_of(&FAMILIES),
+        ToolUse::Auto => family.is_some(),
         ToolUse::Always => true,
         ToolUse::Never => false,
         ToolUse::Models(names) => names.iter().any(|name| model.contains(&name.to_lowercase())),
     };
-    let more = match () {
-        () if is_of(&["gemini", "gemma"]) => Some(GOOGLE),
-        () if is_of(&["gpt", "codex", "grok"]) => Some(OPENAI),
-        () => None,
+    let more = match family {
+        Some(PromptFamily::Google) => Some(GOOGLE),
+        Some(PromptFamily::OpenAi) => Some(OPENAI),
+        Some(PromptFamily::Other) | None => None,
     };
     applies.then(|| [Some(ACT), more].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }

@@ -6,7 +6,9 @@ use crate::code_project::CodeProject;
 use crate::family::{self, ToolUse};
 use crate::platform::{self, HintChange};
 use crate::project::{self, ProjectFile};
+use crate::tool_guidance::ToolGuidance;
 use crate::{steering, wording};
+use hermes_conversation::ToolTable;
 use serde::{Deserialize, Serialize};
 
 /// What the system prompt is made from. Gathered once, when a session starts.
@@ -17,6 +19,9 @@ pub struct Layers {
     pub identity: Option<Sourced>,
     /// Names of the tools on offer.
     pub tools: Vec<String>,
+    /// The guidance that their facts hold; see [`Layers::describe_tools`]. It follows from the names, so it is not stored.
+    #[serde(skip)]
+    pub guidance: ToolGuidance,
     /// Sentences that the settings leave out.
     pub without: Without,
     pub tool_use: ToolUse,
@@ -52,6 +57,10 @@ pub struct Layers {
     pub session: Option<String>,
     pub model: String,
     pub provider: String,
+    /// The provider's API reports another name than the model has. It follows from the provider, so it is not
+    /// stored.
+    #[serde(skip)]
+    pub is_misnamed: bool,
 }
 
 /// A text and the file that it is from.
@@ -151,6 +160,11 @@ impl SystemPrompt {
 }
 
 impl Layers {
+    /// Fills the guidance from the facts of the tools.
+    pub fn describe_tools(&mut self, tools: &dyn ToolTable) {
+        self.guidance = ToolGuidance::of(&self.tools, tools);
+    }
+
     /// Every layer that has something to say, in order.
     pub fn all(&self) -> Vec<Layer> {
         let found = self.stable().into_iter().chain(self.context()).chain(self.volatile());
@@ -158,7 +172,6 @@ impl Layers {
     }
 
     fn stable(&self) -> Vec<Layer> {
-        let has = |name: &str| self.tools.iter().any(|tool| tool == name);
         let has_tools = !self.tools.is_empty();
         // A helper talks to a model, which asks about its task.
         let is_helper = self.platform.is_empty();
@@ -172,14 +185,14 @@ impl Layers {
         let hint = platform::hint(&self.platform, &self.platform_hint);
         let all = [
             identity,
-            own("self help", when(has("terminal") && !is_helper, wording::SELF_HELP)),
+            own("self help", when(self.guidance.runs_commands && !is_helper, wording::SELF_HELP)),
             own("finish the work", when(has_tools && !self.without.finishing, wording::FINISH_THE_WORK)),
             own("call together", when(has_tools && !self.without.calling_together, wording::CALL_TOGETHER)),
-            own("tools", wording::tool_guidance(has)),
+            own("tools", self.guidance.text.clone()),
             own("steering", when(has_tools, steering::NOTE)),
             own("model family", family),
             own("skills", self.skills.clone()),
-            own("model name", wording::model_name(&self.provider, &self.model)),
+            own("model name", self.is_misnamed.then(|| wording::model_name(&self.model))),
             own("environment", Some(self.environment())),
             own("platform", hint),
         ];
@@ -241,12 +254,18 @@ mod tests {
     use super::*;
     use crate::project::ready_file;
     use hermes_guard::FenceKey;
+    use hermes_tools::KnownTools;
+
+    fn with_tools(names: &[&str], layers: Layers) -> Layers {
+        let mut layers = Layers { tools: names.iter().map(|name| (*name).to_owned()).collect(), ..layers };
+        layers.describe_tools(&KnownTools);
+        layers
+    }
+
+    const TOOLS: [&str; 6] = ["patch", "read_file", "search_files", "terminal", "todo", "write_file"];
 
     fn layers() -> Layers {
-        Layers {
-            tools: ["patch", "read_file", "search_files", "terminal", "todo", "write_file"]
-                .map(str::to_owned)
-                .into(),
+        let layers = Layers {
             os: "Linux".into(),
             cwd: "/work".into(),
             platform: "cli".into(),
@@ -254,7 +273,8 @@ mod tests {
             model: "m".into(),
             provider: "custom".into(),
             ..Layers::default()
-        }
+        };
+        with_tools(&TOOLS, layers)
     }
 
     #[test]
@@ -268,11 +288,8 @@ mod tests {
         let file =
             |name: &str, text: &str| ready_file(name, &format!("/work/{name}"), text, 20_000, &key).file;
         let sourced = |text: &str, source: &str| Some(Sourced { text: text.into(), source: source.into() });
-        let mut tools = layers().tools;
-        tools.extend(["memory", "session_search", "skill_manage"].map(str::to_owned));
         let everything = Layers {
             identity: sourced("You are the librarian.", "SOUL.md"),
-            tools,
             skills: Some("## Skills\n\n(index)".into()),
             surroundings: vec![Surroundings::Wsl, Surroundings::Termux],
             environment_hint: Some("The disk is slow.".into()),
@@ -291,6 +308,8 @@ mod tests {
             model: "openai/gpt-5.5".into(),
             ..layers()
         };
+        let everything =
+            with_tools(&[&TOOLS[..], &["memory", "session_search", "skill_manage"]].concat(), everything);
         insta::assert_snapshot!(SystemPrompt::assemble(&everything).as_str());
         let order: Vec<_> = everything.all().iter().map(|layer| (layer.tier, layer.name)).collect();
         insta::assert_debug_snapshot!(order);
@@ -305,34 +324,33 @@ mod tests {
     #[test]
     fn each_platform() {
         let prompts = crate::platform::names().map(|platform| {
-            let layers = Layers { platform: platform.to_owned(), tools: vec![], ..layers() };
+            let layers = with_tools(&[], Layers { platform: platform.to_owned(), ..layers() });
             format!("=== {platform} ===\n{}", SystemPrompt::assemble(&layers).as_str())
         });
         insta::assert_snapshot!(prompts.collect::<Vec<_>>().join("\n"));
     }
 
     #[test]
-    fn models_behind_alibaba_are_told_their_name() {
-        for (provider, want) in [("alibaba", true), ("alibaba-coding-plan", true), ("custom", false)] {
-            let layers = Layers { provider: provider.into(), model: "qwen3-max".into(), ..layers() };
+    fn misnamed_models_are_told_their_name() {
+        for want in [true, false] {
+            let layers = Layers { is_misnamed: want, model: "qwen3-max".into(), ..layers() };
             let found = layers.all().into_iter().find(|layer| layer.name == "model name");
-            assert_eq!(found.is_some_and(|layer| layer.text.contains("qwen3-max")), want, "{provider}");
+            assert_eq!(found.is_some_and(|layer| layer.text.contains("qwen3-max")), want);
         }
     }
 
     #[test]
     fn layers_are_the_same_after_they_were_written_down() {
         let text = serde_json::to_string(&layers()).unwrap();
-        assert_eq!(serde_json::from_str::<Layers>(&text).unwrap(), layers());
+        let mut read: Layers = serde_json::from_str(&text).unwrap();
+        read.describe_tools(&KnownTools);
+        assert_eq!(read, layers());
     }
 
     #[test]
     fn guidance_is_only_for_tools_that_are_there() {
-        let bare = Layers {
-            tools: vec![],
-            identity: Some(Sourced { text: "You are a test.".into(), source: "SOUL.md".into() }),
-            ..layers()
-        };
+        let identity = Some(Sourced { text: "You are a test.".into(), source: "SOUL.md".into() });
+        let bare = with_tools(&[], Layers { identity, ..layers() });
         let prompt = SystemPrompt::assemble(&bare).into_string();
         assert!(prompt.starts_with("You are a test.\n\nOperating system"), "{prompt}");
         assert!(!prompt.contains("tool"), "{prompt}");

@@ -13,6 +13,7 @@ mod platform;
 mod project;
 mod request;
 mod steering;
+mod tool_guidance;
 mod wording;
 
 pub use additions::Additions;
@@ -24,3 +25,4 @@ pub use platform::HintChange;
 pub use project::{ProjectFile, ReadyFile, project_file_limit, ready_file};
 pub use request::{Offer, build_request};
 pub use steering::{steered, without_pretence};
+pub use tool_guidance::ToolGuidance;

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_prompt_is_taken_apart_as_it_was_put_together() {
-        let layers = Layers {
+        let mut layers = Layers {
             tools: vec!["terminal".into()],
             os: "Linux".into(),
             cwd: "/ü".into(),
@@ -70,6 +70,7 @@ mod tests {
             system_message: Some("one\n\ntwo".into()),
             ..Layers::default()
         };
+        layers.describe_tools(&hermes_tools::KnownTools);
         let prompt = SystemPrompt::assemble(&layers).into_string();
         assert_eq!(taken_apart(&prompt, &layers.outline()), Some(layers.shown()));
         assert_eq!(taken_apart(&format!("{prompt}."), &layers.outline()), None);

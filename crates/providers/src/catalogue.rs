@@ -4,17 +4,23 @@
 //! be used yet says what it lacks.
 
 pub(crate) mod chat_quirks;
+pub(crate) mod chat_reasoning;
+pub(crate) mod hosts;
 mod local;
 mod login_flows;
 mod logins;
+pub(crate) mod model_table;
+mod quirks;
+pub(crate) mod refusals;
 mod routers;
 pub(crate) mod vendor_quirks;
 mod vendors;
 
-use crate::chat_reasoning::ReasoningRule;
+use crate::catalogue::chat_reasoning::ReasoningRule;
 use crate::mode::{self, ModeName};
 pub use chat_quirks::ChatQuirks;
 pub(crate) use login_flows::login_row;
+pub use quirks::{Forbidden, LoginQuirks, MessagesQuirks, ProviderQuirks};
 use url::Url;
 
 /// A place where models are served.
@@ -45,6 +51,8 @@ pub struct Provider {
     pub key_proof: KeyProof,
     /// What its chat completions demand.
     pub chat: ChatQuirks,
+    /// Its other peculiarities.
+    pub quirks: ProviderQuirks,
     /// What keeps this build from serving it.
     pub lacks: Option<&'static str>,
 }
@@ -104,6 +112,8 @@ pub enum Models {
     All,
     /// Each has a `type` and `tags`; only language models that use tools are of use.
     TaggedTypes,
+    /// All, below `v1` and with the headers of the Messages format.
+    Messages,
 }
 
 /// A request by which a key can be checked.
@@ -135,6 +145,7 @@ const fn provider(id: &'static str, name: &'static str, base_url: &'static str) 
         models: Models::All,
         key_proof: KeyProof::Models,
         chat: ChatQuirks::COMMON,
+        quirks: ProviderQuirks::COMMON,
         lacks: None,
     }
 }
@@ -176,6 +187,14 @@ impl Provider {
         Self { chat: ChatQuirks { reasoning, ..self.chat }, ..self }
     }
 
+    const fn headers(self, headers: &'static [(&'static str, &'static str)]) -> Self {
+        Self { chat: ChatQuirks { headers, ..self.chat }, ..self }
+    }
+
+    const fn quirks(self, quirks: ProviderQuirks) -> Self {
+        Self { quirks, ..self }
+    }
+
     const fn key_proof(self, key_proof: KeyProof) -> Self {
         Self { key_proof, ..self }
     }
@@ -194,6 +213,11 @@ impl Provider {
 
     const fn pinned(self) -> Self {
         Self { pinned: true, ..self }
+    }
+
+    /// Returns true for the row that stands for any server of the user's own.
+    pub fn is_custom(&self) -> bool {
+        self.id == CUSTOM
     }
 
     /// Whether the user supplies the address.
@@ -226,9 +250,37 @@ impl Provider {
     }
 }
 
+/// The id of the row for servers of the user's own, and the word before the name of one: `custom:NAME`.
+const CUSTOM: &str = "custom";
+
+/// The row for servers of the user's own.
+pub fn custom() -> &'static Provider {
+    known(CUSTOM)
+}
+
+/// The label of a server that the user named.
+pub fn custom_label(name: &str) -> String {
+    format!("{CUSTOM}:{name}")
+}
+
+/// The name in the label of such a server.
+pub fn custom_name(label: &str) -> Option<&str> {
+    label.strip_prefix(CUSTOM)?.strip_prefix(':')
+}
+
+/// Returns true for the id of that row itself, and false for its aliases.
+pub fn is_custom_id(word: &str) -> bool {
+    word.eq_ignore_ascii_case(CUSTOM)
+}
+
 /// Every provider, in the order in which `auto` looks for keys.
 pub fn providers() -> impl Iterator<Item = &'static Provider> {
     [routers::ROWS, vendors::ROWS, logins::ROWS, local::ROWS].into_iter().flatten()
+}
+
+/// Returns true where a provider's API reports another name than its models have.
+pub fn misnames_models(provider: &str) -> bool {
+    find(provider).is_some_and(|provider| provider.quirks.misnames_models)
 }
 
 /// The provider with this id or alias, in any case.

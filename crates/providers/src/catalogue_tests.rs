@@ -135,3 +135,72 @@ fn rows_that_cannot_be_served_say_why_and_what_to_do() {
         assert_eq!(known(id).not_yet(), None, "{id}");
     }
 }
+
+/// The rows that have a quirk.
+fn having(is_so: fn(&ProviderQuirks) -> bool) -> String {
+    let mut ids: Vec<&str> =
+        providers().filter(|provider| is_so(&provider.quirks)).map(|provider| provider.id).collect();
+    ids.sort_unstable();
+    ids.join(" ")
+}
+
+#[test]
+fn quirks_that_decide_are_as_listed() {
+    use hermes_wire::{MessagesServer, ModelDots, ResponsesBackend};
+    for (quirk, found, want) in [
+        (
+            "cache marks",
+            having(|quirks| !quirks.cache_marks.is_empty()),
+            "alibaba nous opencode-go opencode-zen openrouter",
+        ),
+        (
+            "dotted names",
+            having(|quirks| quirks.messages.dots == ModelDots::Keep),
+            "alibaba alibaba-coding-plan bedrock minimax minimax-cn minimax-oauth opencode-go opencode-zen vertex \
+             xiaomi zai",
+        ),
+        ("bearer", having(|quirks| quirks.messages.takes_bearer), "minimax minimax-cn minimax-oauth"),
+        (
+            "kimi",
+            having(|quirks| quirks.messages.server == MessagesServer::Kimi),
+            "kimi-coding kimi-coding-cn",
+        ),
+        ("deepseek", having(|quirks| quirks.messages.server == MessagesServer::DeepSeek), "deepseek"),
+        ("xai", having(|quirks| quirks.responses == ResponsesBackend::Xai), "xai xai-oauth"),
+        ("codex", having(|quirks| quirks.responses == ResponsesBackend::CodexBackend), "openai-codex"),
+        ("github", having(|quirks| quirks.responses == ResponsesBackend::GitHub), "copilot"),
+        ("cost", having(|quirks| quirks.states_cost), "ai-gateway nous openrouter"),
+        ("subscription", having(|quirks| quirks.is_subscription), "openai-codex"),
+        ("shared limit", having(|quirks| quirks.shares_limit), "nous"),
+        ("misnamed", having(|quirks| quirks.misnames_models), "alibaba alibaba-coding-plan"),
+        ("tags", having(|quirks| quirks.tags_models), "custom lmstudio ollama-cloud"),
+        ("tasks", having(|quirks| quirks.is_first_for_tasks), "nous openrouter"),
+        ("chosen", having(|quirks| !quirks.chosen_by.is_empty()), "custom openai-api openrouter"),
+        (
+            "own logins",
+            having(|quirks| quirks.login.kept_source.is_some()),
+            "anthropic minimax-oauth nous openai-codex xai-oauth",
+        ),
+        ("vendor login", having(|quirks| quirks.login.vendor_tool.is_some()), "anthropic openai-codex"),
+        (
+            "forbidden",
+            having(|quirks| quirks.login.forbidden != Forbidden::ByText),
+            "anthropic xai xai-oauth",
+        ),
+    ] {
+        assert_eq!(found, want, "{quirk}");
+    }
+}
+
+/// A provider as it is added: one row. Everything that is unusual about it is on the row.
+#[test]
+fn new_row_brings_its_quirks_with_it() {
+    let row = provider("greenhouse", "Greenhouse", "https://models.greenhouse.example/v1")
+        .key(&["GREENHOUSE_API_KEY"])
+        .headers(&[("x-client", "hermes")])
+        .quirks(ProviderQuirks { cache_marks: &["fern"], states_cost: true, ..ProviderQuirks::COMMON });
+    let url = Url::parse(row.base_url).unwrap();
+    assert_eq!(mode::api_mode(None, &row, &url, "fern-1").mode.as_str(), "chat_completions");
+    assert!(row.needs_key() && row.quirks.states_cost && !row.is_custom());
+    assert_eq!((row.chat.headers, row.quirks.cache_marks), (&[("x-client", "hermes")][..], &["fern"][..]));
+}

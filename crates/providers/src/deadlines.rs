@@ -1,6 +1,6 @@
 //! How long a model call may take, phase by phase: a table, and what the user wants instead.
 
-use hermes_wire::silent_thinking;
+use hermes_conversation::silent_thinking;
 use std::time::Duration;
 
 /// The limits of one call, all in one place.
@@ -47,7 +47,7 @@ pub struct CallSize<'a> {
     pub is_streamed: bool,
     pub is_local: bool,
     /// The backend of Codex sends signs of life while it thinks, and is slow to begin.
-    pub is_codex: bool,
+    pub answers_slowly: bool,
     pub model: &'a str,
 }
 
@@ -55,15 +55,15 @@ const CONNECT: u64 = 30;
 const TOTAL: u64 = 1_800;
 const LOCAL_GAP: u64 = 900;
 /// The backend of Codex ends calls that take longer.
-const CODEX_TOTAL: u64 = 1_500;
+const SLOW_TOTAL: u64 = 1_500;
 
 /// Seconds for requests of at most 10,000, 50,000 and 100,000 tokens, and for larger ones.
 type BySize = [u64; 4];
 
 const STREAM_GAP: BySize = [180, 180, 240, 300];
 const WHOLE_REPLY: BySize = [90, 90, 150, 240];
-const CODEX_FIRST_BYTE: BySize = [120, 600, 900, 1_200];
-const CODEX_GAP: BySize = [12, 60, 120, 180];
+const SLOW_FIRST_BYTE: BySize = [120, 600, 900, 1_200];
+const SLOW_GAP: BySize = [12, 60, 120, 180];
 
 fn by_size(seconds: BySize, tokens: u64) -> u64 {
     match tokens {
@@ -78,19 +78,21 @@ impl Deadlines {
     /// The limits of a call.
     pub fn of(call: &CallSize<'_>, wanted: &Patience) -> Self {
         let thinking = silent_thinking(call.model).unwrap_or(0);
-        let total = wanted.total.unwrap_or(seconds(if call.is_codex { CODEX_TOTAL } else { TOTAL }));
+        let total = wanted.total.unwrap_or(seconds(if call.answers_slowly { SLOW_TOTAL } else { TOTAL }));
         let usual = |table| seconds(by_size(table, call.tokens).max(thinking));
         let gap = match call {
             CallSize { is_local: true, .. } => wanted.local_gap.or(wanted.gap).unwrap_or(seconds(LOCAL_GAP)),
-            CallSize { is_codex: true, .. } => wanted.gap.unwrap_or(seconds(by_size(CODEX_GAP, call.tokens))),
+            CallSize { answers_slowly: true, .. } => {
+                wanted.gap.unwrap_or(seconds(by_size(SLOW_GAP, call.tokens)))
+            }
             _ => wanted.gap.unwrap_or(usual(STREAM_GAP)),
         };
         let first_byte = match call {
             // Nothing is heard of a reply in one piece before it is whole.
             CallSize { is_streamed: false, is_local: true, .. } => wanted.whole_reply.unwrap_or(total),
             CallSize { is_streamed: false, .. } => wanted.whole_reply.unwrap_or(usual(WHOLE_REPLY)),
-            CallSize { is_codex: true, .. } => {
-                wanted.first_byte.unwrap_or(seconds(by_size(CODEX_FIRST_BYTE, call.tokens)))
+            CallSize { answers_slowly: true, .. } => {
+                wanted.first_byte.unwrap_or(seconds(by_size(SLOW_FIRST_BYTE, call.tokens)))
             }
             _ => wanted.first_byte.unwrap_or(gap),
         };
@@ -110,7 +112,8 @@ fn seconds(count: u64) -> Duration {
 /// Those of a small streamed call.
 impl Default for Deadlines {
     fn default() -> Self {
-        let call = CallSize { tokens: 0, is_streamed: true, is_local: false, is_codex: false, model: "" };
+        let call =
+            CallSize { tokens: 0, is_streamed: true, is_local: false, answers_slowly: false, model: "" };
         Self::of(&call, &Patience::default())
     }
 }
@@ -120,7 +123,7 @@ mod tests {
     use super::*;
 
     const PLAIN: CallSize<'_> =
-        CallSize { tokens: 1_000, is_streamed: true, is_local: false, is_codex: false, model: "m" };
+        CallSize { tokens: 1_000, is_streamed: true, is_local: false, answers_slowly: false, model: "m" };
 
     /// First byte, gap and total in seconds.
     fn limits(call: CallSize<'_>, wanted: Patience) -> (u64, u64, u64) {
@@ -142,9 +145,9 @@ mod tests {
             (CallSize { is_streamed: false, tokens: huge, ..PLAIN }, (240, 300, 1_800)),
             (CallSize { is_streamed: false, model: "o3", ..PLAIN }, (600, 600, 1_800)),
             (CallSize { is_streamed: false, is_local: true, ..PLAIN }, (1_800, 900, 1_800)),
-            (CallSize { is_codex: true, ..PLAIN }, (120, 12, 1_500)),
-            (CallSize { is_codex: true, tokens: 20_000, ..PLAIN }, (600, 60, 1_500)),
-            (CallSize { is_codex: true, tokens: huge, ..PLAIN }, (1_200, 180, 1_500)),
+            (CallSize { answers_slowly: true, ..PLAIN }, (120, 12, 1_500)),
+            (CallSize { answers_slowly: true, tokens: 20_000, ..PLAIN }, (600, 60, 1_500)),
+            (CallSize { answers_slowly: true, tokens: huge, ..PLAIN }, (1_200, 180, 1_500)),
         ] {
             assert_eq!(limits(call, Patience::default()), want, "{call:?}");
         }

@@ -7,11 +7,11 @@
 mod cache;
 mod listed;
 mod prices;
-mod table;
 
 pub use cache::{KeptModels, models_file};
 pub use prices::{Prices, Tariff};
 
+use crate::catalogue::{self, model_table};
 use hermes_conversation::Money;
 
 /// The window of a model that nobody knows anything about.
@@ -91,7 +91,7 @@ pub fn facts(provider: &str, model: &str, config: Stated, heard: Option<Heard>) 
     let sources = [
         Some((config, FactSource::Config)),
         heard,
-        Some((table::stated(provider, model), FactSource::BuiltIn)),
+        Some((model_table::stated(provider, model), FactSource::BuiltIn)),
     ];
     fn first<T>(sources: &[Option<Heard>], get: impl Fn(&Stated) -> Option<T>) -> Option<Fact<T>> {
         let mut stated = sources.iter().flatten();
@@ -111,10 +111,11 @@ pub fn facts(provider: &str, model: &str, config: Stated, heard: Option<Heard>) 
 impl ModelFacts {
     /// How calls of it are paid for.
     pub fn tariff(&self, provider: &str) -> Tariff {
-        match (provider, self.prices) {
-            ("openai-codex", _) => Tariff::Included,
-            (_, Some(Fact { value, source })) => Tariff::Prices(value, source),
-            (_, None) => Tariff::Unknown,
+        let row = catalogue::find(provider);
+        match self.prices {
+            _ if row.is_some_and(|row| row.quirks.is_subscription) => Tariff::Included,
+            Some(Fact { value, source }) => Tariff::Prices(value, source),
+            None => Tariff::Unknown,
         }
     }
 

@@ -1,8 +1,9 @@
 //! A model behind an HTTP endpoint.
 
+use crate::catalogue;
+use crate::catalogue::refusals::{Refused, foreign_client};
 use crate::client::root_cause;
 use crate::credentials::{FixedKey, KeyChange, Keys};
-use crate::login::refusals::{Refused, foreign_client};
 use crate::receive::{self, Receiving};
 use crate::request_extras::{self, Thinking};
 use crate::shared_limit::SharedLimit;
@@ -41,7 +42,7 @@ pub struct HttpModel {
     /// Instead of what follows from a call.
     deadlines: Option<Deadlines>,
     is_local: bool,
-    is_codex: bool,
+    answers_slowly: bool,
     secrets: Secrets,
     /// Held while the rest of a reply is read off the line, so that the next request finds
     /// the connection free.
@@ -80,7 +81,7 @@ impl HttpModel {
             clients,
             deadlines: None,
             is_local: endpoint.is_loopback(),
-            is_codex: endpoint.provider == "openai-codex",
+            answers_slowly: catalogue::known(endpoint.provider).quirks.answers_slowly,
             // A key that no setting holds may be echoed as well as any other.
             secrets: endpoint.key.as_ref().map_or(secrets.clone(), |key| secrets.with("key", key)),
             draining: Arc::default(),
@@ -109,7 +110,7 @@ impl HttpModel {
             tokens: request.body.len() as u64 / BYTES,
             is_streamed: request.stream,
             is_local: self.is_local,
-            is_codex: self.is_codex,
+            answers_slowly: self.answers_slowly,
             model: &self.profile.model,
         };
         self.deadlines.unwrap_or_else(|| Deadlines::of(&call, &self.patience))

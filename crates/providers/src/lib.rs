@@ -5,7 +5,6 @@
 
 mod address;
 mod catalogue;
-mod chat_reasoning;
 mod client;
 pub mod credentials;
 mod custom;
@@ -32,10 +31,12 @@ mod tap;
 mod transport;
 
 pub use address::{is_loopback, parse_base_url, proxy_problem, shown as shown_url};
+pub use catalogue::chat_reasoning::{ReasoningRule, reasoning_fields};
 pub use catalogue::{
-    Auth, ChatQuirks, KeyProof, ModeRule, Models, Provider, find as find_provider, providers,
+    Auth, ChatQuirks, Forbidden, KeyProof, LoginQuirks, MessagesQuirks, ModeRule, Models, Provider,
+    ProviderQuirks, custom as custom_provider, custom_label, custom_name, find as find_provider,
+    is_custom_id, misnames_models, providers,
 };
-pub use chat_reasoning::{ReasoningRule, reasoning_fields};
 pub use client::{HttpClients, HttpSettings, install_tls};
 pub use custom::{CustomModel, CustomProvider};
 pub use deadlines::{CallSize, Deadlines, Patience};

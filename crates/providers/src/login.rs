@@ -19,7 +19,6 @@ pub(crate) mod jwt;
 mod pkce;
 mod redirected;
 mod refresh;
-pub(crate) mod refusals;
 mod source;
 mod stored;
 mod tokens;

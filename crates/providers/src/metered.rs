@@ -1,6 +1,7 @@
 //! A model whose every call is paid for: nothing is sent that could pass a limit, and nothing that
 //! was used goes uncounted, however the call ends.
 
+use crate::catalogue;
 use crate::facts::Tariff;
 use futures::StreamExt;
 use hermes_conversation::{Bill, BoxFuture, CostStatus, Money, SpentCall, Usage};
@@ -29,8 +30,8 @@ pub struct Metered {
 
 impl Metered {
     pub fn new(inner: Arc<dyn Model>, meter: Arc<dyn Meter>, tariff: Tariff, longest_reply: u64) -> Self {
-        let believes_cost =
-            matches!(inner.profile().issuer.provider.as_str(), "openrouter" | "nous" | "ai-gateway");
+        let row = catalogue::find(&inner.profile().issuer.provider);
+        let believes_cost = row.is_some_and(|row| row.quirks.states_cost);
         let tariff = Mutex::new(tariff);
         Self { inner, meter, tariff, ask_prices: None, longest_reply, task: "", believes_cost }
     }

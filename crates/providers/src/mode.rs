@@ -1,6 +1,7 @@
 //! Which format a model is asked in. Pure rules over provider, address and name of the model.
 
-use crate::catalogue::{ModeRule, Provider};
+use crate::catalogue::{ModeRule, Provider, hosts};
+use hermes_conversation::ModelName;
 use hermes_wire::ApiMode;
 use url::Url;
 
@@ -65,10 +66,10 @@ impl ModeReason {
 pub fn api_mode(explicit: Option<ModeName>, provider: &Provider, url: &Url, model: &str) -> ChosenMode {
     use ModeName::{ChatCompletions, CodexResponses};
     let chosen = |mode, why| ChosenMode { mode, why };
-    let by_url = mode_of_url(url);
+    let by_url = hosts::mode(url);
     // A saved `codex_responses` is often left over from another address; servers of the user's
     // own do not speak it unless their address says so.
-    let leftover = provider.id == "custom" && explicit == Some(CodexResponses) && by_url != explicit;
+    let leftover = provider.is_custom() && explicit == Some(CodexResponses) && by_url != explicit;
     if let Some(mode) = explicit.filter(|_| !leftover) {
         return chosen(mode, ModeReason::Explicit);
     }
@@ -85,26 +86,11 @@ pub fn api_mode(explicit: Option<ModeName>, provider: &Provider, url: &Url, mode
         return chosen(mode, ModeReason::Address);
     }
     let may_upgrade = provider.mode == ModeRule::ByUrl;
-    let is_gpt5 = name.starts_with("gpt-5") && provider.id != "custom";
-    if may_upgrade && (url.host_str() == Some("api.openai.com") || is_gpt5) {
+    let is_gpt5 = ModelName::of(model).is_gpt_5() && !provider.is_custom();
+    if may_upgrade && (hosts::facts(url).prefers_responses || is_gpt5) {
         return chosen(CodexResponses, ModeReason::Upgrade);
     }
     chosen(ChatCompletions, ModeReason::Usual)
-}
-
-/// What an address alone says about its format.
-fn mode_of_url(url: &Url) -> Option<ModeName> {
-    let path = url.path().trim_end_matches('/');
-    match url.host_str()? {
-        "api.x.ai" => Some(ModeName::CodexResponses),
-        "chatgpt.com" if path.starts_with("/backend-api/codex") => Some(ModeName::CodexResponses),
-        "api.anthropic.com" => Some(ModeName::AnthropicMessages),
-        "api.kimi.com" if path.starts_with("/coding") => Some(ModeName::AnthropicMessages),
-        _ if path.ends_with("/anthropic") || path.ends_with("/anthropic/v1") => {
-            Some(ModeName::AnthropicMessages)
-        }
-        _ => None,
-    }
 }
 
 /// The model's own name, without `vendor/`.

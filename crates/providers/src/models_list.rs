@@ -40,7 +40,7 @@ pub async fn list_models(place: &Place, asker: &Asker) -> Result<Vec<ListedModel
 /// The address of the list and the headers that it is asked with.
 fn question(place: &Place, key: Option<&SecretString>) -> (Url, HeaderMap) {
     let base = &place.base_url;
-    if place.provider.id == "anthropic" {
+    if place.provider.models == Models::Messages {
         let path = if base.path().trim_end_matches('/').ends_with("/v1") { "models" } else { "v1/models" };
         return (below(base, path), transport::anthropic_headers(base, key));
     }
@@ -77,7 +77,7 @@ fn model(row: &Value) -> Option<ListedModel> {
 
 fn is_wanted(row: &Value, kind: Models) -> bool {
     match kind {
-        Models::All => true,
+        Models::All | Models::Messages => true,
         Models::TaggedTypes => {
             let tags = row.get("tags").and_then(Value::as_array);
             let uses_tools = tags.is_some_and(|tags| tags.iter().any(|tag| tag == "tool-use"));

@@ -2,8 +2,9 @@
 
 use crate::Endpoint;
 use crate::catalogue;
-use crate::chat_reasoning::reasoning_fields;
+use crate::catalogue::chat_reasoning::reasoning_fields;
 use crate::outbox::{OutboxError, header_map};
+use hermes_conversation::ModelName;
 use hermes_wire::{ApiMode, Effort, ExtraFields};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
@@ -134,28 +135,27 @@ pub(crate) fn usual_cap(endpoint: &Endpoint) -> Option<u64> {
     let quirks = &catalogue::known(endpoint.provider).chat;
     let name = endpoint.model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let of_model = quirks.model_caps.iter().find(|(model, _)| *model == name).map(|(_, cap)| *cap);
-    of_model.or(quirks.output_cap).or_else(|| hermes_wire::listed_output(&endpoint.model))
+    of_model.or(quirks.output_cap).or_else(|| hermes_conversation::listed_output(&endpoint.model))
 }
 
 /// The headers that the provider's row and the user's settings add.
 pub(crate) fn extra_headers(endpoint: &Endpoint, session: Option<&str>, headers: &mut HeaderMap) {
-    let quirks = &catalogue::known(endpoint.provider).chat;
-    for (name, value) in quirks.headers {
+    let provider = catalogue::known(endpoint.provider);
+    for (name, value) in provider.chat.headers {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
-    let model = endpoint.model.to_ascii_lowercase();
-    if endpoint.provider == "openrouter" {
+    let model = ModelName::of(&endpoint.model);
+    if provider.quirks.router_headers {
         if let Some(seconds) = endpoint.router.response_cache {
             headers.insert("x-openrouter-cache", HeaderValue::from_static("true"));
             headers.insert("x-openrouter-cache-ttl", seconds.into());
         }
-        if model.contains("claude") {
+        if model.is_claude() {
             // Otherwise long calls arrive in one piece, after a silence that looks like a dead line.
             headers.insert("x-anthropic-beta", HeaderValue::from_static(TOOL_STREAMING_BETA));
         }
         // Keeps a session with the server that has its prompt cache.
-        let is_grok = ["x-ai/grok-", "xai/grok-"].iter().any(|start| model.starts_with(start));
-        if let Some(Ok(session)) = session.filter(|_| is_grok).map(HeaderValue::from_str) {
+        if let Some(Ok(session)) = session.filter(|_| model.is_routed_grok()).map(HeaderValue::from_str) {
             headers.insert("x-grok-conv-id", session);
         }
     }

@@ -205,7 +205,7 @@ fn without_prefix(model: String, provider: &Provider) -> String {
     match model.split_once(':') {
         Some((prefix, rest))
             if catalogue::find(prefix).is_some_and(|found| found.id == provider.id)
-                && provider.id != "custom" =>
+                && !provider.is_custom() =>
         {
             rest.to_owned()
         }

@@ -3,6 +3,7 @@
 //! The Nous portal counts every request against the limit, also those that it refuses. One session that meets the
 //! limit writes down until when it holds; the others, those of the Python release too, do not ask before that.
 
+use crate::catalogue;
 use crate::http_model::seconds_since_1970;
 use hermes_wire::Failure;
 use reqwest::header::HeaderMap;
@@ -35,7 +36,8 @@ struct Recorded {
 impl SharedLimit {
     /// The shared limit of a provider, where it has one.
     pub fn of(home: &Path, provider: &str) -> Option<Self> {
-        (provider == "nous").then(|| Self { file: home.join("rate_limits").join("nous.json") })
+        let row = catalogue::find(provider).filter(|row| row.quirks.shares_limit)?;
+        Some(Self { file: home.join("rate_limits").join(format!("{}.json", row.id)) })
     }
 
     /// The refusal that a request would meet now, without sending it.

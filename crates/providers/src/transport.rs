@@ -1,14 +1,17 @@
 //! Where a request of each format goes, and what stands above it.
 
 use crate::address::below;
-use crate::catalogue::{chat_quirks, known};
+use crate::catalogue::hosts::{self, HostFacts};
+use crate::catalogue::{MessagesQuirks, chat_quirks, known};
 use crate::{Endpoint, KeySource};
-use hermes_wire::{AnthropicDialect, ApiMode, CacheTtl, ChatDialect, Dialect, ResponsesDialect};
+use hermes_conversation::ModelName;
+use hermes_wire::{
+    AnthropicDialect, ApiMode, CacheTtl, ChatDialect, Dialect, OutputCapKey, ResponsesDialect,
+};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-const ANTHROPIC_HOST: &str = "api.anthropic.com";
 const ANTHROPIC_VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
 /// What a token from a login needs to be taken.
 const OAUTH_BETA: &str = "oauth-2025-04-20";
@@ -31,34 +34,33 @@ pub(crate) fn url(endpoint: &Endpoint) -> Url {
 
 /// How the endpoint spells what endpoints spell differently.
 pub(crate) fn dialect(endpoint: &Endpoint) -> Dialect {
-    let host = host(endpoint);
-    let quirks = &known(endpoint.provider).chat;
+    let (provider, host, model) = (known(endpoint.provider), host(endpoint), &endpoint.model);
+    let messages = &provider.quirks.messages;
+    let of_model = Dialect::of_model(model);
     Dialect {
-        chat: ChatDialect {
-            echoes_reasoning: chat_quirks::echoes_reasoning(quirks, host, &endpoint.model),
-            names_session: quirks.names_session,
+        output_cap: match host.takes_completion_cap {
+            true => OutputCapKey::MaxCompletionTokens,
+            false => of_model.output_cap,
         },
-        anthropic: AnthropicDialect::of(host, endpoint.provider, &endpoint.model),
-        responses: ResponsesDialect::of(host, endpoint.base_url.path(), endpoint.provider, &endpoint.model),
-        ..Dialect::of(host, &endpoint.model)
+        chat: ChatDialect {
+            echoes_reasoning: chat_quirks::echoes_reasoning(&provider.chat, &host, model),
+            names_session: provider.chat.names_session,
+        },
+        anthropic: AnthropicDialect::of(host.messages.unwrap_or(messages.server), messages.dots, model),
+        responses: ResponsesDialect::of(host.responses.unwrap_or(provider.quirks.responses), model),
+        ..of_model
     }
 }
 
 /// Whether requests carry cache marks here: a cache by marks is a matter of the model's maker.
 pub(crate) fn cache(endpoint: &Endpoint, ttl: CacheTtl) -> Option<CacheTtl> {
-    let model = endpoint.model.to_ascii_lowercase();
-    let named = |words: &[&str]| words.iter().any(|word| model.contains(word));
-    let provider = endpoint.provider;
+    let model = ModelName::of(&endpoint.model);
+    let quirks = &known(endpoint.provider).quirks;
     let marks = match endpoint.api_mode {
         ApiMode::AnthropicMessages => {
-            host(endpoint) == ANTHROPIC_HOST || named(&["claude"]) || provider.starts_with("minimax")
+            host(endpoint).is_anthropic || model.is_claude() || quirks.messages.takes_cache_marks
         }
-        ApiMode::ChatCompletions => match provider {
-            "openrouter" => named(&["claude", "kimi", "moonshot"]),
-            "nous" => named(&["claude", "kimi", "moonshot", "qwen"]),
-            "opencode" | "opencode-zen" | "opencode-go" | "alibaba" => named(&["qwen"]),
-            _ => false,
-        },
+        ApiMode::ChatCompletions => model.is_of(quirks.cache_marks),
         // These look their caches up by a key.
         ApiMode::CodexResponses => false,
     };
@@ -92,10 +94,11 @@ pub(crate) fn headers(endpoint: &Endpoint, key: Option<&SecretString>) -> Header
     let key = key.map(|key| key.expose_secret().to_owned()).unwrap_or_default();
     let is_anthropic = endpoint.api_mode == ApiMode::AnthropicMessages;
     let is_vendors = matches!(endpoint.key_source, KeySource::VendorFile { .. });
-    let is_login = is_anthropic && host(endpoint) == ANTHROPIC_HOST && (is_vendors || is_login_token(&key));
+    let is_login = is_anthropic && host(endpoint).is_anthropic && (is_vendors || is_login_token(&key));
+    let quirks = &known(endpoint.provider).quirks;
     if is_anthropic {
         headers.insert("anthropic-version", ANTHROPIC_VERSION);
-        let betas = betas(endpoint.provider, is_login);
+        let betas = betas(&quirks.messages, is_login);
         if let Ok(betas) = HeaderValue::from_str(&betas.join(",")) {
             headers.insert("anthropic-beta", betas);
         }
@@ -110,17 +113,10 @@ pub(crate) fn headers(endpoint: &Endpoint, key: Option<&SecretString>) -> Header
             headers.insert(name, value);
         }
     }
-    if let Some(account) = endpoint.account.as_deref().filter(|_| endpoint.provider == "openai-codex")
+    if let (Some(name), Some(account)) = (quirks.account_header, endpoint.account.as_deref())
         && let Ok(account) = HeaderValue::from_str(account)
     {
-        headers.insert("chatgpt-account-id", account);
-    }
-    if endpoint.provider == "copilot" {
-        // It wants to know which program asks; this one.
-        headers.insert(
-            "editor-version",
-            HeaderValue::from_static(concat!("hermes/", env!("CARGO_PKG_VERSION"))),
-        );
+        headers.insert(name, account);
     }
     headers
 }
@@ -130,7 +126,7 @@ pub(crate) fn anthropic_headers(base: &Url, key: Option<&SecretString>) -> Heade
     let mut headers = HeaderMap::new();
     headers.insert("anthropic-version", ANTHROPIC_VERSION);
     let key = key.map(|key| key.expose_secret().to_owned()).unwrap_or_default();
-    let is_login = base.host_str() == Some(ANTHROPIC_HOST) && is_login_token(&key);
+    let is_login = hosts::facts(base).is_anthropic && is_login_token(&key);
     if is_login {
         headers.insert("anthropic-beta", HeaderValue::from_static(OAUTH_BETA));
     }
@@ -145,8 +141,8 @@ pub(crate) fn anthropic_headers(base: &Url, key: Option<&SecretString>) -> Heade
     headers
 }
 
-fn host(endpoint: &Endpoint) -> &str {
-    endpoint.base_url.host_str().unwrap_or_default()
+fn host(endpoint: &Endpoint) -> HostFacts {
+    hosts::facts(&endpoint.base_url)
 }
 
 /// A token from a login, as opposed to an API key.
@@ -158,15 +154,12 @@ pub(crate) fn is_login_token(key: &str) -> bool {
 
 /// Endpoints of others that speak this format and take the key as everybody else does.
 fn takes_bearer(endpoint: &Endpoint) -> bool {
-    let host = host(endpoint);
-    endpoint.provider.starts_with("minimax")
-        || host.ends_with(".azure.com")
-        || host.ends_with(".palantirfoundry.com")
+    known(endpoint.provider).quirks.messages.takes_bearer || host(endpoint).takes_bearer
 }
 
-fn betas(provider: &str, is_login: bool) -> Vec<&'static str> {
+fn betas(quirks: &MessagesQuirks, is_login: bool) -> Vec<&'static str> {
     let mut betas = vec![THINKING_BETA];
-    if !provider.starts_with("minimax") {
+    if !quirks.refuses_tool_streaming {
         betas.push(TOOL_STREAMING_BETA);
     }
     if is_login {

@@ -17,7 +17,7 @@ use hermes_context::{EnginePort, NeverCompact, here};
 use hermes_conversation::{EventSink, History, Lease, Message, SessionId, events, record_finished_turn};
 use hermes_prompt::{Additions, SystemPrompt};
 use hermes_store::{NewSession, SessionDb, StoreError, this_process};
-use hermes_tools::{AskUser, ToolContext, Toolbox};
+use hermes_tools::{AskUser, KnownTools, ToolContext, Toolbox};
 use hermes_wire::ModelRoute;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -114,7 +114,10 @@ impl<'a> Player<'a> {
             return Err(setup("a session without a model"));
         }
         if let Some(layers) = &line.layers {
-            let made = SystemPrompt::assemble(layers).into_string();
+            let mut layers = layers.clone();
+            layers.describe_tools(&KnownTools);
+            layers.is_misnamed = hermes_providers::misnames_models(&layers.provider);
+            let made = SystemPrompt::assemble(&layers).into_string();
             if made != line.system {
                 self.cursor.differs(&line.system, &made);
             }

@@ -3,7 +3,9 @@
 use super::line::{ConcurrencyLine, FittedLine, JudgedLine, ToolLine, VerdictLine, What, WhatOf};
 use super::recorder::Recorder;
 use super::tape::Tape;
-use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolMessage};
+use hermes_conversation::{
+    BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolMessage, ToolTable,
+};
 use hermes_tools::{Concurrency, Finished, Prepared, RunScope, ToolContext, Toolbox, Verdict};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -32,6 +34,12 @@ impl Repeats {
 impl RecordedTools {
     pub(crate) fn new(inner: Arc<dyn Toolbox>, recorder: Arc<Recorder>) -> Self {
         Self { inner, recorder, repeats: Repeats::default() }
+    }
+}
+
+impl ToolTable for RecordedTools {
+    fn facts(&self, tool: &str) -> ToolFacts {
+        self.inner.facts(tool)
     }
 }
 

@@ -3,7 +3,9 @@
 use super::cursor::Cursor;
 use super::line::{ConcurrencyLine, JudgedLine, ToolLine, VerdictLine, What};
 use super::record_tools::Repeats;
-use hermes_conversation::{BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolMessage};
+use hermes_conversation::{
+    BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolMessage, ToolTable,
+};
 use hermes_tools::{
     ApprovalRequest, Concurrency, Finished, Prepared, RunScope, ToolContext, Toolbox, Verdict,
 };
@@ -40,6 +42,12 @@ impl ReplayedTools {
             What::Tool(line) if is_mine(what) => Some(line.clone()),
             _ => None,
         })
+    }
+}
+
+impl ToolTable for ReplayedTools {
+    fn facts(&self, tool: &str) -> ToolFacts {
+        self.real.facts(tool)
     }
 }
 

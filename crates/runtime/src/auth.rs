@@ -10,7 +10,10 @@ use hermes_providers::credentials::{
     choose,
 };
 use hermes_providers::login::{self, Flow, FlowError, Tokens};
-use hermes_providers::{CustomProvider, ResolveError, find_provider, own_address, parse_base_url, shown_url};
+use hermes_providers::{
+    CustomProvider, ResolveError, custom_label, custom_name, find_provider, is_custom_id, own_address,
+    parse_base_url, shown_url,
+};
 use secrecy::SecretString;
 
 /// What can go wrong with `hermes auth`.
@@ -191,15 +194,13 @@ fn file(config: &Config) -> Result<&AuthFile, RuntimeError> {
 
 /// The name under which the credentials of a provider are stored.
 pub fn label_of(config: &Config, name: &str) -> Result<String, RuntimeError> {
-    let plain = CustomProvider::plain_name(name.trim_start_matches("custom:"));
+    let plain = CustomProvider::plain_name(custom_name(name).unwrap_or(name));
     let named = config.named_providers()?.entries;
     let is_named = named.iter().any(|entry| entry.name == plain);
-    let custom = format!("custom:{plain}");
+    let custom = custom_label(&plain);
     let credentials = &config.layers().credentials;
     match find_provider(name) {
-        Some(provider) if provider.id != "custom" || name.eq_ignore_ascii_case("custom") => {
-            Ok(provider.id.to_owned())
-        }
+        Some(provider) if !provider.is_custom() || is_custom_id(name) => Ok(provider.id.to_owned()),
         _ if is_named || credentials.has(&custom) => Ok(custom),
         // Stored by another version, under a name that this one does not know.
         _ if credentials.has(name) => Ok(name.to_owned()),
@@ -220,7 +221,7 @@ fn address(config: &Config, label: &str, key: &SecretString) -> Result<String, R
         }
         None => {
             let mut entries = config.named_providers()?.entries.into_iter();
-            entries.find(|entry| format!("custom:{}", entry.name) == label).map(|entry| entry.base_url)
+            entries.find(|entry| custom_name(label) == Some(&entry.name)).map(|entry| entry.base_url)
         }
     };
     let text = text.ok_or(CredentialError::NoAddress)?;

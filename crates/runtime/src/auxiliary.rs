@@ -102,7 +102,7 @@ fn small_model(provider: &str) -> Option<String> {
 
 /// Providers with a small model of their own and a key that is set: OpenRouter and Nous first.
 fn add_whoever_can(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Result<(), RuntimeError> {
-    let first = ["openrouter", "nous"].into_iter().filter_map(find_provider);
+    let first = providers().filter(|provider| provider.quirks.is_first_for_tasks);
     let others = providers().filter(|_| task != AuxTask::Vision);
     let common = common(config)?;
     for provider in first.chain(others).filter(|provider| provider.not_yet().is_none()) {

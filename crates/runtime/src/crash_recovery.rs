@@ -7,18 +7,15 @@
 use crate::delegation::{interrupted, said_last};
 use crate::{Resuming, Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, crash_texts};
-use hermes_conversation::{Disposition, Effect, FileChange, IntentState, SessionId, Settled, ToolMessage};
+use hermes_conversation::{
+    Disposition, Effect, FileChange, IntentState, RunsIn, SessionId, Settled, ToolMessage, ToolTable,
+};
 use hermes_exec::supervisor::{Attached, Finished, Key, Outcome, Stop, SuperviseError, Supervised};
 use hermes_exec::{Group, reap, this_boot};
 use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts, this_process};
 use hermes_tools::{ToolContext, collected, command_key, kept_output, recollected};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The tool whose calls are commands.
-const TERMINAL: &str = "terminal";
-/// The tool whose calls are other sessions.
-const DELEGATE: &str = "delegate_task";
 
 /// Finds out what can be found out about the calls of a dead process, ends what must not go on, and
 /// closes the turn in the record.
@@ -83,16 +80,12 @@ impl Search<'_> {
         if let Some(change) = &orphan.change {
             return changed(orphan, change).await;
         }
-        if orphan.tool == TERMINAL {
-            return self.command(orphan).await;
-        }
-        if orphan.tool == DELEGATE {
-            return self.helpers(orphan).await;
-        }
-        match orphan.effect.as_str() {
+        match (self.runtime.registry().facts(&orphan.tool).runs_in, orphan.effect.as_str()) {
+            (RunsIn::Command, _) => self.command(orphan).await,
+            (RunsIn::Subagents, _) => self.helpers(orphan).await,
             // A change is noted before it is made.
-            "write" => Some(not_run(orphan)),
-            _ => looked(orphan),
+            (RunsIn::Process, "write") => Some(not_run(orphan)),
+            (RunsIn::Process, _) => looked(orphan),
         }
     }
 

@@ -11,7 +11,9 @@ use hermes_providers::credentials::{Binding, Credentials, Keys, Outside, Pool, P
 use hermes_providers::login::{
     CopilotTokens, EXCHANGE_URL, LoginRefresh, NoKeys, TokenKeys, VendorTokens, VendorTool,
 };
-use hermes_providers::{Asker, Auth, Endpoint, KeySource, find_provider, is_own_address, parse_base_url};
+use hermes_providers::{
+    Asker, Auth, Endpoint, KeySource, custom_name, find_provider, is_own_address, parse_base_url,
+};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -44,7 +46,7 @@ pub(crate) fn seeds(config: &Config, label: &str) -> Vec<Seed> {
         return provider.key_env.iter().filter_map(of_variable).collect();
     }
     let named = config.named_providers().unwrap_or_default();
-    let entry = named.entries.into_iter().find(|entry| label.strip_prefix("custom:") == Some(&entry.name));
+    let entry = named.entries.into_iter().find(|entry| custom_name(label) == Some(&entry.name));
     let seed = entry.and_then(|entry| {
         let source = format!("config:{}", entry.name);
         Some(Seed { source, label: entry.name, key: entry.api_key?, base_url: Some(entry.base_url) })

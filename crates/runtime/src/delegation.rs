@@ -29,10 +29,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
-/// Tools that no helper has: they are about the person, or about what outlives the task.
-const NOT_FOR_HELPERS: [&str; 5] = ["clarify", "memory", "send_message", "execute_code", "cronjob"];
-const DELEGATE: &str = "delegate_task";
-
 /// The model that a session speaks with at the moment, also seen by what works for it.
 pub(crate) type CurrentEndpoint = Arc<Mutex<Endpoint>>;
 
@@ -69,13 +65,9 @@ impl Delegator {
     fn role(&self, role: Role, call: &CallId) -> Result<SessionRole, RuntimeError> {
         let may_delegate =
             role == Role::Orchestrator && self.settings.orchestrators && self.depth + 1 < self.settings.depth;
-        let mut without = NOT_FOR_HELPERS.to_vec();
-        if !may_delegate {
-            without.push(DELEGATE);
-        }
         let mut limits = self.runtime.limits()?;
         limits.max_iterations = self.settings.iterations;
-        let registry = Arc::new(self.runtime.registry().without(&without));
+        let registry = Arc::new(self.runtime.registry().for_subagent(may_delegate));
         Ok(SessionRole {
             source: "subagent".to_owned(),
             surface: Surface::of(""),
@@ -196,7 +188,7 @@ impl News {
                     trace.started(&id, &arguments);
                     self.send(SubagentEvent::ToolStarted { name, arguments }).await;
                 }
-                TurnEvent::ToolFinished { id, name, result, failed, millis } => {
+                TurnEvent::ToolFinished { id, name, result, failed, millis, .. } => {
                     trace.finished(&id, &name, &result, failed);
                     self.send(SubagentEvent::ToolFinished { name, failed, millis }).await;
                 }

@@ -74,7 +74,8 @@ fn wanted(entry: &FallbackEntry, common: &Wanted) -> Wanted {
 /// counts.
 pub(crate) fn is_same(one: &Endpoint, other: &Endpoint) -> bool {
     let label = one.label();
-    let is_same_place = one.base_url == other.base_url || (label != "custom" && label == other.label());
+    let is_unnamed = one.is_custom() && one.entry.is_none();
+    let is_same_place = one.base_url == other.base_url || (!is_unnamed && label == other.label());
     one.model == other.model && is_same_place
 }
 

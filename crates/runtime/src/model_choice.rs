@@ -9,7 +9,7 @@ use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
     Around, Asker, Endpoint, HttpClients, HttpSettings, Patience, Place, Prefixes, Prices, SaidBy, Wanted,
-    find_provider, is_loopback, locate, per_token, resolve_with, split_provider,
+    custom_provider, find_provider, is_loopback, locate, per_token, resolve_with, split_provider,
 };
 use secrecy::SecretString;
 use std::path::PathBuf;
@@ -102,8 +102,8 @@ fn prefixed(config: &Config) -> Result<Option<(String, String)>, RuntimeError> {
     let has_address = config.text("model.base_url")?.is_some_and(|url| !url.is_empty());
     let entries = config.named_providers()?.entries;
     let known = match &provider {
-        Some(name) => find_provider(name).or_else(|| find_provider("custom")),
-        None => find_provider("custom").filter(|_| has_address),
+        Some(name) => find_provider(name).or(Some(custom_provider())),
+        None => has_address.then(custom_provider),
     };
     Ok(split_provider(&text, &entries, Prefixes::beside(known)))
 }
@@ -201,6 +201,7 @@ fn prices(config: &Config) -> Result<Option<Prices>, RuntimeError> {
 /// address, or it is on this machine.
 fn keeps_address(config: &Config, name: &str) -> Result<bool, RuntimeError> {
     let id = |name: &str| find_provider(name).map(|provider| provider.id);
+    let is_custom = |name: &str| find_provider(name).is_some_and(|provider| provider.is_custom());
     let written = config.layers().file.get("model.provider").and_then(|value| value.as_str()).map(str::trim);
     let written = written.filter(|name| !name.is_empty() && *name != "auto");
     let is_local = || {
@@ -208,8 +209,8 @@ fn keeps_address(config: &Config, name: &str) -> Result<bool, RuntimeError> {
         url.is_some_and(|url| is_loopback(&url))
     };
     Ok(match (id(name), written) {
-        (Some("custom"), None) => true,
-        (Some("custom"), Some(written)) => id(written) == Some("custom") || is_local(),
+        (Some(_), None) if is_custom(name) => true,
+        (Some(_), Some(written)) if is_custom(name) => is_custom(written) || is_local(),
         (Some(asked), Some(written)) => id(written) == Some(asked),
         (_, _) => false,
     })

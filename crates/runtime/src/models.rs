@@ -44,7 +44,7 @@ impl Runtime {
 
     /// The endpoint with the efforts that its LM Studio server advertises; `None` for any other server.
     pub(crate) async fn with_efforts(&self, own: &Endpoint) -> Result<Option<Endpoint>, RuntimeError> {
-        if own.provider != "lmstudio" {
+        if !own.advertises_efforts() {
             return Ok(None);
         }
         let asker = asker(&self.config, ASKING_EFFORTS)?;
@@ -86,7 +86,7 @@ impl Runtime {
     /// looks like a call is text there.
     fn takes_text_tool_calls(&self, endpoint: &Endpoint) -> Result<bool, RuntimeError> {
         let is_off = self.config.text("agent.text_tool_calls")?.as_deref() == Some("off");
-        Ok(!is_off && (endpoint.provider == "custom" || endpoint.is_loopback()))
+        Ok(!is_off && (endpoint.is_custom() || endpoint.is_loopback()))
     }
 
     /// The model at an endpoint, behind the meter of this home.

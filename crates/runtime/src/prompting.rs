@@ -17,9 +17,9 @@ use hermes_config::Config;
 use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise, redact};
 use hermes_prompt::{CodeProject, Layers, Sourced, Without, project_file_limit, ready_file};
-use hermes_providers::Endpoint;
+use hermes_providers::{Endpoint, misnames_models};
 use hermes_store::memory::Target;
-use hermes_tools::{OpenError, Opened, open_inside, open_regular, project_root};
+use hermes_tools::{OpenError, Opened, Toolset, open_inside, open_regular, project_root};
 use std::io::Read;
 use std::path::Path;
 
@@ -65,12 +65,14 @@ pub(crate) fn gather(
             session: config.boolean("agent.pass_session_id")?.then(|| session.to_string()),
             model: endpoint.model.clone(),
             provider: endpoint.label(),
+            is_misnamed: misnames_models(&endpoint.label()),
             ..Layers::default()
         },
         notices: Vec::new(),
     };
+    found.layers.describe_tools(&*role.registry);
     // A helper is told what it needs by the one it works for.
-    if role.registry.all_names().contains(&"terminal") && config.boolean("agent.environment_probe")? {
+    if role.registry.runs_commands() && config.boolean("agent.environment_probe")? {
         found.layers.programs = programs::installed(runtime.launch.shell.get("PATH"));
     }
     if !is_helper && !config.boolean("agent.ignore_rules")? {
@@ -160,8 +162,7 @@ impl Gathered {
 
     /// Which skills there are, for a session that can look at them.
     fn read_skills(&mut self, runtime: &Runtime, role: &SessionRole) -> Result<(), RuntimeError> {
-        let names = role.registry.all_names();
-        if ["skills_list", "skill_view", "skill_manage"].iter().any(|tool| names.contains(tool)) {
+        if role.registry.has_toolset(Toolset::Skills) {
             self.layers.skills = Some(runtime.skill_index()?.text).filter(|text| !text.is_empty());
         }
         Ok(())

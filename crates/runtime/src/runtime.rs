@@ -22,8 +22,8 @@ use hermes_recording::Recorder;
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_telemetry::Exporter;
 use hermes_tools::{
-    ApprovalMode, AskUser, COMMAND_TOOLS, Deferral, Delegate, FenceKeys, MACHINE_TOOLS, PathLocks, Places,
-    Registry, ToolContext, ToolSettings, ToolSetup, Withheld,
+    ApprovalMode, AskUser, COMMAND_TOOLSETS, Deferral, Delegate, FenceKeys, MACHINE_TOOLSETS, PathLocks,
+    Places, Registry, ToolContext, ToolSettings, ToolSetup, Toolset, Withheld,
 };
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ impl Runtime {
         let disabled = config.list("agent.disabled_toolsets")?;
         let mut registry = Registry::builtin().select(Some(&enabled), &disabled)?;
         if memory::is_off(&config)? {
-            registry = registry.without(&["memory"]);
+            registry = registry.without_toolset(Toolset::Memory);
         }
         if choose(&config, &launch.home)?.0 == Choice::Lossless && are_wanted(&enabled, &disabled) {
             registry = registry.with_context_tools();
@@ -409,13 +409,13 @@ fn supervised(
 /// The tools that settings which are not honoured keep from running.
 fn withheld(config: &Config) -> Vec<Withheld> {
     let withheld = |promise: UnkeptPromise| {
-        let tools = match promise.refused {
-            Refused::Commands => COMMAND_TOOLS,
-            Refused::CommandsAndFiles => MACHINE_TOOLS,
+        let toolsets = match promise.refused {
+            Refused::Commands => COMMAND_TOOLSETS,
+            Refused::CommandsAndFiles => MACHINE_TOOLSETS,
             // The run does not begin.
             Refused::Run => return None,
         };
-        Some(Withheld { tools, why: promise.text })
+        Some(Withheld { toolsets, why: promise.text })
     };
     config.unkept_promises().into_iter().filter_map(withheld).collect()
 }

@@ -15,7 +15,7 @@ use hermes_skills::{
     Bundle, IndexQuery, Invocation, SkillEdit, SkillError, SkillIndex, SkillShelf, bundles, invocation,
     preloaded, slug,
 };
-use hermes_tools::{ChangedSkill, ListedSkill, Registry, SkillChange, Skills, ViewedSkill};
+use hermes_tools::{ChangedSkill, ListedSkill, Registry, SkillChange, Skills, Toolset, ViewedSkill};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Runtime {
     /// What a prompt says about skills; empty where the model has no tool for them.
     pub fn skill_index(&self) -> Result<SkillIndex, RuntimeError> {
         let registry = self.registry();
-        if !registry.all_names().contains(&"skill_view") {
+        if !registry.has_toolset(Toolset::Skills) {
             return Ok(SkillIndex::default());
         }
         let query = index_query(&self.config, &self.launch.source, &registry)?;

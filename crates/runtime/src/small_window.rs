@@ -3,7 +3,7 @@
 //! Tools and system prompt go with every request. Below 64,000 tokens each of the two gets a share of the
 //! window, and what does not fit is left out, the least useful first. See `docs/context.md`.
 
-use hermes_conversation::{ToolDefinition, estimate_tokens};
+use hermes_conversation::{ToolDefinition, ToolTable, estimate_tokens};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_tools::Registry;
 
@@ -12,19 +12,6 @@ pub(crate) const SMALL: u64 = 64_000;
 /// The share of a small window that the definitions of tools may have, and the same for the system prompt.
 const SHARE_PERCENT: u64 = 15;
 
-/// Tools in the order in which they are kept; others come after these, and delegation last.
-const USEFUL: [&str; 10] = [
-    "terminal",
-    "read_file",
-    "write_file",
-    "patch",
-    "search_files",
-    "todo",
-    "memory",
-    "clarify",
-    "skill_view",
-    "skills_list",
-];
 /// Kept however little room there is: a session without them could do nothing.
 const LEAST_TOOLS: usize = 2;
 
@@ -43,7 +30,7 @@ pub(crate) fn fitting_tools(all: &Registry, window: u64) -> Option<(Registry, Ve
     }
     let offered = all.definitions();
     let weights: Vec<(&str, u64)> = offered.iter().map(|tool| (tool.name.as_str(), weight(tool))).collect();
-    let kept = kept(&weights, share(window));
+    let kept = kept(&weights, all, share(window));
     let left_out: Vec<String> = weights
         .iter()
         .map(|(name, _)| (*name).to_owned())
@@ -58,14 +45,9 @@ fn weight(tool: &ToolDefinition) -> u64 {
 }
 
 /// The names of the tools that fit into so many tokens, the most useful ones first.
-fn kept<'a>(weights: &[(&'a str, u64)], room: u64) -> Vec<&'a str> {
-    let rank = |name: &str| match USEFUL.iter().position(|useful| *useful == name) {
-        Some(place) => place,
-        None if name == "delegate_task" => usize::MAX,
-        None => USEFUL.len(),
-    };
+fn kept<'a>(weights: &[(&'a str, u64)], tools: &dyn ToolTable, room: u64) -> Vec<&'a str> {
     let mut sorted = weights.to_vec();
-    sorted.sort_by_key(|(name, _)| rank(name));
+    sorted.sort_by_key(|(name, _)| tools.facts(name).rank);
     let (mut used, mut kept) = (0, Vec::new());
     for (name, weight) in sorted {
         used += weight;
@@ -113,6 +95,7 @@ pub(crate) fn notice(window: u64, left_out: &[String]) -> String {
 mod tests {
     use super::*;
     use hermes_prompt::Sourced;
+    use hermes_tools::KnownTools;
 
     #[test]
     fn the_most_useful_tools_are_kept_as_far_as_there_is_room() {
@@ -135,7 +118,7 @@ mod tests {
                 vec!["terminal", "read_file", "write_file", "patch", "clarify", "other", "delegate_task"],
             ),
         ] {
-            assert_eq!(kept(&weights, room), want, "{room}");
+            assert_eq!(kept(&weights, &KnownTools, room), want, "{room}");
         }
     }
 

@@ -8,20 +8,21 @@ use hermes_conversation::{
 };
 use hermes_testkit::check_responses;
 use hermes_wire::{
-    ApiMode, Dialect, Effort, Encoder, ModelRequest, RequestSettings, ResponsesDialect, encode,
+    ApiMode, Dialect, Effort, Encoder, ModelRequest, RequestSettings, ResponsesBackend, ResponsesDialect,
+    encode,
 };
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::sync::Arc;
 
-const ENDPOINTS: &[(&str, &str, &str)] = &[
-    ("api.openai.com", "/v1", "gpt-5"),
-    ("api.openai.com", "/v1", "gpt-4o"),
-    ("chatgpt.com", "/backend-api/codex", "gpt-5"),
-    ("api.x.ai", "/v1", "grok-4.3"),
-    ("api.githubcopilot.com", "", "gpt-5"),
-    ("proxy.example", "/v1", "m"),
+const ENDPOINTS: &[(ResponsesBackend, &str)] = &[
+    (ResponsesBackend::OpenAi, "gpt-5"),
+    (ResponsesBackend::OpenAi, "gpt-4o"),
+    (ResponsesBackend::CodexBackend, "gpt-5"),
+    (ResponsesBackend::Xai, "grok-4.3"),
+    (ResponsesBackend::GitHub, "gpt-5"),
+    (ResponsesBackend::Other, "m"),
 ];
 
 fn issuer(model: &str) -> Issuer {
@@ -100,8 +101,8 @@ fn message() -> impl Strategy<Value = Message> {
 fn settings() -> impl Strategy<Value = (&'static str, RequestSettings)> {
     let efforts = vec![None, Some(Effort::None), Some(Effort::Minimal), Some(Effort::Ultra)];
     (select(ENDPOINTS), any::<bool>(), select(efforts), option::of(1u64..99)).prop_map(
-        |((host, path, model), replay, effort, max_tokens)| {
-            let responses = ResponsesDialect::of(host, path, "custom", model);
+        |((backend, model), replay, effort, max_tokens)| {
+            let responses = ResponsesDialect::of(backend, model);
             let settings = RequestSettings {
                 dialect: Dialect { responses, ..Dialect::default() },
                 issuer: replay.then(|| issuer(model)),

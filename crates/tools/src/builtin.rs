@@ -23,33 +23,56 @@ mod write_file;
 
 use crate::tool::Typed;
 use crate::{AnyTool, Tool};
+use hermes_conversation::ToolFacts;
 use std::sync::Arc;
 
 /// The tools whose repeated calls are counted.
 pub(crate) const COUNTED: [&str; 2] = [read_file::ReadFile::NAME, search_files::SearchFiles::NAME];
 
-/// The tools of an engine that keeps everything.
-pub(crate) fn context_tools() -> [Arc<dyn AnyTool>; 3] {
-    [
-        Arc::new(Typed::new(context_tools::ContextExpand)),
-        Arc::new(Typed::new(context_tools::ContextOutline)),
-        Arc::new(Typed::new(context_tools::ContextSearch)),
-    ]
+/// The tool whose newest result holds the plan of a session; see [`todo::list_in`].
+pub const PLAN_TOOL: &str = todo::TodoTool::NAME;
+
+/// Lists tools once, to make them and to look up their facts.
+macro_rules! tools {
+    ($made:ident, $facts:ident, $($module:ident::$tool:ident,)*) => {
+        pub(crate) fn $made() -> Vec<Arc<dyn AnyTool>> {
+            vec![$(Arc::new(Typed::new($module::$tool)),)*]
+        }
+
+        fn $facts(name: &str) -> Option<ToolFacts> {
+            $(if name == <$module::$tool as Tool>::NAME {
+                return Some(<$module::$tool as Tool>::FACTS);
+            })*
+            None
+        }
+    };
 }
 
-pub(crate) fn tools() -> Vec<Arc<dyn AnyTool>> {
-    vec![
-        Arc::new(Typed::new(clarify::Clarify)),
-        Arc::new(Typed::new(delegate_task::DelegateTask)),
-        Arc::new(Typed::new(memory::MemoryTool)),
-        Arc::new(Typed::new(patch::Patch)),
-        Arc::new(Typed::new(read_file::ReadFile)),
-        Arc::new(Typed::new(search_files::SearchFiles)),
-        Arc::new(Typed::new(skill_manage::SkillManage)),
-        Arc::new(Typed::new(skills::SkillView)),
-        Arc::new(Typed::new(skills::SkillsList)),
-        Arc::new(Typed::new(terminal::Terminal)),
-        Arc::new(Typed::new(todo::TodoTool)),
-        Arc::new(Typed::new(write_file::WriteFile)),
-    ]
+/// The facts of a built-in tool.
+pub(crate) fn facts(name: &str) -> Option<ToolFacts> {
+    tool_facts(name).or_else(|| context_tool_facts(name))
+}
+
+tools! {
+    tools, tool_facts,
+    clarify::Clarify,
+    delegate_task::DelegateTask,
+    memory::MemoryTool,
+    patch::Patch,
+    read_file::ReadFile,
+    search_files::SearchFiles,
+    skill_manage::SkillManage,
+    skills::SkillView,
+    skills::SkillsList,
+    terminal::Terminal,
+    todo::TodoTool,
+    write_file::WriteFile,
+}
+
+// The tools of an engine that keeps everything.
+tools! {
+    context_tools, context_tool_facts,
+    context_tools::ContextExpand,
+    context_tools::ContextOutline,
+    context_tools::ContextSearch,
 }

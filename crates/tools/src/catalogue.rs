@@ -6,9 +6,10 @@
 
 mod ranking;
 
+use crate::facts::text;
 use crate::tool::Typed;
 use crate::{AnyTool, CallScope, Concurrency, Tool, ToolContext, ToolError, ToolOutput, Toolset};
-use hermes_conversation::{Effect, RawJson, ToolDefinition};
+use hermes_conversation::{CallTitle, RawJson, ToolDefinition, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,6 +79,16 @@ pub(crate) fn is_bridge(name: &str) -> bool {
     [ToolSearch::NAME, ToolDescribe::NAME, ToolCallTool::NAME].contains(&name)
 }
 
+/// The facts of one of theirs.
+pub(crate) fn facts(name: &str) -> Option<ToolFacts> {
+    match name {
+        ToolSearch::NAME => Some(ToolSearch::FACTS),
+        ToolDescribe::NAME => Some(ToolDescribe::FACTS),
+        ToolCallTool::NAME => Some(ToolCallTool::FACTS),
+        _ => None,
+    }
+}
+
 /// What a call through the catalogue calls: the tool's name and its arguments as JSON text.
 pub(crate) fn meant(arguments: &serde_json::Map<String, Value>) -> Result<(String, String), String> {
     let name = arguments.get("name").and_then(Value::as_str).map(str::trim).unwrap_or_default();
@@ -131,11 +142,13 @@ struct ToolCallTool;
 impl Tool for ToolSearch {
     const NAME: &'static str = "tool_search";
     const TOOLSET: Toolset = Toolset::Catalogue;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Search,
+        reads_only: true,
+        title: Some(|arguments| CallTitle::new("🔍", "tools", text(arguments, "query"))),
+        ..ToolFacts::DEFAULT
+    };
     type Args = SearchArgs;
-
-    fn effect(&self, _: &SearchArgs, _: &ToolContext) -> Effect {
-        Effect::Read
-    }
 
     fn concurrency(&self, _: &SearchArgs, _: &ToolContext) -> Concurrency {
         Concurrency::Free
@@ -158,11 +171,13 @@ impl Tool for ToolSearch {
 impl Tool for ToolDescribe {
     const NAME: &'static str = "tool_describe";
     const TOOLSET: Toolset = Toolset::Catalogue;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Read,
+        reads_only: true,
+        title: Some(|arguments| CallTitle::new("🔍", "tool", text(arguments, "name"))),
+        ..ToolFacts::DEFAULT
+    };
     type Args = DescribeArgs;
-
-    fn effect(&self, _: &DescribeArgs, _: &ToolContext) -> Effect {
-        Effect::Read
-    }
 
     fn concurrency(&self, _: &DescribeArgs, _: &ToolContext) -> Concurrency {
         Concurrency::Free
@@ -185,11 +200,8 @@ impl Tool for ToolDescribe {
 impl Tool for ToolCallTool {
     const NAME: &'static str = CALL;
     const TOOLSET: Toolset = Toolset::Catalogue;
+    const FACTS: ToolFacts = ToolFacts { reads_only: true, ..ToolFacts::DEFAULT };
     type Args = CallArgs;
-
-    fn effect(&self, _: &CallArgs, _: &ToolContext) -> Effect {
-        Effect::Read
-    }
 
     /// The registry judges such a call as one of the tool that is meant, so this is never run.
     async fn run(&self, _: CallArgs, _: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {

@@ -5,8 +5,10 @@ use crate::catalogue::{self, Deferral, Waiting};
 use crate::prepared::{Finished, Prepared, RunScope};
 use crate::tool::{Bound, Refusal};
 use crate::toolset::{Selection, ToolsetError, core_tools, is_bundle, known, resolve};
-use crate::{AnyTool, ToolContext, arguments, builtin, coerce, names, validate};
-use hermes_conversation::{BoxFuture, StartPermit, ToolCall, ToolDefinition, ToolMessage};
+use crate::{AnyTool, ToolContext, Toolset, arguments, builtin, coerce, facts_of, names, validate};
+use hermes_conversation::{
+    BoxFuture, ForSubagents, RunsIn, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolMessage, ToolTable,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 ///
 /// A [`Registry`] does all of it itself. Others stand before one and write down what it says, or give
 /// again what was written down.
-pub trait Toolbox: Send + Sync {
+pub trait Toolbox: ToolTable {
     /// What the model is told, sorted by name.
     fn definitions(&self) -> Arc<[ToolDefinition]>;
 
@@ -35,6 +37,14 @@ pub trait Toolbox: Send + Sync {
     /// Keeps results at a length that they may have together; see [`fit_batch`].
     fn fit(&self, messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
         fit_batch(messages.into_iter(), room, cx)
+    }
+}
+
+/// The facts of the tools of a session, and of all others that are known by their name.
+impl ToolTable for Registry {
+    fn facts(&self, tool: &str) -> ToolFacts {
+        let found = self.tools.get(tool).or_else(|| self.waiting.get(tool));
+        found.map_or_else(|| facts_of(tool), |tool| tool.facts())
     }
 }
 
@@ -81,7 +91,7 @@ impl Registry {
     /// The same tools, and those for looking at what is no longer sent.
     #[must_use]
     pub fn with_context_tools(&self) -> Self {
-        let more = builtin::context_tools().map(|tool| (tool.name().to_owned(), tool));
+        let more = builtin::context_tools().into_iter().map(|tool| (tool.name().to_owned(), tool));
         let waiting: Vec<&str> = self.waiting();
         Self::of(self.all().chain(more).collect()).deferring(&waiting)
     }
@@ -172,7 +182,8 @@ impl Registry {
         for name in disabled {
             let spared = is_bundle(name);
             for tool in self.members(name)? {
-                if !(spared && core.contains(tool)) {
+                let is_core = || self.tools.get(tool).is_some_and(|tool| core.has(&**tool));
+                if !(spared && is_core()) {
                     chosen.remove(tool);
                 }
             }
@@ -181,11 +192,36 @@ impl Registry {
         Ok(Self::of(tools.map(|(name, tool)| (name.clone(), tool.clone())).collect()))
     }
 
-    /// The same tools without these.
+    /// The same tools without those of a toolset.
     #[must_use]
-    pub fn without(&self, names: &[&str]) -> Self {
+    pub fn without_toolset(&self, toolset: Toolset) -> Self {
+        self.retained(|tool| tool.toolset() != toolset.as_str())
+    }
+
+    /// The tools that a sub-agent may have.
+    #[must_use]
+    pub fn for_subagent(&self, may_delegate: bool) -> Self {
+        self.retained(|tool| match tool.facts().for_subagents {
+            ForSubagents::Yes => true,
+            ForSubagents::Orchestrators => may_delegate,
+            ForSubagents::No => false,
+        })
+    }
+
+    /// The tools that are wanted, beside those that wait.
+    pub(crate) fn retained(&self, is_wanted: impl Fn(&dyn AnyTool) -> bool) -> Self {
         let waiting: Vec<&str> = self.waiting();
-        Self::of(self.all().filter(|(name, _)| !names.contains(&name.as_str())).collect()).deferring(&waiting)
+        Self::of(self.all().filter(|(_, tool)| is_wanted(&**tool)).collect()).deferring(&waiting)
+    }
+
+    /// Returns true where there is a tool of this toolset, also among those in the catalogue.
+    pub fn has_toolset(&self, toolset: Toolset) -> bool {
+        self.all().any(|(_, tool)| tool.toolset() == toolset.as_str())
+    }
+
+    /// Returns true where there is a tool that runs commands.
+    pub fn runs_commands(&self) -> bool {
+        self.all().any(|(_, tool)| tool.facts().runs_in == RunsIn::Command)
     }
 
     /// The same tools, but only those of these names.
@@ -228,7 +264,7 @@ impl Registry {
         let Some(tool) = self.tools.get(name).or_else(|| self.waiting.get(name)) else {
             unreachable!("a repaired name is a known name");
         };
-        if let Some(why) = cx.settings().withheld(name) {
+        if let Some(why) = cx.settings().withheld(tool.toolset()) {
             return Prepared::refuse(call, format!("{name} was not run: {why}."), "denied");
         }
         match bind(tool, &call, cx) {
@@ -266,10 +302,11 @@ impl Registry {
 
     /// The tools of ours that `name` stands for.
     fn members(&self, name: &str) -> Result<Vec<&str>, ToolsetError> {
-        let all = || self.tools.keys().map(String::as_str);
         match resolve(name) {
-            Some(Selection::Everything) => Ok(all().collect()),
-            Some(Selection::Tools(tools)) => Ok(all().filter(|tool| tools.contains(tool)).collect()),
+            Some(selection) => {
+                let ours = self.tools.values().filter(|tool| selection.has(&***tool));
+                Ok(ours.map(|tool| tool.name()).collect())
+            }
             None => {
                 let own = self.tools.values().filter(|tool| tool.toolset() == name);
                 let own: Vec<&str> = own.map(|tool| tool.name()).collect();
@@ -287,8 +324,10 @@ impl Registry {
     /// The toolsets that have tools here.
     pub fn toolsets(&self) -> Vec<&str> {
         let has_tools = |name: &str| match resolve(name) {
-            Some(Selection::Tools(tools)) => self.tools.keys().any(|tool| tools.contains(tool.as_str())),
-            Some(Selection::Everything) | None => true,
+            Some(selection) => {
+                selection == Selection::Everything || self.tools.values().any(|tool| selection.has(&**tool))
+            }
+            None => true,
         };
         let own = self.tools.values().map(|tool| tool.toolset()).filter(|name| resolve(name).is_none());
         let mut names: Vec<&str> = own.collect::<BTreeSet<&str>>().into_iter().collect();

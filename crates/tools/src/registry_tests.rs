@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::Bench;
 use crate::tool::Typed;
 use crate::{
-    ApprovalMode, CallScope, MACHINE_TOOLS, Tool, ToolError, ToolOutput, ToolSettings, Toolset, Verdict,
+    ApprovalMode, CallScope, MACHINE_TOOLSETS, Tool, ToolError, ToolOutput, ToolSettings, Toolset, Verdict,
     Withheld,
 };
 use hermes_conversation::{CallId, Effect, RawJson};
@@ -218,7 +218,7 @@ fn commands_are_asked_about_unless_that_is_off() {
 #[tokio::test]
 async fn withheld_tools_are_refused_with_the_reason() {
     let withheld =
-        vec![Withheld { tools: MACHINE_TOOLS, why: "`terminal.backend: docker` is set".to_owned() }];
+        vec![Withheld { toolsets: MACHINE_TOOLSETS, why: "`terminal.backend: docker` is set".to_owned() }];
     let bench =
         Bench::with(ToolSettings { approvals: ApprovalMode::Off, withheld, ..ToolSettings::default() });
     for (tool, refused) in [("terminal", true), ("Terminal", true), ("write_file", true), ("todo", false)] {

@@ -1,6 +1,6 @@
 //! What can be set about tools.
 
-use crate::ApprovalMode;
+use crate::{ApprovalMode, Toolset};
 use hermes_exec::SpillLimits;
 use serde::Deserialize;
 
@@ -32,22 +32,23 @@ pub struct ToolSettings {
     pub withheld: Vec<Withheld>,
 }
 
-/// Tools that do not run, and the reason for the model and the user.
+/// Toolsets that do not run, and the reason for the model and the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withheld {
-    pub tools: &'static [&'static str],
+    pub toolsets: &'static [Toolset],
     pub why: String,
 }
 
-/// The tools that run commands.
-pub const COMMAND_TOOLS: &[&str] = &["terminal"];
-/// The tools that run commands or touch files.
-pub const MACHINE_TOOLS: &[&str] = &["terminal", "read_file", "write_file", "patch", "search_files"];
+/// The toolsets that run commands.
+pub const COMMAND_TOOLSETS: &[Toolset] = &[Toolset::Terminal];
+/// The toolsets that run commands or touch files.
+pub const MACHINE_TOOLSETS: &[Toolset] = &[Toolset::Terminal, Toolset::File];
 
 impl ToolSettings {
-    /// The reason why a tool does not run, if there is one.
-    pub(crate) fn withheld(&self, tool: &str) -> Option<&str> {
-        self.withheld.iter().find(|one| one.tools.contains(&tool)).map(|one| one.why.as_str())
+    /// The reason why the tools of a toolset do not run, if there is one.
+    pub(crate) fn withheld(&self, toolset: &str) -> Option<&str> {
+        let is_named = |one: &&Withheld| one.toolsets.iter().any(|name| name.as_str() == toolset);
+        self.withheld.iter().find(is_named).map(|one| one.why.as_str())
     }
 }
 

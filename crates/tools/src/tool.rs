@@ -4,9 +4,9 @@
 //! which the types are gone; tools whose arguments are only known at run time implement that.
 
 use crate::schema::{Schema, schema_of};
-use crate::{AskUser, ToolContext, Toolset, untrusted};
+use crate::{AskUser, ToolContext, Toolset, facts_of, untrusted};
 use hermes_conversation::{
-    BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, Transcript,
+    BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, ToolFacts, Transcript,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     const TOOLSET: Toolset;
+    /// The facts about the tool that the rest of the program decides by.
+    const FACTS: ToolFacts = ToolFacts::DEFAULT;
     /// The arguments. The type's doc comment is what the model reads about the tool.
     type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
@@ -42,7 +44,9 @@ pub trait Tool: Send + Sync + 'static {
     }
 
     /// What the call can do to the world.
-    fn effect(&self, args: &Self::Args, cx: &ToolContext) -> Effect;
+    fn effect(&self, _args: &Self::Args, _cx: &ToolContext) -> Effect {
+        if Self::FACTS.reads_only { Effect::Read } else { Effect::Any }
+    }
 
     /// What a person must be asked before the call runs, if anything.
     fn approval(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<String> {
@@ -73,6 +77,10 @@ pub trait AnyTool: Send + Sync {
     fn definition(&self) -> ToolDefinition;
     /// The parameters as a JSON schema, against which arguments are bent and checked.
     fn schema(&self) -> &Value;
+    /// The facts about the tool that the rest of the program decides by.
+    fn facts(&self) -> ToolFacts {
+        facts_of(self.name())
+    }
     /// Parameters that are refused by name; see [`Tool::UNSUPPORTED`].
     fn unsupported(&self) -> &[(&str, &str)] {
         &[]
@@ -251,6 +259,10 @@ impl<T: Tool> AnyTool for Typed<T> {
 
     fn schema(&self) -> &Value {
         &self.schema.parameters
+    }
+
+    fn facts(&self) -> ToolFacts {
+        T::FACTS
     }
 
     fn unsupported(&self) -> &[(&str, &str)] {

@@ -3,6 +3,7 @@
 //! The table knows every toolset of Hermes, also those whose tools are not built in yet: a
 //! configuration that names them is right and simply gets fewer tools.
 
+use crate::AnyTool;
 use std::collections::BTreeSet;
 
 /// The toolset a built-in tool belongs to.
@@ -50,7 +51,22 @@ pub enum ToolsetError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Selection {
     Everything,
-    Tools(BTreeSet<&'static str>),
+    /// Tools by name, and whole toolsets. A tool that is built in need not be in the table: it names its toolset.
+    Listed {
+        tools: BTreeSet<&'static str>,
+        toolsets: Vec<String>,
+    },
+}
+
+impl Selection {
+    pub(crate) fn has(&self, tool: &dyn AnyTool) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Listed { tools, toolsets } => {
+                tools.contains(tool.name()) || toolsets.iter().any(|name| name == tool.toolset())
+            }
+        }
+    }
 }
 
 /// Finds a toolset by its name or by one of its older names.
@@ -59,9 +75,9 @@ pub(crate) fn resolve(name: &str) -> Option<Selection> {
         return Some(Selection::Everything);
     }
     let name = LEGACY.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
-    let mut tools = BTreeSet::new();
-    collect(name, &mut tools, &mut Vec::new())?;
-    Some(Selection::Tools(tools))
+    let (mut tools, mut toolsets) = (BTreeSet::new(), Vec::new());
+    collect(name, &mut tools, &mut toolsets)?;
+    Some(Selection::Listed { tools, toolsets })
 }
 
 /// Bundles overlap with everything, so taking one away must not take the core tools with it.
@@ -70,11 +86,8 @@ pub(crate) fn is_bundle(name: &str) -> bool {
 }
 
 /// The tools every bundle shares.
-pub(crate) fn core_tools() -> BTreeSet<&'static str> {
-    match resolve("hermes-cli") {
-        Some(Selection::Tools(tools)) => tools,
-        Some(Selection::Everything) | None => BTreeSet::new(),
-    }
+pub(crate) fn core_tools() -> Selection {
+    resolve("hermes-cli").unwrap_or(Selection::Everything)
 }
 
 /// The names worth telling a person: older ones are left out, and so are the presets of
@@ -206,7 +219,7 @@ mod tests {
     fn toolsets_hold_what_the_python_release_says() {
         for line in include_str!("../tests/cases/toolsets.jsonl").lines() {
             let case: Case = serde_json::from_str(line).unwrap();
-            let Some(Selection::Tools(tools)) = resolve(&case.name) else {
+            let Some(Selection::Listed { tools, .. }) = resolve(&case.name) else {
                 panic!("{} is unknown", case.name);
             };
             let tools: BTreeSet<String> = tools.into_iter().map(str::to_owned).collect();

@@ -13,7 +13,6 @@ mod meter;
 mod model;
 mod overflow;
 mod request;
-mod silent_thinking;
 mod sse;
 mod text_calls;
 mod think_tags;
@@ -22,9 +21,7 @@ pub use arguments::{ArgumentsState, repair_arguments};
 pub use classify::{Situation, classify, classify_in, retry_after_header};
 pub use encode::{Encoder, encode};
 pub use fault::{Failure, Fault, FaultClass, Flags, Refusal, TimeoutPhase};
-pub use formats::anthropic::{
-    AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle, listed_output, max_output,
-};
+pub use formats::anthropic::{AnthropicDialect, MessagesServer, ModelDots, ThinkingReplay, ThinkingStyle};
 pub use formats::{
     ChatDialect, DecodeError, Decoder, ExtraFields, ReasoningControl, ResponsesBackend, ResponsesDialect,
 };
@@ -35,6 +32,5 @@ pub use request::{
     ApiMode, CacheTtl, Dialect, Effort, EncodedRequest, ModelRequest, OutputCapKey, RequestSettings, Segment,
     SegmentKind, SystemRole,
 };
-pub use silent_thinking::silent_thinking;
 pub use sse::{SseError, SseParser};
 pub use text_calls::{WrittenCall, may_become_calls, written_calls};

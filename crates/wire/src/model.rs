@@ -105,7 +105,12 @@ impl ModelProfile {
         self.max_tokens.or(self.usual_cap)
     }
 
-    /// Fills the echo field of a reply, if the endpoint requires it in later requests.
+    /// Returns true for an endpoint that passes requests on to many vendors. Only such a one gets the session id.
+    pub fn is_router(&self) -> bool {
+        self.dialect.chat.names_session
+    }
+
+    /// Fills the echo field of a reply, where the endpoint demands it back.
     ///
     /// It is stored with the message, so that any program that resumes the session sends the same.
     pub fn keep_echo(&self, message: &mut AssistantMessage) {

@@ -1,8 +1,8 @@
 //! A request to a model, before and after its encoding.
 
-use crate::{AnthropicDialect, ChatDialect, ExtraFields, ResponsesDialect};
+use crate::{AnthropicDialect, ChatDialect, ExtraFields, MessagesServer, ModelDots, ResponsesDialect};
 use bytes::Bytes;
-use hermes_conversation::{Issuer, Message, ToolDefinition};
+use hermes_conversation::{Issuer, Message, ModelName, ToolDefinition};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -136,23 +136,7 @@ pub enum OutputCapKey {
     MaxCompletionTokens,
 }
 
-impl OutputCapKey {
-    /// The key that an endpoint expects. Newer OpenAI models reject the old key at every endpoint.
-    fn of(host: &str, model: &str) -> Self {
-        const HOSTS: [&str; 3] = ["api.openai.com", "openai.azure.com", "githubcopilot.com"];
-        const MODELS: [&str; 6] = ["gpt-4o", "gpt-4.1", "gpt-5", "o1", "o3", "o4"];
-        let name = model.rsplit('/').next().unwrap_or_default();
-        let at = |domain: &&str| {
-            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
-        match HOSTS.iter().any(at) || MODELS.iter().any(|start| name.starts_with(start)) {
-            true => Self::MaxCompletionTokens,
-            false => Self::MaxTokens,
-        }
-    }
-}
-
-/// An encoded request.
+/// A request as it is sent.
 ///
 /// The guarantee: without cache marks, the segment list of one request is a prefix of the next one's, within a
 /// turn, across turns and across resume.
@@ -212,16 +196,21 @@ impl Default for Dialect {
 }
 
 impl Dialect {
-    /// The dialect of an endpoint, by its host and the model's name.
-    pub fn of(host: &str, model: &str) -> Self {
-        let model = model.to_ascii_lowercase();
-        let any = |words: &[&str]| words.iter().any(|word| model.contains(word));
+    /// The dialect that follows from the model's name alone.
+    pub fn of_model(model: &str) -> Self {
+        let name = ModelName::of(model);
         Self {
-            system_role: if any(&["gpt-5", "codex"]) { SystemRole::Developer } else { SystemRole::System },
-            output_cap: OutputCapKey::of(host, &model),
-            keep_extra_content: any(&["gemini", "gemma"]),
+            system_role: match name.takes_developer_role() {
+                true => SystemRole::Developer,
+                false => SystemRole::System,
+            },
+            output_cap: match name.takes_completion_cap() {
+                true => OutputCapKey::MaxCompletionTokens,
+                false => OutputCapKey::MaxTokens,
+            },
+            keep_extra_content: name.keeps_extra_content(),
             chat: ChatDialect::default(),
-            anthropic: AnthropicDialect::of(host, "", &model),
+            anthropic: AnthropicDialect::of(MessagesServer::Other, ModelDots::ToDashes, model),
             responses: ResponsesDialect::default(),
         }
     }

@@ -84,6 +84,7 @@ fn view<'a>(
         past,
         keep,
         nodes: &[],
+        tools: &hermes_tools::KnownTools,
     }
 }
 

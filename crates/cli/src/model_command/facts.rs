@@ -1,7 +1,7 @@
 //! What is known about a model, in words and for programs; each value with who said so.
 
 use hermes_conversation::Money;
-use hermes_runtime::{Fact, ModelFacts, Prices};
+use hermes_runtime::{Fact, ModelFacts, Prices, Tariff};
 use serde_json::{Value, json};
 
 /// A line for each thing that is known, under a short name.
@@ -21,10 +21,10 @@ pub(super) fn lines(facts: &ModelFacts, provider: &str) -> Vec<(&'static str, St
     }
     lines.push((
         "price",
-        match (&facts.prices, provider) {
-            (_, "openai-codex") => "included in the subscription".to_owned(),
-            (Some(prices), _) => of(prices, |prices| price_words(&prices)),
-            (None, _) => "unknown; set model.pricing.input and model.pricing.output".to_owned(),
+        match &facts.prices {
+            _ if facts.tariff(provider) == Tariff::Included => "included in the subscription".to_owned(),
+            Some(prices) => of(prices, |prices| price_words(&prices)),
+            None => "unknown; set model.pricing.input and model.pricing.output".to_owned(),
         },
     ));
     lines

@@ -6,7 +6,9 @@ use crate::config_command::{failure, read};
 use crate::exit::{Exit, Failure};
 use crate::term;
 use hermes_config::Config;
-use hermes_runtime::{KeySource, Provider, ResolveError, RuntimeError, model_choice, providers, shown_url};
+use hermes_runtime::{
+    KeySource, Provider, ResolveError, RuntimeError, custom_label, model_choice, providers, shown_url,
+};
 use serde_json::{Value, json};
 
 /// A provider, or an endpoint with a name, as it stands with these settings.
@@ -57,7 +59,7 @@ pub(super) fn run(all: bool, common: &Common) -> Result<Exit, Failure> {
 pub(super) fn rows(config: &Config) -> Result<Vec<Row>, Failure> {
     let entries = config.named_providers().map_err(failure)?.entries;
     let named = entries.iter().map(|entry| Row {
-        id: format!("custom:{}", entry.name),
+        id: custom_label(&entry.name),
         name: entry.name.clone(),
         aliases: &[],
         auth: "optional_key",

@@ -7,7 +7,8 @@ use crate::exit::{Exit, Failure};
 use crate::{launch, term};
 use hermes_config::{self, Config, SetReport};
 use hermes_runtime::{
-    CustomProvider, ResolveError, RuntimeError, find_provider, model_choice, parse_base_url,
+    CustomProvider, ResolveError, RuntimeError, custom_name, custom_provider, find_provider, is_custom_id,
+    model_choice, parse_base_url,
 };
 use serde_json::{Value, json};
 use std::io::IsTerminal;
@@ -37,8 +38,11 @@ fn current<'a>(settings: &Config, entries: &'a [CustomProvider]) -> Known<'a> {
     let label = named.or_else(|| Some(model_choice::place(settings, None).ok()?.label()));
     match label {
         Some(label) => {
-            let id = if label.starts_with("custom:") { "custom" } else { &label };
-            Known { current: find_provider(id), label, entries }
+            let current = match custom_name(&label) {
+                Some(_) => Some(custom_provider()),
+                None => find_provider(&label),
+            };
+            Known { current, label, entries }
         }
         None => nothing,
     }
@@ -108,7 +112,7 @@ fn dropped(settings: &Config, choice: &Choice) -> Vec<&'static str> {
         (None, _) => true,
         (Some(new), Some(old)) => new == old,
         // An address that stands alone is a custom endpoint's.
-        (Some(new), None) => new == "custom",
+        (Some(new), None) => is_custom_id(new),
     };
     let is_other_address =
         choice.base_url.as_deref().is_some_and(|url| written("model.base_url").is_some_and(|old| old != url));

@@ -1,6 +1,8 @@
 //! What the words after `hermes model set` mean. Pure.
 
-use hermes_runtime::{CustomProvider, Prefixes, Provider, find_provider, split_provider};
+use hermes_runtime::{
+    CustomProvider, Prefixes, Provider, custom_label, find_provider, is_custom_id, split_provider,
+};
 
 /// What is to be saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,19 +26,16 @@ impl Known<'_> {
     pub(super) fn provider(&self, word: &str) -> Option<String> {
         let entry = |name: &str| {
             let plain = CustomProvider::plain_name(name);
-            self.entries
-                .iter()
-                .find(|entry| entry.name == plain)
-                .map(|entry| format!("custom:{}", entry.name))
+            self.entries.iter().find(|entry| entry.name == plain).map(|entry| custom_label(&entry.name))
         };
         if let Some((prefix, rest)) = word.split_once(':')
-            && prefix.eq_ignore_ascii_case("custom")
+            && is_custom_id(prefix)
         {
             return entry(rest);
         }
         match find_provider(word) {
             // Such as `local`: an entry of that name is meant, if there is one.
-            Some(provider) if provider.id == "custom" && !word.eq_ignore_ascii_case("custom") => {
+            Some(provider) if provider.is_custom() && !is_custom_id(word) => {
                 entry(word).or(Some(provider.id.to_owned()))
             }
             Some(provider) => Some(provider.id.to_owned()),
@@ -56,7 +55,7 @@ pub(super) fn understand(words: &str, known: &Known<'_>) -> Result<Choice, Strin
     let is_model_here = known.current.is_some_and(|current| {
         current.id != words && find_provider(words).is_some_and(|found| found.id == current.id)
     });
-    if is_model_here && known.current.is_some_and(|current| current.id != "custom") {
+    if is_model_here && known.current.is_some_and(|current| !current.is_custom()) {
         return Ok(model(words));
     }
     if let Some(provider) = known.provider(words) {

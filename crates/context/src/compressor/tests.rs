@@ -50,6 +50,7 @@ fn run(
         past: &past,
         keep,
         nodes: &[],
+        tools: &hermes_tools::KnownTools,
     };
     let engine = Compressor::default();
     let Decision::Shrink(mut plan) = engine.plan(&view) else { panic!("{:?}", engine.plan(&view)) };
@@ -190,6 +191,7 @@ fn the_longest_end_that_fits_stays_where_no_summary_was_written() {
         past: &past,
         keep: &keep,
         nodes: &[],
+        tools: &hermes_tools::KnownTools,
     };
     let engine = Compressor::default();
     let Decision::Shrink(plan) = engine.plan(&view) else { panic!("{:?}", engine.plan(&view)) };
@@ -278,6 +280,7 @@ fn nothing_is_assembled_that_is_not_smaller_or_not_planned() {
         past: &Past::default(),
         keep: &heavy,
         nodes: &[],
+        tools: &hermes_tools::KnownTools,
     };
     let engine = Compressor::default();
     assert!(matches!(engine.plan(&view), Decision::Stuck(_)));
@@ -310,6 +313,7 @@ fn a_giant_message_is_no_dead_end() {
             past,
             keep,
             nodes,
+            tools: &hermes_tools::KnownTools,
         }
     }
     let beside = (&Past { count: 1, said_since: 200_000, ..Past::default() }, &Keep::default());

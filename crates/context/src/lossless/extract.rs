@@ -3,13 +3,13 @@
 
 use crate::parts::words;
 use crate::shrinking::checks::harmless;
-use crate::shrinking::fallback::{excerpts, newest};
+use crate::shrinking::fallback::{Material, excerpts, newest};
 use crate::shrinking::prune::{line_of_call, line_of_result};
 use crate::shrinking::reading::Reading;
 use crate::shrinking::sections::{DECISIONS, DONE, FILES, Sections};
 use crate::shrinking::serialise::call_of;
 use crate::shrinking::text::one_line;
-use hermes_conversation::{CallId, Message};
+use hermes_conversation::{CallId, Message, ToolTable};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,8 +43,7 @@ const TELLING: [&str; 18] = [
 /// What is extracted of.
 #[derive(Debug, Clone)]
 pub(crate) struct Stretch<'a> {
-    pub(crate) history: &'a [Arc<Message>],
-    pub(crate) reading: &'a Reading,
+    pub(crate) material: Material<'a>,
     pub(crate) range: Range<usize>,
     /// The files that it names, newest first.
     pub(crate) files: &'a [String],
@@ -54,15 +53,15 @@ pub(crate) struct Stretch<'a> {
 
 /// A summary in about so many characters.
 pub(crate) fn extract(stretch: &Stretch<'_>, most: usize) -> Sections {
-    let Stretch { history, reading, .. } = *stretch;
+    let Material { history, reading, tools } = stretch.material;
     let range = || stretch.range.clone();
-    let mut sections = excerpts(history, reading, range(), stretch.earlier, most / 2);
+    let mut sections = excerpts(stretch.material, range(), stretch.earlier, most / 2);
     let carried = |section: usize| sections.body(section).filter(|_| stretch.earlier.is_some());
     let decided = carried(DECISIONS).map(|earlier| format!("{earlier}\n")).unwrap_or_default();
     let replies = newest(&replies(history, reading, range()), "lines", most / 6);
     let files: Vec<String> = stretch.files.iter().rev().map(|file| harmless(&one_line(file, 300))).collect();
     if stretch.earlier.is_none() {
-        sections.set(DONE, newest(&actions(history, range()), "calls", most / 4));
+        sections.set(DONE, newest(&actions(history, tools, range()), "calls", most / 4));
     }
     if !replies.is_empty() {
         sections.set(DECISIONS, format!("{decided}{replies}"));
@@ -74,18 +73,18 @@ pub(crate) fn extract(stretch: &Stretch<'_>, most: usize) -> Sections {
 }
 
 /// What was called and what came of it, a line each.
-fn actions(history: &[Arc<Message>], range: Range<usize>) -> Vec<String> {
+fn actions(history: &[Arc<Message>], tools: &dyn ToolTable, range: Range<usize>) -> Vec<String> {
     let mut lines = Vec::new();
     for place in range {
         match &*history[place] {
             Message::Tool(result) => {
                 let text = words(&result.content);
-                lines.push(line_of_result(&result.tool_name, call_of(history, place), &text));
+                lines.push(line_of_result(tools, &result.tool_name, call_of(history, place), &text));
             }
             Message::Assistant(reply) => {
                 let answered = answered(history, place);
                 let open = reply.calls.iter().filter(|call| !answered.contains(&call.id));
-                lines.extend(open.map(|call| format!("{} (no result)", line_of_call(call))));
+                lines.extend(open.map(|call| format!("{} (no result)", line_of_call(tools, call))));
             }
             Message::User(_) => {}
         }

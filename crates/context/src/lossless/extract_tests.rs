@@ -1,6 +1,7 @@
 use super::*;
 use crate::shrinking::reading::read;
 use hermes_conversation::{AssistantMessage, ToolCall};
+use hermes_tools::KnownTools;
 
 fn session(turns: usize) -> Vec<Arc<Message>> {
     let turn = |n: usize| {
@@ -18,7 +19,8 @@ fn session(turns: usize) -> Vec<Arc<Message>> {
 
 fn extracted(history: &[Arc<Message>], files: &[String], earlier: Option<&str>, most: usize) -> String {
     let reading = read(history);
-    extract(&Stretch { history, reading: &reading, range: 0..history.len(), files, earlier }, most).text()
+    let material = Material { history, reading: &reading, tools: &KnownTools };
+    extract(&Stretch { material, range: 0..history.len(), files, earlier }, most).text()
 }
 
 #[test]

@@ -69,6 +69,7 @@ impl Session {
             past: &self.past,
             keep: &self.keep,
             nodes: &self.nodes,
+            tools: &hermes_tools::KnownTools,
         })
     }
 

@@ -1,6 +1,7 @@
 //! A shorter history: what stays at the beginning, one summary, what stays at the end.
 
 use super::checks::harmless;
+use super::fallback::Material;
 use super::files::files;
 use super::marker::framed;
 use super::reading::{Reading, read};
@@ -60,6 +61,10 @@ impl<'a> Work<'a> {
         let ask = ask.and_then(|ask| reading.said(view.history, ask));
         let tokens_before = view.weights.tokens(0..view.history.len());
         Ok(Self { view, plan, reading, previous, ask, snapshot, files, files_here, tokens_before })
+    }
+
+    pub(crate) fn material(&self) -> Material<'_> {
+        Material { history: self.view.history, reading: &self.reading, tools: self.view.tools }
     }
 
     /// The history with these words in the place of the stretch; `None` if it is not smaller. Who wrote

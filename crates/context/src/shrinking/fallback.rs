@@ -7,7 +7,7 @@ use super::sections::{ASKED, ASKS, BLOCKED, CRITICAL, DONE, GOAL, Sections};
 use super::serialise::call_of;
 use super::text::{cut, one_line};
 use crate::parts::words;
-use hermes_conversation::Message;
+use hermes_conversation::{Message, ToolTable};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,15 +20,22 @@ const MOST_FAILURES: usize = 5;
 const INDEX: &str = "No model wrote this summary; it consists of excerpts.";
 const LAST: &str = "The last messages that were put away:";
 
+/// A history, its parts, and the facts of its tools.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Material<'a> {
+    pub(crate) history: &'a [Arc<Message>],
+    pub(crate) reading: &'a Reading,
+    pub(crate) tools: &'a dyn ToolTable,
+}
+
 /// Excerpts of a stretch in at most so many characters.
 pub(crate) fn excerpts(
-    history: &[Arc<Message>],
-    reading: &Reading,
+    material: Material<'_>,
     range: Range<usize>,
     previous: Option<&str>,
     most: usize,
 ) -> Sections {
-    carrying(history, reading, range, previous, most, part_of(most) * 2 / 3)
+    carrying(material, range, previous, most, part_of(most) * 2 / 3)
 }
 
 /// One share of so many characters; headings need the rest.
@@ -39,13 +46,13 @@ fn part_of(most: usize) -> usize {
 /// The same, beside an earlier summary of which every section has at most so many characters. What a model
 /// once wrote is worth more than excerpts, and nobody can write it again.
 pub(crate) fn carrying(
-    history: &[Arc<Message>],
-    reading: &Reading,
+    material: Material<'_>,
     range: Range<usize>,
     previous: Option<&str>,
     most: usize,
     carried: usize,
 ) -> Sections {
+    let Material { history, reading, tools } = material;
     let part = part_of(most);
     let asks = asks(history, reading, range.clone());
     let earlier = previous.map(|text| Sections::parse(&harmless(text))).unwrap_or_default();
@@ -58,10 +65,10 @@ pub(crate) fn carrying(
         };
     let goal = earlier.body(GOAL).or(asks.first().map(String::as_str)).unwrap_or_default();
     sections.set(GOAL, cut(goal, carried.max(part * 2)));
-    let done = newest(&actions(history, range.clone()), "calls", part * 5);
+    let done = newest(&actions(history, tools, range.clone()), "calls", part * 5);
     sections
         .set(DONE, joined(&cut_front(earlier.body(DONE).unwrap_or_default(), carried.max(part * 2)), &done));
-    let failed = newest(&failures(history, range.clone()), "failures", part * 2);
+    let failed = newest(&failures(history, tools, range.clone()), "failures", part * 2);
     sections.set(BLOCKED, joined(&end_of(BLOCKED), &failed));
     let asked = newest(&asks, "requests", part * 3);
     sections.set(ASKS, format!("{ASKED}\n{}", joined(&end_of(ASKS), &asked)));
@@ -122,16 +129,16 @@ fn asks(history: &[Arc<Message>], reading: &Reading, range: Range<usize>) -> Vec
     said.map(|said| harmless(&one_line(&said, MOST_OF_TURN))).filter(|said| !said.is_empty()).collect()
 }
 
-fn actions(history: &[Arc<Message>], range: Range<usize>) -> Vec<String> {
+fn actions(history: &[Arc<Message>], tools: &dyn ToolTable, range: Range<usize>) -> Vec<String> {
     let calls = history[range].iter().flat_map(|message| message.calls());
-    calls.map(|call| harmless(&one_line(&line_of_call(call), MOST_OF_ACTION))).collect()
+    calls.map(|call| harmless(&one_line(&line_of_call(tools, call), MOST_OF_ACTION))).collect()
 }
 
-fn failures(history: &[Arc<Message>], range: Range<usize>) -> Vec<String> {
+fn failures(history: &[Arc<Message>], tools: &dyn ToolTable, range: Range<usize>) -> Vec<String> {
     let failed = range.rev().filter_map(|place| {
         let Message::Tool(result) = &*history[place] else { return None };
         let text = words(&result.content);
-        looks_failed(&text).then(|| line_of_result(&result.tool_name, call_of(history, place), &text))
+        looks_failed(&text).then(|| line_of_result(tools, &result.tool_name, call_of(history, place), &text))
     });
     let mut lines: Vec<String> =
         failed.take(MOST_FAILURES).map(|line| harmless(&one_line(&line, MOST_OF_ACTION))).collect();

@@ -4,7 +4,7 @@
 //! is never rewritten.
 
 use super::text::{cut, one_line};
-use hermes_conversation::{ToolCall, parse_lenient};
+use hermes_conversation::{Outcome, Subject, ToolCall, ToolTable, parse_lenient};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -21,15 +21,20 @@ const LONGEST_SUBJECT: usize = 160;
 const NEAR: usize = 400;
 
 /// What was called and what came of it, on one line.
-pub(crate) fn line_of_result(tool: &str, call: Option<&ToolCall>, result: &str) -> String {
-    let subject = call.map(subject).unwrap_or_default();
+pub(crate) fn line_of_result(
+    tools: &dyn ToolTable,
+    tool: &str,
+    call: Option<&ToolCall>,
+    result: &str,
+) -> String {
+    let subject = call.map(|call| subject(tools, call)).unwrap_or_default();
     let separator = if subject.is_empty() { "" } else { " " };
-    format!("[{tool}]{separator}{subject} -> {}", outcome(tool, result))
+    format!("[{tool}]{separator}{subject} -> {}", outcome(tools.facts(tool).digest.outcome, result))
 }
 
 /// What was called, without what came of it.
-pub(crate) fn line_of_call(call: &ToolCall) -> String {
-    let subject = subject(call);
+pub(crate) fn line_of_call(tools: &dyn ToolTable, call: &ToolCall) -> String {
+    let subject = subject(tools, call);
     let separator = if subject.is_empty() { "" } else { " " };
     format!("{}{separator}{subject}", call.name)
 }
@@ -66,42 +71,17 @@ pub(crate) fn arguments(call: &ToolCall) -> Map<String, Value> {
     parse_lenient(&call.arguments).unwrap_or_default()
 }
 
-/// What a call is about: the arguments that say so, by tool.
-fn subject(call: &ToolCall) -> String {
+/// The subject of a call, as its tool defines it.
+fn subject(tools: &dyn ToolTable, call: &ToolCall) -> String {
     let arguments = arguments(call);
-    let keys: &[&str] = match call.name.as_str() {
-        "terminal" => &["command"],
-        "read_file" => &["path", "offset"],
-        "write_file" | "patch" => &["path", "mode"],
-        "search_files" => &["pattern", "path"],
-        "web_search" => &["query"],
-        "web_extract" => &["urls", "url"],
-        "delegate_task" => &["goal", "tasks"],
-        "execute_code" => return code_size(&arguments),
-        "memory" => &["action", "target", "key"],
-        "process" => &["action", "session_id"],
-        "todo" => return todo_size(&arguments),
-        name if name.starts_with("browser") => &["url", "ref", "direction"],
-        name if name.starts_with("skill") => &["action", "name"],
-        name if name.starts_with("cron") => &["action", "name", "job_id", "schedule"],
-        _ => &[],
+    let parts: Vec<String> = match tools.facts(&call.name).digest.subject {
+        Subject::Text(text) => return text(&arguments),
+        Subject::Values(keys) => keys.iter().filter_map(|key| arguments.get(*key)).map(plain).collect(),
+        Subject::FirstTwo => {
+            arguments.iter().take(2).map(|(key, value)| format!("{key}={}", plain(value))).collect()
+        }
     };
-    let named = keys.iter().filter_map(|key| arguments.get(*key));
-    let said: Vec<String> = match keys {
-        [] => arguments.iter().take(2).map(|(key, value)| format!("{key}={}", plain(value))).collect(),
-        _ => named.map(plain).collect(),
-    };
-    one_line(&said.join(" "), LONGEST_SUBJECT)
-}
-
-fn code_size(arguments: &Map<String, Value>) -> String {
-    let lines = arguments.get("code").and_then(Value::as_str).map_or(0, |code| code.lines().count());
-    format!("{lines} lines of code")
-}
-
-fn todo_size(arguments: &Map<String, Value>) -> String {
-    let items = arguments.get("todos").and_then(Value::as_array);
-    items.map_or_else(|| "read".to_owned(), |items| format!("{} items", items.len()))
+    one_line(&parts.join(" "), LONGEST_SUBJECT)
 }
 
 fn plain(value: &Value) -> String {
@@ -111,23 +91,23 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// What came of a call: how it ended and how much there was.
-fn outcome(tool: &str, result: &str) -> String {
+/// The end of a call and the length of its result.
+fn outcome(outcome: Outcome, result: &str) -> String {
     let size = match result.len() {
         0 => "no output".to_owned(),
         _ => format!("{} lines, {} bytes", lines(result), result.len()),
     };
-    match tool {
-        "terminal" | "execute_code" | "process" => match number_after(result, "exit_code") {
+    match outcome {
+        Outcome::ExitCode => match number_after(result, "exit_code") {
             Some(code) => format!("exit code {code}, {size}"),
             None => size,
         },
-        "search_files" => match number_after(result, "total_count").or(number_after(result, "matches")) {
+        Outcome::Matches(fields) => match fields.iter().find_map(|field| number_after(result, field)) {
             Some(count) => format!("{count} matches, {size}"),
             None => size,
         },
-        _ if looks_failed(result) => format!("failed: {}", one_line(result, LONGEST_SUBJECT)),
-        _ => size,
+        Outcome::Size if looks_failed(result) => format!("failed: {}", one_line(result, LONGEST_SUBJECT)),
+        Outcome::Size => size,
     }
 }
 

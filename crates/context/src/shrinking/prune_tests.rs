@@ -1,5 +1,6 @@
 use super::*;
 use hermes_conversation::CallId;
+use hermes_tools::KnownTools;
 
 fn call(name: &str, arguments: &str) -> ToolCall {
     ToolCall::new(CallId::new("1"), name, arguments)
@@ -39,13 +40,13 @@ fn every_tool_has_its_line() {
         ("mine", "broken", "r", "[mine] -> 1 lines, 1 bytes"),
     ] {
         let call = call(tool, arguments);
-        assert_eq!(line_of_result(tool, Some(&call), result), want);
+        assert_eq!(line_of_result(&KnownTools, tool, Some(&call), result), want);
     }
-    let line = line_of_result("terminal", Some(&call("terminal", &long)), "");
+    let line = line_of_result(&KnownTools, "terminal", Some(&call("terminal", &long)), "");
     assert!(line.chars().count() < 200, "{line}");
-    assert_eq!(line_of_result("gone", None, "r"), "[gone] -> 1 lines, 1 bytes");
-    assert_eq!(line_of_call(&call("read_file", r#"{"path":"a"}"#)), "read_file a");
-    assert_eq!(line_of_call(&call("list", "{}")), "list");
+    assert_eq!(line_of_result(&KnownTools, "gone", None, "r"), "[gone] -> 1 lines, 1 bytes");
+    assert_eq!(line_of_call(&KnownTools, &call("read_file", r#"{"path":"a"}"#)), "read_file a");
+    assert_eq!(line_of_call(&KnownTools, &call("list", "{}")), "list");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::text::{ends, one_line};
 use crate::digest::of_text;
 use crate::parts::words;
 use crate::weights::text_tokens;
-use hermes_conversation::{Message, ToolCall, ToolMessage};
+use hermes_conversation::{Message, ToolCall, ToolMessage, ToolTable};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,6 +38,7 @@ enum Detail {
 pub(crate) struct Source<'a> {
     pub(crate) history: &'a [Arc<Message>],
     pub(crate) reading: &'a Reading,
+    pub(crate) tools: &'a dyn ToolTable,
     /// The fingerprint that headings carry.
     pub(crate) print: u64,
     /// Estimated tokens of the newest messages whose results are written out; older results are a line.
@@ -127,7 +128,7 @@ fn message(
         Message::Assistant(reply) => {
             let mut text = shortened(&reply.text, detail);
             for call in &reply.calls {
-                text.push_str(&format!("\n-> {}", call_text(call, detail)));
+                text.push_str(&format!("\n-> {}", call_text(source.tools, call, detail)));
             }
             ("assistant", text)
         }
@@ -144,14 +145,14 @@ fn shortened(text: &str, detail: Detail) -> String {
     }
 }
 
-fn call_text(call: &ToolCall, detail: Detail) -> String {
+fn call_text(tools: &dyn ToolTable, call: &ToolCall, detail: Detail) -> String {
     match detail {
         Detail::Full => {
             let short = short_arguments(&call.arguments);
             let arguments = ends(&short, MOST_OF_ARGUMENTS, HEAD_OF_ARGUMENTS, 0);
             format!("{}({arguments})", call.name)
         }
-        Detail::Brief => line_of_call(call),
+        Detail::Brief => line_of_call(tools, call),
         Detail::Line => call.name.clone(),
     }
 }
@@ -175,7 +176,7 @@ fn result_text(
             false => shortened(&text, detail),
         };
     }
-    let line = line_of_result(&result.tool_name, call_of(source.history, place), &text);
+    let line = line_of_result(source.tools, &result.tool_name, call_of(source.history, place), &text);
     if detail == Detail::Line { one_line(&line, LINE) } else { line }
 }
 

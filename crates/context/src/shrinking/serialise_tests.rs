@@ -2,6 +2,7 @@ use super::*;
 use crate::shrinking::marker::framed;
 use crate::shrinking::reading::read;
 use hermes_conversation::{AssistantMessage, CallId, UserMessage};
+use hermes_tools::KnownTools;
 
 fn calling(name: &str, arguments: &str) -> Message {
     let calls = vec![ToolCall::new(CallId::new("1"), name, arguments)];
@@ -15,7 +16,7 @@ fn result(text: &str) -> Message {
 fn written(messages: Vec<Message>, skip: Option<usize>, results: u64, room: u64) -> String {
     let history: Vec<_> = messages.into_iter().map(Arc::new).collect();
     let reading = read(&history);
-    let source = Source { history: &history, reading: &reading, print: 0xabc, results };
+    let source = Source { history: &history, reading: &reading, tools: &KnownTools, print: 0xabc, results };
     serialise(source, 0..history.len(), skip.as_slice(), room)
 }
 

@@ -4,6 +4,7 @@
 //! further before it is compacted, and there is always some room to work in.
 
 use crate::Window;
+use hermes_conversation::ModelName;
 use serde::{Deserialize, Serialize};
 
 /// The window of a model about which nothing is known.
@@ -118,7 +119,8 @@ impl Limits {
 }
 
 fn default_threshold(settings: &CompressorSettings, size: u64, output: u64) -> u64 {
-    let own = settings.model_thresholds.then(|| threshold_of(&settings.model)).flatten();
+    let own =
+        settings.model_thresholds.then(|| ModelName::of(&settings.model).compaction_threshold()).flatten();
     let share = match own {
         Some(share) => share,
         None if size < SMALL_WINDOW => DEFAULT_THRESHOLD.max(SMALL_WINDOW_THRESHOLD),
@@ -138,21 +140,6 @@ fn default_threshold(settings: &CompressorSettings, size: u64, output: u64) -> u
 
 fn summary_share(size: u64) -> f64 {
     if size < REDUCED_WINDOW { SUMMARY_SHARE_OF_REDUCED } else { SUMMARY_SHARE_OF_WINDOW }
-}
-
-/// Models that are known to use their window well, or badly.
-fn threshold_of(model: &str) -> Option<f64> {
-    let name = model.to_ascii_lowercase();
-    let is_codex = name.contains("codex");
-    if name.contains("codex-spark") {
-        Some(0.70)
-    } else if is_codex && ["gpt-5.4", "gpt-5.5", "gpt-5.6"].iter().any(|known| name.contains(known)) {
-        Some(0.85)
-    } else if name.contains("trinity-large-thinking") {
-        Some(0.75)
-    } else {
-        None
-    }
 }
 
 /// Whoever writes the summary must be able to read what is summed up. A very small window does not pull

@@ -94,7 +94,7 @@ pub(crate) fn question(
     let room =
         (window * 9 / 10).checked_sub(beside + max_output_tokens).filter(|room| *room >= LEAST_ROOM)?;
     let results = (limits.tail_tokens as f64 / scale) as u64;
-    let source = Source { history: view.history, reading, print, results };
+    let source = Source { history: view.history, reading, tools: view.tools, print, results };
     let messages = serialise(source, range, skip, room);
     request.messages = &messages;
     Some(Question {

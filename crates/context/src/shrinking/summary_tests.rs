@@ -35,6 +35,7 @@ fn asked(messages: Vec<Message>, asked: Asked) -> Option<Question> {
         past: &Past::default(),
         keep: &Keep { memory: asked.memory.map(str::to_owned), ..Keep::default() },
         nodes: &[],
+        tools: &hermes_tools::KnownTools,
     };
     let (reading, range) = (read(&history), 0..history.len());
     let earlier = previous(&view, &reading, &range).map_or(Earlier::None, Earlier::Updated);

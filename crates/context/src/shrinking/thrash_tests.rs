@@ -30,6 +30,7 @@ fn ask<T>(
         past,
         keep: &Keep::default(),
         nodes: &[],
+        tools: &hermes_tools::KnownTools,
     };
     let limits = Limits {
         window_tokens: 200_000,

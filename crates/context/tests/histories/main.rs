@@ -142,6 +142,7 @@ impl Around {
             past: &self.past,
             keep: &self.keep,
             nodes: self.nodes(),
+            tools: &hermes_tools::KnownTools,
         }
     }
 }

@@ -51,6 +51,7 @@ fn with_view<T>(history: &[Arc<Message>], keep: Keep, past: Past, test: impl FnO
         past: &past,
         keep: &keep,
         nodes: &[],
+        tools: &hermes_tools::KnownTools,
     })
 }
 

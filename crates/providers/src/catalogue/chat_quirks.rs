@@ -1,6 +1,8 @@
 //! What a provider's chat completions demand beyond the common format, as data on its row.
 
-use crate::chat_reasoning::ReasoningRule;
+use super::hosts::HostFacts;
+use crate::catalogue::chat_reasoning::ReasoningRule;
+use hermes_conversation::ModelName;
 
 /// The peculiarities of one provider's chat completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,27 +39,15 @@ impl ChatQuirks {
     };
 }
 
-/// Hosts of vendors whose models demand their reasoning back, whatever provider the settings name.
-const ECHO_HOSTS: [&str; 5] =
-    ["api.deepseek.com", "api.kimi.com", "moonshot.ai", "moonshot.cn", "xiaomimimo.com"];
-/// Parts of names of models that demand it wherever they are served. Kimi's are missing on purpose: routers
-/// that serve them refuse the field.
-const ECHO_MODELS: [&str; 2] = ["deepseek", "mimo"];
-
 /// Whether an endpoint demands `reasoning_content` on every assistant message.
-pub(crate) fn echoes_reasoning(quirks: &ChatQuirks, host: &str, model: &str) -> bool {
-    let model = model.to_ascii_lowercase();
-    let at =
-        |domain: &&str| host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    quirks.echoes_reasoning
-        || ECHO_HOSTS.iter().any(at)
-        || ECHO_MODELS.iter().any(|part| model.contains(part))
+pub(crate) fn echoes_reasoning(quirks: &ChatQuirks, host: &HostFacts, model: &str) -> bool {
+    quirks.echoes_reasoning || host.echoes_reasoning || ModelName::of(model).echoes_reasoning()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::known;
+    use crate::catalogue::{hosts, known};
 
     #[test]
     fn echo_is_demanded_by_provider_host_and_model() {
@@ -77,8 +67,9 @@ mod tests {
             ("zai", "api.z.ai", "glm-5.2", false),
             ("custom", "127.0.0.1", "qwen3", false),
         ] {
+            let url = url::Url::parse(&format!("https://{host}/v1")).unwrap();
             assert_eq!(
-                echoes_reasoning(&known(provider).chat, host, model),
+                echoes_reasoning(&known(provider).chat, &hosts::facts(&url), model),
                 want,
                 "{provider} {host} {model}"
             );

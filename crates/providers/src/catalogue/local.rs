@@ -1,7 +1,7 @@
 //! Servers of the user's own.
 
-use super::{Auth, Provider, provider};
-use crate::chat_reasoning::ReasoningRule;
+use super::{Auth, CUSTOM, Provider, ProviderQuirks, provider};
+use crate::catalogue::chat_reasoning::ReasoningRule;
 
 pub(super) static ROWS: &[Provider] = &[
     provider("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1")
@@ -10,13 +10,19 @@ pub(super) static ROWS: &[Provider] = &[
         .key(&["LM_API_KEY"])
         .url_env("LM_BASE_URL")
         .reasoning(ReasoningRule::LmStudio)
+        .quirks(ProviderQuirks { tags_models: true, ..ProviderQuirks::COMMON })
         .auth(Auth::OptionalKey),
     // No key of its own: only one that is written beside the endpoint is sent there.
-    provider("custom", "Any server with the OpenAI format", "")
+    provider(CUSTOM, "Any server with the OpenAI format", "")
         .aliases(&["ollama", "local", "vllm", "llamacpp", "llama.cpp"])
         .url_env("CUSTOM_BASE_URL")
         // Some servers stop after a few tokens unless a request says how many it wants.
         .output_cap(65_536)
         .reasoning(ReasoningRule::Plain)
+        .quirks(ProviderQuirks {
+            tags_models: true,
+            chosen_by: &["CUSTOM_BASE_URL"],
+            ..ProviderQuirks::COMMON
+        })
         .auth(Auth::OptionalKey),
 ];

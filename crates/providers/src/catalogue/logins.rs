@@ -1,8 +1,11 @@
 //! Providers that want more than a key: a login, a cloud account, another program.
 
-use super::{Auth, ChatQuirks, ModeRule, Provider, provider};
-use crate::chat_reasoning::ReasoningRule;
+use super::vendors::{MINIMAX, XAI};
+use super::{Auth, ChatQuirks, LoginQuirks, ModeRule, Provider, ProviderQuirks, provider};
+use crate::catalogue::chat_reasoning::ReasoningRule;
+use crate::login::VendorTool;
 use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
+use hermes_wire::ResponsesBackend;
 
 pub(super) static ROWS: &[Provider] = &[
     Provider {
@@ -15,6 +18,18 @@ pub(super) static ROWS: &[Provider] = &[
             takes_routing: true,
             ..ChatQuirks::COMMON
         },
+        quirks: ProviderQuirks {
+            cache_marks: &["claude", "kimi", "moonshot", "qwen"],
+            states_cost: true,
+            shares_limit: true,
+            is_first_for_tasks: true,
+            login: LoginQuirks {
+                kept_source: Some("device_code"),
+                buys_key: true,
+                ..LoginQuirks::COMMON
+            },
+            ..ProviderQuirks::COMMON
+        },
         ..provider("nous", "Nous Portal", "https://inference-api.nousresearch.com/v1")
             .aliases(&["nous-portal", "nousresearch"])
             .auth(Auth::DeviceLogin)
@@ -24,15 +39,36 @@ pub(super) static ROWS: &[Provider] = &[
     },
     provider("openai-codex", "OpenAI Codex (ChatGPT login)", "https://chatgpt.com/backend-api/codex")
         .aliases(&["codex", "openai_codex"])
+        .quirks(ProviderQuirks {
+            responses: ResponsesBackend::CodexBackend,
+            account_header: Some("chatgpt-account-id"),
+            is_subscription: true,
+            window_cap: Some(272_000),
+            answers_slowly: true,
+            login: LoginQuirks {
+                vendor_tool: Some(VendorTool::Codex),
+                kept_source: Some("device_code"),
+                ..LoginQuirks::COMMON
+            },
+            ..ProviderQuirks::COMMON
+        })
         .auth(Auth::CredentialsFile)
         .mode(ModeRule::Always(CodexResponses)),
     provider("xai-oauth", "xAI (Grok login)", "https://api.x.ai/v1")
         .aliases(&["grok-oauth", "x-ai-oauth", "xai-grok-oauth"])
         .url_env("XAI_BASE_URL")
+        .quirks(ProviderQuirks {
+            login: LoginQuirks { kept_source: Some("device_code"), ..XAI.login },
+            ..XAI
+        })
         .auth(Auth::BrowserLogin)
         .mode(ModeRule::Always(CodexResponses)),
     provider("minimax-oauth", "MiniMax (login)", "https://api.minimax.io/anthropic")
         .aliases(&["minimax-portal", "minimax-global"])
+        .quirks(ProviderQuirks {
+            login: LoginQuirks { kept_source: Some("oauth"), ..LoginQuirks::COMMON },
+            ..MINIMAX
+        })
         .auth(Auth::BrowserLogin)
         .mode(ModeRule::Always(AnthropicMessages))
         .lacks(
@@ -46,6 +82,9 @@ pub(super) static ROWS: &[Provider] = &[
         .lacks("its login serves Qwen's own program only, and Hermes does not pass for it; use `alibaba` with DASHSCOPE_API_KEY"),
     provider("copilot", "GitHub Copilot", "https://api.githubcopilot.com")
         .aliases(&["github", "github-copilot", "github-models"])
+        // It wants to know which program asks; this one.
+        .headers(&[("editor-version", concat!("hermes/", env!("CARGO_PKG_VERSION")))])
+        .quirks(ProviderQuirks { responses: ResponsesBackend::GitHub, ..ProviderQuirks::COMMON })
         .key(&["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"])
         .url_env("COPILOT_API_BASE_URL")
         .reasoning(ReasoningRule::GitHub)
@@ -61,10 +100,12 @@ pub(super) static ROWS: &[Provider] = &[
         .lacks("talking to the Copilot program is not built in yet; use a provider with a key"),
     provider("vertex", "Google Vertex AI", "https://aiplatform.googleapis.com")
         .aliases(&["google-vertex", "vertex-ai", "gcp-vertex"])
+        .quirks(ProviderQuirks::DOTTED)
         .auth(Auth::Cloud)
         .lacks("Google Cloud credentials are not built in yet; use `gemini` with GEMINI_API_KEY"),
     provider("bedrock", "Amazon Bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com")
         .aliases(&["aws", "aws-bedrock", "amazon", "amazon-bedrock"])
+        .quirks(ProviderQuirks::DOTTED)
         .key(&["AWS_BEARER_TOKEN_BEDROCK"])
         .url_env("BEDROCK_BASE_URL")
         .auth(Auth::Cloud)

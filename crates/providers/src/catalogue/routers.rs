@@ -1,7 +1,7 @@
 //! Services that pass requests on to models of many vendors.
 
-use super::{ChatQuirks, KeyProof, ModeRule, Models, Provider, provider};
-use crate::chat_reasoning::ReasoningRule;
+use super::{ChatQuirks, KeyProof, ModeRule, Models, Provider, ProviderQuirks, provider};
+use crate::catalogue::chat_reasoning::ReasoningRule;
 use crate::mode::ModeName::{AnthropicMessages, CodexResponses};
 
 pub(super) static ROWS: &[Provider] = &[
@@ -19,6 +19,15 @@ pub(super) static ROWS: &[Provider] = &[
             takes_routing: true,
             ..ChatQuirks::COMMON
         },
+        quirks: ProviderQuirks {
+            cache_marks: &["claude", "kimi", "moonshot"],
+            router_headers: true,
+            states_cost: true,
+            chosen_by: &["OPENROUTER_API_KEY"],
+            is_chosen_when_stored: true,
+            is_first_for_tasks: true,
+            ..ProviderQuirks::COMMON
+        },
         ..provider("openrouter", "OpenRouter", "https://openrouter.ai/api/v1")
             .aliases(&["or"])
             .key(&["OPENROUTER_API_KEY"])
@@ -29,6 +38,7 @@ pub(super) static ROWS: &[Provider] = &[
     },
     Provider {
         models: Models::TaggedTypes,
+        quirks: ProviderQuirks { states_cost: true, ..ProviderQuirks::COMMON },
         ..provider("ai-gateway", "AI Gateway (Vercel)", "https://ai-gateway.vercel.sh/v1")
             .key(&["AI_GATEWAY_API_KEY"])
             .key_proof(KeyProof::None)
@@ -50,6 +60,7 @@ pub(super) static ROWS: &[Provider] = &[
         .routes(),
     // Each model is served in its vendor's own format only.
     provider("opencode-zen", "OpenCode Zen", "https://opencode.ai/zen/v1")
+        .quirks(ProviderQuirks { cache_marks: &["qwen"], ..ProviderQuirks::DOTTED })
         .aux("gemini-3-flash")
         .aliases(&["opencode", "zen"])
         .key(&["OPENCODE_ZEN_API_KEY"])
@@ -62,6 +73,7 @@ pub(super) static ROWS: &[Provider] = &[
             model_caps: &[("mimo-v2.5-pro", 131_072)],
             ..ChatQuirks::COMMON
         },
+        quirks: ProviderQuirks { cache_marks: &["qwen"], ..ProviderQuirks::DOTTED },
         ..provider("opencode-go", "OpenCode Go", "https://opencode.ai/zen/go/v1")
             .aux("glm-5")
             .aliases(&["go", "opencode-go-sub"])
@@ -115,5 +127,6 @@ pub(super) static ROWS: &[Provider] = &[
         .url_env("OLLAMA_BASE_URL")
         .key_proof(KeyProof::None)
         .reasoning(ReasoningRule::OllamaCloud)
+        .quirks(ProviderQuirks { tags_models: true, ..ProviderQuirks::COMMON })
         .pinned(),
 ];

@@ -1,6 +1,7 @@
 //! What becomes of a credential after a fault. Pure.
 
 use super::{Availability, Entry, moment};
+use crate::catalogue::{self, Forbidden};
 use hermes_wire::{Fault, FaultClass};
 
 /// Refusals that say that a login is over for good.
@@ -108,10 +109,11 @@ fn is_about_the_account(case: &Case<'_>) -> bool {
         return false;
     }
     let says = words(case.fault);
-    match case.entry.provider.as_str() {
-        "anthropic" => true,
-        "xai" | "xai-oauth" => !STALE_TOKEN.iter().any(|words| says.contains(words)),
-        _ => says.contains(NO_LOGINS_HERE),
+    let row = catalogue::find(&case.entry.provider);
+    match row.map_or(Forbidden::ByText, |row| row.quirks.login.forbidden) {
+        Forbidden::Account => true,
+        Forbidden::UnlessStale => !STALE_TOKEN.iter().any(|words| says.contains(words)),
+        Forbidden::ByText => says.contains(NO_LOGINS_HERE),
     }
 }
 

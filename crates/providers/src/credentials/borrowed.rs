@@ -3,18 +3,10 @@
 //! A key from a variable, from `config.yaml` or from another program's file stays there. Its entry in
 //! `auth.json` holds what is known about it (its state, its use) and a fingerprint, never the key.
 
+use crate::catalogue;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
-
-/// Logins whose tokens Hermes itself keeps.
-const OWNED: [(&str, &str); 5] = [
-    ("anthropic", "hermes_pkce"),
-    ("minimax-oauth", "oauth"),
-    ("nous", "device_code"),
-    ("openai-codex", "device_code"),
-    ("xai-oauth", "device_code"),
-];
 
 /// Whether a person gave this credential to Hermes.
 pub(super) fn is_manual(source: &str) -> bool {
@@ -25,7 +17,8 @@ pub(super) fn is_manual(source: &str) -> bool {
 /// Whether the secret lives elsewhere. A source that is not known is: better ask again than keep.
 pub(super) fn is_borrowed(provider: &str, source: &str) -> bool {
     let source = source.trim().to_ascii_lowercase();
-    let is_owned = OWNED.contains(&(provider.to_ascii_lowercase().as_str(), source.as_str()));
+    let kept = catalogue::find(provider).and_then(|row| row.quirks.login.kept_source);
+    let is_owned = kept == Some(source.as_str());
     !source.is_empty() && !is_manual(&source) && !is_owned
 }
 

@@ -1,6 +1,7 @@
 //! One stored credential, as a value.
 
 use super::{borrowed, moment};
+use crate::catalogue;
 use crate::login::{RENEW_BEFORE, jwt};
 use crate::resolve::is_usable_key;
 use secrecy::{ExposeSecret, SecretString};
@@ -147,14 +148,15 @@ impl Entry {
         let number = |name: &str| fields.get(name).and_then(Value::as_i64);
         let when = |name: &str| fields.get(name).and_then(moment::of_value);
         // One provider buys a key for the work with the token of its login.
-        let buys = provider == "nous" && text("agent_key").is_some();
+        let buys_key = catalogue::find(provider).is_some_and(|row| row.quirks.login.buys_key);
+        let buys = buys_key && text("agent_key").is_some();
         let (key, expiry) = match buys {
             true => ("agent_key", when("agent_key_expires_at")),
             false => ("access_token", when("expires_at_ms").or_else(|| when("expires_at"))),
         };
         let key = SecretString::from(text(key).unwrap_or_default());
         let auth_type = auth_type(provider, &key, text("auth_type").as_deref());
-        let inference = (provider == "nous").then(|| text("inference_base_url")).flatten();
+        let inference = buys_key.then(|| text("inference_base_url")).flatten();
         let source = text("source").unwrap_or_else(|| "manual".to_owned());
         let more = fields.iter().filter(|(name, _)| !TYPED.contains(&name.as_str()));
         Self {
@@ -247,12 +249,18 @@ impl Entry {
 
 /// A token that tells what it is counts for more than what is written beside it.
 fn auth_type(provider: &str, key: &SecretString, written: Option<&str>) -> AuthType {
-    let is_login = provider == "anthropic" && key.expose_secret().starts_with("sk-ant-oat");
+    let is_login = is_login_token(provider, key);
     match written {
         Some("oauth") => AuthType::OAuth,
         _ if is_login => AuthType::OAuth,
         _ => AuthType::ApiKey,
     }
+}
+
+/// Returns true for a key that begins like the token of a login.
+pub(super) fn is_login_token(provider: &str, key: &SecretString) -> bool {
+    let prefix = catalogue::find(provider).and_then(|row| row.quirks.login.token_prefix);
+    prefix.is_some_and(|prefix| key.expose_secret().starts_with(prefix))
 }
 
 /// When a token ends that says so itself.

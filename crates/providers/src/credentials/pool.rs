@@ -1,10 +1,12 @@
 //! The credentials of one provider: those of the file, and those that are found elsewhere.
 
 use super::borrowed::{fingerprint, hex};
+use super::entry::is_login_token;
 use super::{AuthData, AuthType, Entry, LastError, Status};
 use crate::address::origin_of;
+use crate::catalogue;
 use crate::custom::CustomProvider;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde_json::Value;
 
 /// A key that was found outside of `auth.json`.
@@ -81,7 +83,7 @@ fn is_same_source(one: &str, other: &str) -> bool {
 }
 
 fn seeded(provider: &str, seed: &Seed, priority: i64) -> Entry {
-    let is_login = provider == "anthropic" && seed.key.expose_secret().starts_with("sk-ant-oat");
+    let is_login = is_login_token(provider, &seed.key);
     Entry {
         provider: provider.to_owned(),
         // The same one each time, until it is written down.
@@ -104,18 +106,10 @@ fn seeded(provider: &str, seed: &Seed, priority: i64) -> Entry {
 /// By priority; for one provider, what a person added goes before what was found, and that by where
 /// it was found.
 fn rank(provider: &str, entry: &Entry) -> (usize, i64) {
-    const FOUND: [&str; 5] = [
-        "env:ANTHROPIC_TOKEN",
-        "env:CLAUDE_CODE_OAUTH_TOKEN",
-        "hermes_pkce",
-        "claude_code",
-        "env:ANTHROPIC_API_KEY",
-    ];
-    let place = match provider {
-        "anthropic" if !entry.is_manual() => {
-            FOUND.iter().position(|source| *source == entry.source).unwrap_or(FOUND.len()) + 1
-        }
-        _ => 0,
+    let found = catalogue::find(provider).map_or(&[][..], |row| row.quirks.login.found_order);
+    let place = match found.is_empty() || entry.is_manual() {
+        true => 0,
+        false => found.iter().position(|source| *source == entry.source).unwrap_or(found.len()) + 1,
     };
     (place, entry.priority)
 }

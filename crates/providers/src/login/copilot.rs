@@ -7,7 +7,7 @@ use super::answer::plain;
 use super::jwt;
 use super::source::TokenSource;
 use crate::address::{is_loopback, origin};
-use crate::catalogue::known;
+use crate::catalogue::{Auth, providers};
 use crate::fetch::{Answer, Asker};
 use hermes_conversation::BoxFuture;
 use hermes_guard::{Secrets, redact};
@@ -69,12 +69,17 @@ pub async fn exchange(
     read(&body, exchange, SystemTime::now()).map_err(refused)
 }
 
+/// The address of the provider whose key is bought with another service's token.
+fn own_address() -> &'static str {
+    providers().find(|provider| provider.auth == Auth::TokenExchange).map_or("", |provider| provider.base_url)
+}
+
 /// Reads the answer of the exchange.
 fn read(body: &Value, exchange: &Url, now: SystemTime) -> Result<ShortLived, String> {
     let token = body["token"].as_str().map(str::trim).filter(|token| !token.is_empty());
     let token = token.ok_or("GitHub's answer holds no Copilot token")?;
     let expires_at = body["expires_at"].as_f64().and_then(jwt::moment);
-    let named = body["endpoints"]["api"].as_str().unwrap_or(known("copilot").base_url);
+    let named = body["endpoints"]["api"].as_str().unwrap_or(own_address());
     let base_url = Url::parse(named.trim_end_matches('/')).ok().filter(|url| is_copilot(url, exchange));
     Ok(ShortLived {
         token: SecretString::from(token),

@@ -5,6 +5,7 @@
 //! told which program to run; it renews its own.
 
 use super::jwt;
+use crate::catalogue;
 use secrecy::SecretString;
 use serde_json::Value;
 use std::fs::File;
@@ -63,11 +64,7 @@ pub enum VendorState {
 impl VendorTool {
     /// The program whose login serves a provider.
     pub fn of_provider(id: &str) -> Option<Self> {
-        match id {
-            "anthropic" => Some(Self::ClaudeCode),
-            "openai-codex" => Some(Self::Codex),
-            _ => None,
-        }
+        catalogue::find(id)?.quirks.login.vendor_tool
     }
 
     pub fn name(self) -> &'static str {

@@ -3,7 +3,7 @@
 use super::keys::usable;
 use super::{Around, ResolveError, Wanted};
 use crate::address::{origin, origin_of, parse_base_url};
-use crate::catalogue::{self, Provider, known, providers};
+use crate::catalogue::{self, Provider, custom, is_custom_id, providers};
 use crate::custom::CustomProvider;
 use url::Url;
 
@@ -17,7 +17,7 @@ impl Chosen<'_> {
     pub(super) fn provider(&self) -> &'static Provider {
         match self {
             Self::Known(provider) => provider,
-            Self::Entry(_) => known("custom"),
+            Self::Entry(_) => custom(),
         }
     }
 
@@ -67,12 +67,12 @@ fn by_name<'a>(name: &str, entries: &'a [CustomProvider]) -> Result<Chosen<'a>, 
         entries.iter().find(|entry| entry.name == plain).map(Chosen::Entry)
     };
     if let Some((prefix, rest)) = name.split_once(':')
-        && prefix.eq_ignore_ascii_case("custom")
+        && is_custom_id(prefix)
     {
         return entry(rest).ok_or_else(unknown);
     }
     match catalogue::find(name) {
-        Some(provider) if provider.id == "custom" && !name.eq_ignore_ascii_case("custom") => {
+        Some(provider) if provider.is_custom() && !is_custom_id(name) => {
             Ok(entry(name).unwrap_or(Chosen::Known(provider)))
         }
         Some(provider) => Ok(Chosen::Known(provider)),
@@ -82,28 +82,29 @@ fn by_name<'a>(name: &str, entries: &'a [CustomProvider]) -> Result<Chosen<'a>, 
 
 /// Nobody named a provider: the address says which, or the first key that is there.
 fn automatic<'a>(wanted: &Wanted, around: Around<'_>) -> Result<(Chosen<'a>, String), ResolveError> {
-    let found = |id: &'static str, why: &str| Ok((Chosen::Known(known(id)), why.to_owned()));
-    let on = |id: &'static str| !is_off(known(id), wanted);
+    let found = |provider: &'static Provider, why: &str| Ok((Chosen::Known(provider), why.to_owned()));
     let is_set = |name: &str| usable(around, name).is_some();
     if let Some(text) = wanted.base_url.as_deref().filter(|url| !url.trim().is_empty()) {
         // One that cannot be used by its name may still serve a key of its own under its address.
         let owner = parse_base_url(text).ok().and_then(|url| owner(&url));
         return match owner.filter(|provider| provider.lacks.is_none()) {
-            Some(provider) => found(provider.id, "model.base_url is its address"),
-            None => found("custom", "model.base_url is the address of no known provider"),
+            Some(provider) => found(provider, "model.base_url is its address"),
+            None => found(custom(), "model.base_url is the address of no known provider"),
         };
     }
-    if on("openrouter") && is_set("OPENROUTER_API_KEY") {
-        return found("openrouter", "OPENROUTER_API_KEY is set");
+    // An address for servers of the user's own says what is meant, even where they are switched off.
+    let on = |provider: &&Provider| provider.is_custom() || !is_off(provider, wanted);
+    for provider in providers().filter(on) {
+        let variables = provider.quirks.chosen_by;
+        if variables.iter().any(|name| is_set(name)) {
+            return found(provider, &format!("{} is set", variables.join(" or ")));
+        }
     }
-    if on("openai-api") && (is_set("OPENAI_API_KEY") || is_set("OPENAI_BASE_URL")) {
-        return found("openai-api", "OPENAI_API_KEY or OPENAI_BASE_URL is set");
-    }
-    if is_set("CUSTOM_BASE_URL") {
-        return found("custom", "CUSTOM_BASE_URL is set");
-    }
-    if on("openrouter") && !(around.pooled)("openrouter").is_empty() {
-        return found("openrouter", "a credential is stored for it");
+    let is_stored = |provider: &&Provider| {
+        provider.quirks.is_chosen_when_stored && !(around.pooled)(provider.id).is_empty()
+    };
+    if let Some(provider) = providers().filter(on).find(is_stored) {
+        return found(provider, "a credential is stored for it");
     }
     first_with_key(wanted, around).ok_or(ResolveError::NothingConfigured)
 }

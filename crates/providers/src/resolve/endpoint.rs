@@ -2,6 +2,7 @@
 
 use super::KeySource;
 use crate::address;
+use crate::catalogue::chat_reasoning::ReasoningRule;
 use crate::catalogue::{self, Provider};
 use crate::custom::CustomProvider;
 use crate::facts::{Heard, ModelFacts, Prices, Stated, facts};
@@ -92,9 +93,19 @@ impl Endpoint {
         self.may_be("ollama", local::OLLAMA_PORT)
     }
 
+    /// Returns true for a server that lists the efforts which a model takes.
+    pub fn advertises_efforts(&self) -> bool {
+        catalogue::known(self.provider).chat.reasoning == ReasoningRule::LmStudio
+    }
+
+    /// Returns true for a server of the user's own that the catalogue does not know.
+    pub fn is_custom(&self) -> bool {
+        catalogue::known(self.provider).is_custom()
+    }
+
     /// Whether this is where LM Studio usually is, or it is called so.
     pub(crate) fn may_be_lm_studio(&self) -> bool {
-        self.provider == "lmstudio" || self.may_be("lmstudio", local::LM_STUDIO_PORT)
+        self.advertises_efforts() || self.may_be("lmstudio", local::LM_STUDIO_PORT)
     }
 
     fn may_be(&self, name: &str, port: u16) -> bool {
@@ -110,7 +121,7 @@ impl Endpoint {
     /// The provider as it is addressed: `openrouter`, `custom`, `custom:NAME`.
     pub fn label(&self) -> String {
         match &self.entry {
-            Some(name) => format!("custom:{name}"),
+            Some(name) => catalogue::custom_label(name),
             None => self.provider.to_owned(),
         }
     }
@@ -186,7 +197,7 @@ impl Endpoint {
 impl Place {
     pub fn label(&self) -> String {
         match &self.entry {
-            Some(entry) => format!("custom:{}", entry.name),
+            Some(entry) => catalogue::custom_label(&entry.name),
             None => self.provider.id.to_owned(),
         }
     }

@@ -7,7 +7,7 @@
 use super::choice::{self, Chosen};
 use super::{Around, ResolveError, Wanted, vendor};
 use crate::address::{origin, origin_of};
-use crate::catalogue::{self, Auth, Provider, known, providers, vendor_quirks};
+use crate::catalogue::{self, Auth, Provider, providers, vendor_quirks};
 use crate::custom::CustomProvider;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -226,13 +226,13 @@ fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Fou
             return Ok(Found::some(key, KeySource::EntryVariable(variable.clone())));
         }
     }
-    if let Some(found) = pooled(&format!("custom:{}", entry.name), url, true, around) {
+    if let Some(found) = pooled(&catalogue::custom_label(&entry.name), url, true, around) {
         return Ok(found);
     }
     let variable = entry.key_env.clone().or_else(|| entry.api_key.as_ref().and_then(unset_variable));
     match variable {
         Some(variable) => Err(ResolveError::NoEntryKey { name: entry.name.clone(), variable }),
-        None => of_own_server(known("custom"), url, true, around),
+        None => of_own_server(catalogue::custom(), url, true, around),
     }
 }
 
@@ -270,8 +270,10 @@ fn no_key(provider: &'static Provider) -> ResolveError {
 
 /// The provider that an address belongs to; where `OPENAI_BASE_URL` points is OpenAI's, too.
 fn owner_with_variables(url: &Url, around: Around<'_>) -> Option<&'static Provider> {
-    let openai = known("openai-api");
-    choice::owner(url).or_else(|| owns(openai, url, around).then_some(openai))
+    let is_it = |provider: &&'static Provider| {
+        provider.needs_key() && provider.quirks.chosen_by.contains(&provider.base_url_env)
+    };
+    choice::owner(url).or_else(|| providers().filter(is_it).find(|provider| owns(provider, url, around)))
 }
 
 /// Whether an address has one of the provider's origins.
@@ -313,7 +315,7 @@ fn pooled(id: &str, url: &Url, is_own: bool, around: Around<'_>) -> Option<Found
 pub fn is_own_address(label: &str, url: &Url, around: Around<'_>) -> bool {
     match catalogue::find(label) {
         Some(provider) => owns(provider, url, around),
-        None => label.starts_with("custom:"),
+        None => catalogue::custom_name(label).is_some(),
     }
 }
 

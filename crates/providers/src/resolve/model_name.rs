@@ -1,6 +1,6 @@
 //! `provider:model`: a model's name with its provider written before it.
 
-use crate::catalogue::{self, Provider};
+use crate::catalogue::{self, Provider, custom, custom_label, is_custom_id};
 use crate::custom::CustomProvider;
 
 /// The names that a prefix is compared with.
@@ -16,9 +16,9 @@ pub enum Prefixes {
 impl Prefixes {
     /// The names that count where this provider is in use.
     pub fn beside(provider: Option<&Provider>) -> Self {
-        match provider.map(|provider| provider.id) {
-            Some("custom" | "lmstudio" | "ollama-cloud") => Self::Ids,
-            Some(_) | None => Self::All,
+        match provider.is_some_and(|provider| provider.quirks.tags_models) {
+            true => Self::Ids,
+            false => Self::All,
         }
     }
 }
@@ -38,21 +38,21 @@ pub fn split_provider(
     }
     let entry = |name: &str| {
         let plain = CustomProvider::plain_name(name);
-        entries.iter().find(|entry| entry.name == plain).map(|entry| format!("custom:{}", entry.name))
+        entries.iter().find(|entry| entry.name == plain).map(|entry| custom_label(&entry.name))
     };
-    if prefix.eq_ignore_ascii_case("custom") {
+    if is_custom_id(prefix) {
         let named = model.split_once(':').filter(|(_, model)| !model.trim().is_empty());
         return match named.and_then(|(name, model)| Some((entry(name)?, model.trim().to_owned()))) {
             Some(found) => Some(found),
-            None => entry(model).is_none().then(|| ("custom".to_owned(), model.to_owned())),
+            None => entry(model).is_none().then(|| (custom().id.to_owned(), model.to_owned())),
         };
     }
     let provider = catalogue::find(prefix).filter(|provider| {
         // Nothing is called like `ollama` or `vllm` but a server of the user's own.
-        prefixes == Prefixes::All || provider.id == "custom" || prefix.eq_ignore_ascii_case(provider.id)
+        prefixes == Prefixes::All || provider.is_custom() || prefix.eq_ignore_ascii_case(provider.id)
     });
     let label = match provider {
-        Some(provider) if provider.id == "custom" => entry(prefix).unwrap_or_else(|| "custom".to_owned()),
+        Some(provider) if provider.is_custom() => entry(prefix).unwrap_or_else(|| provider.id.to_owned()),
         Some(provider) => provider.id.to_owned(),
         None => entry(prefix)?,
     };

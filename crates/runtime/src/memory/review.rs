@@ -11,6 +11,7 @@ use hermes_agent::auxiliary::ask_in_order;
 use hermes_conversation::{AuxRequest, AuxTask, History, Message, SessionId};
 use hermes_providers::Endpoint;
 use hermes_store::memory::{Author, Change, MemoryBook, Op, Target};
+use hermes_tools::Toolset;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,7 +56,7 @@ impl Review {
         let said = history.messages().iter().filter(|message| matches!(***message, Message::User(_))).count();
         // A session that was resumed begins to count where it was taken up.
         let seen = *self.seen.get_or_insert(said.saturating_sub(1));
-        let is_offered = runtime.tool_names().contains(&"memory");
+        let is_offered = runtime.registry().has_toolset(Toolset::Memory);
         if said < seen + interval || self.looking.is_some() || !is_offered {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use hermes_conversation::{
 };
 use hermes_plugins::context_engine::choose;
 use hermes_store::{CompactionFailures, Pin, SessionDb, StoreError};
-use hermes_tools::todo_list_in;
+use hermes_tools::{PLAN_TOOL, todo_list_in};
 use tokio_util::sync::CancellationToken;
 
 /// What is stored about the compactions of a session and is not in its messages.
@@ -32,7 +32,7 @@ async fn load(
         if !state.forgets_nodes {
             state.remember(store.nodes(id).await?);
         }
-        let plan = store.newest_result(id, "todo").await?;
+        let plan = store.newest_result(id, PLAN_TOOL).await?;
         state.todos = plan.as_ref().and_then(todo_list_in).unwrap_or_default();
     }
     Ok(trouble)

@@ -78,7 +78,7 @@ impl Session {
         // What serves a model at an address of somebody's own may give it less than it was made for.
         let is_known = |endpoint: &Endpoint| match source(endpoint) {
             FactSource::Default => false,
-            FactSource::BuiltIn => endpoint.provider != "custom",
+            FactSource::BuiltIn => !endpoint.is_custom(),
             FactSource::Config | FactSource::Endpoint | FactSource::Remembered => true,
         };
         if is_known(&endpoint) {

@@ -1,8 +1,9 @@
 //! A question to the person, in the middle of the work.
 
 use crate::clarify::{Clarified, MOST_CHOICES, Question};
+use crate::facts::text;
 use crate::{CallScope, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
-use hermes_conversation::{Effect, TurnEvent};
+use hermes_conversation::{CallTitle, ForSubagents, ToolFacts, TurnEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -26,16 +27,20 @@ pub(crate) struct Clarify;
 impl Tool for Clarify {
     const NAME: &'static str = "clarify";
     const TOOLSET: Toolset = Toolset::Clarify;
+    const FACTS: ToolFacts = ToolFacts {
+        reads_only: true,
+        result_varies: true,
+        for_subagents: ForSubagents::No,
+        title: Some(|arguments| CallTitle::new("❓", "asked", text(arguments, "question"))),
+        user_answer: Some("user_response"),
+        rank: 7,
+        ..ToolFacts::DEFAULT
+    };
     type Args = ClarifyArgs;
 
     fn refusal(&self, args: &ClarifyArgs, _: &ToolContext) -> Option<Refusal> {
         let is_empty = args.question.trim().is_empty();
         is_empty.then(|| Refusal::Invalid("`question` is empty; say what the user is to decide".to_owned()))
-    }
-
-    /// The person is told something and nothing is changed.
-    fn effect(&self, _: &ClarifyArgs, _: &ToolContext) -> Effect {
-        Effect::Read
     }
 
     async fn run(

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::Bench;
 use crate::{Approval, ApprovalRequest, AskUser, Concurrency, Verdict};
-use hermes_conversation::{BoxFuture, IntentState};
+use hermes_conversation::{BoxFuture, Effect, IntentState};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::time::Instant;

@@ -1,8 +1,9 @@
 //! Looking at what was said before it was summed up: an outline, a search, the words themselves.
 
 use crate::earlier::{Earlier, EarlierMessage};
+use crate::facts::text;
 use crate::{CallScope, Concurrency, Tool, ToolContext, ToolError, ToolOutput, Toolset};
-use hermes_conversation::{Effect, Message, MessageId};
+use hermes_conversation::{CallTitle, Message, MessageId, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -57,10 +58,6 @@ fn earlier(cx: &ToolContext) -> Result<&dyn Earlier, ToolError> {
 
 macro_rules! reads {
     ($args:ty) => {
-        fn effect(&self, _: &$args, _: &ToolContext) -> Effect {
-            Effect::Read
-        }
-
         fn concurrency(&self, _: &$args, _: &ToolContext) -> Concurrency {
             Concurrency::Free
         }
@@ -70,6 +67,12 @@ macro_rules! reads {
 impl Tool for ContextOutline {
     const NAME: &'static str = "context_outline";
     const TOOLSET: Toolset = Toolset::ContextEngine;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Read,
+        reads_only: true,
+        title: Some(|_| CallTitle::new("🗂", "outline", "")),
+        ..ToolFacts::DEFAULT
+    };
     type Args = OutlineArgs;
 
     reads!(OutlineArgs);
@@ -102,6 +105,12 @@ impl Tool for ContextOutline {
 impl Tool for ContextSearch {
     const NAME: &'static str = "context_search";
     const TOOLSET: Toolset = Toolset::ContextEngine;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Search,
+        reads_only: true,
+        title: Some(|arguments| CallTitle::new("🗂", "recall", text(arguments, "query"))),
+        ..ToolFacts::DEFAULT
+    };
     type Args = SearchArgs;
 
     reads!(SearchArgs);
@@ -120,6 +129,12 @@ impl Tool for ContextSearch {
 impl Tool for ContextExpand {
     const NAME: &'static str = "context_expand";
     const TOOLSET: Toolset = Toolset::ContextEngine;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Read,
+        reads_only: true,
+        title: Some(|arguments| CallTitle::new("🗂", "reread", messages_shown(arguments))),
+        ..ToolFacts::DEFAULT
+    };
     type Args = ExpandArgs;
 
     reads!(ExpandArgs);
@@ -156,6 +171,12 @@ impl Tool for ContextExpand {
         let room = scope.result_limit.saturating_sub(FRAME).max(FRAME);
         Ok(ToolOutput::json(page(&found, &args, room, last)).paging_itself())
     }
+}
+
+/// The message, summary or first message that a call asks for.
+fn messages_shown(arguments: &Value) -> String {
+    let named = |key: &str| arguments.get(key).filter(|id| id.is_number()).map(|id| format!("{key} {id}"));
+    ["message", "summary", "from"].into_iter().find_map(named).unwrap_or_default()
 }
 
 /// As many messages as there is room for, the first one from an offset on; a message that does not fit is

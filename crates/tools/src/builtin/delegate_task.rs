@@ -1,11 +1,12 @@
 //! Giving tasks to sessions of their own.
 
 use crate::delegate::{HelperReport, HelperTask, Role};
+use crate::facts::text;
 use crate::text::head;
 use crate::{
     CallScope, Concurrency, Origin, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
 };
-use hermes_conversation::{Cost, Effect};
+use hermes_conversation::{CallDigest, CallTitle, Cost, ForSubagents, RunsIn, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,6 +42,15 @@ pub(crate) struct DelegateTask;
 impl Tool for DelegateTask {
     const NAME: &'static str = "delegate_task";
     const TOOLSET: Toolset = Toolset::Delegation;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Execute,
+        for_subagents: ForSubagents::Orchestrators,
+        runs_in: RunsIn::Subagents,
+        title: Some(|arguments| CallTitle::new("🔀", "delegate", goal_or_count(arguments))),
+        digest: CallDigest::of(&["goal", "tasks"]),
+        rank: u8::MAX,
+        ..ToolFacts::DEFAULT
+    };
     const UNSUPPORTED: &'static [(&'static str, &'static str)] =
         &[("background", "helpers in the background are not built in yet; leave `background` out and wait")];
     type Args = DelegateArgs;
@@ -70,10 +80,6 @@ impl Tool for DelegateTask {
         })
     }
 
-    fn effect(&self, _: &DelegateArgs, _: &ToolContext) -> Effect {
-        Effect::Any
-    }
-
     fn concurrency(&self, _: &DelegateArgs, _: &ToolContext) -> Concurrency {
         Concurrency::Kin
     }
@@ -92,6 +98,14 @@ impl Tool for DelegateTask {
         let most = delegate.summary_chars();
         let seconds = begun.elapsed().as_secs_f64();
         Ok(told(reports, most, Some(seconds), cx))
+    }
+}
+
+/// The goal of a call, or the number of its tasks.
+fn goal_or_count(arguments: &Value) -> String {
+    match arguments["tasks"].as_array() {
+        Some(tasks) => format!("{} task{}", tasks.len(), if tasks.len() == 1 { "" } else { "s" }),
+        None => text(arguments, "goal"),
     }
 }
 

@@ -1,11 +1,12 @@
 //! The model's notes for later sessions.
 
+use crate::facts::text;
 use crate::memory::{MemoryChange, MemoryTarget, Remembered};
 use crate::{CallScope, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
-use hermes_conversation::Effect;
+use hermes_conversation::{CallDigest, CallTitle, ForSubagents, Guidance, ToolFacts};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const NOWHERE: &str = "Nothing can be remembered in this session.";
 
@@ -44,6 +45,15 @@ pub(crate) struct MemoryTool;
 impl Tool for MemoryTool {
     const NAME: &'static str = "memory";
     const TOOLSET: Toolset = Toolset::Memory;
+    const FACTS: ToolFacts = ToolFacts {
+        is_housekeeping: true,
+        for_subagents: ForSubagents::No,
+        title: Some(|arguments| CallTitle::new("🧠", "remember", changes_shown(arguments))),
+        digest: CallDigest::of(&["action", "target", "key"]),
+        guidance: Some(Guidance::new(GUIDANCE)),
+        rank: 6,
+        ..ToolFacts::DEFAULT
+    };
     type Args = MemoryArgs;
 
     fn refusal(&self, args: &MemoryArgs, _: &ToolContext) -> Option<Refusal> {
@@ -51,11 +61,6 @@ impl Tool for MemoryTool {
         let says_nothing = args.action.is_none() && !has_operations;
         says_nothing
             .then(|| Refusal::Invalid("give `action` (add, replace or remove) or `operations`".to_owned()))
-    }
-
-    /// Who was stopped on the way looks before doing it again; doing it again does no harm.
-    fn effect(&self, _: &MemoryArgs, _: &ToolContext) -> Effect {
-        Effect::Any
     }
 
     fn approval(&self, args: &MemoryArgs, cx: &ToolContext) -> Option<String> {
@@ -87,6 +92,24 @@ impl Tool for MemoryTool {
         let done = memory.change(target, changes).await.map_err(|error| error.with("success", false))?;
         Ok(ToolOutput::json(answer(target, message, done)))
     }
+}
+
+const GUIDANCE: &str = "Keep lasting facts with `memory`: who the user is, what they prefer, how this machine and its \
+projects are set up, as statements that will still hold in a month. Progress of the task at hand does not belong \
+there, and how-to belongs in a skill.";
+
+/// The changes of a call. They are shown in full because they outlive the session.
+fn changes_shown(arguments: &Value) -> String {
+    let single = std::slice::from_ref(arguments);
+    let operations = arguments["operations"].as_array().filter(|operations| !operations.is_empty());
+    let shown = operations.map_or(single, Vec::as_slice).iter().map(|operation| {
+        match operation["action"].as_str().unwrap_or_default() {
+            "add" => format!("+ {}", text(operation, "content")),
+            "remove" => format!("- {}", text(operation, "old_text")),
+            _ => format!("{} → {}", text(operation, "old_text"), text(operation, "content")),
+        }
+    });
+    format!("{}: {}", text(arguments, "target"), shown.collect::<Vec<_>>().join("; "))
 }
 
 /// Operations count where there are any. What is missing in one is for the memory to complain about: it

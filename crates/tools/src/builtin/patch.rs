@@ -1,10 +1,14 @@
 //! Changing part of a file.
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
-use super::whole_file::{Existing, NewText, load, replace, syntax_error, target, turn, warning};
+use super::search_files::SearchFiles;
+use super::whole_file::{Existing, NewText, STALE, load, replace, seen, syntax_error, target, turn};
+use super::write_file::WriteFile;
+use crate::facts::text;
 use crate::fuzzy::{self, Edit, EditError};
+use crate::reads::Seen;
 use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
-use hermes_conversation::Effect;
+use hermes_conversation::{CallDigest, CallTitle, Effect, Guidance, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -35,6 +39,15 @@ pub(crate) struct Patch;
 impl Tool for Patch {
     const NAME: &'static str = "patch";
     const TOOLSET: Toolset = Toolset::File;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Edit,
+        edited_path: Some("path"),
+        title: Some(|arguments| CallTitle::new("🔧", "patch", text(arguments, "path"))),
+        digest: CallDigest::of(&["path", "mode"]),
+        guidance: Some(Guidance { text: GUIDANCE, beside: &[WriteFile::NAME, SearchFiles::NAME] }),
+        rank: 3,
+        ..ToolFacts::DEFAULT
+    };
     const UNSUPPORTED: &'static [(&'static str, &'static str)] = &[(
         "patch",
         "patches over several files are not built in yet; send path, old_string and new_string for one change",
@@ -61,7 +74,7 @@ impl Tool for Patch {
     ) -> Result<ToolOutput, ToolError> {
         let path = editable(&args.path, &scope.cwd, cx).map_err(ToolError::failed)?;
         let _turn = turn(&path, cx, scope).await?;
-        let stale = warning(&path, cx);
+        let is_stale = seen(&path, cx) == Seen::Stale;
         let place = path.clone();
         let doing = format!("finding the place in {}", path.display());
         let stop = Stop::new(scope, FILE_PATIENCE);
@@ -75,13 +88,16 @@ impl Tool for Patch {
         if change.strategy != "exact" {
             value["strategy"] = change.strategy.into();
         }
-        if let Some(warning) = stale.filter(|warning| !warning.contains("part")) {
-            value["_warning"] = warning.into();
+        if is_stale {
+            value["_warning"] = STALE.into();
         }
         let new = NewText { path, text: change.text, before: Some(change.before) };
         replace(new, ToolOutput::json(value), cx, scope).await
     }
 }
+
+const GUIDANCE: &str = "Read a file before you change it. Change existing files with `patch`; use `write_file` for \
+new files and complete rewrites. Find things with `search_files`.";
 
 /// The file to change, if it may be written and read: the diff and the hints show what is in it.
 fn editable(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBuf, String> {

@@ -3,6 +3,7 @@
 use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::page::{self, Found, Window};
 use super::regular;
+use crate::facts::text;
 use crate::fuzzy::alike;
 use crate::limits;
 use crate::protect::Places;
@@ -11,7 +12,7 @@ use crate::text::head;
 use crate::{
     CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect, untrusted,
 };
-use hermes_conversation::Effect;
+use hermes_conversation::{CallDigest, CallTitle, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -46,14 +47,18 @@ pub(crate) struct ReadFile;
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
     const TOOLSET: Toolset = Toolset::File;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Read,
+        reads_only: true,
+        title: Some(|arguments| CallTitle::new("📖", "read", text(arguments, "path"))),
+        digest: CallDigest::of(&["path", "offset"]),
+        rank: 1,
+        ..ToolFacts::DEFAULT
+    };
     type Args = ReadFileArgs;
 
     fn refusal(&self, args: &ReadFileArgs, cx: &ToolContext) -> Option<Refusal> {
         protect::unreadable(&cx.resolve(&args.path, &cx.cwd()), cx.places()).map(Refusal::Denied)
-    }
-
-    fn effect(&self, _: &ReadFileArgs, _: &ToolContext) -> Effect {
-        Effect::Read
     }
 
     fn concurrency(&self, args: &ReadFileArgs, cx: &ToolContext) -> Concurrency {

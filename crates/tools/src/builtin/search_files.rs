@@ -3,11 +3,12 @@
 use super::blocking::{Stop, look};
 use super::found::{self, Line, Matches, Query, Slice};
 use super::regular;
+use crate::facts::text;
 use crate::reads::Advice;
 use crate::{
     CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect, untrusted,
 };
-use hermes_conversation::Effect;
+use hermes_conversation::{CallDigest, CallTitle, Outcome, Subject, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -82,16 +83,23 @@ pub(crate) struct SearchFiles;
 impl Tool for SearchFiles {
     const NAME: &'static str = "search_files";
     const TOOLSET: Toolset = Toolset::File;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Search,
+        reads_only: true,
+        title: Some(title),
+        digest: CallDigest {
+            subject: Subject::Values(&["pattern", "path"]),
+            outcome: Outcome::Matches(&["total_count", "matches"]),
+        },
+        rank: 4,
+        ..ToolFacts::DEFAULT
+    };
     const ALIASES: &'static [(&'static str, &'static str, &'static str)] =
         &[("target", "grep", "content"), ("target", "find", "files")];
     type Args = SearchFilesArgs;
 
     fn refusal(&self, args: &SearchFilesArgs, cx: &ToolContext) -> Option<Refusal> {
         unsearchable(&cx.resolve(&args.path, &cx.cwd()), cx).map(Refusal::Denied)
-    }
-
-    fn effect(&self, _: &SearchFilesArgs, _: &ToolContext) -> Effect {
-        Effect::Read
     }
 
     fn concurrency(&self, args: &SearchFilesArgs, cx: &ToolContext) -> Concurrency {
@@ -140,6 +148,11 @@ impl Tool for SearchFiles {
         let origin = untrusted::origin_of_list(&value.to_string());
         Ok(ToolOutput::json(value).with_origin(origin))
     }
+}
+
+fn title(arguments: &Value) -> CallTitle {
+    let verb = if arguments["target"] == "files" { "find" } else { "grep" };
+    CallTitle::new("🔎", verb, text(arguments, "pattern"))
 }
 
 /// Why the file that `root` is must not be searched. What is below a directory is judged file by

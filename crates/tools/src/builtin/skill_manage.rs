@@ -2,13 +2,14 @@
 
 use super::blocking::{FILE_PATIENCE, finish};
 use super::skills::skills;
+use crate::facts::text;
 use crate::fuzzy::{self, Edit};
 use crate::skills::{ChangedSkill, SkillChange};
 use crate::{CallScope, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
-use hermes_conversation::Effect;
+use hermes_conversation::{CallDigest, CallTitle, Guidance, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Create, change or delete a skill: save what a hard task taught you, mend a skill that was wrong.
@@ -50,6 +51,14 @@ pub(crate) struct SkillManage;
 impl Tool for SkillManage {
     const NAME: &'static str = "skill_manage";
     const TOOLSET: Toolset = Toolset::Skills;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Edit,
+        is_housekeeping: true,
+        title: Some(title),
+        digest: CallDigest::of(&["action", "name"]),
+        guidance: Some(Guidance::new(GUIDANCE)),
+        ..ToolFacts::DEFAULT
+    };
     const SELDOM: bool = true;
     type Args = ManageArgs;
 
@@ -65,10 +74,6 @@ impl Tool for SkillManage {
         missing.map(|(name, _)| Refusal::Invalid(format!("this action needs `{name}`")))
     }
 
-    fn effect(&self, _: &ManageArgs, _: &ToolContext) -> Effect {
-        Effect::Any
-    }
-
     async fn run(&self, args: ManageArgs, cx: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {
         let skills = skills(cx)?;
         let changed = finish(move || {
@@ -82,6 +87,14 @@ impl Tool for SkillManage {
         }
         Ok(ToolOutput::json(result))
     }
+}
+
+const GUIDANCE: &str = "After a hard task, save how it was done with `skill_manage`; where a skill proved wrong, \
+correct it at once.";
+
+fn title(arguments: &Value) -> CallTitle {
+    let detail = format!("{} {}", text(arguments, "action"), text(arguments, "name"));
+    CallTitle::new("📝", "skill", detail)
 }
 
 fn change<'a>(

@@ -1,9 +1,10 @@
 //! Looking at skills: which there are, and what one says.
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
+use crate::facts::text;
 use crate::skills::{ListedSkill, Skills, ViewedSkill};
 use crate::{CallScope, Concurrency, Tool, ToolContext, ToolError, ToolOutput, Toolset};
-use hermes_conversation::Effect;
+use hermes_conversation::{CallDigest, CallTitle, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -32,11 +33,15 @@ pub(crate) struct SkillView;
 impl Tool for SkillsList {
     const NAME: &'static str = "skills_list";
     const TOOLSET: Toolset = Toolset::Skills;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Read,
+        reads_only: true,
+        title: Some(|arguments| CallTitle::new("📚", "skills", text(arguments, "category"))),
+        digest: CallDigest::of(&["action", "name"]),
+        rank: 9,
+        ..ToolFacts::DEFAULT
+    };
     type Args = ListArgs;
-
-    fn effect(&self, _: &ListArgs, _: &ToolContext) -> Effect {
-        Effect::Read
-    }
 
     fn concurrency(&self, _: &ListArgs, _: &ToolContext) -> Concurrency {
         Concurrency::Free
@@ -90,11 +95,15 @@ fn listed(all: Vec<ListedSkill>, category: Option<&str>) -> Value {
 impl Tool for SkillView {
     const NAME: &'static str = "skill_view";
     const TOOLSET: Toolset = Toolset::Skills;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Read,
+        reads_only: true,
+        title: Some(|arguments| CallTitle::new("📚", "skill", text(arguments, "name"))),
+        digest: CallDigest::of(&["action", "name"]),
+        rank: 8,
+        ..ToolFacts::DEFAULT
+    };
     type Args = ViewArgs;
-
-    fn effect(&self, _: &ViewArgs, _: &ToolContext) -> Effect {
-        Effect::Read
-    }
 
     fn concurrency(&self, _: &ViewArgs, _: &ToolContext) -> Concurrency {
         Concurrency::Free

@@ -1,12 +1,16 @@
 //! Running a command and waiting for it.
 
 use super::{exit_meaning::exit_meaning, foreground};
+use crate::facts::text;
 use crate::simple_command::is_read_only;
 use crate::text::strip_ansi;
 use crate::{
     ApprovalMode, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
 };
-use hermes_conversation::{BoxFuture, CallId, Effect, ProcessMark, ToolMessage};
+use hermes_conversation::{
+    BoxFuture, CallDigest, CallId, CallTitle, Effect, Guidance, Outcome, ProcessMark, RunsIn, Subject,
+    ToolFacts, ToolKind, ToolMessage,
+};
 use hermes_exec::supervisor::{EndReason, Finished as Collected};
 use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, Started, Watch};
 use schemars::JsonSchema;
@@ -41,6 +45,16 @@ const NOT_YET: &str = "running in the background is not built in yet; use a comm
 impl Tool for Terminal {
     const NAME: &'static str = "terminal";
     const TOOLSET: Toolset = Toolset::Terminal;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Execute,
+        result_varies: true,
+        runs_in: RunsIn::Command,
+        title: Some(|arguments| CallTitle::new("💻", "$", text(arguments, "command"))),
+        digest: CallDigest { subject: Subject::Values(&["command"]), outcome: Outcome::ExitCode },
+        guidance: Some(Guidance::new(GUIDANCE)),
+        rank: 0,
+        ..ToolFacts::DEFAULT
+    };
     const UNSUPPORTED: &'static [(&'static str, &'static str)] = &[
         ("background", NOT_YET),
         ("notify_on_complete", NOT_YET),
@@ -121,6 +135,9 @@ impl Tool for Terminal {
         Ok(result)
     }
 }
+
+const GUIDANCE: &str = "The terminal keeps its working directory between calls. Prefer commands that end by \
+themselves and ask no questions.";
 
 /// How much of a command's output is kept.
 pub fn kept_output(cx: &ToolContext) -> OutputLimits {

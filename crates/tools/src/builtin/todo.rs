@@ -4,10 +4,10 @@
 //! which a resumed session takes it up again.
 
 use crate::{CallScope, Concurrency, Tool, ToolContext, ToolError, ToolOutput, Toolset};
-use hermes_conversation::{Effect, Message};
+use hermes_conversation::{CallDigest, CallTitle, Guidance, Message, Outcome, Subject, ToolFacts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// Plan and track a task of several steps. Call without todos to see the list. Keep one item
 /// in_progress, and mark items completed as soon as they are done.
@@ -50,11 +50,17 @@ pub(crate) struct TodoTool;
 impl Tool for TodoTool {
     const NAME: &'static str = "todo";
     const TOOLSET: Toolset = Toolset::Todo;
+    const FACTS: ToolFacts = ToolFacts {
+        reads_only: true,
+        result_varies: true,
+        is_housekeeping: true,
+        title: Some(|arguments| CallTitle::new("📋", "plan", item_count(arguments))),
+        digest: CallDigest { subject: Subject::Text(list_size), outcome: Outcome::Size },
+        guidance: Some(Guidance::new("For work of three or more steps keep a list with `todo`.")),
+        rank: 5,
+        ..ToolFacts::DEFAULT
+    };
     type Args = TodoArgs;
-
-    fn effect(&self, _: &TodoArgs, _: &ToolContext) -> Effect {
-        Effect::Read
-    }
 
     /// Two changes of one list must come in order.
     fn concurrency(&self, args: &TodoArgs, _: &ToolContext) -> Concurrency {
@@ -72,6 +78,18 @@ impl Tool for TodoTool {
         }
         Ok(ToolOutput::json(json!({"todos": &*list, "summary": summary(&list)})))
     }
+}
+
+fn item_count(arguments: &Value) -> String {
+    match arguments["todos"].as_array() {
+        Some(todos) => format!("{} item{}", todos.len(), if todos.len() == 1 { "" } else { "s" }),
+        None => "list".to_owned(),
+    }
+}
+
+fn list_size(arguments: &Map<String, Value>) -> String {
+    let items = arguments.get("todos").and_then(Value::as_array);
+    items.map_or_else(|| "read".to_owned(), |items| format!("{} items", items.len()))
 }
 
 /// The list in a stored result of this tool.

@@ -151,13 +151,20 @@ pub(super) fn syntax_error(path: &Path, text: &str) -> Option<String> {
 
 /// What a writer should know about the file it is about to replace.
 pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<&'static str> {
-    let now = std::fs::metadata(path).ok().map(|metadata| Version::of(&metadata));
-    let seen = cx.reads().seen(path, now);
-    match seen {
+    match seen(path, cx) {
         Seen::Never | Seen::Whole => None,
         Seen::Part => Some("You have read only part of this file."),
-        Seen::Stale => Some("This file changed since you last read it."),
+        Seen::Stale => Some(STALE),
     }
+}
+
+/// The warning about a file that others changed.
+pub(super) const STALE: &str = "This file changed since you last read it.";
+
+/// The part of a file that the model has read.
+pub(super) fn seen(path: &Path, cx: &ToolContext) -> Seen {
+    let now = std::fs::metadata(path).ok().map(|metadata| Version::of(&metadata));
+    cx.reads().seen(path, now)
 }
 
 /// Notes a finished write.

@@ -2,8 +2,9 @@
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::whole_file::{NewText, lacks_dir, load, replace, syntax_error, target, turn, warning};
+use crate::facts::text;
 use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
-use hermes_conversation::Effect;
+use hermes_conversation::{CallDigest, CallTitle, Effect, ToolFacts, ToolKind};
 use hermes_guard::{Secrets, redact};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,6 +26,14 @@ pub(crate) struct WriteFile;
 impl Tool for WriteFile {
     const NAME: &'static str = "write_file";
     const TOOLSET: Toolset = Toolset::File;
+    const FACTS: ToolFacts = ToolFacts {
+        kind: ToolKind::Edit,
+        edited_path: Some("path"),
+        title: Some(|arguments| CallTitle::new("✍️", "write", text(arguments, "path"))),
+        digest: CallDigest::of(&["path", "mode"]),
+        rank: 2,
+        ..ToolFacts::DEFAULT
+    };
     type Args = WriteFileArgs;
 
     fn refusal(&self, args: &WriteFileArgs, cx: &ToolContext) -> Option<Refusal> {

@@ -7,18 +7,16 @@ mod assistant;
 mod calls;
 mod dialect;
 mod item;
-mod limits;
 mod messages;
 mod parts;
 mod schema;
 mod units;
 
-pub use dialect::{AnthropicDialect, ModelDots, ThinkingReplay, ThinkingStyle};
-pub use limits::{listed_output, max_output};
+pub use dialect::{AnthropicDialect, MessagesServer, ModelDots, ThinkingReplay, ThinkingStyle};
 
 use super::{Format, HeadParts, write_json};
 use crate::{Effort, ModelRequest, RequestSettings};
-use hermes_conversation::{Message, ToolDefinition};
+use hermes_conversation::{Message, ToolDefinition, max_output};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;

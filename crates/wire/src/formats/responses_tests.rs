@@ -8,8 +8,8 @@ fn issuer(model: &str) -> Issuer {
     Issuer { provider: "openai".into(), origin: "https://api.openai.com".into(), model: model.into() }
 }
 
-fn settings(host: &str, path: &str, model: &str) -> RequestSettings {
-    let responses = ResponsesDialect::of(host, path, "custom", model);
+fn settings(backend: ResponsesBackend, model: &str) -> RequestSettings {
+    let responses = ResponsesDialect::of(backend, model);
     RequestSettings {
         dialect: Dialect { responses, ..Dialect::default() },
         issuer: Some(issuer(model)),
@@ -28,7 +28,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         system: "Be brief.".into(),
         tools: Arc::from([tool]),
         messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
-        settings: settings("api.openai.com", "/v1", "gpt-5"),
+        settings: settings(ResponsesBackend::OpenAi, "gpt-5"),
     }
 }
 
@@ -77,7 +77,7 @@ fn golden_a_bare_question_without_stream_tools_or_system() {
         max_tokens: Some(9),
         issuer: None,
         session: Some("20250101_000000_abcdef".into()),
-        ..settings("proxy.example", "/v1", "m")
+        ..settings(ResponsesBackend::Other, "m")
     };
     let bare = ModelRequest {
         system: "".into(),
@@ -117,7 +117,7 @@ fn golden_reasoning_is_sent_back_to_its_issuer_only() {
     ];
     let same = request(talk);
     insta::assert_snapshot!(input(&same), @r#"[{"role":"user","content":"go"},{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"gAAA"},{"type":"function_call","call_id":"a","name":"terminal","arguments":"{ \"command\" : \"ls\" }"},{"type":"function_call_output","call_id":"a","output":"{}"},{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"gAAA"},{"type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"yes"}],"id":"msg_1","phase":"final_answer"},{"role":"user","content":"and?"},{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"gAAA"},{"role":"assistant","content":""}]"#);
-    let other = ModelRequest { settings: settings("api.openai.com", "/v1", "gpt-6"), ..same.clone() };
+    let other = ModelRequest { settings: settings(ResponsesBackend::OpenAi, "gpt-6"), ..same.clone() };
     insta::assert_snapshot!(input(&other), @r#"[{"role":"user","content":"go"},{"type":"function_call","call_id":"a","name":"terminal","arguments":"{ \"command\" : \"ls\" }"},{"type":"function_call_output","call_id":"a","output":"{}"},{"role":"assistant","content":"yes"},{"role":"user","content":"and?"}]"#);
     let none = ModelRequest { settings: RequestSettings { issuer: None, ..same.settings.clone() }, ..same };
     assert_eq!(input(&none), input(&other));
@@ -138,17 +138,14 @@ fn golden_images() {
 #[test]
 fn golden_heads_of_the_backends() {
     let heads = [
-        ("chatgpt.com", "/backend-api/codex", "gpt-5"),
-        ("api.x.ai", "/v1", "grok-4.3"),
-        ("api.githubcopilot.com", "", "gpt-5"),
-        ("api.openai.com", "/v1", "gpt-4o"),
+        (ResponsesBackend::CodexBackend, "gpt-5"),
+        (ResponsesBackend::Xai, "grok-4.3"),
+        (ResponsesBackend::GitHub, "gpt-5"),
+        (ResponsesBackend::OpenAi, "gpt-4o"),
     ]
-    .map(|(host, path, model)| {
-        let settings = RequestSettings {
-            max_tokens: Some(99),
-            effort: Some(Effort::Xhigh),
-            ..settings(host, path, model)
-        };
+    .map(|(backend, model)| {
+        let settings =
+            RequestSettings { max_tokens: Some(99), effort: Some(Effort::Xhigh), ..settings(backend, model) };
         let head = ModelRequest {
             model: model.into(),
             system: "".into(),

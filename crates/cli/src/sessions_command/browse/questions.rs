@@ -8,7 +8,7 @@ use super::state::{Event, Found, Hit, Picker, Said};
 use crate::exit::with_causes;
 use crate::term::one_line;
 use crate::tool_line;
-use hermes_conversation::{Message, SessionId};
+use hermes_conversation::{CallTitle, Message, SessionId};
 use hermes_store::{SearchFilter, SearchReport, SessionDb};
 use std::collections::HashSet;
 use tokio::task::JoinSet;
@@ -83,7 +83,7 @@ fn said(message: &Message) -> Vec<Said> {
                 all.push(Said { who: "hermes", text: assistant.text.clone() });
             }
             for call in &assistant.calls {
-                let (_, verb, detail) = tool_line::describe(&call.name, &call.arguments);
+                let CallTitle { verb, detail, .. } = tool_line::describe(&call.name, &call.arguments);
                 all.push(Said { who: "", text: one_line(&format!("┊ {verb} {detail}"), 200) });
             }
             all

@@ -1,5 +1,6 @@
 //! Variations between endpoints of the Messages format.
 
+use hermes_conversation::ModelName;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -68,8 +69,15 @@ pub enum ModelDots {
     Keep,
 }
 
-/// Providers that write a version with a dot.
-const DOTTED: &[&str] = &["alibaba", "minimax", "opencode", "zai", "bedrock", "xiaomi", "vertex"];
+/// The maker whose server is asked, as far as it handles thinking differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MessagesServer {
+    Anthropic,
+    Kimi,
+    DeepSeek,
+    #[default]
+    Other,
+}
 
 impl Default for AnthropicDialect {
     fn default() -> Self {
@@ -83,29 +91,22 @@ impl Default for AnthropicDialect {
 }
 
 impl AnthropicDialect {
-    /// The dialect of an endpoint, by its host, the provider's id and the model's name.
-    pub fn of(host: &str, provider: &str, model: &str) -> Self {
-        let model = model.to_ascii_lowercase();
-        let at = |domain: &str| {
-            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
-        let is_kimi = at("kimi.com")
-            || at("moonshot.ai")
-            || at("moonshot.cn")
-            || provider.starts_with("kimi")
-            || model.contains("kimi");
-        let is_deepseek = at("deepseek.com") || provider == "deepseek" || model.contains("deepseek");
-        let version = claude_version(&model);
+    /// The dialect of a model at a server.
+    pub fn of(server: MessagesServer, dots: ModelDots, model: &str) -> Self {
+        let model = ModelName::of(model);
+        let is_kimi = server == MessagesServer::Kimi || model.is_kimi();
+        let is_deepseek = server == MessagesServer::DeepSeek || model.is_deepseek();
+        let version = model.claude_version();
         Self {
             thinking: match version {
-                Some(_) if model.contains("haiku") => ThinkingStyle::None,
+                Some(_) if model.is_haiku() => ThinkingStyle::None,
                 Some(version) if version >= (4, 6) => ThinkingStyle::Adaptive,
                 Some(version) if version >= (3, 7) => ThinkingStyle::Budget,
                 Some(_) => ThinkingStyle::None,
                 None if is_kimi => ThinkingStyle::Adaptive,
                 None => ThinkingStyle::Budget,
             },
-            replay: if at("anthropic.com") {
+            replay: if server == MessagesServer::Anthropic {
                 ThinkingReplay::Signed
             } else if is_kimi {
                 ThinkingReplay::All
@@ -118,10 +119,7 @@ impl AnthropicDialect {
             } else {
                 ThinkingReplay::Strip
             },
-            dots: match DOTTED.iter().any(|name| provider.starts_with(name)) {
-                true => ModelDots::Keep,
-                false => ModelDots::ToDashes,
-            },
+            dots,
             xhigh: match version {
                 Some((4, 6)) => "max",
                 Some(_) => "xhigh",
@@ -142,16 +140,6 @@ impl AnthropicDialect {
     }
 }
 
-/// The version in the name of a Claude model; the highest possible one if there is none. Dates and revisions
-/// are not part of it.
-fn claude_version(model: &str) -> Option<(u32, u32)> {
-    let (_, rest) = model.split_once("claude")?;
-    let mut words = rest.split(|character: char| !character.is_ascii_alphanumeric());
-    let number = |word: &str| word.parse::<u32>().ok().filter(|_| word.len() <= 2);
-    let Some(major) = words.find_map(number) else { return Some((u32::MAX, 0)) };
-    Some((major, words.next().and_then(number).unwrap_or(0)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,45 +147,46 @@ mod tests {
     use ThinkingStyle::{Adaptive, Budget, None};
 
     #[test]
-    fn endpoints_are_distinguished() {
-        let official = "api.anthropic.com";
-        for (host, provider, model, thinking, replay, xhigh) in [
-            (official, "anthropic", "claude-opus-4-8", Adaptive, Signed, "xhigh"),
-            (official, "anthropic", "claude-opus-4.6", Adaptive, Signed, "max"),
-            (official, "anthropic", "claude-sonnet-4-6-20260101", Adaptive, Signed, "max"),
-            (official, "anthropic", "anthropic/claude-fable-5.1", Adaptive, Signed, "xhigh"),
-            (official, "anthropic", "claude-latest", Adaptive, Signed, "xhigh"),
-            (official, "anthropic", "claude-opus-4-20250514", Budget, Signed, "xhigh"),
-            (official, "anthropic", "claude-sonnet-4-5-20250929", Budget, Signed, "xhigh"),
-            (official, "anthropic", "claude-3-7-sonnet-20250219", Budget, Signed, "xhigh"),
-            (official, "anthropic", "claude-3-5-sonnet-20241022", None, Signed, "xhigh"),
-            (official, "anthropic", "claude-haiku-4-5", None, Signed, "xhigh"),
-            ("x.services.ai.azure.com", "azure", "claude-opus-4-5", Budget, Signed, "xhigh"),
-            ("api.kimi.com", "kimi-coding", "kimi-k2", Adaptive, All, "high"),
-            ("proxy.example", "custom", "kimi-k3", Adaptive, All, "high"),
-            ("api.deepseek.com", "deepseek", "deepseek-v4", Budget, Unsigned, "high"),
-            ("api.minimax.io", "minimax", "MiniMax-M2", Budget, Strip, "high"),
-            // A host that only ends like a known one is a different host.
-            ("notdeepseek.com", "custom", "glm-5", Budget, Strip, "high"),
+    fn endpoints_are_told_apart() {
+        for (server, model, thinking, replay, xhigh) in [
+            (MessagesServer::Anthropic, "claude-opus-4-8", Adaptive, Signed, "xhigh"),
+            (MessagesServer::Anthropic, "claude-opus-4.6", Adaptive, Signed, "max"),
+            (MessagesServer::Anthropic, "claude-sonnet-4-6-20260101", Adaptive, Signed, "max"),
+            (MessagesServer::Anthropic, "anthropic/claude-fable-5.1", Adaptive, Signed, "xhigh"),
+            (MessagesServer::Anthropic, "claude-latest", Adaptive, Signed, "xhigh"),
+            (MessagesServer::Anthropic, "claude-opus-4-20250514", Budget, Signed, "xhigh"),
+            (MessagesServer::Anthropic, "claude-sonnet-4-5-20250929", Budget, Signed, "xhigh"),
+            (MessagesServer::Anthropic, "claude-3-7-sonnet-20250219", Budget, Signed, "xhigh"),
+            (MessagesServer::Anthropic, "claude-3-5-sonnet-20241022", None, Signed, "xhigh"),
+            (MessagesServer::Anthropic, "claude-haiku-4-5", None, Signed, "xhigh"),
+            (MessagesServer::Other, "claude-opus-4-5", Budget, Signed, "xhigh"),
+            (MessagesServer::Kimi, "kimi-k2", Adaptive, All, "high"),
+            (MessagesServer::Other, "kimi-k3", Adaptive, All, "high"),
+            (MessagesServer::DeepSeek, "deepseek-v4", Budget, Unsigned, "high"),
+            (MessagesServer::Other, "MiniMax-M2", Budget, Strip, "high"),
+            (MessagesServer::Other, "glm-5", Budget, Strip, "high"),
         ] {
-            let got = AnthropicDialect::of(host, provider, model);
-            assert_eq!((got.thinking, got.replay, got.xhigh), (thinking, replay, xhigh), "{host} {model}");
+            let got = AnthropicDialect::of(server, ModelDots::ToDashes, model);
+            assert_eq!(
+                (got.thinking, got.replay, got.xhigh),
+                (thinking, replay, xhigh),
+                "{server:?} {model}"
+            );
         }
     }
 
     #[test]
     fn model_names_are_spelled_for_the_endpoint() {
-        for (provider, model, want) in [
-            ("anthropic", "anthropic/claude-opus-4.6", "claude-opus-4-6"),
-            ("anthropic", "claude-sonnet-5", "claude-sonnet-5"),
-            ("zai", "claude-opus-4.6", "claude-opus-4.6"),
-            ("opencode-zen", "claude-opus-4.6", "claude-opus-4.6"),
-            ("minimax-cn", "MiniMax-M2.5", "MiniMax-M2.5"),
-            ("custom", "glm-4.7", "glm-4.7"),
-            ("custom", "us.anthropic.claude-opus-4-6-v1:0", "us.anthropic.claude-opus-4-6-v1:0"),
+        for (dots, model, want) in [
+            (ModelDots::ToDashes, "anthropic/claude-opus-4.6", "claude-opus-4-6"),
+            (ModelDots::ToDashes, "claude-sonnet-5", "claude-sonnet-5"),
+            (ModelDots::Keep, "claude-opus-4.6", "claude-opus-4.6"),
+            (ModelDots::Keep, "MiniMax-M2.5", "MiniMax-M2.5"),
+            (ModelDots::ToDashes, "glm-4.7", "glm-4.7"),
+            (ModelDots::ToDashes, "us.anthropic.claude-opus-4-6-v1:0", "us.anthropic.claude-opus-4-6-v1:0"),
         ] {
-            let dialect = AnthropicDialect::of("api.example", provider, model);
-            assert_eq!(dialect.model_name(model), want, "{provider} {model}");
+            let dialect = AnthropicDialect::of(MessagesServer::Other, dots, model);
+            assert_eq!(dialect.model_name(model), want, "{dots:?} {model}");
         }
     }
 }

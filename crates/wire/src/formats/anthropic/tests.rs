@@ -89,7 +89,7 @@ fn golden_a_conversation_with_tools_in_parallel() {
         settings: RequestSettings {
             stream: true,
             effort: Some(Effort::High),
-            dialect: Dialect::of("api.anthropic.com", "claude-opus-4.8"),
+            dialect: Dialect::of_model("claude-opus-4.8"),
             ..RequestSettings::default()
         },
         ..request(vec![
@@ -287,7 +287,7 @@ fn golden_incremental_encoding_changes_no_byte() {
 #[test]
 fn effort_becomes_thinking() {
     let head = |model: &str, effort: Option<Effort>, max_tokens: Option<u64>| {
-        let dialect = Dialect::of("api.anthropic.com", model);
+        let dialect = Dialect::of_model(model);
         let settings = RequestSettings { effort, dialect, max_tokens, ..settings() };
         let body = text(&encode(MODE, &ModelRequest { model: model.into(), settings, ..request(vec![]) }));
         body.split_once("\"max_tokens\":").unwrap().1.strip_suffix(",\"messages\":[]}").unwrap().to_owned()

@@ -2,7 +2,7 @@
 
 use super::short_id;
 use crate::{Effort, RequestSettings};
-use hermes_conversation::Issuer;
+use hermes_conversation::{Issuer, ModelName, NamedReasoning};
 use serde::{Deserialize, Serialize};
 
 /// The dialect of one endpoint and model.
@@ -43,9 +43,8 @@ impl Default for ResponsesDialect {
 }
 
 impl ResponsesDialect {
-    /// The dialect of an endpoint, by the parts of its base URL, the provider's id and the model.
-    pub fn of(host: &str, path: &str, provider: &str, model: &str) -> Self {
-        let backend = ResponsesBackend::of(&host.to_ascii_lowercase(), path, provider);
+    /// The dialect of a model at a server of this kind.
+    pub fn of(backend: ResponsesBackend, model: &str) -> Self {
         Self { backend, reasoning: ReasoningControl::of(backend, model) }
     }
 
@@ -128,42 +127,17 @@ pub(super) struct ReasoningOptions {
     pub(super) effort: Option<Effort>,
 }
 
-impl ResponsesBackend {
-    fn of(host: &str, path: &str, provider: &str) -> Self {
-        let within = |domain: &str| {
-            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
-        match provider {
-            _ if within("chatgpt.com") && path.starts_with("/backend-api/codex") => Self::CodexBackend,
-            _ if within("x.ai") => Self::Xai,
-            _ if within("githubcopilot.com") || within("models.github.ai") => Self::GitHub,
-            _ if within("api.openai.com") => Self::OpenAi,
-            "openai-codex" => Self::CodexBackend,
-            "xai" | "xai-oauth" => Self::Xai,
-            "copilot" | "github-copilot" => Self::GitHub,
-            _ => Self::Other,
-        }
-    }
-}
-
 impl ReasoningControl {
     fn of(backend: ResponsesBackend, model: &str) -> Self {
-        let model = model.to_ascii_lowercase();
-        let name = model.rsplit('/').next().unwrap_or_default();
-        let any = |words: &[&str]| words.iter().any(|word| name.contains(word));
-        let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
-        if backend == ResponsesBackend::Xai {
-            return match () {
-                () if any(&["non-reasoning"]) => Self::Never,
-                () if any(&["grok-3-mini", "grok-4.3", "multi-agent"]) => Self::Adjustable,
-                () if begins(&["grok-2", "grok-3"]) => Self::Never,
-                () => Self::Fixed,
-            };
-        }
-        // OpenAI answers 400 to requests for encrypted reasoning or an effort with these models.
-        match begins(&["gpt-3", "gpt-4", "chatgpt-"]) || (begins(&["gpt-"]) && any(&["-chat"])) {
-            true => Self::Never,
-            false => Self::Adjustable,
+        let model = ModelName::of(model);
+        let named = match backend {
+            ResponsesBackend::Xai => model.grok_reasoning(),
+            _ => model.responses_reasoning(),
+        };
+        match named {
+            NamedReasoning::Adjustable => Self::Adjustable,
+            NamedReasoning::Fixed => Self::Fixed,
+            NamedReasoning::Never => Self::Never,
         }
     }
 }
@@ -174,80 +148,59 @@ mod tests {
     use ResponsesBackend::*;
 
     #[test]
-    fn backends_are_distinguished() {
-        for (host, path, provider, want) in [
-            ("api.openai.com", "/v1", "openai", OpenAi),
-            ("eu.api.openai.com", "/v1", "custom", OpenAi),
-            ("notapi.openai.com.evil.example", "/v1", "custom", Other),
-            ("chatgpt.com", "/backend-api/codex", "openai-codex", CodexBackend),
-            ("chatgpt.com", "/v1", "custom", Other),
-            ("127.0.0.1", "/backend-api/codex", "openai-codex", CodexBackend),
-            ("API.X.AI", "/v1", "custom", Xai),
-            ("max.ai", "/v1", "custom", Other),
-            ("localhost", "/v1", "xai-oauth", Xai),
-            ("api.githubcopilot.com", "", "copilot", GitHub),
-            ("models.github.ai", "/inference", "custom", GitHub),
-            ("proxy.example", "/v1", "custom", Other),
+    fn models_think_as_they_can() {
+        for (backend, model, want) in [
+            (OpenAi, "gpt-5.2", ReasoningControl::Adjustable),
+            (OpenAi, "o4-mini", ReasoningControl::Adjustable),
+            (OpenAi, "gpt-4o-mini", ReasoningControl::Never),
+            (OpenAi, "gpt-5-chat-latest", ReasoningControl::Never),
+            (Other, "openai/gpt-4.1", ReasoningControl::Never),
+            (Other, "qwen3-coder", ReasoningControl::Adjustable),
+            (Xai, "grok-4.3", ReasoningControl::Adjustable),
+            (Xai, "grok-3-mini", ReasoningControl::Adjustable),
+            (Xai, "grok-4", ReasoningControl::Fixed),
+            (Xai, "grok-3", ReasoningControl::Never),
+            (Xai, "grok-4-1-fast-non-reasoning", ReasoningControl::Never),
         ] {
-            let found = ResponsesDialect::of(host, path, provider, "gpt-5").backend;
-            assert_eq!(found, want, "{host} {path} {provider}");
+            assert_eq!(ResponsesDialect::of(backend, model).reasoning, want, "{model}");
         }
     }
 
     #[test]
-    fn models_get_supported_reasoning_options() {
-        for (host, model, want) in [
-            ("api.openai.com", "gpt-5.2", ReasoningControl::Adjustable),
-            ("api.openai.com", "o4-mini", ReasoningControl::Adjustable),
-            ("api.openai.com", "gpt-4o-mini", ReasoningControl::Never),
-            ("api.openai.com", "gpt-5-chat-latest", ReasoningControl::Never),
-            ("proxy.example", "openai/gpt-4.1", ReasoningControl::Never),
-            ("proxy.example", "qwen3-coder", ReasoningControl::Adjustable),
-            ("api.x.ai", "grok-4.3", ReasoningControl::Adjustable),
-            ("api.x.ai", "grok-3-mini", ReasoningControl::Adjustable),
-            ("api.x.ai", "grok-4", ReasoningControl::Fixed),
-            ("api.x.ai", "grok-3", ReasoningControl::Never),
-            ("api.x.ai", "grok-4-1-fast-non-reasoning", ReasoningControl::Never),
-        ] {
-            assert_eq!(ResponsesDialect::of(host, "/v1", "custom", model).reasoning, want, "{model}");
-        }
-    }
-
-    #[test]
-    fn effort_is_spelled_for_the_endpoint() {
+    fn an_effort_is_put_as_the_endpoint_takes_it() {
         let wish = |effort| Some(ReasoningOptions { effort });
-        for (host, model, wanted, want) in [
-            ("api.openai.com", "gpt-5", None, wish(None)),
-            ("api.openai.com", "gpt-5", Some(Effort::None), None),
-            ("api.openai.com", "gpt-5", Some(Effort::Minimal), wish(Some(Effort::Low))),
-            ("api.openai.com", "gpt-5", Some(Effort::Xhigh), wish(Some(Effort::Xhigh))),
-            ("api.openai.com", "gpt-5.6", Some(Effort::Ultra), wish(Some(Effort::Max))),
-            ("api.openai.com", "gpt-4o", Some(Effort::High), None),
-            ("api.x.ai", "grok-4.3", Some(Effort::Ultra), wish(Some(Effort::High))),
-            ("api.x.ai", "grok-4.3", Some(Effort::Medium), wish(Some(Effort::Medium))),
-            ("api.x.ai", "grok-4", Some(Effort::High), None),
-            ("proxy.example", "m", None, None),
-            ("proxy.example", "m", Some(Effort::High), wish(Some(Effort::High))),
+        for (backend, model, wanted, want) in [
+            (OpenAi, "gpt-5", None, wish(None)),
+            (OpenAi, "gpt-5", Some(Effort::None), None),
+            (OpenAi, "gpt-5", Some(Effort::Minimal), wish(Some(Effort::Low))),
+            (OpenAi, "gpt-5", Some(Effort::Xhigh), wish(Some(Effort::Xhigh))),
+            (OpenAi, "gpt-5.6", Some(Effort::Ultra), wish(Some(Effort::Max))),
+            (OpenAi, "gpt-4o", Some(Effort::High), None),
+            (Xai, "grok-4.3", Some(Effort::Ultra), wish(Some(Effort::High))),
+            (Xai, "grok-4.3", Some(Effort::Medium), wish(Some(Effort::Medium))),
+            (Xai, "grok-4", Some(Effort::High), None),
+            (Other, "m", None, None),
+            (Other, "m", Some(Effort::High), wish(Some(Effort::High))),
         ] {
-            let dialect = ResponsesDialect::of(host, "/v1", "custom", model);
-            assert_eq!(dialect.reasoning_wish(wanted), want, "{host} {model} {wanted:?}");
+            let dialect = ResponsesDialect::of(backend, model);
+            assert_eq!(dialect.reasoning_wish(wanted), want, "{backend:?} {model} {wanted:?}");
         }
     }
 
     #[test]
     fn recorded_kind_matches_its_endpoint() {
         let issuer = |origin: &str| Issuer { provider: "p".into(), origin: origin.into(), model: "m".into() };
-        for (host, kind, want) in [
-            ("chatgpt.com", "codex_backend", true),
-            ("chatgpt.com", "xai_responses", false),
-            ("api.x.ai", "xai_responses", true),
-            ("api.githubcopilot.com", "github_responses", true),
-            ("api.openai.com", "other:https://api.openai.com/v1", true),
-            ("api.openai.com", "other:https://api.openai.com.evil.example/v1", false),
-            ("api.openai.com", "codex_backend", false),
-            ("api.openai.com", "", false),
+        for (backend, host, kind, want) in [
+            (CodexBackend, "chatgpt.com", "codex_backend", true),
+            (CodexBackend, "chatgpt.com", "xai_responses", false),
+            (Xai, "api.x.ai", "xai_responses", true),
+            (GitHub, "api.githubcopilot.com", "github_responses", true),
+            (OpenAi, "api.openai.com", "other:https://api.openai.com/v1", true),
+            (OpenAi, "api.openai.com", "other:https://api.openai.com.evil.example/v1", false),
+            (OpenAi, "api.openai.com", "codex_backend", false),
+            (OpenAi, "api.openai.com", "", false),
         ] {
-            let dialect = ResponsesDialect::of(host, "/backend-api/codex", "custom", "m");
+            let dialect = ResponsesDialect::of(backend, "m");
             let found = dialect.is_kind(kind, &issuer(&format!("https://{host}")));
             assert_eq!(found, want, "{host} {kind}");
         }
@@ -255,7 +208,7 @@ mod tests {
 
     #[test]
     fn session_headers_are_bounded() {
-        let codex = ResponsesDialect::of("chatgpt.com", "/backend-api/codex", "openai-codex", "gpt-5");
+        let codex = ResponsesDialect::of(CodexBackend, "gpt-5");
         let names: Vec<_> = codex.session_headers("s").into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["session_id", "x-client-request-id"]);
         assert!(codex.session_headers(&"s".repeat(80)).iter().all(|(_, value)| value.len() <= 64));

@@ -1,8 +1,9 @@
 //! What this build knows about models by their names. Prices are those of the makers' own price
 //! lists; who resells a model has prices of its own.
 
-use super::{Prices, Stated, per_million};
-use hermes_wire::max_output;
+use super::find;
+use crate::facts::{Prices, Stated, per_million};
+use hermes_conversation::{ModelName, max_output};
 
 /// Parts of model names, dots as dashes, and the windows of such models. The longest part counts.
 const WINDOWS: &[(&str, u64)] = &[
@@ -64,9 +65,6 @@ const WINDOWS: &[(&str, u64)] = &[
     ("mimo-v2-omni", 262_144),
 ];
 
-/// The window of a model of Codex, whoever else serves it with more.
-const CODEX_WINDOW: u64 = 272_000;
-
 /// A row of a price list: provider, model, and dollars for a million tokens in, out, read from the
 /// cache and written to it.
 type Row = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
@@ -125,16 +123,14 @@ const PRICES: &[Row] = &[
 ];
 
 /// What the tables say.
-pub(super) fn stated(provider: &str, model: &str) -> Stated {
+pub(crate) fn stated(provider: &str, model: &str) -> Stated {
     let name = model.to_ascii_lowercase().replace('.', "-");
     let window = longest(WINDOWS.iter(), |(part, _)| name.contains(part).then_some(part.len()));
     let window = window.map(|(_, window)| *window);
-    let is_claude = name.contains("claude");
+    let cap = find(provider).and_then(|row| row.quirks.window_cap);
+    let is_claude = ModelName::of(model).is_claude();
     Stated {
-        window: match provider {
-            "openai-codex" => window.map(|window| window.min(CODEX_WINDOW)),
-            _ => window,
-        },
+        window: window.map(|window| window.min(cap.unwrap_or(u64::MAX))),
         max_output: is_claude.then(|| max_output(&name)),
         sees_images: is_claude.then_some(true),
         prices: prices(provider, &name),
