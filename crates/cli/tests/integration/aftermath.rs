@@ -2,6 +2,7 @@
 
 use crate::process::{
     code, custom_model, eventually, finished, hermes, is_running, kill_supervisor, stderr, stdout,
+    unique_sleep,
 };
 use hermes_conversation::{
     AssistantMessage, CallId, Content, Effect, Intent, IntentState, Opening, Owner, SessionId, ToolCall,
@@ -109,7 +110,7 @@ async fn a_command_that_ended_meanwhile_has_its_result_kept() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_need_not_wait_for_it() {
-    let nap = format!("sleep 3{}.25", std::process::id());
+    let nap = unique_sleep();
     let killed = Killed::during(&format!("echo once >> log; {nap} & touch begun; {nap}")).await;
     assert!(is_running(&nap), "it outlives its owner");
     let mut resume = killed.resume();
@@ -130,7 +131,7 @@ async fn a_person_need_not_wait_for_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_its_supervisor_the_outcome_is_unknown() {
-    let nap = format!("sleep 5{}.25", std::process::id());
+    let nap = unique_sleep();
     let killed = Killed::during(&format!("echo once >> log; echo $PPID > parent; touch begun; {nap}")).await;
     kill_supervisor(&killed.file("parent"));
     let out = finished(killed.resume()).await;

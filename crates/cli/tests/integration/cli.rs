@@ -1,6 +1,6 @@
 //! The binary as people and programs use it, against a strict provider on loopback.
 
-use crate::process::{self, code, eventually, hermes, is_running, json_lines, stderr, stdout};
+use crate::process::{self, code, eventually, hermes, is_running, json_lines, stderr, stdout, unique_sleep};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome, refused_base_url};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -329,7 +329,7 @@ async fn golden_prefix_holds_across_resume_in_a_new_process() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_ends_the_tool_and_is_code_130() {
     let world = World::new().await;
-    let nap = format!("sleep 4{}.25", std::process::id());
+    let nap = unique_sleep();
     world.provider.reply(terminal(&format!("touch begun; {nap}")));
     let child = world
         .command(&["--yolo", "-z", "go"])
@@ -498,7 +498,7 @@ async fn a_session_goes_on_where_it_stood_and_with_another_model_if_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_interrupt_leaves_at_once_and_leaves_nothing_running() {
     let world = World::new().await;
-    let nap = format!("sleep 5{}.25", std::process::id());
+    let nap = unique_sleep();
     world.provider.reply(terminal(&format!("trap '' TERM; touch begun; {nap}; {nap}")));
     let mut child =
         world.command(&["--yolo", "-z", "go"]).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

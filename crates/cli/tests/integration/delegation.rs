@@ -2,6 +2,7 @@
 
 use crate::process::{
     code, custom_model, eventually, exported, finished, hermes, is_running, json_lines, run, stderr, stdout,
+    unique_sleep,
 };
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use serde_json::{Value, json};
@@ -148,7 +149,7 @@ async fn an_orchestrator_may_have_helpers_where_the_depth_allows_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_the_session_stops_its_helpers() {
-    let nap = format!("sleep 6{}.25", std::process::id());
+    let nap = unique_sleep();
     let command = format!("touch begun; {nap}");
     let (home, _provider) =
         world("", |_| delegating(&["one"]), move |_, _| terminal(&command).with_text("I begin.")).await;

@@ -2,7 +2,7 @@
 
 use crate::process::{
     self, code, custom_model, eventually, exported, finished, hermes, is_running, json_lines, run, stderr,
-    stdout,
+    stdout, unique_sleep,
 };
 use crate::pty::Terminal;
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
@@ -160,10 +160,11 @@ async fn words_of_a_hook_are_sent_with_the_users_and_replayed_as_they_were() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_goes_wrong_with_a_hook_is_told_once_and_the_turn_goes_on() {
+    let nap = unique_sleep();
     for (settings, script, words) in [
         ("", "echo oh dear >&2; exit 3", "ended with exit code 3: oh dear"),
         ("", "echo all is well", "answered with something that is no JSON object"),
-        ("timeout: 1", "sleep 4711.25", "took longer than 1 s and was ended"),
+        ("timeout: 1", nap.as_str(), "took longer than 1 s and was ended"),
     ] {
         let (home, provider) = world(&[("pre_tool_call", settings, script)]).await;
         provider.reply(terminal("echo a")).reply(terminal("echo b")).reply(ReplyScript::text("Done."));
@@ -174,7 +175,7 @@ async fn what_goes_wrong_with_a_hook_is_told_once_and_the_turn_goes_on() {
         assert_eq!(notices.len(), 1, "{notices:?}");
         assert!(notices[0].contains(words) && notices[0].contains("hooks.pre_tool_call[1]"), "{notices:?}");
         assert!(told(&provider).contains('b'));
-        assert!(!is_running("sleep 4711.25"));
+        assert!(!is_running(&nap));
     }
     let (home, provider) = world(&[]).await;
     home.write_config(&format!(
@@ -192,14 +193,16 @@ async fn what_goes_wrong_with_a_hook_is_told_once_and_the_turn_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hook_sees_no_secrets_and_what_it_leaves_running_is_ended() {
-    let (home, provider) = world(&[("pre_llm_call", "", "env > ~/env; sleep 4712.25 & exit 0")]).await;
+    let nap = unique_sleep();
+    let script = format!("env > ~/env; {nap} & exit 0");
+    let (home, provider) = world(&[("pre_llm_call", "", &script)]).await;
     provider.reply(ReplyScript::text("Hi."));
     let mut command = hermes(home.path(), home.path(), &["--accept-hooks", "-z", "go"]);
     command.env("MY_API_KEY", "shy-value-123").env("LANG", "C.UTF-8");
     assert_eq!(code(&finished(command).await), 0);
     let env = read(&home, "env");
     assert!(env.contains("LANG=C.UTF-8") && !env.contains("shy-value"), "{env}");
-    assert!(!is_running("sleep 4712.25"));
+    assert!(!is_running(&nap));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -299,7 +302,9 @@ async fn a_person_is_asked_once_and_again_when_the_script_was_changed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_ends_a_running_hook_and_the_turn() {
-    let (home, provider) = world(&[("pre_tool_call", "", "touch ~/runs; sleep 4713.25")]).await;
+    let nap = unique_sleep();
+    let script = format!("touch ~/runs; {nap}");
+    let (home, provider) = world(&[("pre_tool_call", "", &script)]).await;
     provider.reply(terminal("touch never")).reply(ReplyScript::text("Hi."));
     let mut command = hermes(home.path(), home.path(), &["--yolo", "--accept-hooks", "-z", "go"]);
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -309,7 +314,7 @@ async fn a_stop_ends_a_running_hook_and_the_turn() {
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     let out = tokio::task::spawn_blocking(|| child.wait_with_output().unwrap()).await.unwrap();
     assert_eq!(code(&out), 130, "{}", stderr(&out));
-    assert!(!is_running("sleep 4713.25") && !home.path().join("never").exists());
+    assert!(!is_running(&nap) && !home.path().join("never").exists());
     // The session is whole.
     let out = run(home.path(), &["-c", "-z", "again"]).await;
     assert_eq!(code(&out), 0, "{}", stderr(&out));
@@ -317,14 +322,16 @@ async fn a_stop_ends_a_running_hook_and_the_turn() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hook_does_not_outlive_a_killed_process() {
-    let (home, provider) = world(&[("pre_llm_call", "", "touch ~/runs; exec sleep 4714.25")]).await;
+    let nap = unique_sleep();
+    let script = format!("touch ~/runs; exec {nap}");
+    let (home, provider) = world(&[("pre_llm_call", "", &script)]).await;
     let mut command = hermes(home.path(), home.path(), &["--accept-hooks", "-z", "go"]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mark = home.path().join("runs");
-    eventually("the hook runs", || mark.exists() && is_running("sleep 4714.25")).await;
+    eventually("the hook runs", || mark.exists() && is_running(&nap)).await;
     child.kill().unwrap();
     child.wait().unwrap();
-    eventually("the hook is gone", || !is_running("sleep 4714.25")).await;
+    eventually("the hook is gone", || !is_running(&nap)).await;
     // What was said was on record before the hook ran.
     provider.reply(ReplyScript::text("Hi."));
     let out = run(home.path(), &["-c", "-z", "again"]).await;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The settings for one model at this address, which is asked for nothing but what a test says.
@@ -81,6 +82,12 @@ pub(crate) fn is_running(command: &str) -> bool {
         let words: Vec<_> = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).collect();
         words.len() == wanted.len() && words.iter().zip(&wanted).all(|(a, b)| *a == b.as_bytes())
     })
+}
+
+/// A command that sleeps for hours and that no other test runs, also not in another run of the tests.
+pub(crate) fn unique_sleep() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(10);
+    format!("sleep {}{}.25", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Kills the supervisor, whose id a command wrote into `file` with `echo $PPID`.
