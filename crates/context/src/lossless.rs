@@ -193,4 +193,5 @@ fn excerpts(work: &Work<'_>, plan: &Plan) -> Sections {
 }
 
 #[cfg(test)]
+#[path = "lossless_tests.rs"]
 mod tests;

@@ -296,5 +296,5 @@ pub(crate) fn set(names: &[String]) -> HashSet<&str> {
 }
 
 #[cfg(test)]
-#[path = "skills/shelf_tests.rs"]
+#[path = "skills_tests.rs"]
 mod tests;

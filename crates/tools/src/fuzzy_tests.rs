@@ -36,7 +36,7 @@ struct Out {
 
 #[test]
 fn edits_come_out_as_in_the_python_release() {
-    for line in include_str!("../../tests/cases/fuzzy_edit.jsonl").lines() {
+    for line in include_str!("../tests/cases/fuzzy_edit.jsonl").lines() {
         let Case { given, mut out } = serde_json::from_str(line).unwrap();
         if let Some((_, content, why)) = DIFFERENCES.iter().find(|(old, ..)| *old == given.old) {
             assert_ne!(out.content, *content, "no longer a difference: {why}");
