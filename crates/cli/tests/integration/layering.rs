@@ -110,7 +110,7 @@ fn row(line: &str) -> (String, BTreeSet<String>) {
 }
 
 /// What cargo knows about our own packages; this needs no registry and so no network.
-fn metadata() -> Value {
+pub(crate) fn metadata() -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let asked = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--locked", "--offline", "--no-deps"])
@@ -121,6 +121,6 @@ fn metadata() -> Value {
     serde_json::from_slice(&asked.stdout).unwrap()
 }
 
-fn workspace() -> &'static Path {
+pub(crate) fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }

@@ -40,6 +40,7 @@ mod security;
 mod sessions;
 mod settings;
 mod skills;
+mod source_files;
 mod supply;
 mod switching;
 mod terminal;
