@@ -1,7 +1,7 @@
 //! Tool calls that the output limit cut, through the binary: nothing of them is run or stored, and a
 //! recording of it all is replayed byte for byte.
 
-use crate::process::{code, custom_model, exported, json_lines, run, stderr, stdout};
+use crate::process::{assert_identical, code, custom_model, exported, json_lines, run, stderr, stdout};
 use hermes_conversation::FinishReason;
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
 use serde_json::{Value, json};
@@ -51,5 +51,5 @@ async fn cut_calls_are_asked_for_with_more_room_and_replayed() {
     assert!(messages[2]["content"].as_str().unwrap().contains("cut off"), "{}", messages[2]);
     drop(provider);
     let again = run(home.path(), &["replay", "tape"]).await;
-    assert!(stdout(&again).starts_with("identical: 6 requests"), "{}{}", stdout(&again), stderr(&again));
+    assert_identical(&again, 6);
 }

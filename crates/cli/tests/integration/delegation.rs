@@ -1,8 +1,8 @@
 //! Tasks that are given to helpers.
 
 use crate::process::{
-    code, custom_model, eventually, exported, finished, hermes, is_running, json_lines, run, stderr, stdout,
-    unique_sleep,
+    assert_identical, code, custom_model, eventually, exported, finished, hermes, is_running, json_lines,
+    run, stderr, stdout, unique_sleep,
 };
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ async fn helpers_work_side_by_side_and_only_their_summaries_come_back() {
     assert_eq!(code(&out), 0, "{}", stderr(&out));
     // In a recording helpers are what they are to the session: a tool that takes long.
     let again = run(home.path(), &["replay", "tape"]).await;
-    assert!(stdout(&again).contains("identical: 2 requests"), "{}{}", stdout(&again), stderr(&again));
+    assert_identical(&again, 2);
     let lines = json_lines(&out);
     let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).collect::<Vec<_>>();
     assert_eq!(

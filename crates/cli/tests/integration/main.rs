@@ -7,6 +7,7 @@ mod browse;
 mod budget;
 mod clarify;
 mod cli;
+mod command_log;
 mod context;
 mod cut_calls;
 mod delegation;

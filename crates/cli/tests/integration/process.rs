@@ -64,6 +64,13 @@ pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or(-1)
 }
 
+/// Checks what `hermes replay` printed: it must have sent this many requests, all as recorded.
+pub(crate) fn assert_identical(replayed: &Output, requests: usize) {
+    let want = format!("identical: {requests} requests");
+    let text = stdout(replayed);
+    assert!(code(replayed) == 0 && text.starts_with(&want), "{requests}: {text}{}", stderr(replayed));
+}
+
 /// Waits until something is so.
 pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();

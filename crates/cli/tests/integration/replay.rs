@@ -1,6 +1,9 @@
 //! Recording with the real binary, and replaying when the server is gone.
 
-use crate::process::{code, custom_model, exported, finished, hermes, json_lines, run, stderr, stdout};
+use crate::command_log::{CommandLog, masked};
+use crate::process::{
+    assert_identical, code, custom_model, exported, finished, hermes, json_lines, run, stderr, stdout,
+};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -62,8 +65,7 @@ async fn a_recorded_run_is_replayed_identically_without_server_or_home() {
     drop(home.read("f"));
 
     let out = replayed(&file, &[]).await;
-    assert_eq!(code(&out), 0, "{}{}", stdout(&out), stderr(&out));
-    assert!(stdout(&out).starts_with("identical: 4 requests, "), "{}", stdout(&out));
+    assert_identical(&out, 4);
     let json: Value = serde_json::from_str(&stdout(&replayed(&file, &["--json"]).await)).unwrap();
     assert_eq!(
         (&json["identical"], &json["requests"], &json["is_cut"]),
@@ -75,7 +77,9 @@ async fn a_recorded_run_is_replayed_identically_without_server_or_home() {
         listed.as_array().unwrap().iter().map(|step| (&step["step"], &step["tools"])).collect();
     assert_eq!(steps.len(), 4);
     assert_eq!(steps[1], (&json!(2), &json!(["terminal"])));
-    assert!(stdout(&replayed(&file, &["--list"]).await).contains("HTTP 500: broken"));
+    let page = stdout(&replayed(&file, &["--list"]).await);
+    let ends: Vec<&str> = page.lines().filter_map(|line| Some(line.split_once(" answered: ")?.1)).collect();
+    insta::assert_snapshot!("list", ends.join("\n"));
 }
 
 /// The summary of a second model is an input like any other.
@@ -129,8 +133,7 @@ async fn compactions_are_replayed(engine: &str) {
     assert_eq!(summaries, compacted.len());
     drop(provider);
     let out = replayed(&file, &[]).await;
-    assert_eq!(code(&out), 0, "{}{}", stdout(&out), stderr(&out));
-    assert!(stdout(&out).starts_with("identical: 9 requests, "), "{engine}: {}", stdout(&out));
+    assert_identical(&out, 9);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -140,18 +143,16 @@ async fn a_recording_is_never_overwritten_and_only_made_of_conversations() {
     let kept = home.write("kept", "mine");
     let out = run(home.path(), &["--record", kept.to_str().unwrap(), "-z", "go"]).await;
     assert_eq!(code(&out), 2, "{}", stderr(&out));
-    assert!(
-        stderr(&out).contains("is there already; a recording never overwrites a file"),
-        "{}",
-        stderr(&out)
-    );
+    let mut log = CommandLog::default();
+    log.add(&["--record", "kept", "-z", "go"], &out);
     assert_eq!(home.read("kept"), "mine");
     let out = run(home.path(), &["sessions", "list", "--record", "other"]).await;
     assert_eq!(code(&out), 2);
-    assert!(stderr(&out).contains("--record is for conversations"), "{}", stderr(&out));
+    log.add(&["sessions", "list", "--record", "other"], &out);
     let out = replayed(kept.to_str().unwrap(), &[]).await;
     assert_eq!(code(&out), 1);
-    assert!(stderr(&out).contains("line 1: this is not a recording"), "{}", stderr(&out));
+    log.add(&["replay", "kept"], &out);
+    insta::assert_snapshot!("refusals", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,7 +195,7 @@ async fn a_recording_that_was_changed_says_where() {
     std::fs::write(&changed, &text.as_bytes()[..half]).unwrap();
     let out = replayed(changed.to_str().unwrap(), &[]).await;
     assert_eq!(code(&out), 0, "{}", stdout(&out));
-    assert!(stdout(&out).contains("the recording was cut"), "{}", stdout(&out));
+    insta::assert_snapshot!("cut_recording", stdout(&out).lines().last().unwrap_or_default());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -224,8 +225,7 @@ async fn secrets_are_placeholders_in_words_results_replies_and_requests() {
         assert!(!text.contains(KEY) && !text.contains(left), "{text}");
         assert!(text.contains("{{secret:"), "{text}");
         let out = replayed(file, &[]).await;
-        assert_eq!(code(&out), 0, "{}", stdout(&out));
-        assert!(stdout(&out).starts_with(&format!("identical: {requests} requests")), "{}", stdout(&out));
+        assert_identical(&out, requests);
     }
 }
 
@@ -263,7 +263,7 @@ async fn a_fork_goes_on_with_a_live_model_in_a_new_session() {
 
     let out = run(home.path(), &["replay", &file, "--from", "9"]).await;
     assert_eq!(code(&out), 2);
-    assert!(stderr(&out).contains("there is no step 9 in this recording"), "{}", stderr(&out));
+    insta::assert_snapshot!("unknown_step", masked(&stderr(&out)));
     let out = run(home.path(), &["replay", &file, "--model", "x"]).await;
     assert_eq!(code(&out), 2);
 }

@@ -1,5 +1,6 @@
 //! `hermes sessions` and `hermes insights` as people and programs use it, on homes made by real conversations.
 
+use crate::command_log::CommandLog;
 use crate::process::{self, code, custom_model, json_lines, run, stderr, stdout};
 use hermes_conversation::SessionId;
 use hermes_store::{NewSession, SessionDb};
@@ -30,6 +31,14 @@ async fn sessions(home: &Path, args: &[&str]) -> Output {
     run(home, &[&["sessions"], args].concat()).await
 }
 
+/// Runs `hermes sessions ARGS` and adds it to the log.
+async fn logged(log: &mut CommandLog, home: &Path, args: &[&str]) -> Output {
+    let all = [&["sessions"], args].concat();
+    let out = run(home, &all).await;
+    log.add(&all, &out);
+    out
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_store_is_counted_checked_and_kept_in_order() {
     let home = filled().await;
@@ -43,16 +52,16 @@ async fn the_store_is_counted_checked_and_kept_in_order() {
         (&json!("m"), 2)
     );
     assert_eq!(stats["by_day"][0]["sessions"], 2);
-    let text = stdout(&sessions(home, &["stats"]).await);
-    assert!(text.contains("In all") && text.contains("cron") && text.contains("Database "), "{text}");
+    let mut log = CommandLog::default();
+    logged(&mut log, home, &["stats"]).await;
 
     assert_eq!(json_of(home, &["reindex"]).await, json!({ "messages": 6 }));
     let sizes = json_of(home, &["optimize"]).await;
     assert!(sizes["bytes_after"].as_u64() <= sizes["bytes_before"].as_u64(), "{sizes}");
     let sound = json_of(home, &["verify"]).await;
     assert_eq!((&sound["ok"], &sound["messages"], &sound["findings"]), (&json!(true), &json!(6), &json!([])));
-    let text = stdout(&sessions(home, &["verify"]).await);
-    assert_eq!(text, "2 sessions, 6 messages, 0 waiting to be indexed: everything is whole\n");
+    logged(&mut log, home, &["verify"]).await;
+    insta::assert_snapshot!("stats_and_verify", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,10 +69,10 @@ async fn what_is_wrong_ends_with_one() {
     let home = filled().await;
     std::fs::write(home.path().join("state.db"), "text ".repeat(1_000)).unwrap();
     let _ = std::fs::remove_file(home.path().join("state.db-wal"));
-    let out = sessions(home.path(), &["verify"]).await;
+    let mut log = CommandLog::default();
+    let out = logged(&mut log, home.path(), &["verify"]).await;
     assert_eq!(code(&out), 1, "{}", stderr(&out));
-    assert!(stdout(&out).starts_with("integrity  -  "), "{}", stdout(&out));
-    assert!(stdout(&out).ends_with(": 1 wrong\n"), "{}", stdout(&out));
+    insta::assert_snapshot!("verify_damaged", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,14 +83,14 @@ async fn a_backup_can_be_used_as_a_home() {
     let copy = copy.to_str().unwrap();
     let made = json_of(home, &["backup", copy]).await;
     assert_eq!(made["bytes"], std::fs::metadata(copy).unwrap().len());
-    let refused = sessions(home, &["backup", copy]).await;
-    assert_eq!(code(&refused), 2);
-    assert!(stderr(&refused).contains("exists already; --force replaces it"), "{}", stderr(&refused));
-    assert_eq!(code(&sessions(home, &["backup", copy, "--force"]).await), 0);
+    let mut log = CommandLog::default();
+    assert_eq!(code(&logged(&mut log, home, &["backup", copy]).await), 2);
+    assert_eq!(code(&logged(&mut log, home, &["backup", copy, "--force"]).await), 0);
     let export = ["export", "-"];
     assert_eq!(stdout(&sessions(other.path(), &export).await), stdout(&sessions(home, &export).await));
     let itself = home.join("state.db");
-    assert_eq!(code(&sessions(home, &["backup", itself.to_str().unwrap(), "--force"]).await), 2);
+    assert_eq!(code(&logged(&mut log, home, &["backup", itself.to_str().unwrap(), "--force"]).await), 2);
+    insta::assert_snapshot!("backup", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,9 +100,8 @@ async fn an_export_is_imported_into_an_empty_home() {
     let file = home.join("all.jsonl");
     let file = file.to_str().unwrap();
     assert_eq!(code(&sessions(home, &["export", file]).await), 0);
-    let out = sessions(other.path(), &["import", file]).await;
-    let want = "Imported 2 sessions with 6 messages; 0 already there\n";
-    assert_eq!((stdout(&out).as_str(), code(&out)), (want, 0), "{}", stderr(&out));
+    let mut log = CommandLog::default();
+    assert_eq!(code(&logged(&mut log, other.path(), &["import", file]).await), 0);
     let exported = stdout(&sessions(other.path(), &["export", "-"]).await);
     assert_eq!(exported, std::fs::read_to_string(file).unwrap());
     std::fs::write(file, format!("{exported}{{\"id\": 5}}\n")).unwrap();
@@ -102,9 +110,8 @@ async fn an_export_is_imported_into_an_empty_home() {
     let report: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(report["skipped"].as_array().unwrap().len(), 2);
     assert_eq!(report["problems"], json!([{ "line": 3, "text": "`id` is missing or not a text" }]));
-    let missing = sessions(other.path(), &["import", "no-such-file"]).await;
-    assert_eq!(code(&missing), 2);
-    assert!(stderr(&missing).contains("no-such-file could not be read"), "{}", stderr(&missing));
+    assert_eq!(code(&logged(&mut log, other.path(), &["import", "no-such-file"]).await), 2);
+    insta::assert_snapshot!("import", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,11 +123,11 @@ async fn pruning_shows_asks_and_deletes() {
     let cron = ["prune", "--older-than", "0", "--source", "cron"];
     let shown = json_of(home, &[&cron[..], &["--dry-run"]].concat()).await;
     assert_eq!((&shown["prunable"][0]["preview"], &shown["deleted"]), (&json!("Again"), &json!([])));
-    let asked = sessions(home, &cron).await;
+    let mut log = CommandLog::default();
+    let asked = logged(&mut log, home, &cron).await;
     assert_eq!(code(&asked), 2, "without a terminal it needs --yes");
-    assert!(stdout(&asked).contains("Again"), "{}", stdout(&asked));
-    let done = sessions(home, &[&cron[..], &["--yes"]].concat()).await;
-    assert!(stdout(&done).ends_with("Deleted 1 session\n"), "{}", stdout(&done));
+    logged(&mut log, home, &[&cron[..], &["--yes"]].concat()).await;
+    insta::assert_snapshot!("prune", log);
     assert_eq!(json_of(home, &["stats"]).await["total"]["sessions"], 1);
 }
 
@@ -192,38 +199,36 @@ async fn the_last_days_are_looked_at() {
     let by_day = found["activity"]["by_day"].as_object().unwrap();
     assert_eq!((by_day.len(), by_day.values().filter_map(Value::as_u64).sum::<u64>()), (7, 6));
 
+    let mut log = CommandLog::default();
+    let mut insights = async |home: &Path, args: &[&str]| {
+        let args = [&["insights"], args].concat();
+        let out = run(home, &args).await;
+        log.add(&args, &out);
+        out
+    };
     let page = stdout(&run(home, &["insights"]).await);
-    for want in
-        ["Hermes insights", "(30 days)", "Overview", "Models", "Sources", "cron", "terminal", "Activity"]
-    {
-        assert!(page.contains(want), "{want} is missing in\n{page}");
-    }
+    assert!(page.contains("cron") && page.contains("terminal"), "{page}");
     assert!(!page.contains('\x1b') && page.lines().all(|line| line.chars().count() <= 80), "{page}");
-    let cron = stdout(&run(home, &["insights", "--source", "cron"]).await);
-    assert!(cron.contains("source cron") && !cron.contains("terminal"), "{cron}");
-    let none = stdout(&run(home, &["insights", "--source", "nobody"]).await);
-    assert!(none.starts_with("Nothing was said under the source nobody"), "{none}");
-    assert_eq!(code(&run(home, &["insights", "--days", "0"]).await), 2);
-    let help = stdout(&run(home, &["insights", "--help"]).await);
-    assert!(help.contains("Cache hits are") && help.contains("A message counts for"), "{help}");
+    insights(home, &["--source", "none"]).await;
+    assert_eq!(code(&insights(home, &["--days", "0"]).await), 2);
+    insights(home, &["--help"]).await;
 
     let empty = TempHome::new();
-    let out = run(empty.path(), &["insights"]).await;
-    assert!(code(&out) == 0 && stdout(&out).starts_with("Nothing was said in the last 30 days."));
+    assert_eq!(code(&insights(empty.path(), &[]).await), 0);
+    insta::assert_snapshot!("insights", log);
     assert!(!empty.path().join("state.db").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_explains_itself_and_an_empty_home_stays_empty() {
     let home = TempHome::new();
+    let mut log = CommandLog::default();
     for command in ["stats", "reindex", "verify", "optimize", "prune"] {
-        let help = sessions(home.path(), &[command, "--help"]).await;
-        assert!(code(&help) == 0 && stdout(&help).contains("Usage: hermes sessions"), "{command}");
-        let out = sessions(home.path(), &[command]).await;
-        assert_eq!(code(&out), 2, "{command}");
-        assert!(stderr(&out).contains("no sessions yet"), "{command}: {}", stderr(&out));
+        assert_eq!(code(&logged(&mut log, home.path(), &[command, "--help"]).await), 0, "{command}");
+        assert_eq!(code(&logged(&mut log, home.path(), &[command]).await), 2, "{command}");
         assert!(!home.path().join("state.db").exists(), "{command}");
     }
+    insta::assert_snapshot!("help_and_empty_home", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -249,18 +254,17 @@ async fn exports_come_as_lines_or_as_an_array() {
     let array = stdout(&sessions(home, &["export", "-", "--format", "json"]).await);
     assert_eq!((parsed.len(), serde_json::from_str::<Value>(&array).unwrap()), (2, json!(parsed)));
     let file = home.join("all.json");
-    let out = sessions(home, &["export", file.to_str().unwrap(), "--format", "json"]).await;
-    assert!(stderr(&out).contains("Exported 2 sessions to"), "{}", stderr(&out));
+    let mut log = CommandLog::default();
+    logged(&mut log, home, &["export", file.to_str().unwrap(), "--format", "json"]).await;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), array);
     let other = TempHome::new();
     let empty = sessions(other.path(), &["export", "-", "--format", "json"]).await;
     assert_eq!(stdout(&empty), "[]\n");
     assert_eq!(code(&sessions(other.path(), &["import", file.to_str().unwrap()]).await), 0);
     assert_eq!(stdout(&sessions(other.path(), &["export", "-"]).await), lines);
-    let nowhere = sessions(home, &["export", "no/such/file"]).await;
-    assert_eq!(code(&nowhere), 77);
-    assert!(stderr(&nowhere).contains("no/such/file could not be written"), "{}", stderr(&nowhere));
-    assert_eq!(code(&sessions(home, &["export", "-", "--lineage"]).await), 2);
+    assert_eq!(code(&logged(&mut log, home, &["export", "no/such/file"]).await), 77);
+    assert_eq!(code(&logged(&mut log, home, &["export", "-", "--lineage"]).await), 2);
+    insta::assert_snapshot!("export", log);
     let id = parsed[1]["id"].as_str().unwrap();
     let one = sessions(home, &["export", "-", "--session-id", id, "--lineage"]).await;
     assert_eq!(stdout(&one), format!("{}\n", lines.lines().nth(1).unwrap()));
@@ -282,18 +286,18 @@ async fn lists_are_filtered_and_sessions_archived() {
         previews(&["--exclude-source", "cron", "--exclude-source", "cli"]).await,
         Vec::<String>::new()
     );
-    let out = sessions(home, &["archive", "latest"]).await;
-    assert!(stdout(&out).contains("is archived; `hermes sessions archive --undo "), "{}", stdout(&out));
+    let mut log = CommandLog::default();
+    logged(&mut log, home, &["archive", "latest"]).await;
     assert_eq!(
         (previews(&[]).await, previews(&["--archived"]).await),
         (vec!["Say it".into()], vec!["Again".into()])
     );
     let id = json_of(home, &["list", "--archived"]).await[0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(code(&sessions(home, &["archive", &id, "--undo"]).await), 0);
+    assert_eq!(code(&logged(&mut log, home, &["archive", &id, "--undo"]).await), 0);
     assert_eq!(previews(&["--children"]).await, ["Again", "Say it"]);
-    let none = sessions(home, &["list", "--archived"]).await;
-    assert_eq!(stdout(&none), "No such sessions.\n");
-    assert_eq!(code(&sessions(home, &["archive", "nobody"]).await), 2);
+    logged(&mut log, home, &["list", "--archived"]).await;
+    assert_eq!(code(&logged(&mut log, home, &["archive", "unknown"]).await), 2);
+    insta::assert_snapshot!("archive", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -318,7 +322,7 @@ async fn old_sessions_are_deleted_at_the_start_only_if_wanted() {
     assert_eq!(json_of(path, &["stats"]).await["total"]["sessions"], 2);
     std::fs::write(&file, format!("{}\n", old.to_string().replace("\"old\"", "\"older\""))).unwrap();
     assert_eq!(code(&sessions(path, &["import", file.to_str().unwrap()]).await), 0);
-    assert_eq!(asked(&["-z", "Two"]).await, "hermes: deleted 1 old session (sessions.auto_prune)\n");
+    insta::assert_snapshot!(asked(&["-z", "Two"]).await, @"hermes: deleted 1 old session (sessions.auto_prune)");
     assert_eq!(asked(&["-z", "Three"]).await, "");
     let left = json_of(path, &["list"]).await;
     let mut left: Vec<_> = left.as_array().unwrap().iter().map(|line| &line["preview"]).collect();
@@ -379,18 +383,16 @@ async fn a_compressed_conversation_is_listed_once_and_resumed_where_it_went_on()
 #[tokio::test(flavor = "multi_thread")]
 async fn tool_calls_are_shown_readably() {
     let home = filled().await;
-    let found = stdout(&sessions(home.path(), &["search", "walrus"]).await);
-    assert!(!found.contains('{') && !found.contains("function"), "{found}");
-    assert!(found.contains("assistant  terminal: echo >>>walrus<<<"), "{found}");
-    assert!(found.contains("tool terminal  >>>walrus<<<"), "{found}");
+    let mut log = CommandLog::default();
+    logged(&mut log, home.path(), &["search", "walrus"]).await;
     let hits = json_of(home.path(), &["search", "walrus", "--role", "assistant"]).await;
     let tools: Vec<_> = hits["hits"].as_array().unwrap().iter().map(|hit| hit["tool_name"].clone()).collect();
     assert!(tools.contains(&json!("terminal")), "{hits}");
     let id = hits["hits"][0]["session_id"].as_str().unwrap().to_owned();
     let all = json_of(home.path(), &["list"]).await;
     let first = all.as_array().unwrap().iter().find(|row| row["tool_call_count"] == 1).unwrap_or(&all[0]);
-    let shown = stdout(&sessions(home.path(), &["show", first["id"].as_str().unwrap_or(&id)]).await);
-    assert!(shown.contains("→ walrus") && !shown.contains("exit_code"), "{shown}");
+    logged(&mut log, home.path(), &["show", first["id"].as_str().unwrap_or(&id)]).await;
+    insta::assert_snapshot!("tool_calls", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -406,11 +408,8 @@ async fn images_are_shown_by_size_and_kind() {
     std::fs::write(&file, format!("{session}\n")).unwrap();
     let imported = sessions(home.path(), &["import", file.to_str().unwrap()]).await;
     assert_eq!(code(&imported), 0, "{}{}", stdout(&imported), stderr(&imported));
-    let shown = stdout(&sessions(home.path(), &["show", "with-image"]).await);
-    assert!(shown.contains("[image 640x480 png]") && !shown.contains("base64"), "{shown}");
-    let found = stdout(&sessions(home.path(), &["search", "lighthouse"]).await);
-    assert!(
-        found.contains("a photo of a >>>lighthouse<<<") && found.contains("[image 640x480 png]"),
-        "{found}"
-    );
+    let mut log = CommandLog::default();
+    logged(&mut log, home.path(), &["show", "with-image"]).await;
+    logged(&mut log, home.path(), &["search", "lighthouse"]).await;
+    insta::assert_snapshot!("images", log);
 }
