@@ -1,5 +1,6 @@
 //! Stored credentials through the binary: `hermes auth`, and turns that use them.
 
+use crate::command_log::{CommandLog, masked};
 use crate::process::{hermes, stderr, stdout};
 use crate::pty::Terminal;
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
@@ -35,6 +36,13 @@ fn run(home: &TempHome, args: &[&str], input: Option<&str>) -> Output {
     out
 }
 
+/// Runs `hermes ARGS` and adds it to the log.
+fn logged(log: &mut CommandLog, home: &TempHome, args: &[&str], input: Option<&str>) -> Output {
+    let out = run(home, args, input);
+    log.add(args, &out);
+    out
+}
+
 fn listed(home: &TempHome, args: &[&str]) -> Value {
     serde_json::from_str(&stdout(&run(home, args, None))).unwrap()
 }
@@ -47,17 +55,13 @@ fn pool(home: &TempHome, provider: &str) -> Vec<Value> {
 #[test]
 fn keys_are_added_listed_reset_and_removed() {
     let home = TempHome::new();
-    let none = run(&home, &["auth", "list"], None);
-    assert!(stdout(&none).starts_with("Nothing is stored."), "{}", stdout(&none));
+    let mut log = CommandLog::default();
+    logged(&mut log, &home, &["auth", "list"], None);
     assert!(!home.path().join("auth.json").exists() && !home.path().join("auth.lock").exists());
 
-    let added = run(&home, &["auth", "add", "or", "--label", "work"], Some(&format!("{}\n", KEYS[0])));
-    assert_eq!(
-        stdout(&added),
-        "✓ Stored `work` for openrouter; it is sent to https://openrouter.ai/api/v1 only\n"
-    );
-    let typed = run(&home, &["auth", "add", "openrouter", "--api-key", KEYS[1]], None);
-    assert!(stderr(&typed).contains("history of the shell"), "{}", stderr(&typed));
+    let typed = format!("{}\n", KEYS[0]);
+    logged(&mut log, &home, &["auth", "add", "or", "--label", "work"], Some(&typed));
+    logged(&mut log, &home, &["auth", "add", "openrouter", "--api-key", KEYS[1]], None);
     let entries = pool(&home, "openrouter");
     assert_eq!(
         (&entries[0]["access_token"], &entries[1]["access_token"]),
@@ -70,8 +74,7 @@ fn keys_are_added_listed_reset_and_removed() {
         (&first["label"], &first["key"], &first["next"]),
         (&json!("work"), &json!("sk-…cdef"), &json!(true))
     );
-    let text = stdout(&run(&home, &["auth", "list"], None));
-    assert!(text.contains("openrouter (fill_first)\n→ 1  ") && text.contains("api-key-2"), "{text}");
+    logged(&mut log, &home, &["auth", "list"], None);
 
     // What rests is told, with the reason, and reset.
     let marked =
@@ -79,21 +82,14 @@ fn keys_are_added_listed_reset_and_removed() {
     let marked = marked.replacen("\"last_error_reset_at\": null", "\"last_error_reset_at\": 4000000000", 1);
     let said = format!("\"last_error_message\": \"limit for {}\"", KEYS[0]);
     home.write("auth.json", &marked.replacen("\"last_error_message\": null", &said, 1));
-    let status = stdout(&run(&home, &["auth", "status", "openrouter"], None));
-    assert!(
-        status.starts_with("openrouter: `api-key-2` (sk-…cdef) would be used\n  `work` rests until 2096-"),
-        "{status}"
-    );
-    assert!(status.contains(": limit for [redacted"), "{status}");
-    assert!(stdout(&run(&home, &["auth", "reset", "openrouter"], None)).starts_with("✓ 1 credential"));
-    assert!(stdout(&run(&home, &["auth", "status"], None)).starts_with("openrouter: `work`"));
-
-    for (target, want) in
-        [("work", "✓ Removed `work` of openrouter\n"), ("1", "✓ Removed `api-key-2` of openrouter\n")]
-    {
-        assert_eq!(stdout(&run(&home, &["auth", "remove", "openrouter", target], None)), want);
+    logged(&mut log, &home, &["auth", "status", "openrouter"], None);
+    logged(&mut log, &home, &["auth", "reset", "openrouter"], None);
+    logged(&mut log, &home, &["auth", "status"], None);
+    for target in ["work", "1"] {
+        logged(&mut log, &home, &["auth", "remove", "openrouter", target], None);
     }
     assert_eq!(pool(&home, "openrouter"), [] as [Value; 0]);
+    insta::assert_snapshot!("keys", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,35 +113,24 @@ async fn a_typed_key_is_not_seen_and_giving_up_stores_nothing() {
 #[test]
 fn wrong_words_get_a_line_that_says_what_to_do() {
     let home = TempHome::new();
-    for (args, input, code, says) in [
-        (
-            &["auth", "add", "nobody"][..],
-            Some("k"),
-            2,
-            "unknown provider `nobody`; `hermes model list --all`",
-        ),
-        (&["auth", "add", "custom"], Some("k"), 2, "give the endpoint a name under `custom_providers`"),
-        (&["auth", "add", "openrouter"], Some("\n"), 2, "the key is empty"),
-        (&["auth", "add", "openrouter"], Some("two words"), 2, "the key has a space or a line break"),
-        (
-            &["auth", "remove", "openrouter", "x"],
-            None,
-            2,
-            "no stored credential `x`; `hermes auth list openrouter`",
-        ),
+    let mut log = CommandLog::default();
+    for (args, input) in [
+        (&["auth", "add", "nobody"][..], Some("k")),
+        (&["auth", "add", "custom"], Some("k")),
+        (&["auth", "add", "openrouter"], Some("\n")),
+        (&["auth", "add", "openrouter"], Some("two words")),
+        (&["auth", "remove", "openrouter", "x"], None),
     ] {
-        let out = run(&home, args, input);
-        assert_eq!(out.status.code(), Some(code), "{args:?} {}", stderr(&out));
-        assert!(stderr(&out).contains(says), "{args:?}: {}", stderr(&out));
+        let out = logged(&mut log, &home, args, input);
+        assert_eq!(out.status.code(), Some(2), "{args:?} {}", stderr(&out));
     }
     assert!(!home.path().join("auth.json").exists());
     let broken = home.write("auth.json", "{\"credential_pool\": ");
     for args in [&["auth", "list"][..], &["auth", "add", "openrouter", "--api-key", KEYS[0]]] {
-        let out = run(&home, args, None);
-        assert_eq!(out.status.code(), Some(78), "{args:?}");
-        assert!(stderr(&out).contains("auth.json is not valid JSON"), "{}", stderr(&out));
+        assert_eq!(logged(&mut log, &home, args, None).status.code(), Some(78), "{args:?}");
         assert_eq!(std::fs::read_to_string(&broken).unwrap(), "{\"credential_pool\": ");
     }
+    insta::assert_snapshot!("refusals", log);
 }
 
 /// A home whose model is at a named endpoint, with these keys stored for it.
@@ -266,7 +251,7 @@ async fn a_broken_file_is_told_about_and_other_keys_still_work() {
     // Where it would have had the only key, the reason is in the error.
     home.write_config("model: {provider: openrouter, default: m}\n");
     let out = ask(&home, &["-z", "Anyone?"]).await;
-    assert!(stderr(&out).contains("auth.json is not valid JSON"), "{}", stderr(&out));
+    insta::assert_snapshot!("broken_file", masked(&stderr(&out)));
     provider.finish();
 }
 

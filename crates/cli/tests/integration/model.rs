@@ -1,5 +1,6 @@
 //! `hermes model`, as people and programs use it.
 
+use crate::command_log::CommandLog;
 use crate::process;
 use crate::pty::Terminal;
 use hermes_scripted::Listening;
@@ -14,6 +15,13 @@ async fn run(home: &Path, args: &[&str], env: &[(&str, &str)]) -> Output {
     let mut command = process::hermes(home, Path::new("."), args);
     command.envs(env.iter().copied());
     process::finished(command).await
+}
+
+/// Runs `hermes ARGS` and adds it to the log.
+async fn logged(log: &mut CommandLog, home: &Path, args: &[&str], env: &[(&str, &str)]) -> Output {
+    let out = run(home, args, env).await;
+    log.add(args, &out);
+    out
 }
 
 fn said(out: &Output) -> (i32, String, String) {
@@ -53,22 +61,20 @@ async fn looking_creates_nothing_and_lists_say_what_is_missing() {
     let outside = tempfile::tempdir().unwrap();
     let home = outside.path().join("home");
     let env = [("DEEPSEEK_API_KEY", "sk-deep-secret-123456")];
-    let (code, text, _) = said(&run(&home, &["model", "list"], &env).await);
-    assert_eq!(code, 0);
-    assert!(text.starts_with("✓ deepseek"), "{text}");
-    assert!(text.contains("set OPENROUTER_API_KEY") && text.contains("cannot be used yet"), "{text}");
-    assert!(!text.contains("bedrock"), "{text}");
-    let (_, all, _) = said(&run(&home, &["model", "list", "--all"], &env).await);
-    assert!(all.contains("✗ bedrock") && all.contains("not yet: AWS credentials"), "{all}");
+    let mut log = CommandLog::default();
+    for args in [&["model", "list"][..], &["model", "list", "--all"]] {
+        assert_eq!(process::code(&logged(&mut log, &home, args, &env).await), 0);
+    }
     let rows = parsed(&run(&home, &["model", "list", "--all", "--json"], &env).await);
     let row = |id: &str| rows.as_array().unwrap().iter().find(|row| row["id"] == id).unwrap().clone();
     assert_eq!(row("deepseek")["key"], json!({"found": true, "source": "DEEPSEEK_API_KEY"}));
     assert_eq!((&row("zai")["status"], &row("zai")["reason"]), (&json!("needs"), &json!("set GLM_API_KEY")));
     assert_eq!(row("bedrock")["status"], "not_yet");
     for args in [["model", "show"], ["model", "resolve"]] {
-        run(&home, &args, &env).await;
+        logged(&mut log, &home, &args, &env).await;
     }
     assert!(!home.exists(), "looking made a home");
+    insta::assert_snapshot!("list", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,59 +91,57 @@ async fn resolve_says_what_and_why_or_what_to_do() {
             &json!("OPENROUTER_API_KEY is set")
         )
     );
-    let (_, text, _) =
-        said(&run(home.path(), &["model", "resolve", "--provider", "deepseek", "-m", "x"], &env).await);
-    assert!(text.contains("provider  deepseek  (--provider)"), "{text}");
-    assert!(!text.contains("secret"), "{text}");
-    for (args, code, words) in [
-        (vec!["model", "resolve", "--provider", "nobody", "-m", "x"], 2, "unknown provider `nobody`"),
-        (vec!["model", "resolve", "--provider", "copilot-acp", "-m", "x"], 78, "cannot be used yet"),
-        (vec!["model", "resolve", "--provider", "anthropic", "-m", "x"], 78, "ANTHROPIC_API_KEY"),
-        (vec!["model", "resolve"], 78, "no model is chosen"),
-        (vec!["model", "list", "bedrock"], 78, "cannot be used yet: AWS"),
-        (vec!["model", "list", "nobody"], 2, "unknown provider"),
-        (vec!["model"], 2, "needs a terminal"),
+    let mut log = CommandLog::default();
+    for (args, code) in [
+        (vec!["model", "resolve", "--provider", "deepseek", "-m", "x"], 0),
+        (vec!["model", "resolve", "--provider", "nobody", "-m", "x"], 2),
+        (vec!["model", "resolve", "--provider", "copilot-acp", "-m", "x"], 78),
+        (vec!["model", "resolve", "--provider", "anthropic", "-m", "x"], 78),
+        (vec!["model", "resolve"], 78),
+        (vec!["model", "list", "bedrock"], 78),
+        (vec!["model", "list", "nobody"], 2),
+        (vec!["model"], 2),
     ] {
-        let (got, _, error) = said(&run(home.path(), &args, &env).await);
-        assert!(got == code && error.contains(words), "{args:?}: {got} {error}");
+        let out = logged(&mut log, home.path(), &args, &env).await;
+        assert_eq!(process::code(&out), code, "{args:?}: {:?}", said(&out));
     }
+    let log = log.to_string();
+    assert!(!log.contains("secret"), "{log}");
+    insta::assert_snapshot!("resolve", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn logins_of_vendors_programs_are_used_or_named() {
     let home = TempHome::new();
     let resolve = |provider: &'static str| ["model", "resolve", "--provider", provider, "-m", "x"];
-    let (code, _, error) = said(&run(home.path(), &resolve("codex"), &[]).await);
-    assert!(
-        code == 78 && error.contains("run `codex login`; or use `openai` with OPENAI_API_KEY"),
-        "{error}"
-    );
+    let mut log = CommandLog::default();
+    let mut exits = Vec::new();
+    let mut logged = async |args: &[&str], env: &[(&str, &str)]| {
+        exits.push(process::code(&logged(&mut log, home.path(), args, env).await));
+    };
+    logged(&resolve("codex"), &[]).await;
     // It can be chosen all the same, as one without its key can.
-    let (code, text, error) =
-        said(&run(home.path(), &["model", "set", "--provider", "codex", "gpt-5"], &[]).await);
-    assert!(code == 0 && error.contains("run `codex login`"), "{text} {error}");
+    logged(&["model", "set", "--provider", "codex", "gpt-5"], &[]).await;
     let codex = r#"{"tokens": {"access_token": "opaque-secret-1", "account_id": "acc"}}"#;
     home.write(".codex/auth.json", codex);
-    let (code, text, error) = said(&run(home.path(), &resolve("codex"), &[]).await);
-    assert!(code == 0 && text.contains("key  login of Codex  (login of Codex in "), "{text} {error}");
+    logged(&resolve("codex"), &[]).await;
     let own = home.write("own/auth.json", "{");
     let env = [("CODEX_HOME", own.parent().unwrap().to_str().unwrap())];
-    let (code, _, error) = said(&run(home.path(), &resolve("codex"), &env).await);
-    assert!(code == 78 && error.contains("own/auth.json cannot be read: it is not JSON"), "{error}");
+    logged(&resolve("codex"), &env).await;
 
     let expired = r#"{"claudeAiOauth": {"accessToken": "sk-ant-oat01-secret", "expiresAt": 1000}}"#;
     home.write(".claude/.credentials.json", expired);
-    let (code, _, error) = said(&run(home.path(), &resolve("claude"), &[]).await);
-    assert!(code == 78 && error.contains("has expired: run `claude`, which renews it"), "{error}");
+    logged(&resolve("claude"), &[]).await;
     let copied = [("ANTHROPIC_TOKEN", "sk-ant-oat01-copied-secret")];
-    let (code, text, _) = said(&run(home.path(), &resolve("claude"), &copied).await);
-    assert!(code == 0 && text.contains("key  ANTHROPIC_TOKEN") && text.contains("run `claude`"), "{text}");
+    logged(&resolve("claude"), &copied).await;
     home.write(".claude/.credentials.json", &expired.replace("1000", "0"));
     let found = run(home.path(), &["model", "resolve", "--provider", "claude", "-m", "x", "--json"], &copied);
     assert_eq!(parsed(&found.await)["key"], json!({"found": true, "source": "login of Claude Code"}));
-    let (_, text, _) = said(&run(home.path(), &["model", "list"], &[]).await);
-    assert!(text.contains("login of Codex") && text.contains("login of Claude Code"), "{text}");
-    assert!(!text.contains("secret"), "{text}");
+    logged(&["model", "list"], &[]).await;
+    assert_eq!(exits, [78, 0, 0, 78, 78, 0, 0]);
+    let log = log.to_string();
+    assert!(!log.contains("secret"), "{log}");
+    insta::assert_snapshot!("logins", log);
     // Reading is all that was done to them.
     assert_eq!(home.read(".codex/auth.json"), codex);
 }
@@ -147,36 +151,40 @@ async fn set_saves_a_choice_whole_and_drops_what_belonged_to_another() {
     let home = TempHome::new();
     let before = "# mine\nmodel:\n  provider: custom\n  base_url: http://127.0.0.1:1/v1\n  api_key: old-secret-key\n  default: m\n  context_length: 5000\n";
     home.write_config(before);
-    for (args, words) in [
-        (vec!["model", "set", "--provider", "deepseek", "chat"], "add --yes"),
-        (vec!["model", "set", "bedrock/x"], "may be a model of custom"),
-        (vec!["model", "set", "--provider", "bedrock", "x"], "cannot be used yet"),
-        (vec!["model", "set", "--provider", "nobody", "x"], "unknown provider"),
+    let mut log = CommandLog::default();
+    for args in [
+        vec!["model", "set", "--provider", "deepseek", "chat"],
+        vec!["model", "set", "bedrock/x"],
+        vec!["model", "set", "--provider", "bedrock", "x"],
+        vec!["model", "set", "--provider", "nobody", "x"],
     ] {
-        let (code, _, error) = said(&run(home.path(), &args, &[]).await);
-        assert!(code == 2 && error.contains(words), "{args:?}: {code} {error}");
+        let out = logged(&mut log, home.path(), &args, &[]).await;
+        assert_eq!(process::code(&out), 2, "{args:?}: {:?}", said(&out));
         assert_eq!(home.read("config.yaml"), before, "{args:?}");
     }
     // Another model at the same place keeps the place.
-    said(&run(home.path(), &["model", "set", "other"], &[]).await);
+    logged(&mut log, home.path(), &["model", "set", "other"], &[]).await;
     let other = "# mine\nmodel:\n  provider: custom\n  base_url: http://127.0.0.1:1/v1\n  api_key: old-secret-key\n  default: other\n";
     assert_eq!(home.read("config.yaml"), other);
-    let out = run(home.path(), &["model", "set", "--provider", "deepseek", "chat", "--yes"], &[]).await;
-    let (code, text, error) = said(&out);
-    assert_eq!(code, 0, "{error}");
+    let args = ["model", "set", "--provider", "deepseek", "chat", "--yes"];
+    let out = logged(&mut log, home.path(), &args, &[]).await;
+    assert_eq!(process::code(&out), 0, "{:?}", said(&out));
     assert_eq!(home.read("config.yaml"), "# mine\nmodel:\n  provider: deepseek\n  default: chat\n");
-    assert!(text.contains("Removed model.api_key") && !text.contains("old-secret"), "{text}");
-    assert!(error.contains("set DEEPSEEK_API_KEY"), "{error}");
+    let log = log.to_string();
+    assert!(!log.contains("old-secret"), "{log}");
+    insta::assert_snapshot!("set", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn set_knows_the_provider_in_use_also_without_its_key() {
     let home = TempHome::new();
     home.write_config("model: {provider: openrouter, default: a/b}\n");
-    let (code, _, error) = said(&run(home.path(), &["model", "set", "openai/gpt"], &[]).await);
-    assert!(code == 2 && error.contains("--provider openrouter openai/gpt"), "{error}");
-    let (code, _, error) = said(&run(home.path(), &["model", "set", "deepseek"], &[]).await);
-    assert!(code == 0 && error.contains("model.default is still \"a/b\""), "{error}");
+    let mut log = CommandLog::default();
+    let out = logged(&mut log, home.path(), &["model", "set", "openai/gpt"], &[]).await;
+    assert_eq!(process::code(&out), 2);
+    let out = logged(&mut log, home.path(), &["model", "set", "deepseek"], &[]).await;
+    assert_eq!(process::code(&out), 0);
+    insta::assert_snapshot!("set_without_key", log);
     let entry = "custom_providers: [{name: box, base_url: 'http://127.0.0.1:9/v1'}]\n";
     home.write_config(&format!("{entry}model: {{provider: box, default: a, max_tokens: 5}}\n"));
     let (code, _, error) = said(&run(home.path(), &["model", "set", "box/other"], &[]).await);
@@ -200,14 +208,16 @@ async fn a_server_on_this_machine_tells_its_models_and_window() {
         (&shown["server"]["name"], &shown["server"]["context_length"]),
         (&json!("Ollama"), &json!(8192))
     );
-    let (_, doctor, _) = said(&run(home.path(), &["doctor"], &[]).await);
-    assert!(doctor.contains("✓ server    Ollama, window 8192 tokens (loaded with it)"), "{doctor}");
-    assert!(!doctor.contains("is kept but not used"), "{doctor}");
+    let doctor = process::stdout(&run(home.path(), &["doctor"], &[]).await);
+    let server: Vec<&str> = doctor.lines().filter(|line| line.contains("server")).collect();
+    insta::assert_snapshot!(server.join("\n"), @"✓ server    Ollama, window 8192 tokens (loaded with it)");
+    assert!(!doctor.contains("custom_providers"), "a setting in use is not named as unused: {doctor}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_too_small_for_tools_is_told_before_anything_is_asked() {
     let server = server().await;
+    let mut log = CommandLog::default();
     let named = format!("custom_providers: [{{name: ollama, base_url: '{}'}}]\n", server.base_url());
     for (model, toolsets, exit_reason) in [
         // As the server says: 2,048.
@@ -231,10 +241,12 @@ async fn a_window_too_small_for_tools_is_told_before_anything_is_asked() {
         assert_eq!(last["turn_exit_reason"], exit_reason, "{model}: {last}");
         if exit_reason.ends_with("too_small") {
             assert_eq!((&last["api_calls"], &last["failed"]), (&json!(0), &json!(true)), "{model}");
-            let (code, _, error) = said(&run(home.path(), &["-z", "hi"], &[]).await);
-            assert!(code != 0 && error.contains("at least 4096"), "{code} {error}");
+            let out = run(home.path(), &["-z", "hi"], &[]).await;
+            assert_ne!(process::code(&out), 0, "{:?}", said(&out));
+            log.text(model, &process::stderr(&out));
         }
     }
+    insta::assert_snapshot!("small_window", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
