@@ -1,8 +1,9 @@
 //! Programs of the person's own that are run at moments of a turn.
 
+use crate::command_log::{CommandLog, masked};
 use crate::process::{
     self, code, custom_model, eventually, exported, finished, hermes, is_running, json_lines, run, stderr,
-    stdout, unique_sleep,
+    unique_sleep,
 };
 use crate::pty::Terminal;
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
@@ -161,11 +162,10 @@ async fn words_of_a_hook_are_sent_with_the_users_and_replayed_as_they_were() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_goes_wrong_with_a_hook_is_told_once_and_the_turn_goes_on() {
     let nap = unique_sleep();
-    for (settings, script, words) in [
-        ("", "echo oh dear >&2; exit 3", "ended with exit code 3: oh dear"),
-        ("", "echo all is well", "answered with something that is no JSON object"),
-        ("timeout: 1", nap.as_str(), "took longer than 1 s and was ended"),
-    ] {
+    let mut log = CommandLog::default();
+    for (settings, script) in
+        [("", "echo oh dear >&2; exit 3"), ("", "echo all is well"), ("timeout: 1", nap.as_str())]
+    {
         let (home, provider) = world(&[("pre_tool_call", settings, script)]).await;
         provider.reply(terminal("echo a")).reply(terminal("echo b")).reply(ReplyScript::text("Done."));
         let out = run(home.path(), &["--yolo", "--accept-hooks", "--json", "-z", "go"]).await;
@@ -173,7 +173,7 @@ async fn what_goes_wrong_with_a_hook_is_told_once_and_the_turn_goes_on() {
         let lines = json_lines(&out);
         let notices = notices(&lines);
         assert_eq!(notices.len(), 1, "{notices:?}");
-        assert!(notices[0].contains(words) && notices[0].contains("hooks.pre_tool_call[1]"), "{notices:?}");
+        log.text(if script == nap { "too slow" } else { script }, notices[0]);
         assert!(told(&provider).contains('b'));
         assert!(!is_running(&nap));
     }
@@ -187,8 +187,8 @@ async fn what_goes_wrong_with_a_hook_is_told_once_and_the_turn_goes_on() {
     assert_eq!(code(&out), 0, "{}", stderr(&out));
     let lines = json_lines(&out);
     let notices = notices(&lines);
-    assert!(notices[0].starts_with("hooks.nonsense in config.yaml is no event"), "{notices:?}");
-    assert!(notices[1].contains("did not run") && notices[1].contains("No such file"), "{notices:?}");
+    log.text("an unknown event and an unknown program", &notices.join("\n"));
+    insta::assert_snapshot!("failed_hooks", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -215,16 +215,13 @@ async fn without_consent_nothing_runs() {
     let lines: Vec<_> =
         stderr(&out).lines().filter(|line| line.contains("hook")).map(str::to_owned).collect();
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(
-        lines[0].contains("nobody has approved it yet") && lines[0].contains("--accept-hooks"),
-        "{lines:?}"
-    );
+    insta::assert_snapshot!("not_approved", masked(&lines[0]));
 
     // A list that cannot be read approves nothing and is left as it is.
     home.write(ALLOWLIST, "oops");
     let out = run(home.path(), &["-z", "go"]).await;
     assert!(!home.path().join("ran").exists());
-    assert!(stderr(&out).contains("is not a list of approvals"), "{}", stderr(&out));
+    insta::assert_snapshot!("unreadable_approvals", masked(&stderr(&out)));
     assert_eq!(read(&home, ALLOWLIST), "oops");
 
     // The setting is consent.
@@ -275,9 +272,10 @@ async fn a_person_is_asked_once_and_again_when_the_script_was_changed() {
     let script = std::fs::File::options().write(true).open(home.path().join("hook0.sh")).unwrap();
     script.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
     let out = run(home.path(), &["-z", "go"]).await;
-    assert!(stderr(&out).contains("its script was changed since it was approved"), "{}", stderr(&out));
-    let listed = run(home.path(), &["hooks", "list"]).await;
-    assert_eq!(stdout(&listed), "pre_llm_call: /bin/sh ~/hook0.sh (changed, at most 60 s)\n");
+    let mut log = CommandLog::default();
+    log.add(&["-z", "go"], &out);
+    log.add(&["hooks", "list"], &run(home.path(), &["hooks", "list"]).await);
+    insta::assert_snapshot!("changed_script", log);
     assert_eq!(read(&home, "ran"), "one\none\none\n");
     let mut screen = Terminal::start(home.path(), home.path(), &[]);
     screen.expect("❯").await;

@@ -1,5 +1,6 @@
 //! Parts of the prompt that flags, settings and the working directory add, and memory that needs approval.
 
+use crate::command_log::masked;
 use crate::process::{code, custom_model, exported, finished, hermes, json_of, run, stderr, stdout};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use serde_json::json;
@@ -31,7 +32,7 @@ async fn skills_of_the_command_line_are_in_the_system_prompt() {
     let out = run(home.path(), &["-s", "tea,unheard-of", "-z", "hi"]).await;
     assert_eq!(code(&out), 0, "{}", stderr(&out));
     assert!(system(&provider).contains("Boil the water first."));
-    assert!(stderr(&out).contains("unknown skill `unheard-of`"), "{}", stderr(&out));
+    insta::assert_snapshot!("unknown_skill", masked(&stderr(&out)));
     let stored = &exported(home.path()).await[0];
     assert!(stored["system_prompt"].as_str().unwrap().contains("Boil the water first."), "a resume finds it");
     let out = run(home.path(), &["-s", "unheard-of", "-z", "hi"]).await;
@@ -53,7 +54,7 @@ async fn personality_is_behind_the_prompt_and_not_stored() {
     assert!(!stored["system_prompt"].as_str().unwrap().contains("captain"));
     home.write_config(&home.read("config.yaml").replace("personality: captain", "personality: unheard-of"));
     let out = run(home.path(), &["-z", "hi"]).await;
-    assert!(stderr(&out).contains("unknown personality `unheard-of`"), "{}", stderr(&out));
+    insta::assert_snapshot!("unknown_personality", masked(&stderr(&out)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

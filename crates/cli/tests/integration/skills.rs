@@ -1,5 +1,6 @@
 //! `hermes skills`, skills in a conversation, and what installing refuses.
 
+use crate::command_log::{CommandLog, masked};
 use crate::process::{self, code, custom_model, json_of, run, stderr, stdout};
 use crate::pty::Terminal;
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
@@ -76,11 +77,12 @@ async fn the_list_fits_a_terminal_and_names_what_is_broken() {
     assert!(screen.seen.lock().unwrap().lines().all(|line| line.chars().count() < 200));
     let list = json_of(home.path(), &["skills", "list"]).await;
     assert_eq!((list["skills"].as_array().unwrap().len(), &list["broken"][0]["name"]), (11, &json!("bad")));
-    let shown = run(home.path(), &["skills", "show", "good"]).await;
-    assert!(stdout(&shown).contains("Do \\u{1b}[2Jit."), "{}", stdout(&shown));
+    let mut log = CommandLog::default();
+    log.add(&["skills", "show", "good"], &run(home.path(), &["skills", "show", "good"]).await);
     let unknown = run(home.path(), &["skills", "show", "goood"]).await;
     assert_eq!(code(&unknown), 1);
-    assert!(stderr(&unknown).contains("did you mean `good`?"), "{}", stderr(&unknown));
+    log.add(&["skills", "show", "goood"], &unknown);
+    insta::assert_snapshot!("show", log);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,9 +127,13 @@ async fn skills_come_from_folders_archives_addresses_and_repositories() {
     assert!(home.read("skills/dev/tool/SKILL.md").contains("Version two."));
     home.write("skills/dev/tool/SKILL.md", &skill("tool", "Mine."));
     let check = run(home.path(), &["skills", "check"]).await;
-    assert_eq!((code(&check), stdout(&check).starts_with("changed")), (1, true));
+    assert_eq!(code(&check), 1);
+    let mut log = CommandLog::default();
+    log.add(&["skills", "check"], &check);
     let refused = run(home.path(), &["skills", "update"]).await;
-    assert!(code(&refused) == 1 && stderr(&refused).contains("--force"), "{}", stderr(&refused));
+    assert_eq!(code(&refused), 1, "{}", stderr(&refused));
+    log.add(&["skills", "update"], &refused);
+    insta::assert_snapshot!("check_and_update", log);
     assert!(home.read("skills/dev/tool/SKILL.md").contains("Mine."));
 }
 
@@ -142,36 +148,42 @@ async fn what_may_not_come_in_changes_nothing() {
     let here = serve(vec![ok(b"never sent")]);
     let port = here.rsplit(':').next().unwrap();
     let hooked = format!("git+ext::sh -c touch% {}", home.path().join("pwned").display());
-    for (from, want) in [
-        (folder.display().to_string(), "dangerous"),
-        (link_folder.display().to_string(), "a link"),
-        (linked.path().join("linked.tar").display().to_string(), "a link"),
-        (format!("{outside}/x.zip"), "--allow-private"),
-        (format!("{here}/x.zip"), "--allow-private"),
-        (format!("http://localhost:{port}/x.zip"), "--allow-private"),
-        (format!("http://2130706433:{port}/x.zip"), "--allow-private"),
-        ("https://169.254.169.254/latest/meta-data".to_owned(), "--allow-private"),
-        ("https://[::ffff:10.0.0.1]/x.zip".to_owned(), "--allow-private"),
-        ("https://100.100.100.200/x.zip".to_owned(), "--allow-private"),
-        ("git+https://localhost/x".to_owned(), "--allow-private"),
-        ("git+https://10.0.0.1/x".to_owned(), "--allow-private"),
-        ("git+ssh://git@192.168.0.1/x".to_owned(), "--allow-private"),
-        ("http://192.0.2.1/x.zip".to_owned(), "use https"),
-        (hooked, "no address"),
-        ("git+http://192.0.2.1/x".to_owned(), "--allow-private"),
-        ("git+--upload-pack=x".to_owned(), "no address"),
-        ("https://me:word@example.com/x.zip".to_owned(), "password"),
-        ("/nowhere/at/all".to_owned(), "could not read"),
+    let mut log = CommandLog::default();
+    for from in [
+        folder.display().to_string(),
+        link_folder.display().to_string(),
+        linked.path().join("linked.tar").display().to_string(),
+        format!("{outside}/x.zip"),
+        format!("{here}/x.zip"),
+        format!("http://localhost:{port}/x.zip"),
+        format!("http://2130706433:{port}/x.zip"),
+        "https://169.254.169.254/latest/meta-data".to_owned(),
+        "https://[::ffff:10.0.0.1]/x.zip".to_owned(),
+        "https://100.100.100.200/x.zip".to_owned(),
+        "git+https://localhost/x".to_owned(),
+        "git+https://10.0.0.1/x".to_owned(),
+        "git+ssh://git@192.168.0.1/x".to_owned(),
+        "http://192.0.2.1/x.zip".to_owned(),
+        hooked,
+        "git+http://192.0.2.1/x".to_owned(),
+        "git+--upload-pack=x".to_owned(),
+        "https://me:word@example.com/x.zip".to_owned(),
+        "/nowhere/at/all".to_owned(),
     ] {
-        let out = run(home.path(), &["skills", "install", &from, "--force"]).await;
-        assert!(code(&out) != 0 && stderr(&out).contains(want), "{from}: {}", stderr(&out));
+        let args = ["skills", "install", from.as_str(), "--force"];
+        let out = run(home.path(), &args).await;
+        assert_ne!(code(&out), 0, "{from}: {}", stdout(&out));
+        log.add(&args, &out);
     }
     // With consent the address is asked, and its redirect is not followed without encryption.
     let from = format!("{outside}/x.zip");
-    let out = run(home.path(), &["skills", "install", &from, "--allow-private"]).await;
-    assert!(code(&out) != 0 && stderr(&out).contains("use https"), "{}", stderr(&out));
-    let out = run(home.path(), &["skills", "install", "git+http://192.0.2.1/x", "--allow-private"]).await;
-    assert!(code(&out) != 0 && stderr(&out).contains("not allowed"), "{}", stderr(&out));
+    for from in [from.as_str(), "git+http://192.0.2.1/x"] {
+        let args = ["skills", "install", from, "--allow-private"];
+        let out = run(home.path(), &args).await;
+        assert_ne!(code(&out), 0, "{from}: {}", stdout(&out));
+        log.add(&args, &out);
+    }
+    insta::assert_snapshot!("install_refused", log);
     drop(hostile);
     let left: Vec<_> =
         fs::read_dir(home.path().join("skills")).unwrap().flatten().map(|e| e.file_name()).collect();
@@ -226,11 +238,7 @@ async fn a_tool_of_the_catalogue_is_found_and_called() {
         .reply(ReplyScript::text("Done."));
     let out = run(home.path(), &["chat", "-q", "learn"]).await;
     assert_eq!(code(&out), 0, "{}", stderr(&out));
-    assert!(
-        stdout(&out).contains("skill     create learned") && !stdout(&out).contains("tool_call"),
-        "{}",
-        stdout(&out)
-    );
+    insta::assert_snapshot!("tool_of_the_catalogue", masked(&stdout(&out)));
     assert_eq!(home.read("skills/learned/SKILL.md"), created);
     let bodies = provider.bodies();
     let names: Vec<&str> = bodies[0]["tools"]

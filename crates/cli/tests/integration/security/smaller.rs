@@ -1,6 +1,7 @@
 //! Mistakes and malice that used to pass silently.
 
 use super::scene::Scene;
+use crate::command_log::{CommandLog, masked};
 use crate::process::{code, finished, hermes, stderr};
 use hermes_testkit::ReplyScript;
 use serde_json::json;
@@ -10,29 +11,30 @@ use std::process::Stdio;
 async fn wrong_settings_are_named_with_key_and_line() {
     let scene = Scene::new().await;
     let plain = std::fs::read_to_string(scene.home.path().join("config.yaml")).unwrap();
-    for (more, want) in [
-        ("agent:\n\tmax_turns: 5\n", "config.yaml line 9"),
-        ("agent:\n  max_turns: -5\n", "`agent.max_turns` must be a whole number, 0 or more, but"),
-        ("agent:\n  max_turns: -5\n", "config.yaml line 9 has `-5`"),
-        ("tool_output:\n  max_lines: -1\n", "`tool_output.max_lines` must be a whole number, 0 or more"),
-        ("network:\n  proxy: ${NOT_SET_HERE}\n", "`network.proxy` at"),
-        ("network:\n  proxy: ${NOT_SET_HERE}\n", "config.yaml line 9 uses ${NOT_SET_HERE}, which is not set"),
+    let mut log = CommandLog::default();
+    for more in [
+        "agent:\n\tmax_turns: 5\n",
+        "agent:\n  max_turns: -5\n",
+        "tool_output:\n  max_lines: -1\n",
+        "network:\n  proxy: ${NOT_SET_HERE}\n",
     ] {
         scene.home.write_config(&format!("{plain}{more}"));
         let out = scene.run(&["-z", "hi"]).await;
         assert_eq!(code(&out), 78, "{more}: {}", stderr(&out));
-        assert!(stderr(&out).contains(want), "{more}: {}", stderr(&out));
+        log.text(more, &stderr(&out));
     }
     scene.home.write_config(&format!("{plain}# {}\n", "x".repeat(70 << 20)));
     let out = scene.run(&["-z", "hi"]).await;
     assert_eq!(code(&out), 78, "{}", stderr(&out));
-    assert!(stderr(&out).contains("config.yaml has 70 MiB; settings have at most 4 MiB"), "{}", stderr(&out));
+    log.text("a huge file", &stderr(&out));
+    insta::assert_snapshot!("wrong_settings", log);
     assert_eq!(scene.provider.requests().len(), 0);
 }
 
 #[tokio::test]
 async fn flags_without_a_meaning_are_usage_errors() {
     let scene = Scene::new().await;
+    let mut log = CommandLog::default();
     for args in [
         &["sessions", "list", "-z", "foo"][..],
         &["sessions", "list", "--yolo"],
@@ -45,8 +47,9 @@ async fn flags_without_a_meaning_are_usage_errors() {
     ] {
         let out = scene.run(args).await;
         assert_eq!(code(&out), 2, "{args:?}: {}", stderr(&out));
-        assert!(stderr(&out).contains("means nothing to this command"), "{args:?}: {}", stderr(&out));
+        log.add(args, &out);
     }
+    insta::assert_snapshot!("flags_of_other_commands", log);
     let out = scene.run(&["config", "get", "agent.max_turns", "--max-turns", "7"]).await;
     assert_eq!((code(&out), String::from_utf8_lossy(&out.stdout).trim()), (0, "7"));
 }
@@ -66,7 +69,7 @@ async fn a_closed_standard_output_is_an_error() {
     };
     let out = finished(shell).await;
     assert_eq!(code(&out), 70, "{}", stderr(&out));
-    assert!(stderr(&out).contains("standard output is closed"), "{}", stderr(&out));
+    insta::assert_snapshot!("closed_output", stderr(&out));
     assert_eq!(scene.provider.requests().len(), 0, "nothing is asked for an answer that cannot be given");
     // A reader that left: the answer is lost, and the exit says so.
     let mut command = hermes(scene.home.path(), &scene.work(), &["-z", "hi"]);
@@ -85,13 +88,15 @@ async fn a_closed_standard_output_is_an_error() {
 #[tokio::test]
 async fn names_that_a_shell_replaces_are_not_made_as_folders() {
     let scene = Scene::new().await;
+    let mut log = CommandLog::default();
     for (home, want) in [("$PLACE/x", 77), ("~nosuchuser/x", 77)] {
         let mut command = hermes(scene.home.path(), &scene.work(), &["-z", "hi"]);
         command.env("HERMES_HOME", home);
         let out = finished(command).await;
         assert_eq!(code(&out), want, "{home}: {}", stderr(&out));
-        assert!(stderr(&out).contains("write the path itself"), "{home}: {}", stderr(&out));
+        log.text(home, &stderr(&out));
     }
+    insta::assert_snapshot!("names_for_a_shell", log);
     let write = |path: &str| ReplyScript::call("write_file", json!({ "path": path, "content": "x" }));
     scene.provider.replies([write("$HOME/a.txt"), write("~nosuchuser/b.txt"), write("$PLACE/c.txt")]);
     scene.provider.reply(ReplyScript::text("Done."));
@@ -110,7 +115,7 @@ async fn too_many_calls_in_one_reply_are_named_as_that() {
     scene.provider.answer_with(move |_| many());
     let out = scene.run(&["-z", "hi"]).await;
     assert_eq!(code(&out), 1, "{}", stderr(&out));
-    assert!(stderr(&out).contains("the reply has too many tool calls (1024 or more)"), "{}", stderr(&out));
+    insta::assert_snapshot!("too_many_calls", masked(&stderr(&out)));
 }
 
 #[tokio::test]
