@@ -43,7 +43,17 @@ fn simulate(mut flags: Flags) -> Result<ExitCode> {
     let seed: Option<u64> = flags.value("--seed")?;
     flags.finish()?;
     let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["test", "--release", "-p", "hermes-agent", "--test", "simulation", "--", "--nocapture"]);
+    command.args([
+        "test",
+        "--release",
+        "-p",
+        "hermes-agent",
+        "--test",
+        "integration",
+        "simulation::",
+        "--",
+        "--nocapture",
+    ]);
     match seed {
         Some(seed) => command.env("HERMES_SIM_SEED", seed.to_string()),
         None => command.env("HERMES_SIM_SEEDS", seeds.to_string()),

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
     use hermes_conversation::{CacheBreak, CacheEntry, PrefixDigest, PromptPart, Usage};
 
-    fn entry(step: PrefixStatus, lost: u64, cached: u64) -> CacheLedgerEntry {
+    fn entry(status: PrefixStatus, lost: u64, cached: u64) -> CacheLedgerEntry {
         CacheLedgerEntry {
             turn: 1,
             at: 0.0,

@@ -181,5 +181,5 @@ pub fn ensure_private_dir(path: &Path) -> Result<(), HomeError> {
 }
 
 #[cfg(test)]
-#[path = "home/home_tests.rs"]
+#[path = "home_tests.rs"]
 mod tests;

@@ -170,4 +170,9 @@ fn with(work: &Work<'_>, mut sections: Sections, files: usize, by: SummaryBy) ->
 }
 
 #[cfg(test)]
+#[path = "compressor_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "compressor_planning_tests.rs"]
+mod planning_tests;

@@ -192,4 +192,5 @@ fn excerpts(work: &Work<'_>, plan: &Plan) -> Sections {
 }
 
 #[cfg(test)]
+#[path = "lossless_tests.rs"]
 mod tests;

@@ -176,5 +176,5 @@ fn compressor(config: &Config, provider: &str, model: &str) -> Result<Compressor
 }
 
 #[cfg(test)]
-#[path = "context_engine/choice_tests.rs"]
+#[path = "context_engine_tests.rs"]
 mod tests;

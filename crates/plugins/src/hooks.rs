@@ -230,5 +230,5 @@ fn expand_home(word: &mut String, user_home: Option<&Path>) {
 }
 
 #[cfg(test)]
-#[path = "hooks/hooks_tests.rs"]
+#[path = "hooks_tests.rs"]
 mod tests;

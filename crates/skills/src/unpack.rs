@@ -50,5 +50,5 @@ fn inflated(reader: impl Read, packed: usize, most: usize) -> Result<Vec<u8>, Pa
 }
 
 #[cfg(test)]
-#[path = "unpack/hostile_archive_tests.rs"]
+#[path = "unpack_tests.rs"]
 mod tests;

@@ -136,5 +136,5 @@ pub(crate) fn nearest(content: &str, old: &str, stop: Stop<'_>) -> Vec<(usize, S
 }
 
 #[cfg(test)]
-#[path = "fuzzy/tests.rs"]
+#[path = "fuzzy_tests.rs"]
 mod tests;

@@ -218,5 +218,5 @@ fn is_process_file(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-#[path = "protect/tests.rs"]
+#[path = "protect_tests.rs"]
 mod tests;

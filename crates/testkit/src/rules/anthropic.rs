@@ -39,5 +39,5 @@ fn is_blank(text: &Value) -> bool {
 }
 
 #[cfg(test)]
-#[path = "anthropic/tests.rs"]
+#[path = "anthropic_tests.rs"]
 pub(super) mod tests;

@@ -178,5 +178,5 @@ fn write_system(bytes: &mut Vec<u8>, system: &str) -> (Range<usize>, Option<usiz
 }
 
 #[cfg(test)]
-#[path = "anthropic/tests.rs"]
+#[path = "anthropic_tests.rs"]
 mod tests;

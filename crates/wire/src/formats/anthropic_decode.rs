@@ -256,5 +256,5 @@ fn joined<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<Str
 }
 
 #[cfg(test)]
-#[path = "anthropic_decode/tests.rs"]
+#[path = "anthropic_decode_tests.rs"]
 mod tests;

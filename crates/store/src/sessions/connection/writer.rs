@@ -344,4 +344,4 @@ mod tests;
 
 #[cfg(test)]
 #[path = "writer_crowd_tests.rs"]
-mod crowd;
+mod crowd_tests;

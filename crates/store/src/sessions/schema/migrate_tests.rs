@@ -5,9 +5,9 @@ use crate::sessions::connection::connect::{connect, prepare_writer};
 use std::process::Command;
 
 const OLD: [(i64, &str); 3] = [
-    (1, include_str!("../../../tests/store/old/schema_1.sql")),
-    (3, include_str!("../../../tests/store/old/schema_3.sql")),
-    (6, include_str!("../../../tests/store/old/schema_6.sql")),
+    (1, include_str!("../../../tests/integration/old/schema_1.sql")),
+    (3, include_str!("../../../tests/integration/old/schema_3.sql")),
+    (6, include_str!("../../../tests/integration/old/schema_6.sql")),
 ];
 const PATH: &str = "HERMES_TEST_UPGRADE_PATH";
 const STEP: &str = "HERMES_TEST_UPGRADE_DIES_AFTER";

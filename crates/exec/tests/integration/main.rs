@@ -1,0 +1,5 @@
+//! Commands in processes of their own.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod kill_all;
+mod supervisor;

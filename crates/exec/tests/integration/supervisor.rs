@@ -1,0 +1,9 @@
+//! The supervisor with real processes: this test program is the supervisor and the agents too.
+
+mod case;
+mod cost;
+mod crashes;
+mod kills;
+mod lifetimes;
+mod role;
+mod starting;
