@@ -18,6 +18,7 @@ mod rounds;
 mod row;
 mod rows;
 mod scan;
+mod session_map;
 mod sessions;
 mod skills;
 mod store;
@@ -27,6 +28,7 @@ mod table;
 
 pub(crate) use compactions::child as compactions;
 pub(crate) use long_sessions::earlier_text;
+pub(crate) use session_map::child as session_map;
 pub(crate) use sessions::child as sessions;
 
 use crate::flags::Flags;
@@ -50,6 +52,9 @@ const QUICK: Effort = Effort { rounds: 3, callgrind_rounds: 1 };
 pub(crate) fn run(mut flags: Flags) -> Result<()> {
     if flags.has("store") {
         return store::run(flags);
+    }
+    if flags.has("session-map") {
+        return session_map::run(flags);
     }
     if flags.has("sessions") {
         return sessions::run(flags);

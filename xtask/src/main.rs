@@ -61,6 +61,10 @@ Long runs, benchmarks and checks of this workspace.
       Run sessions concurrently in one process (default 100 sessions of 20 tool calls) and
       measure throughput, event latency, and memory per session.
 
+  cargo xtask bench session-map [--sessions N] [--at-once N]
+      Open many sessions in one map (default 10,000, one turn each) and measure the memory of an
+      evicted one, the start of a turn in any of them, and turns at once (default 200).
+
   cargo xtask soak sim [--seeds N] [--seed N]
       Run whole turns in a simulation, with faults at every step (default 100,000 seeds).
       --seed repeats one. Exit 1 on the first violation, which is printed.
@@ -118,6 +122,7 @@ fn run() -> Result<ExitCode> {
         "words" => words::run(flags),
         "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),
         "__compactions" => bench::compactions(flags).map(|()| ExitCode::SUCCESS),
+        "__session-map" => bench::session_map(flags).map(|()| ExitCode::SUCCESS),
         "__sessions" => bench::sessions(flags).map(|()| ExitCode::SUCCESS),
         "__supervise" => Ok(hermes_runtime::supervise().map(|()| ExitCode::SUCCESS)?),
         "__bare" => bare_client::run(flags).map(|()| ExitCode::SUCCESS),

@@ -3,12 +3,17 @@
 use jiff::{Timestamp, Zoned};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// This moment. A clock beyond the year 9999 stands at its end.
+/// The current time.
 pub fn timestamp() -> Timestamp {
-    Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX)
+    at(SystemTime::now())
 }
 
-/// This moment, in the time zone of this machine.
+/// A time of the system clock. One beyond the year 9999 becomes its end.
+fn at(time: SystemTime) -> Timestamp {
+    Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
+}
+
+/// The current time, in the time zone of this machine.
 pub fn zoned() -> Zoned {
     timestamp().to_zoned(jiff::tz::TimeZone::system())
 }
@@ -22,4 +27,16 @@ pub(crate) fn now() -> f64 {
 pub(crate) fn millis() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn clock_beyond_the_year_9999_stays_at_its_end() {
+        assert_eq!(at(UNIX_EPOCH + Duration::from_secs(300_000_000_000)), Timestamp::MAX);
+        assert_eq!(at(UNIX_EPOCH + Duration::from_secs(86_400)).to_string(), "1970-01-02T00:00:00Z");
+    }
 }
