@@ -5,7 +5,8 @@ use crate::desk;
 use hermes_agent::recovery::Limits;
 use hermes_agent::{Ports, Session, TurnReport, UserInput, run_turn};
 use hermes_conversation::{
-    BoxFuture, Content, EventStream, History, IntentState, Message, Quirks, TurnEvent, UserMessage, events,
+    BoxFuture, CallEnding, Content, EventStream, History, IntentState, Message, Quirks, TurnEvent,
+    UserMessage, events,
 };
 use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
 use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Clarified, Nobody, Question};
@@ -326,6 +327,39 @@ async fn a_command_needs_a_yes_and_nobody_is_a_no() {
         if !runs {
             assert!(bench.results()[0]["error"].as_str().unwrap().starts_with("Not run"), "{answer:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn finished_calls_say_how_they_ended() {
+    for (answer, want) in [
+        (Approval::Allowed, CallEnding::Answered),
+        (Approval::Denied, CallEnding::NotAllowed),
+        (Approval::Nobody, CallEnding::NoApprover),
+    ] {
+        let mut bench = Bench::new([reply(terminal("true")), reply(ReplyScript::text("ok"))]);
+        bench.approvals = ApprovalMode::Manual;
+        bench.ask = Arc::new(Answers(answer));
+        let (_, seen) = bench.say("go").await;
+        let ending = |event: &TurnEvent| match event {
+            TurnEvent::ToolFinished { ending, .. } => Some(*ending),
+            _ => None,
+        };
+        assert_eq!(seen.iter().filter_map(ending).collect::<Vec<_>>(), [want], "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn text_beside_housekeeping_is_the_answer_where_the_model_adds_none() {
+    for (tool, arguments, is_answer) in
+        [("todo", json!({}), true), ("terminal", json!({ "command": "true" }), false)]
+    {
+        let script = ReplyScript::call(tool, arguments).with_text("It is done.");
+        let mut bench =
+            Bench::new([reply(script), reply(ReplyScript::text("")), reply(ReplyScript::text("Later."))]);
+        let (report, _) = bench.say("go").await;
+        let want = if is_answer { "It is done." } else { "Later." };
+        assert_eq!(report.final_response.as_deref(), Some(want), "{tool}");
     }
 }
 
