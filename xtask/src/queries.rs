@@ -156,7 +156,7 @@ async fn fill(store: &SessionDb) -> Result<()> {
         system_prompt: String::new(),
         cwd: None,
         parent: None,
-        works_for: None,
+        delegating_call: None,
         model_config: serde_json::Map::new(),
     };
     let lease = store.acquire(new, this_process()).await?.lease;

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::{launch, term};
 use hermes_conversation::Money;
 use hermes_runtime::Budget;
-use hermes_store::{LedgerRow, Spending};
+use hermes_store::{Spending, SpendingRow};
 use serde_json::{Value, json};
 
 pub(crate) async fn run(args: &BudgetArgs, common: &Common) -> Result<Exit, Failure> {
@@ -68,8 +68,8 @@ fn report(spending: &Spending, what: &str, key: &str, limit: Option<Money>) -> V
     lines
 }
 
-fn row_line(row: &LedgerRow) -> String {
-    let LedgerRow { provider, model, task, calls, usage, charged, unpriced, .. } = row;
+fn row_line(row: &SpendingRow) -> String {
+    let SpendingRow { provider, model, task, calls, usage, charged, unpriced, .. } = row;
     let task = if task.is_empty() { String::new() } else { format!(" for {task}") };
     let unpriced = match unpriced {
         0 => String::new(),
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_report_says_what_is_left_and_what_is_not_sure() {
         let dollars = |text| Money::parse(text).unwrap();
-        let row = LedgerRow {
+        let row = SpendingRow {
             provider: "p".into(),
             model: "m".into(),
             task: "compression".into(),

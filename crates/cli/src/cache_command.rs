@@ -7,7 +7,7 @@ use crate::term::{self, Style};
 use clap::{Args, Subcommand};
 use hermes_conversation::{CacheStep, Money};
 use hermes_runtime::{Prices, list_prices};
-use hermes_store::LedgerEntry;
+use hermes_store::CacheLedgerEntry;
 use serde_json::{Value, json};
 
 #[derive(Debug, Subcommand)]
@@ -62,7 +62,7 @@ pub(crate) async fn run(command: &CacheCommand, common: &Common) -> Result<Exit,
 
 /// One request, as it is shown.
 struct Request<'a> {
-    entry: &'a LedgerEntry,
+    entry: &'a CacheLedgerEntry,
     /// Tokens that the model read, and how many of them came from the cache; only what the provider said.
     read: Option<(u64, u64)>,
     /// Tokens, roughly, that were sent before and had to be read as new.
@@ -75,7 +75,7 @@ struct Request<'a> {
 const BYTES: u64 = 4;
 
 impl<'a> Request<'a> {
-    fn of(entry: &'a LedgerEntry) -> Self {
+    fn of(entry: &'a CacheLedgerEntry) -> Self {
         let resent = entry.cache.lost / BYTES;
         let reason = match entry.cache.step {
             CacheStep::First | CacheStep::Extends => None,
@@ -217,8 +217,8 @@ mod tests {
     use super::*;
     use hermes_conversation::{CacheBreak, CacheEntry, PrefixMark, PromptPart, Usage};
 
-    fn entry(step: CacheStep, lost: u64, cached: u64) -> LedgerEntry {
-        LedgerEntry {
+    fn entry(step: CacheStep, lost: u64, cached: u64) -> CacheLedgerEntry {
+        CacheLedgerEntry {
             turn: 1,
             at: 0.0,
             provider: "nobody".into(),

@@ -123,7 +123,7 @@ fn targets(only: Option<TargetName>) -> Vec<Target> {
 }
 
 fn change(book: &MemoryBook, target: TargetName, op: Op, common: &Common) -> Result<Exit, Failure> {
-    let applied = book.apply(target.into(), &[op], &Author::person()).map_err(failure)?;
+    let applied = book.apply(target.into(), &[op], &Author::user()).map_err(failure)?;
     show::changed(&applied, common.json);
     Ok(Exit::Answered)
 }
@@ -135,8 +135,7 @@ fn undo(
     common: &Common,
 ) -> Result<Exit, Failure> {
     let wanted = change.map(|name| name.parse::<ChangeId>()).transpose().map_err(Failure::usage)?;
-    let (undone, applied) =
-        book.undo(wanted, target.map(Target::from), &Author::person()).map_err(failure)?;
+    let (undone, applied) = book.undo(wanted, target.map(Target::from), &Author::user()).map_err(failure)?;
     show::undone(&undone, &applied, common.json);
     Ok(Exit::Answered)
 }

@@ -175,7 +175,7 @@ async fn started_by(home: &TempHome, owner: Owner) {
         system_prompt: "be kind".into(),
         cwd: None,
         parent: None,
-        works_for: None,
+        delegating_call: None,
         model_config: serde_json::Map::new(),
     };
     let lease = db.acquire(session, owner).await.unwrap().lease;

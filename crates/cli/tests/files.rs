@@ -146,7 +146,7 @@ async fn files_follow_an_export() {
     let import = ["sessions", "import", file];
     let refused = run(other.path(), &import).await;
     assert_eq!(code(&refused), 1);
-    assert!(stderr(&refused).contains("has not the bytes that its name promises"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("does not match the hash in its name"), "{}", stderr(&refused));
     std::fs::copy(&path, &copy).unwrap();
     // The session is there by now; its file still comes.
     let taken = run(other.path(), &import).await;

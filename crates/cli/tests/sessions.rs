@@ -80,7 +80,7 @@ async fn a_backup_can_be_used_as_a_home() {
     assert_eq!(made["bytes"], std::fs::metadata(copy).unwrap().len());
     let refused = sessions(home, &["backup", copy]).await;
     assert_eq!(code(&refused), 2);
-    assert!(stderr(&refused).contains("exists already; --force replaces it"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("already exists; --force replaces it"), "{}", stderr(&refused));
     assert_eq!(code(&sessions(home, &["backup", copy, "--force"]).await), 0);
     let export = ["export", "-"];
     assert_eq!(stdout(&sessions(other.path(), &export).await), stdout(&sessions(home, &export).await));
@@ -141,7 +141,7 @@ async fn pruning_leaves_sessions_that_have_not_ended() {
         system_prompt: String::new(),
         cwd: None,
         parent: None,
-        works_for: None,
+        delegating_call: None,
         model_config: serde_json::Map::new(),
     };
     db.ensure(left).await.unwrap();

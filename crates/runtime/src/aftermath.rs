@@ -101,7 +101,7 @@ impl Search<'_> {
     async fn helpers(&self, orphan: &OrphanIntent) -> Option<Settled> {
         let store = self.runtime.store().ok()?;
         let mut reports = Vec::new();
-        for id in store.helpers(self.session, &orphan.call_id).await.ok()? {
+        for id in store.sub_agents(self.session, &orphan.call_id).await.ok()? {
             let acquired = store.acquire_existing(id.clone(), this_process()).await.ok()?;
             Box::pin(recover(self.runtime, &acquired, self.how)).await.ok()?;
             let stored = store.load(&id).await.ok()?;

@@ -55,7 +55,7 @@ impl Earlier for SessionEarlier {
                 return Err("the search index is still behind this conversation; search again".to_owned());
             }
             // What is no longer sent comes first: the rest, such as the question itself, the model can see.
-            let last = store.last_put_away(&self.session).await.map_err(|error| error.to_string())?;
+            let last = store.last_summarised(&self.session).await.map_err(|error| error.to_string())?;
             report.hits.sort_by_key(|hit| hit.message > last);
             report.hits.truncate(limit);
             let hit = |hit: hermes_store::SearchHit| EarlierHit {

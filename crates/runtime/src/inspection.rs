@@ -63,7 +63,7 @@ impl Runtime {
     pub async fn prompt_of(&self, session: &SessionId) -> Result<PromptView, RuntimeError> {
         let store = self.store()?;
         let prompt = store.load(session).await?.system_prompt.unwrap_or_default();
-        let outline = store.outline(session).await?;
+        let outline = store.prompt_outline(session).await?;
         let outline = outline.and_then(|text| serde_json::from_str::<Vec<OutlinedLayer>>(&text).ok());
         let layers = match outline.and_then(|outline| taken_apart(&prompt, &outline)) {
             Some(layers) => layers.into_iter().map(LayerView::from).collect(),

@@ -53,7 +53,7 @@ fn stored_as_json(book: &MemoryBook) -> String {
     let mut files = serde_json::Map::new();
     for target in Target::ALL {
         if let Ok(page) = book.page(target) {
-            files.insert(target.as_str().to_owned(), page.shown_to_a_model().into());
+            files.insert(target.as_str().to_owned(), page.entries_for_model().into());
         }
     }
     serde_json::Value::Object(files).to_string()
@@ -150,7 +150,7 @@ impl SessionMemory {
         let page = tokio::task::spawn_blocking(move || book.page(target)).await;
         match page {
             Ok(Ok(page)) => {
-                refused.with("current_entries", page.shown_to_a_model()).with("usage", page.usage())
+                refused.with("current_entries", page.entries_for_model()).with("usage", page.usage())
             }
             _ => refused,
         }

@@ -4,7 +4,7 @@
 use crate::RuntimeError;
 use crate::config::Config;
 use hermes_conversation::{BoxFuture, Money, SpentCall};
-use hermes_store::{Refused, Reservation, Reserved, SessionDb, SpendLimit, SpendLimits};
+use hermes_store::{LimitExceeded, Reservation, Reserved, SessionDb, SpendLimit, SpendLimits};
 use hermes_wire::{Bound, Failure, Meter, PlannedCall, Ticket};
 use std::sync::{Arc, OnceLock};
 
@@ -88,8 +88,8 @@ fn unknown_price(call: &PlannedCall) -> String {
     )
 }
 
-fn refusal(refused: &Refused, amount: Money) -> String {
-    let Refused { by, limit, spent, reserved } = *refused;
+fn refusal(refused: &LimitExceeded, amount: Money) -> String {
+    let LimitExceeded { by, limit, spent, reserved } = *refused;
     let (what, key) = match by {
         SpendLimit::Session => ("this session", "budget.session_usd"),
         SpendLimit::Day => ("today", "budget.day_usd"),
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_refusal_names_the_limit_and_the_way_out() {
         let dollars = |text| Money::parse(text).unwrap();
-        let refused = Refused {
+        let refused = LimitExceeded {
             by: SpendLimit::Day,
             limit: dollars("5"),
             spent: dollars("4.9"),
@@ -121,7 +121,7 @@ mod tests {
             refusal(&refused, dollars("0.2")),
             "the next call may cost up to $0.20, and of the $5.00 for today $4.90 are spent and $0.0500 put aside for calls under way: raise budget.day_usd, or lower model.max_tokens"
         );
-        let refused = Refused { by: SpendLimit::Session, reserved: Money::ZERO, ..refused };
+        let refused = LimitExceeded { by: SpendLimit::Session, reserved: Money::ZERO, ..refused };
         assert_eq!(
             refusal(&refused, dollars("0.2")),
             "the next call may cost up to $0.20, and of the $5.00 for this session $4.90 are spent: raise budget.session_usd, or lower model.max_tokens"

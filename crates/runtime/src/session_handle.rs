@@ -24,7 +24,7 @@ use hermes_agent::{CacheOf, Session};
 use hermes_conversation::{CacheBreak, Cost, History, Mail, Message, Quirks, SessionId, Usage, UserMessage};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
-use hermes_store::{LastSent, NewSession, Trouble, this_process};
+use hermes_store::{CompactionFailures, LastSent, NewSession, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 pub(crate) use opening::starting_folder;
@@ -70,7 +70,7 @@ pub struct SessionHandle<'a> {
     /// An endpoint has been asked how large the model's window is.
     has_asked: bool,
     /// How the last compactions went.
-    trouble: Trouble,
+    trouble: CompactionFailures,
     summaries: Arc<Summaries>,
     engine: Choice,
     /// The engine, where it is a program of somebody else.
@@ -301,7 +301,7 @@ impl<'a> SessionHandle<'a> {
             has_learned_efforts: false,
             fitted_to: None,
             has_asked: false,
-            trouble: Trouble::default(),
+            trouble: CompactionFailures::default(),
         })
     }
 
@@ -470,7 +470,7 @@ impl<'a> SessionHandle<'a> {
             system_prompt: system.clone(),
             cwd: Some(cwd.display().to_string()),
             parent: self.standing.works_for.as_ref().map(|(session, _)| session.clone()),
-            works_for: self.standing.works_for.as_ref().map(|(_, call)| call.clone()),
+            delegating_call: self.standing.works_for.as_ref().map(|(_, call)| call.clone()),
             model_config: model_config(&self.runtime.config, self.standing.limits.max_iterations)?,
         };
         let store = self.runtime.store()?;

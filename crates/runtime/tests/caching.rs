@@ -7,7 +7,7 @@ mod opened;
 
 use hermes_conversation::{BoxFuture, CacheBreak, CacheStep, MailMode, SessionId, UserMessage, events};
 use hermes_runtime::{Parting, Resuming, Runtime, SessionHandle};
-use hermes_store::LedgerEntry;
+use hermes_store::CacheLedgerEntry;
 use hermes_testkit::{CacheUse, FakeProvider, MarkedCache, PrefixCache, ReplyScript, TempHome};
 use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
 use opened::opened;
@@ -95,7 +95,7 @@ impl Scene {
     }
 
     /// The whole conversation, in several runs of the program.
-    async fn converse(&self) -> (SessionId, Vec<LedgerEntry>) {
+    async fn converse(&self) -> (SessionId, Vec<CacheLedgerEntry>) {
         let mut id: Option<SessionId> = None;
         for run in 0..5 {
             let runtime = self.runtime();

@@ -260,7 +260,7 @@ async fn a_new_session_takes_over() {
     assert!(session.title().unwrap().starts_with("Moon #"), "{:?}", session.title());
     assert_eq!(session.pins().await.unwrap()[0].text, "never delete the moon");
     let store = runtime.store().unwrap();
-    assert_eq!(store.compression_tip(&first).await.unwrap(), last);
+    assert_eq!(store.continuation_tip(&first).await.unwrap(), last);
     let said = store.originals(&last, OriginalRange::ALL, None, usize::MAX).await.unwrap();
     assert_eq!(said.len(), 18, "one conversation");
     let sent = scene.provider.bodies().pop().unwrap().to_string();
@@ -333,13 +333,13 @@ async fn a_pause_lasts_until_a_summary_is_written() {
     let asked = || scene.provider.bodies().iter().filter(|body| !has_tools(body)).count();
     let once = asked();
     assert!((1..=3).contains(&once), "a model and its second try: {once}");
-    let trouble = store.compaction_trouble(session.id()).await.unwrap();
+    let trouble = store.compaction_failures(session.id()).await.unwrap();
     assert!(trouble.until.is_some() && trouble.error.is_some(), "{trouble:?}");
     fails.store(false, Ordering::SeqCst);
     let (sink, _stream) = events();
     let done = session.compress(None, &CancellationToken::new(), sink).await.unwrap();
     assert!(matches!(done, Compacted::Done(_)), "{done:?}");
-    let trouble = store.compaction_trouble(session.id()).await.unwrap();
+    let trouble = store.compaction_failures(session.id()).await.unwrap();
     assert_eq!((trouble.until, trouble.error), (None, None));
     session.close(Parting::Left).await;
     runtime.leave().await;
@@ -353,7 +353,7 @@ async fn asking_right_after_a_failure_ends_the_pause() {
     let store = runtime.store().unwrap();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
     let mut turn = 0;
-    while store.compaction_trouble(session.id()).await.unwrap().until.is_none() {
+    while store.compaction_failures(session.id()).await.unwrap().until.is_none() {
         assert!(turn < 9, "no summary was tried");
         scene.turn(&mut session, turn).await;
         turn += 1;
@@ -362,7 +362,7 @@ async fn asking_right_after_a_failure_ends_the_pause() {
     let (sink, _stream) = events();
     let done = session.compress(None, &CancellationToken::new(), sink).await.unwrap();
     assert!(matches!(done, Compacted::Done(_)), "{done:?}");
-    assert_eq!(store.compaction_trouble(session.id()).await.unwrap().until, None);
+    assert_eq!(store.compaction_failures(session.id()).await.unwrap().until, None);
     session.close(Parting::Left).await;
     runtime.leave().await;
 }

@@ -39,7 +39,7 @@ impl World {
             system_prompt: "Be brief.".into(),
             cwd: None,
             parent: None,
-            works_for: None,
+            delegating_call: None,
             model_config: serde_json::Map::new(),
         };
         let lease = store.acquire(new, this_process()).await.unwrap().lease;

@@ -19,7 +19,7 @@ use hermes_providers::{
     Endpoint, FactSource, HttpClients, HttpModel, Metered, Prices, Tariff, Wanted, per_million, resolve,
 };
 use hermes_runtime::{Budget, StoredMeter};
-use hermes_store::{LedgerRow, NewSession, SessionDb, SpendLimits, this_process};
+use hermes_store::{NewSession, SessionDb, SpendLimits, SpendingRow, this_process};
 use hermes_testkit::{FakeProvider, Fault, Random, ReplyScript};
 use hermes_tools::{ApprovalMode, FenceKey, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::{Model, SingleModel};
@@ -179,7 +179,7 @@ async fn run(
     limits: SpendLimits,
     calls: u64,
     seed: u64,
-) -> (World, Vec<LedgerRow>, Money, Money) {
+) -> (World, Vec<SpendingRow>, Money, Money) {
     let mut world = World::new(mode, limits, seed).await;
     let new = NewSession {
         id: SessionId::new("s"),
@@ -190,7 +190,7 @@ async fn run(
         system_prompt: "Be brief.".into(),
         cwd: None,
         parent: None,
-        works_for: None,
+        delegating_call: None,
         model_config: serde_json::Map::new(),
     };
     let lease = world.store.acquire(new, this_process()).await.unwrap().lease;
@@ -252,9 +252,9 @@ fn ports(world: &World) -> Ports {
     }
 }
 
-fn booked(rows: &[LedgerRow]) -> Invoice {
+fn booked(rows: &[SpendingRow]) -> Invoice {
     let title = AuxTask::Title.as_str();
-    let line = |row: &LedgerRow| {
+    let line = |row: &SpendingRow| {
         assert_eq!((row.provider.as_str(), row.model.as_str(), row.unpriced), ("custom", "m", 0));
         (if row.task.is_empty() { "" } else { title }, (row.calls, row.usage))
     };

@@ -1,58 +1,58 @@
-//! What can go wrong between Hermes and its session database.
+//! Errors of the session database.
 
 use hermes_conversation::{IntentId, MailId, MessageId, RecordError, SessionId, TurnId};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What can go wrong between Hermes and its session database.
+/// Errors of the session database.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    #[error("could not open {path}")]
+    #[error("cannot open {path}")]
     Open {
         path: PathBuf,
         #[source]
         source: SqliteFailure,
     },
-    #[error("could not create {path}: {cause}")]
+    #[error("cannot create {path}: {cause}")]
     Create { path: PathBuf, cause: String },
-    #[error("{path} is not a readable database; it was left as it is")]
+    #[error("{path} is not a readable database; it was not changed")]
     Corrupt {
         path: PathBuf,
         #[source]
         source: SqliteFailure,
     },
-    #[error("{path} is a database of some other program; it was left as it is")]
+    #[error("{path} is a database of another program; it was not changed")]
     Foreign { path: PathBuf },
     #[error(
-        "{path} says schema {found} but has no sessions to bring to schema {needs}; it was left as it is"
+        "{path} has schema {found} without sessions, which cannot be upgraded to schema {needs}; it was not changed"
     )]
     SchemaTooOld { path: PathBuf, found: i64, needs: i64 },
     #[error(
-        "could not upgrade {path} from schema {from}: failed to {doing}; it is as it was{}",
+        "cannot upgrade {path} from schema {from}: failed to {doing}; it was not changed{}",
         kept_backup(backup.as_deref())
     )]
     Upgrade {
         path: PathBuf,
         from: i64,
         doing: &'static str,
-        /// The copy made before the first step, unless making it is what failed.
+        /// The copy made before the first step; `None` if copying failed.
         backup: Option<PathBuf>,
         #[source]
         source: SqliteFailure,
     },
-    #[error("{path} uses schema {found}; this build understands up to {newest}")]
+    #[error("{path} has schema {found}; this build supports up to {newest}: install a newer Hermes")]
     SchemaTooNew { path: PathBuf, found: i64, newest: i64 },
-    #[error("the SQLite library is {found}; 3.51.3 or newer is needed")]
+    #[error("SQLite {found} is too old; 3.51.3 or newer is required")]
     LibraryTooOld { found: &'static str },
-    #[error("{path} stayed locked for {seconds} s{}", named_holder(*holder))]
+    #[error("{path} was locked for {seconds} s{}; try again", named_holder(*holder))]
     Locked {
         path: PathBuf,
         seconds: u64,
-        /// The process that has the lock, if the system tells.
+        /// The process that holds the lock, if known.
         holder: Option<u32>,
     },
-    #[error("{path} was removed or replaced while open; restart before going on")]
+    #[error("{path} was removed or replaced while open; restart Hermes")]
     WalReplaced { path: PathBuf },
     #[error("session {session} is in use by process {pid}")]
     Busy { session: SessionId, pid: u32 },
@@ -62,31 +62,31 @@ pub enum StoreError {
     UnknownSession { wanted: String },
     #[error("`{wanted}` matches several sessions: {}", joined(candidates))]
     AmbiguousSession { wanted: String, candidates: Vec<SessionId> },
-    #[error("the title `{title}` belongs to session {owner}")]
+    #[error("title `{title}` is used by session {owner}")]
     TitleTaken { title: String, owner: SessionId },
-    #[error("a title has at most {limit} characters, this one has {length}")]
+    #[error("title too long: {length} characters, the limit is {limit}")]
     TitleTooLong { length: usize, limit: usize },
     #[error("turn {turn} is not open in session {session}")]
     TurnNotOpen { turn: TurnId, session: SessionId },
-    #[error("call {intent} was started before or is over")]
+    #[error("call {intent} was already started or has ended")]
     IntentNotPlanned { intent: IntentId },
     #[error("call {intent} already has a result")]
     IntentSettled { intent: IntentId },
-    #[error("message {mail} of the mailbox is in the conversation already, or has nothing to join")]
+    #[error("queued message {mail} was already delivered, or there is no message to deliver it with")]
     MailNotDelivered { mail: MailId },
-    #[error("session {session} cannot go back to message {}: {why}", message.0)]
+    #[error("cannot rewind session {session} to message {}: {why}", message.0)]
     NotRewindable { session: SessionId, message: MessageId, why: &'static str },
-    #[error("session {session} has an unfinished turn; continue it with --resume {session} first")]
+    #[error("session {session} has an unfinished turn; resume it first with --resume {session}")]
     TurnOpen { session: SessionId },
     #[error("session {session} has no summary {number}; nothing was compacted")]
     UnknownNode { session: SessionId, number: u32 },
-    #[error("there is a session {session} already; choose another id")]
+    #[error("session {session} already exists; choose another id")]
     SessionExists { session: SessionId },
-    #[error("could not read the files in {path}: {cause}")]
+    #[error("cannot read the files in {path}: {cause}")]
     Files { path: PathBuf, cause: String },
     #[error("the session store has stopped")]
     Stopped,
-    #[error("could not {doing}")]
+    #[error("cannot {doing}")]
     Sqlite {
         doing: &'static str,
         #[source]
@@ -94,46 +94,46 @@ pub enum StoreError {
     },
 }
 
-/// A failure of the database library, kept opaque so that no caller depends on the library.
+/// A failure of the database library, opaque so that no caller depends on the library.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct SqliteFailure(Arc<rusqlite::Error>);
 
 impl StoreError {
-    /// The file, or the disk it is on, cannot be written.
+    /// Returns true if the file or its disk is read-only.
     pub fn is_read_only(&self) -> bool {
         self.has_code(&[rusqlite::ErrorCode::ReadOnly, rusqlite::ErrorCode::PermissionDenied])
     }
 
-    /// There is no space left for the file.
+    /// Returns true if the disk is full.
     pub fn is_full(&self) -> bool {
-        // The log's index could not be made larger: SQLite does not ask why.
-        let no_room =
+        // SQLite does not report why it could not enlarge the index of the log.
+        let no_space =
             |error: &rusqlite::ffi::Error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
         self.has_code(&[rusqlite::ErrorCode::DiskFull])
-            || self.failure().and_then(|failure| failure.0.sqlite_error()).is_some_and(no_room)
+            || self.failure().and_then(|failure| failure.0.sqlite_error()).is_some_and(no_space)
     }
 
-    /// What a person can do about it, where that is not plain from the error.
+    /// Returns advice for the user, if the error itself does not give it.
     pub fn remedy(&self) -> Option<&'static str> {
         if self.is_full() {
-            Some("free some space and try again; what was recorded before is kept")
+            Some("free some space and run the command again (everything recorded before is kept)")
         } else if self.is_read_only() {
-            Some("make the home folder and its files writable for you, or set HERMES_HOME to another folder")
+            Some("make the home directory and its files writable, or set HERMES_HOME to another directory")
         } else if self.is_damaged() {
-            Some("`hermes doctor` says what can be done")
+            Some("run `hermes doctor` to see what can be done")
         } else {
             None
         }
     }
 
-    /// The file is damaged.
+    /// Returns true if the file is damaged.
     pub fn is_damaged(&self) -> bool {
         matches!(self, Self::Corrupt { .. })
             || self.has_code(&[rusqlite::ErrorCode::DatabaseCorrupt, rusqlite::ErrorCode::NotADatabase])
     }
 
-    /// The tables do not take a value: the fault of whoever gave it, not of the store.
+    /// Returns true if the tables refuse a value, which is the caller's fault and not the store's.
     pub(crate) fn is_refused_value(&self) -> bool {
         use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
         self.has_code(&[ConstraintViolation, TooBig, TypeMismatch])
@@ -160,7 +160,7 @@ impl From<rusqlite::Error> for SqliteFailure {
     }
 }
 
-/// Says what a statement was for when it fails.
+/// Names the purpose of a statement in its error.
 pub(crate) trait Doing<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError>;
 }
@@ -184,7 +184,7 @@ impl From<StoreError> for RecordError {
     }
 }
 
-/// The error and its causes on one line, for callers that can carry only text.
+/// Joins an error and its causes on one line, for callers that carry only text.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -201,7 +201,7 @@ fn named_holder(holder: Option<u32>) -> impl fmt::Display {
 }
 
 fn kept_backup(backup: Option<&Path>) -> impl fmt::Display {
-    backup.map_or_else(String::new, |copy| format!(", and a copy of it is {}", copy.display()))
+    backup.map_or_else(String::new, |copy| format!("; a backup is in {}", copy.display()))
 }
 
 fn joined(candidates: &[SessionId]) -> impl fmt::Display {

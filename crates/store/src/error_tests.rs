@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn messages_read_well_after_error() {
+fn messages_read_well_after_the_error_prefix() {
     for (error, want) in [
         (
             StoreError::AmbiguousSession {
@@ -12,7 +12,7 @@ fn messages_read_well_after_error() {
         ),
         (
             StoreError::Locked { path: "/h/state.db".into(), seconds: 30, holder: Some(7) },
-            "/h/state.db stayed locked for 30 s, probably by process 7",
+            "/h/state.db was locked for 30 s, probably by process 7; try again",
         ),
         (
             StoreError::Upgrade {
@@ -22,8 +22,8 @@ fn messages_read_well_after_error() {
                 backup: Some("/h/state.db.bak-v6-1".into()),
                 source: rusqlite::Error::QueryReturnedNoRows.into(),
             },
-            "could not upgrade /h/state.db from schema 6: failed to create the indexes; it is as it was, \
-             and a copy of it is /h/state.db.bak-v6-1",
+            "cannot upgrade /h/state.db from schema 6: failed to create the indexes; it was not changed; \
+             a backup is in /h/state.db.bak-v6-1",
         ),
     ] {
         assert_eq!(error.to_string(), want);
@@ -31,10 +31,10 @@ fn messages_read_well_after_error() {
 }
 
 #[test]
-fn a_record_error_carries_the_cause() {
+fn record_error_includes_the_cause() {
     let error = Err::<(), _>(rusqlite::Error::QueryReturnedNoRows).doing("read a row");
     assert_eq!(
         RecordError::from(error.unwrap_err()),
-        RecordError::Store { cause: "could not read a row: Query returned no rows".into() }
+        RecordError::Store { cause: "cannot read a row: Query returned no rows".into() }
     );
 }

@@ -1,44 +1,44 @@
-//! What is remembered across sessions: `memories/MEMORY.md` and `memories/USER.md`.
+//! Memory across sessions: `memories/MEMORY.md` and `memories/USER.md`.
 //!
-//! The files, their lock and their rules are those of the Python release, so both programs can write them
-//! at once. [`MemoryBook`] reads, decides (in `change` and `undo`, plain functions) and writes, in that
-//! order and under the lock. Every change is in a history beside the file before the file is touched.
+//! The files, their lock and their rules are those of the Python release, so both programs can write them at the
+//! same time. [`MemoryBook`] reads, decides (in `change` and `undo`, pure functions) and writes, in that order and
+//! under the lock. Every change is recorded in a history beside the file before the file is written.
 //!
-//! The history is a file and not a table: it is written under the same lock as the memory, moves with its
-//! folder, and does not need the session database to be sound.
+//! The history is a file and not a table: it is written under the lock of the memory file, moves with its folder,
+//! and does not depend on the session database.
 
 mod change;
 mod entries;
 mod error;
 mod file;
-mod held;
 mod history;
 mod journal;
 mod lock;
+mod locked_file;
 mod snapshot;
 mod target;
 mod undo;
 
 pub use change::Op;
 pub use error::MemoryError;
-pub use history::{Change, Fate, Origin};
+pub use history::{Change, ChangeOutcome, Origin};
 pub use snapshot::{MaskedEntry, MemorySnapshot};
 pub use target::{ChangeId, Target};
 
 use crate::Clock;
 use entries::{chars, split};
 use history::described;
-use journal::{Journal, Known};
+use journal::{Journal, JournalEntries};
 use std::path::{Path, PathBuf};
 
-/// What the settings say about the memory.
+/// Settings of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemorySettings {
     pub memory_enabled: bool,
     pub user_profile_enabled: bool,
-    /// Characters of `MEMORY.md`.
+    /// Maximum characters of `MEMORY.md`.
     pub memory_char_limit: usize,
-    /// Characters of `USER.md`.
+    /// Maximum characters of `USER.md`.
     pub user_char_limit: usize,
 }
 
@@ -69,7 +69,7 @@ impl MemorySettings {
     }
 }
 
-/// Who changes something, and where.
+/// The author of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
     pub origin: Origin,
@@ -77,9 +77,9 @@ pub struct Author {
 }
 
 impl Author {
-    /// Somebody at the command line.
-    pub fn person() -> Self {
-        Self { origin: Origin::Person, session: None }
+    /// The user at the command line.
+    pub fn user() -> Self {
+        Self { origin: Origin::User, session: None }
     }
 
     /// The model of a session.
@@ -87,13 +87,13 @@ impl Author {
         Self { origin: Origin::Model, session: Some(session.into()) }
     }
 
-    /// A model that looks back on a session.
+    /// A model that reviews a session.
     pub fn review(session: impl Into<String>) -> Self {
         Self { origin: Origin::Review, session: Some(session.into()) }
     }
 }
 
-/// One file as it stands.
+/// The current content of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     pub target: Target,
@@ -104,23 +104,23 @@ pub struct Page {
 }
 
 impl Page {
-    /// How full it is, as `0% — 19/2,200 chars`.
+    /// Returns the usage, such as `0% — 19/2,200 chars`.
     pub fn usage(&self) -> String {
         snapshot::usage(self.used, self.limit)
     }
 
-    /// The entries as a model may see them: those that look unsafe are left out.
-    pub fn shown_to_a_model(&self) -> Vec<String> {
+    /// Returns the entries for a model: unsafe ones are replaced by a note.
+    pub fn entries_for_model(&self) -> Vec<String> {
         snapshot::masked(self.target, &self.entries).0
     }
 }
 
-/// What came of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// The file as it is now.
+    /// The file after the change.
     pub page: Page,
-    /// In the history; none when everything was so already.
+    /// Id in the history; `None` if nothing changed.
     pub change: Option<ChangeId>,
 }
 
@@ -133,7 +133,7 @@ pub struct MemoryBook {
 }
 
 impl MemoryBook {
-    /// The memory of the home at this path. Nothing is read or made yet.
+    /// Returns the memory of the home at this path, without reading or creating files.
     pub fn open(home: &Path, settings: MemorySettings, clock: Clock) -> Self {
         Self { folder: home.join("memories"), settings, clock }
     }
@@ -146,40 +146,41 @@ impl MemoryBook {
         self.folder.join(target.file_name())
     }
 
-    /// The entries of a file. Readers need no lock: the file is only ever replaced.
+    /// Reads the entries of a file. Readers need no lock: the file is replaced atomically.
     pub fn page(&self, target: Target) -> Result<Page, MemoryError> {
         let text = file::read(&self.path(target))?.unwrap_or_default();
         Ok(self.page_of(target, split(&text)))
     }
 
-    /// Carries out all of `ops`, or none of them.
+    /// Applies all of `ops`, or none of them.
     pub fn apply(&self, target: Target, ops: &[Op], author: &Author) -> Result<Applied, MemoryError> {
-        let held = self.hold(target)?;
-        // Adding takes nothing away, so it may tidy up what others left.
+        let locked = self.lock(target)?;
+        // Adding loses no text, so it may normalise a file that other programs wrote.
         if !matches!(ops, [Op::Add { .. }]) {
-            held.refuse_drift()?;
+            locked.refuse_drift()?;
         }
-        let after = change::decided(target, &held.entries, ops, self.settings.limit(target))?;
+        let after = change::apply_ops(target, &locked.entries, ops, self.settings.limit(target))?;
         let action = if let [op] = ops { op.name() } else { "batch" };
-        held.replace(after, author, action, None)
+        locked.replace(after, author, action, None)
     }
 
-    /// All changes of a file, oldest first.
+    /// Returns all changes of a file, oldest first.
     pub fn history(&self, target: Target) -> Result<Vec<Change>, MemoryError> {
         let journal = Journal::of(&self.folder, target);
         let known = journal.all()?;
-        let is_open =
-            |known: &Known| known.records.last().is_some_and(|last| known.fate(last.change).is_none());
+        let is_open = |known: &JournalEntries| {
+            known.records.last().is_some_and(|last| known.outcome(last.change).is_none())
+        };
         if !is_open(&known) {
             return Ok(described(target, known, &[]));
         }
-        // Somebody may be at it at this moment.
-        let held = self.hold(target)?;
-        Ok(described(target, held.journal.all()?, &held.entries))
+        // Another process may be writing the change at this moment.
+        let locked = self.lock(target)?;
+        Ok(described(target, locked.journal.all()?, &locked.entries))
     }
 
-    /// Takes a change back: the one that is named, or the newest one that still counts, of one file or of
-    /// both. Going back is a change, too.
+    /// Undoes a change: the named one, or the newest effective one of one file or of both. The undo is a change,
+    /// too.
     pub fn undo(
         &self,
         wanted: Option<ChangeId>,
@@ -191,20 +192,20 @@ impl MemoryBook {
             (None, Some(target)) => target,
             (None, None) => self.newest_target()?,
         };
-        let held = self.hold(target)?;
-        held.refuse_drift()?;
-        let history = described(target, held.journal.all()?, &held.entries);
+        let locked = self.lock(target)?;
+        locked.refuse_drift()?;
+        let history = described(target, locked.journal.all()?, &locked.entries);
         let change = undo::chosen(&history, wanted)?;
-        let after = undo::reversed(&held.entries, change)?;
-        for brought_back in after.iter().filter(|entry| !held.entries.contains(entry)) {
-            change::acceptable(brought_back)?;
+        let after = undo::reversed(&locked.entries, change)?;
+        for restored in after.iter().filter(|entry| !locked.entries.contains(entry)) {
+            change::validate(restored)?;
         }
-        change::within_limit(target, &held.entries, &after, self.settings.limit(target))?;
+        change::within_limit(target, &locked.entries, &after, self.settings.limit(target))?;
         let (change, number) = (change.clone(), change.id.number);
-        Ok((change, held.replace(after, author, "undo", Some(number))?))
+        Ok((change, locked.replace(after, author, "undo", Some(number))?))
     }
 
-    /// The file whose newest change that still counts is the younger one.
+    /// Returns the file with the newest effective change.
     fn newest_target(&self) -> Result<Target, MemoryError> {
         let mut newest: Option<(f64, Target)> = None;
         for target in Target::ALL {

@@ -1,7 +1,7 @@
-//! The session database: who said what in which session, and who may write to it now.
+//! The session database: sessions, their messages, and leases to write to them.
 //!
-//! [`SessionDb`] only brings work and connections together. All writes go through one thread
-//! (`writer`), all reads through their own connections (`reader`); each file below is one subject.
+//! [`SessionDb`] runs work on connections. All writes go through one thread (`connection::writer`),
+//! reads through connections of their own (`connection::readers`); each folder below is one subject.
 
 mod artifacts;
 mod compaction;
@@ -19,14 +19,16 @@ mod search;
 mod statistics;
 
 pub use artifacts::{
-    CopiedFiles, FileKind, FileRule, FilesHealth, PrunableFile, Reason, StoredFile, check_files,
+    CopiedFiles, FileKind, FileRule, FilesHealth, PrunableFile, PruneReason, StoredFile, check_files,
 };
-pub use compaction::failures::Trouble;
+pub use compaction::failures::CompactionFailures;
 pub use compaction::originals::OriginalRange;
 pub use compaction::pins::Pin;
 pub use compaction::summaries::StoredCompaction;
-pub use connection::writer::Stats;
-pub use costs::budget::{LedgerRow, Refused, Reservation, Reserved, SpendLimit, SpendLimits, Spending};
+pub use connection::writer::WriterStats;
+pub use costs::budget::{
+    LimitExceeded, Reservation, Reserved, SpendLimit, SpendLimits, Spending, SpendingRow,
+};
 pub use import_export::export::{ExportError, ExportFilter, ExportFormat};
 pub use import_export::import::{ImportError, ImportProblem, Imported, ImportedParts, MAX_IMPORT};
 pub use listing::titles::{MAX_TITLE, sanitize_title};
@@ -39,10 +41,10 @@ pub use maintenance::prune::{Prunable, PruneFilter};
 pub use maintenance::verify::{Check, Finding, Verification, verify};
 pub use reading::load::StoredSession;
 pub use reading::messages::{Include, MessageState, StoredMessage};
-pub use reading::prompt_cache::{LastSent, LedgerEntry};
+pub use reading::prompt_cache::{CacheLedgerEntry, LastSent};
 pub use reading::turn_trace::{TraceEnd, TracedCall, TracedTool, TurnTrace};
 pub use record::create::NewSession;
-pub use record::lease::{Acquired, OrphanIntent, Target};
+pub use record::lease::{Acquired, ModelTarget, OrphanIntent};
 pub use record::process::{Liveness, is_alive, this_process};
 pub use record::recovery::{Recovery, RecoveryTexts};
 pub use record::rewind::Rewound;
@@ -64,7 +66,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Gives the time as seconds since 1970.
+/// Returns the time in seconds since 1970.
 pub type Clock = Arc<dyn Fn() -> f64 + Send + Sync>;
 
 /// The session database of one home. Clones share one writer thread.
@@ -72,7 +74,7 @@ pub type Clock = Arc<dyn Fn() -> f64 + Send + Sync>;
 pub struct SessionDb {
     shared: Arc<Shared>,
     is_alive: Liveness,
-    /// The directory of the files that messages mention.
+    /// The directory of files that messages mention.
     files: Option<Arc<PathBuf>>,
 }
 
@@ -81,21 +83,21 @@ struct Shared {
     writer: Writer,
     readers: Readers,
     pairs: PairIndex,
-    /// What was observed and not yet written.
+    /// Observations that are not yet written.
     observed: observations::Pending,
-    /// Who may have mail.
+    /// Sessions that may have mail.
     hints: Arc<mailbox::Hints>,
     reindexed: Option<Reindexed>,
 }
 
 impl SessionDb {
-    /// Opens the file, or makes it. Its directory must exist.
+    /// Opens or creates the file. Its directory must exist.
     ///
-    /// A file of an older version is upgraded, after a backup beside it. One that is no session
-    /// database, or of a newer version, is refused unchanged.
+    /// A file of an older version is upgraded after a backup beside it. A file of a newer version or of
+    /// another program is an error and stays unchanged.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, StoreError> {
         let (db, reindexed) = connect::open_writer(path)?;
-        let writer = Writer::start(db, path.to_owned(), lock_wait::WRITE_PATIENCE)?;
+        let writer = Writer::start(db, path.to_owned(), lock_wait::WRITE_WAIT)?;
         let (readers, pairs) = (Readers::new(path.to_owned()), PairIndex::beside(path));
         let shared = Arc::new(Shared {
             clock,
@@ -109,19 +111,19 @@ impl SessionDb {
         Ok(Self { shared, is_alive: process::is_alive, files: None })
     }
 
-    /// The same database, with another judge of whether a lease's owner still lives.
+    /// Replaces the function that decides if the owner of a lease is alive.
     pub fn with_liveness(mut self, is_alive: Liveness) -> Self {
         self.is_alive = is_alive;
         self
     }
 
-    /// The part of the search index that was made anew when the file was opened.
+    /// Returns the part of the search index that was rebuilt when the file was opened.
     pub fn reindexed(&self) -> Option<Reindexed> {
         self.shared.reindexed
     }
 
-    /// What was committed through this handle and its clones.
-    pub fn stats(&self) -> Stats {
+    /// Returns commit counts of this handle and its clones.
+    pub fn stats(&self) -> WriterStats {
         self.shared.writer.stats()
     }
 

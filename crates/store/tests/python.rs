@@ -259,7 +259,7 @@ fn new_session() -> NewSession {
         system_prompt: "be kind".into(),
         cwd: None,
         parent: None,
-        works_for: None,
+        delegating_call: None,
         model_config: serde_json::Map::new(),
     }
 }

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::sessions_command::local_time;
 use crate::term::{self, one_line, printable, revealed};
 use hermes_runtime::{PendingChange, ScanScope, scan_text};
-use hermes_store::memory::{Applied, Change, Fate, MemoryBook, Page, Target};
+use hermes_store::memory::{Applied, Change, ChangeOutcome, MemoryBook, Page, Target};
 use serde_json::{Value, json};
 
 /// Columns of an entry in a list of changes.
@@ -87,14 +87,14 @@ fn head(change: &Change) -> String {
     let session =
         change.session.as_deref().map_or(String::new(), |id| format!("  session {}", printable(id)));
     let undoes = change.undoes.map_or(String::new(), |id| format!(" of {id}"));
-    let fate = match change.fate {
-        Fate::Made => "",
-        Fate::NotMade => "  (never made: the program was stopped before)",
-        Fate::Unclear => "  (unclear whether it was made: the program was stopped on the way)",
+    let outcome = match change.outcome {
+        ChangeOutcome::Made => "",
+        ChangeOutcome::NotMade => "  (never made: the program was stopped before)",
+        ChangeOutcome::Unclear => "  (unclear whether it was made: the program was stopped on the way)",
     };
     let (time, origin, action) = (local_time(change.at), change.origin.as_str(), printable(&change.action));
     let what = if origin == action { origin.to_owned() } else { format!("{origin}: {action}{undoes}") };
-    format!("{:<5} {time}  {what}{session}{fate}", change.id.to_string())
+    format!("{:<5} {time}  {what}{session}{outcome}", change.id.to_string())
 }
 
 fn differences(change: &Change) {
@@ -109,7 +109,7 @@ fn differences(change: &Change) {
 fn change_json(change: &Change) -> Value {
     json!({ "id": change.id.to_string(), "target": change.id.target.as_str(), "at": change.at,
         "origin": change.origin.as_str(), "session": change.session, "action": change.action,
-        "undoes": change.undoes.map(|id| id.to_string()), "fate": change.fate.as_str(),
+        "undoes": change.undoes.map(|id| id.to_string()), "fate": change.outcome.as_str(),
         "before": change.before, "after": change.after })
 }
 

@@ -19,7 +19,7 @@ async fn talked(db: &SessionDb, id: &str, parent: Option<&str>, question: &str, 
         system_prompt: String::new(),
         cwd: None,
         parent: parent.map(SessionId::new),
-        works_for: None,
+        delegating_call: None,
         model_config: serde_json::Map::new(),
     };
     let acquired = db.acquire(new, this_process()).await.unwrap();

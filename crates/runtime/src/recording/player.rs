@@ -173,7 +173,7 @@ impl<'a> Player<'a> {
             system_prompt: line.system.clone(),
             cwd: Some(line.cwd.clone()),
             parent: None,
-            works_for: None,
+            delegating_call: None,
             model_config: serde_json::Map::new(),
         };
         let store = self.around.store();

@@ -12,14 +12,18 @@ use hermes_context::{Summarise as _, Window};
 use hermes_conversation::{
     Content, EventRelay, EventSink, History, Mail, MailMode, SessionId, Trigger, events,
 };
-use hermes_store::{Pin, SessionDb, StoreError, Trouble};
+use hermes_store::{CompactionFailures, Pin, SessionDb, StoreError};
 use hermes_tools::todo_list_in;
 use tokio_util::sync::CancellationToken;
 
 /// What is stored about the compactions of a session and is not in its messages.
-async fn load(store: &SessionDb, id: &SessionId, state: &mut ContextState) -> Result<Trouble, StoreError> {
+async fn load(
+    store: &SessionDb,
+    id: &SessionId,
+    state: &mut ContextState,
+) -> Result<CompactionFailures, StoreError> {
     state.pins = texts(store.pins(id).await?);
-    let trouble = store.compaction_trouble(id).await?;
+    let trouble = store.compaction_failures(id).await?;
     state.past.fallbacks = trouble.fallback_streak;
     state.past.ineffective = trouble.ineffective;
     state.past.count = u32::try_from(store.latest_epoch_count(id).await?).unwrap_or(u32::MAX);
@@ -39,7 +43,7 @@ fn texts(pins: Vec<Pin>) -> Vec<String> {
 }
 
 /// A sentence about why no compaction is tried by itself now, if so.
-pub(super) fn resting(trouble: &Trouble, now: f64) -> Option<String> {
+pub(super) fn resting(trouble: &CompactionFailures, now: f64) -> Option<String> {
     let left = trouble.until.map(|until| until - now).filter(|left| *left > 0.0)?;
     let why = trouble.error.as_deref().unwrap_or("the last summary failed");
     Some(format!(
@@ -49,16 +53,20 @@ pub(super) fn resting(trouble: &Trouble, now: f64) -> Option<String> {
 }
 
 /// What is to be remembered after a turn, if it is something new.
-pub(super) fn after_turn(before: &Trouble, state: &ContextState, now: f64) -> Option<Trouble> {
+pub(super) fn after_turn(
+    before: &CompactionFailures,
+    state: &ContextState,
+    now: f64,
+) -> Option<CompactionFailures> {
     let after = match &state.failed {
-        Some((kind, why)) => Trouble {
+        Some((kind, why)) => CompactionFailures {
             until: Some(now + kind.rest(state.past.fallbacks) as f64),
             error: Some(why.clone()),
             fallback_streak: state.past.fallbacks,
             ineffective: state.past.ineffective,
         },
         // A summary that was written makes good what went wrong before.
-        None => Trouble {
+        None => CompactionFailures {
             until: before.until.filter(|_| !state.is_made_good),
             error: before.error.clone().filter(|_| !state.is_made_good),
             fallback_streak: state.past.fallbacks,
@@ -95,7 +103,7 @@ impl SessionHandle<'_> {
     pub(super) async fn remember_trouble(&mut self) -> Result<(), RuntimeError> {
         let State::Live(session) = &self.state else { return Ok(()) };
         if let Some(trouble) = after_turn(&self.trouble, &session.context, now()) {
-            self.runtime.store()?.note_compaction_trouble(&session.lease, &trouble).await?;
+            self.runtime.store()?.record_compaction_failures(&session.lease, &trouble).await?;
             self.trouble = trouble;
         }
         Ok(())

@@ -8,7 +8,7 @@ use hermes_agent::TurnReport;
 use hermes_conversation::{CacheBreak, Lease, SessionId, UserMessage};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, FactSource};
-use hermes_store::{SessionDb, Target};
+use hermes_store::{ModelTarget, SessionDb};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ pub(super) async fn retarget(
     layers: &Layers,
 ) -> Result<String, RuntimeError> {
     let system = SystemPrompt::assemble(layers).into_string();
-    let target = Target {
+    let target = ModelTarget {
         model: endpoint.model.clone(),
         provider: endpoint.label(),
         base_url: endpoint.base_url.to_string(),
@@ -134,6 +134,6 @@ pub(super) async fn retarget(
 pub(super) fn keep_outline(store: &SessionDb, session: &SessionId, layers: Option<&Layers>) {
     let outline = layers.and_then(|layers| serde_json::to_string(&layers.outline()).ok());
     if let Some(outline) = outline {
-        drop(store.keep_outline(session, outline));
+        drop(store.record_prompt_outline(session, outline));
     }
 }

@@ -1,13 +1,13 @@
-//! Decides what a file holds after a change: plain functions over entries.
+//! Applies changes to entries: pure functions.
 
 use super::entries::{chars, clean, is_one_entry};
 use super::{MemoryError, Target};
 use hermes_guard::{Scope, scan};
 
-/// Characters of an entry that are shown to tell it from others.
+/// Maximum characters of an entry in an error.
 const PREVIEW: usize = 80;
 
-/// One change of a file. `old_text` is a part of an entry that no other entry has.
+/// One change of a file. `old_text` is a part of exactly one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
     Add { content: String },
@@ -16,7 +16,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// What it is called, in histories and by the tool.
+    /// The name in histories and in the tool.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Add { .. } => "add",
@@ -26,8 +26,8 @@ impl Op {
     }
 }
 
-/// The entries after all of `ops`. They are carried out in order; the limit holds for what comes out.
-pub(super) fn decided(
+/// Returns the entries after all of `ops`, applied in order; the limit holds for the result.
+pub(super) fn apply_ops(
     target: Target,
     before: &[String],
     ops: &[Op],
@@ -38,7 +38,7 @@ pub(super) fn decided(
     }
     let mut entries = before.to_vec();
     for (at, op) in ops.iter().enumerate() {
-        carry_out(op, &mut entries).map_err(|source| in_batch(at, ops.len(), source))?;
+        apply_op(op, &mut entries).map_err(|source| in_batch(at, ops.len(), source))?;
     }
     within_limit(target, before, &entries, limit)?;
     Ok(entries)
@@ -51,19 +51,19 @@ fn in_batch(at: usize, count: usize, source: MemoryError) -> MemoryError {
     }
 }
 
-fn carry_out(op: &Op, entries: &mut Vec<String>) -> Result<(), MemoryError> {
+fn apply_op(op: &Op, entries: &mut Vec<String>) -> Result<(), MemoryError> {
     match op {
         Op::Add { content } => {
-            let content = acceptable(content)?;
+            let content = validate(content)?;
             if !entries.contains(&content) {
                 entries.push(content);
             }
         }
         Op::Replace { old_text, content } => {
-            let content = acceptable(content)?;
+            let content = validate(content)?;
             let at = find(entries, old_text)?;
             match entries.iter().position(|entry| *entry == content) {
-                // What it should become is there already: two of the same are one.
+                // The new text already exists as an entry: equal entries are merged.
                 Some(same) if same != at => {
                     entries.remove(at);
                 }
@@ -78,8 +78,8 @@ fn carry_out(op: &Op, entries: &mut Vec<String>) -> Result<(), MemoryError> {
     Ok(())
 }
 
-/// The text as an entry, unless it must not be one.
-pub(super) fn acceptable(content: &str) -> Result<String, MemoryError> {
+/// Returns the text as an entry, or an error if it is empty, not one entry, or unsafe.
+pub(super) fn validate(content: &str) -> Result<String, MemoryError> {
     let content = clean(content);
     if content.is_empty() {
         return Err(MemoryError::EmptyContent);
@@ -93,14 +93,14 @@ pub(super) fn acceptable(content: &str) -> Result<String, MemoryError> {
     }
 }
 
-/// The one entry that has `old_text` in it.
+/// Finds the entry that contains `old_text`.
 fn find(entries: &[String], old_text: &str) -> Result<usize, MemoryError> {
     let wanted = clean(old_text);
     if wanted.is_empty() {
         return Err(MemoryError::NoOldText);
     }
     let found: Vec<usize> = (0..entries.len()).filter(|&at| entries[at].contains(&wanted)).collect();
-    // An entry that is exactly so is meant, also when others contain it.
+    // An exact match wins over entries that contain the text.
     let exact = found.iter().copied().find(|&at| entries[at] == wanted);
     match (&found[..], exact) {
         ([], _) => Err(MemoryError::NoMatch { old_text: preview(&wanted) }),
@@ -112,7 +112,7 @@ fn find(entries: &[String], old_text: &str) -> Result<usize, MemoryError> {
     }
 }
 
-/// A file that is too long, because somebody else wrote it, may become shorter in steps.
+/// Checks the limit. A file that another program made too long may be shortened in steps.
 pub(super) fn within_limit(
     target: Target,
     before: &[String],
@@ -126,7 +126,7 @@ pub(super) fn within_limit(
     }
 }
 
-/// The beginning of an entry.
+/// Returns the beginning of an entry.
 pub(super) fn preview(entry: &str) -> String {
     let mut shown: String = entry.chars().take(PREVIEW).collect();
     if shown.len() < entry.len() {

@@ -1,15 +1,15 @@
-//! The text of a memory file and the entries in it.
+//! The text of a memory file and its entries.
 //!
-//! The rules are those of the Python release, to the letter: both programs write the same files.
+//! The rules are exactly those of the Python release, because both programs write the same files.
 
 use std::borrow::Cow;
 
-/// Stands between two entries.
+/// Separator between two entries.
 pub(super) const DELIMITER: &str = "\n§\n";
-/// A line with only this ends an entry.
+/// A line with only this separates entries.
 const MARK: &str = "§";
 
-/// The entries of a file, in order, each once.
+/// Returns the entries of a file, in order, without duplicates.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for piece in pieces(&plain_lines(text)) {
@@ -20,29 +20,29 @@ pub(super) fn split(text: &str) -> Vec<String> {
     entries
 }
 
-/// The text of a file with these entries. There is no line break at its end.
+/// Returns the text of a file with these entries, without a final line break.
 pub(super) fn join(entries: &[String]) -> String {
     entries.join(DELIMITER)
 }
 
-/// How much of the limit the entries take.
+/// Returns the number of characters that count towards the limit.
 pub(super) fn chars(entries: &[String]) -> usize {
     let between = DELIMITER.chars().count() * entries.len().saturating_sub(1);
     entries.iter().map(|entry| entry.chars().count()).sum::<usize>() + between
 }
 
-/// What somebody wants to be an entry, as it would stand in the file.
+/// Normalises a text as an entry of the file.
 pub(super) fn clean(content: &str) -> String {
     stripped(&plain_lines(content)).to_owned()
 }
 
-/// Whether a text would be read back as one entry.
+/// Returns true if a text would be parsed as one entry.
 pub(super) fn is_one_entry(content: &str) -> bool {
     !content.split('\n').any(|line| line == MARK)
 }
 
-/// Whether the file has other text than its entries, or an entry that no tool can have written.
-/// Rewriting such a file could lose something.
+/// Returns true if the file has text outside its entries, or an entry over the limit. Rewriting such a file could
+/// lose text.
 pub(super) fn has_drifted(text: &str, limit: usize) -> bool {
     let text = plain_lines(text);
     let pieces: Vec<&str> = pieces(&text).collect();
@@ -53,7 +53,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(DELIMITER).map(stripped).filter(|piece| !piece.is_empty())
 }
 
-/// Python reads every kind of line end as `\n`.
+/// Converts all line ends to `\n`, as Python does.
 fn plain_lines(text: &str) -> Cow<'_, str> {
     if !text.contains('\r') {
         return Cow::Borrowed(text);
@@ -61,7 +61,7 @@ fn plain_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
-/// As Python's `strip`, which takes the four separators of ASCII for blanks, too.
+/// Trims like Python's `strip`, which treats the four ASCII separators as white space, too.
 fn stripped(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c))
 }

@@ -25,7 +25,7 @@ fn files_are_split_as_python_splits_them() {
 }
 
 #[test]
-fn what_counts_are_characters_with_the_marks_between() {
+fn length_counts_characters_and_separators() {
     for (entries, want) in [(&[][..], 0), (&["a"], 1), (&["fact one", "fact two"], 19), (&["äö", "€"], 6)]
     {
         assert_eq!(chars(&owned(entries)), want, "{entries:?}");
@@ -34,7 +34,7 @@ fn what_counts_are_characters_with_the_marks_between() {
 }
 
 #[test]
-fn drift_is_what_rewriting_would_lose() {
+fn drift_is_text_that_rewriting_would_lose() {
     for (text, want) in [
         ("", false),
         ("a\n§\nb", false),
@@ -50,7 +50,7 @@ fn drift_is_what_rewriting_would_lose() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(given in proptest::collection::vec("[a-c§\r\n \u{1e}]{0,9}", 0..6)) {
+    fn written_entries_are_read_back(given in proptest::collection::vec("[a-c§\r\n \u{1e}]{0,9}", 0..6)) {
         let mut entries: Vec<String> = Vec::new();
         for content in given.iter().map(|content| clean(content)) {
             if !content.is_empty() && is_one_entry(&content) && !entries.contains(&content) {

@@ -1,57 +1,57 @@
-//! What can keep something from being remembered.
+//! Errors of the memory.
 
 use super::{ChangeId, Target};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What can keep something from being remembered. The file is then as it was.
+/// Errors of a memory change. The file was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    #[error("an entry must say something; to take one away, remove it")]
+    #[error("empty entry; use remove to delete an entry")]
     EmptyContent,
-    #[error("a part of the entry to change is needed, one that no other entry has")]
+    #[error("old_text is missing: give a part of the entry to change")]
     NoOldText,
-    #[error("a line with only § ends an entry; give every entry by itself")]
+    #[error("a line with only § separates entries; add each entry by itself")]
     HoldsMark,
-    #[error("the text looks unsafe ({id}: {excerpt}); everything here becomes part of the system prompt")]
+    #[error("unsafe text ({id}: {excerpt}); memory becomes part of the system prompt")]
     Unsafe { id: String, excerpt: String },
-    #[error("no entry has `{old_text}` in it")]
+    #[error("no entry contains `{old_text}`")]
     NoMatch { old_text: String },
-    #[error("{} entries have `{old_text}` in them; give a longer part of the one you mean", previews.len())]
+    #[error("{} entries contain `{old_text}`; give a longer part of the entry", previews.len())]
     SeveralMatches { old_text: String, previews: Vec<String> },
-    #[error("{} would have {needed} of at most {limit} characters", target.file_name())]
+    #[error("{} would have {needed} characters, the limit is {limit}", target.file_name())]
     OverLimit { target: Target, needed: usize, limit: usize },
-    #[error("there is nothing to change")]
+    #[error("no operations given")]
     NoOperations,
-    #[error("operation {number} of {count}: {source}; none of them was carried out")]
+    #[error("operation {number} of {count}: {source}; no operation was applied")]
     InBatch {
-        /// Counting from 1.
+        /// Number of the operation, from 1.
         number: usize,
         count: usize,
         source: Box<MemoryError>,
     },
     #[error(
-        "{} has text that is no entry, or an entry over the limit, which a change could lose; it was left as it \
-         is, and a copy is {}. Bring the file into shape (entries with a line `§` between them) and try again",
+        "{} has text outside of entries or an entry over the limit, which a change could lose; it was not changed, \
+         and a backup is in {}. Correct the file (entries separated by a line `§`) and try again",
         path.display(),
         backup.display()
     )]
     Drifted { path: PathBuf, backup: PathBuf },
-    #[error("{} cannot be read and was left as it is: {cause}", path.display())]
+    #[error("cannot read {}: {cause}; it was not changed", path.display())]
     Unreadable { path: PathBuf, cause: String },
-    #[error("{} is in use by another process for {seconds} s; try again", path.display())]
+    #[error("{} is locked by another process since {seconds} s; try again", path.display())]
     Busy { path: PathBuf, seconds: u64 },
-    #[error("there is no change `{id}`; `hermes memory history` lists them")]
+    #[error("unknown change `{id}`; run `hermes memory history` to list changes")]
     UnknownChange { id: String },
-    #[error("change {id} was undone already")]
+    #[error("change {id} was already undone")]
     AlreadyUndone { id: ChangeId },
-    #[error("change {id} was never made: the program was stopped before")]
+    #[error("change {id} was never applied: the program was stopped before")]
     NeverMade { id: ChangeId },
-    #[error("change {id} cannot be undone: `{entry}` was changed since; edit or remove it instead")]
+    #[error("cannot undo change {id}: `{entry}` was changed since; edit or remove it instead")]
     ChangedSince { id: ChangeId, entry: String },
-    #[error("there is no change that could be undone")]
+    #[error("nothing to undo")]
     NothingToUndo,
-    #[error("could not {doing} {}", path.display())]
+    #[error("cannot {doing} {}", path.display())]
     Io {
         doing: &'static str,
         path: PathBuf,
@@ -65,7 +65,7 @@ impl MemoryError {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 
-    /// What is wrong, without the operation of a batch that it is wrong with.
+    /// Returns the error of the operation, without the batch around it.
     pub fn innermost(&self) -> &Self {
         match self {
             Self::InBatch { source, .. } => source.innermost(),

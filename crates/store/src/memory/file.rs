@@ -1,4 +1,4 @@
-//! Reading a memory file, and replacing it in one step.
+//! Reads a memory file, and replaces it atomically.
 
 use super::MemoryError;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -6,42 +6,42 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Far beyond any limit; a file of this size is something else.
-const LARGEST: u64 = 1024 * 1024;
+/// Maximum size of a memory file, far beyond any limit.
+const MAX_BYTES: u64 = 1024 * 1024;
 const PRIVATE: u32 = 0o600;
 
-/// The text of a file; none when there is no file.
+/// Reads the text of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>, MemoryError> {
     let unreadable = |cause: String| MemoryError::Unreadable { path: path.to_owned(), cause };
     let found = match fs::metadata(path) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(unreadable("it is a link that leads nowhere".to_owned()));
+            return Err(unreadable("broken symbolic link".to_owned()));
         }
         Err(error) => return Err(unreadable(error.to_string())),
     };
     if !found.is_file() {
-        return Err(unreadable("it is no regular file; move it away".to_owned()));
+        return Err(unreadable("not a regular file; move it away".to_owned()));
     }
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(error.to_string()))?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(unreadable("it is larger than 1 MiB; move what does not belong there away".to_owned()));
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(unreadable("larger than 1 MiB; move other text out of the file".to_owned()));
     }
-    let not_text = |_| unreadable("it is not UTF-8 text; convert it, for instance with iconv".to_owned());
+    let not_text = |_| unreadable("not UTF-8 text; convert it, for example with iconv".to_owned());
     String::from_utf8(bytes).map(Some).map_err(not_text)
 }
 
-/// Replaces a file, or makes it: temporary file, sync, rename, sync of the folder. An existing file keeps
-/// its mode, and a link stays a link. Only the holder of the lock may call this.
+/// Replaces or creates a file: temporary file, sync, rename, sync of the folder. An existing file keeps its mode,
+/// and a link stays a link. Requires the lock.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), MemoryError> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mode = fs::metadata(&real).map_or(PRIVATE, |found| found.permissions().mode() & 0o7777);
     let temporary = temporary(&real);
-    // What a killed process left; nobody else writes here while we hold the lock.
+    // Left by a killed process; no other process writes here while this one holds the lock.
     match fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(MemoryError::io("replace", &temporary)(error));
@@ -50,7 +50,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), MemoryError> {
     }
     let written = fill(&temporary, text, mode).and_then(|()| fs::rename(&temporary, &real));
     if written.is_err() {
-        // The old file is untouched; what is left over is only in the way.
+        // The old file is unchanged; the temporary file is not needed.
         let _ = fs::remove_file(&temporary);
     }
     written.map_err(MemoryError::io("write", &real))?;
@@ -74,12 +74,12 @@ pub(super) fn sync_folder(path: &Path) -> Result<(), MemoryError> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(MemoryError::io("sync", folder))
 }
 
-/// The folder of the files, for the owner only.
+/// Creates the private folder of the files.
 pub(super) fn make_folder(path: &Path) -> Result<(), MemoryError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(MemoryError::io("create", path))
 }
 
-/// Keeps a copy of a file under a name with the time in it. One that is there already is enough.
+/// Copies a file to a name with the time in it, unless an equal copy exists.
 pub(super) fn back_up(path: &Path, text: &str, epoch: u64) -> Result<PathBuf, MemoryError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!("{name}.bak.");

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_replaced_file_keeps_its_mode_and_a_link_stays_one() {
+fn replaced_file_keeps_its_mode_and_link() {
     let dir = tempfile::tempdir().unwrap();
     let (real, link) = (dir.path().join("real.md"), dir.path().join("MEMORY.md"));
     fs::write(&real, "old").unwrap();
@@ -19,7 +19,7 @@ fn a_replaced_file_keeps_its_mode_and_a_link_stays_one() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn error_names_the_unreadable_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     assert_eq!(read(&path("none")).unwrap(), None);
@@ -29,9 +29,9 @@ fn what_cannot_be_read_is_named() {
     std::os::unix::fs::symlink(path("gone"), path("link")).unwrap();
     for (name, want) in [
         ("latin", "not UTF-8 text"),
-        ("folder", "no regular file"),
+        ("folder", "not a regular file"),
         ("large", "larger than 1 MiB"),
-        ("link", "leads nowhere"),
+        ("link", "broken symbolic link"),
     ] {
         let error = read(&path(name)).unwrap_err().to_string();
         assert!(error.contains(want), "{name}: {error}");
@@ -39,7 +39,7 @@ fn what_cannot_be_read_is_named() {
 }
 
 #[test]
-fn the_same_text_is_kept_once() {
+fn equal_text_is_backed_up_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("USER.md");
     let first = back_up(&path, "one", 7).unwrap();

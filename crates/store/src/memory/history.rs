@@ -1,6 +1,6 @@
-//! What a history says: who changed what, when, and what became of it.
+//! The history of a memory file: changes with author, time and outcome.
 
-use super::journal::{Known, Record, judged};
+use super::journal::{JournalEntries, Record, infer_outcome};
 use super::{ChangeId, Target};
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +14,15 @@ pub struct Change {
     pub session: Option<String>,
     /// `add`, `replace`, `remove`, `batch`, `undo` or `outside`.
     pub action: String,
-    /// The change that this one took back.
+    /// The change that this one undoes.
     pub undoes: Option<ChangeId>,
     pub before: Vec<String>,
     pub after: Vec<String>,
-    pub fate: Fate,
+    pub outcome: ChangeOutcome,
 }
 
 impl Change {
-    fn of(target: Target, record: Record, fate: Fate) -> Self {
+    fn of(target: Target, record: Record, outcome: ChangeOutcome) -> Self {
         let id = |number| ChangeId { target, number };
         Self {
             id: id(record.change),
@@ -33,37 +33,38 @@ impl Change {
             undoes: record.undoes.map(id),
             before: record.before,
             after: record.after,
-            fate,
+            outcome,
         }
     }
 
-    /// The entries that it took away.
+    /// The removed entries.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
         self.before.iter().filter(|entry| !self.after.contains(entry)).map(String::as_str)
     }
 
-    /// The entries that it brought.
+    /// The added entries.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.after.iter().filter(|entry| !self.before.contains(entry)).map(String::as_str)
     }
 }
 
-/// Who changed something.
+/// The origin of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    Person,
+    #[serde(rename = "person")]
+    User,
     Model,
-    /// A model that looked back on a session in the background.
+    /// A model that reviewed a session in the background.
     Review,
-    /// Another program, or an editor: found when the file was next changed here.
+    /// Another program or an editor; detected at the next change.
     Outside,
 }
 
 impl Origin {
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Person => "person",
+            Self::User => "person",
             Self::Model => "model",
             Self::Review => "review",
             Self::Outside => "outside",
@@ -71,18 +72,18 @@ impl Origin {
     }
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum ChangeOutcome {
     Made,
-    /// The program was stopped, or failed, before the file was replaced.
+    /// The program stopped or failed before the file was replaced.
     NotMade,
-    /// The program was stopped on the way, and the file was changed by others since.
+    /// The program stopped meanwhile, and the file was changed by others since.
     Unclear,
 }
 
-impl Fate {
+impl ChangeOutcome {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Made => "made",
@@ -92,13 +93,19 @@ impl Fate {
     }
 }
 
-/// The changes, with an end also for those that have none written down: what the file held afterwards is
-/// what the next change found, and after the last one what it holds now.
-pub(super) fn described(target: Target, known: Known, current: &[String]) -> Vec<Change> {
-    let fate = |at: usize, record: &Record| {
-        let held = known.records.get(at + 1).map_or(current, |next| &next.before);
-        known.fate(record.change).unwrap_or_else(|| judged(record, held))
+/// Returns the changes with outcomes. A missing outcome is inferred from the entries that the next change found, or,
+/// for the last change, from the current file.
+pub(super) fn described(target: Target, known: JournalEntries, current: &[String]) -> Vec<Change> {
+    let outcome = |at: usize, record: &Record| {
+        let locked = known.records.get(at + 1).map_or(current, |next| &next.before);
+        known.outcome(record.change).unwrap_or_else(|| infer_outcome(record, locked))
     };
-    let fates: Vec<Fate> = known.records.iter().enumerate().map(|(at, record)| fate(at, record)).collect();
-    known.records.into_iter().zip(fates).map(|(record, fate)| Change::of(target, record, fate)).collect()
+    let outcomes: Vec<ChangeOutcome> =
+        known.records.iter().enumerate().map(|(at, record)| outcome(at, record)).collect();
+    known
+        .records
+        .into_iter()
+        .zip(outcomes)
+        .map(|(record, outcome)| Change::of(target, record, outcome))
+        .collect()
 }

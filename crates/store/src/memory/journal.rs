@@ -1,10 +1,10 @@
-//! The history of one memory file: an append-only file beside it, one JSON value per line.
+//! The history file of a memory file: append-only, one JSON value per line.
 //!
-//! A change is written here, and synced, before the memory file is replaced; a second line says that it
-//! was made. So after any crash a change that was made is in the history, and one whose second line is
-//! missing is judged by what the memory file holds. Only the holder of the lock appends.
+//! A change is written and synced here before the memory file is replaced; a second line records that it was
+//! applied. So after a crash every applied change is in the history, and the outcome of a change without second
+//! line is inferred from the memory file. Appending requires the lock.
 
-use super::{Fate, MemoryError, Origin, Target, file};
+use super::{ChangeOutcome, MemoryError, Origin, Target, file};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -12,10 +12,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Where the newest lines are looked for first.
+/// Bytes at the end that are searched first for the newest lines.
 const TAIL: u64 = 256 * 1024;
 
-/// A change as it is written down.
+/// A recorded change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) change: u64,
@@ -35,7 +35,8 @@ pub(super) struct Record {
 #[derive(Serialize, Deserialize)]
 struct Settled {
     settled: u64,
-    fate: Fate,
+    #[serde(rename = "fate")]
+    outcome: ChangeOutcome,
 }
 
 #[derive(Deserialize)]
@@ -45,22 +46,22 @@ enum Line {
     Settled(Settled),
 }
 
-/// What is known of the changes of a file, oldest first.
+/// The parsed history of a file, oldest first.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Known {
+pub(super) struct JournalEntries {
     pub(super) records: Vec<Record>,
-    fates: BTreeMap<u64, Fate>,
+    outcomes: BTreeMap<u64, ChangeOutcome>,
 }
 
-impl Known {
-    /// Lines that are not whole, or that a later version wrote, say nothing to this one.
+impl JournalEntries {
+    /// Parses a history. Incomplete lines and lines of later versions are ignored.
     fn parse(text: &str) -> Self {
         let mut known = Self::default();
         for line in text.lines() {
             match serde_json::from_str(line) {
                 Ok(Line::Record(record)) => known.records.push(record),
-                Ok(Line::Settled(Settled { settled, fate })) => {
-                    known.fates.insert(settled, fate);
+                Ok(Line::Settled(Settled { settled, outcome })) => {
+                    known.outcomes.insert(settled, outcome);
                 }
                 Err(_) => {}
             }
@@ -68,9 +69,9 @@ impl Known {
         known
     }
 
-    /// What became of a change, where that is written down.
-    pub(super) fn fate(&self, change: u64) -> Option<Fate> {
-        self.fates.get(&change).copied()
+    /// Returns the recorded outcome of a change.
+    pub(super) fn outcome(&self, change: u64) -> Option<ChangeOutcome> {
+        self.outcomes.get(&change).copied()
     }
 
     pub(super) fn next(&self) -> u64 {
@@ -78,18 +79,18 @@ impl Known {
     }
 }
 
-/// What became of a change that nobody wrote an end for, by what the file holds.
-pub(super) fn judged(record: &Record, current: &[String]) -> Fate {
+/// Infers the outcome of a change from the content of the file.
+pub(super) fn infer_outcome(record: &Record, current: &[String]) -> ChangeOutcome {
     if current == record.after {
-        Fate::Made
+        ChangeOutcome::Made
     } else if current == record.before {
-        Fate::NotMade
+        ChangeOutcome::NotMade
     } else {
-        Fate::Unclear
+        ChangeOutcome::Unclear
     }
 }
 
-/// The history of one file.
+/// The history file of one memory file.
 pub(super) struct Journal {
     path: PathBuf,
 }
@@ -99,24 +100,24 @@ impl Journal {
         Self { path: folder.join(format!("{}.history.jsonl", target.file_name())) }
     }
 
-    pub(super) fn all(&self) -> Result<Known, MemoryError> {
-        Ok(Known::parse(&self.text(None)?))
+    pub(super) fn all(&self) -> Result<JournalEntries, MemoryError> {
+        Ok(JournalEntries::parse(&self.text(None)?))
     }
 
-    /// The newest changes, at least one where there is any.
-    pub(super) fn newest(&self) -> Result<Known, MemoryError> {
-        let known = Known::parse(&self.text(Some(TAIL))?);
+    /// Reads the newest changes; at least one, if there is any.
+    pub(super) fn newest(&self) -> Result<JournalEntries, MemoryError> {
+        let known = JournalEntries::parse(&self.text(Some(TAIL))?);
         if known.records.is_empty() { self.all() } else { Ok(known) }
     }
 
-    /// Writes a change down; it is on disk when this returns.
+    /// Appends a change; it is durable when this returns.
     pub(super) fn begin(&self, record: &Record) -> Result<(), MemoryError> {
         self.append(record, true)
     }
 
-    /// Says what became of a change. Losing this line in a crash loses nothing: the file tells.
-    pub(super) fn settle(&self, change: u64, fate: Fate) -> Result<(), MemoryError> {
-        self.append(&Settled { settled: change, fate }, false)
+    /// Appends the outcome of a change. If a crash loses this line, the outcome is inferred from the file.
+    pub(super) fn settle(&self, change: u64, outcome: ChangeOutcome) -> Result<(), MemoryError> {
+        self.append(&Settled { settled: change, outcome }, false)
     }
 
     fn append(&self, line: &impl Serialize, is_synced: bool) -> Result<(), MemoryError> {
@@ -127,7 +128,7 @@ impl Journal {
         let mut open = OpenOptions::new();
         let mut file =
             open.read(true).append(true).create(true).mode(0o600).open(&self.path).map_err(failed())?;
-        // What a crash cut must not run into what comes now.
+        // An incomplete line from a crash must not be joined with this one.
         if !ends_whole(&mut file).map_err(failed())? {
             text.insert(0, '\n');
         }
@@ -138,7 +139,7 @@ impl Journal {
         if is_new { file::sync_folder(&self.path) } else { Ok(()) }
     }
 
-    /// The last `most` bytes, from the beginning of a line on, or all of it.
+    /// Reads the last `most` bytes, from the beginning of a line, or the whole file.
     fn text(&self, most: Option<u64>) -> Result<String, MemoryError> {
         let failed = || MemoryError::io("read", &self.path);
         let mut file = match File::open(&self.path) {
@@ -151,7 +152,7 @@ impl Journal {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(from)).and_then(|_| file.read_to_end(&mut bytes)).map_err(failed())?;
         let text = String::from_utf8_lossy(&bytes);
-        // The first line of a part may have lost its beginning.
+        // The first line of a part may be incomplete.
         let whole = if from == 0 { &*text } else { text.split_once('\n').map_or("", |(_, rest)| rest) };
         Ok(whole.to_owned())
     }

@@ -14,21 +14,21 @@ fn record(change: u64, after: &str) -> Record {
 }
 
 #[test]
-fn lines_come_back_also_after_one_that_was_cut() {
+fn lines_after_an_incomplete_one_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::of(dir.path(), Target::Memory);
     assert_eq!(journal.newest().unwrap().next(), 1);
     journal.begin(&record(1, "a")).unwrap();
-    journal.settle(1, Fate::Made).unwrap();
+    journal.settle(1, ChangeOutcome::Made).unwrap();
     OpenOptions::new().append(true).open(&journal.path).unwrap().write_all(b"{\"change\":2,\"at\"").unwrap();
     journal.begin(&record(2, "b")).unwrap();
     let known = journal.all().unwrap();
     assert_eq!(known.records, [record(1, "a"), record(2, "b")]);
-    assert_eq!((known.fate(1), known.fate(2), known.next()), (Some(Fate::Made), None, 3));
+    assert_eq!((known.outcome(1), known.outcome(2), known.next()), (Some(ChangeOutcome::Made), None, 3));
 }
 
 #[test]
-fn a_long_history_is_read_from_its_end() {
+fn long_history_is_read_from_its_end() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::of(dir.path(), Target::User);
     let long = "x".repeat(200_000);
@@ -41,10 +41,12 @@ fn a_long_history_is_read_from_its_end() {
 }
 
 #[test]
-fn the_file_tells_what_became_of_a_change() {
+fn outcome_is_inferred_from_the_file() {
     let made = record(1, "a");
-    for (current, want) in [(&["a"][..], Fate::Made), (&[], Fate::NotMade), (&["b"], Fate::Unclear)] {
+    for (current, want) in
+        [(&["a"][..], ChangeOutcome::Made), (&[], ChangeOutcome::NotMade), (&["b"], ChangeOutcome::Unclear)]
+    {
         let current: Vec<String> = current.iter().map(|entry| (*entry).to_owned()).collect();
-        assert_eq!(judged(&made, &current), want, "{current:?}");
+        assert_eq!(infer_outcome(&made, &current), want, "{current:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! The lock that whoever changes a memory file holds: `flock` on a file beside it, as in the Python
-//! release. The memory file itself is replaced by each change, so it cannot be what is locked.
+//! The lock of a memory file: `flock` on a file beside it, as in the Python release. The memory file itself is
+//! replaced by each change, so it cannot be locked.
 
 use super::MemoryError;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
@@ -9,22 +9,22 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// A change takes milliseconds; whoever has the lock for so long is stuck.
-pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+/// Maximum wait. A change takes milliseconds; a process that holds the lock longer is stuck.
+pub(super) const LOCK_WAIT: Duration = Duration::from_secs(15);
 
-/// The right to change a file, given back when it is dropped, also by dying.
+/// The lock, released on drop and when the process dies.
 #[derive(Debug)]
 pub(super) struct Lock(OwnedFd);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Said aloud, because a child being started may hold a copy of the file for a moment.
+        // Explicit, because a child process that is being started may hold a copy of the file.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
-/// Waits for the lock, at most as long as `patience`.
-pub(super) fn take(path: &Path, patience: Duration) -> Result<Lock, MemoryError> {
+/// Waits for the lock, at most `max_wait`.
+pub(super) fn take(path: &Path, max_wait: Duration) -> Result<Lock, MemoryError> {
     let failed = |error: Errno| MemoryError::io("lock", path)(error.into());
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
@@ -33,8 +33,8 @@ pub(super) fn take(path: &Path, patience: Duration) -> Result<Lock, MemoryError>
         Err(Errno::WOULDBLOCK) => {}
         Err(error) => return Err(failed(error)),
     }
-    // On a thread of its own, because `flock` knows no time limit: who gives up stops listening, and
-    // what the thread gets after that is dropped, which gives it back.
+    // On a thread of its own, because `flock` has no timeout: after the wait the receiver is gone, and a lock that
+    // the thread gets later is dropped, which releases it.
     let (hand_over, handed_over) = channel();
     let waiting = move || {
         let locked = uninterrupted(&file, FlockOperation::LockExclusive);
@@ -42,9 +42,9 @@ pub(super) fn take(path: &Path, patience: Duration) -> Result<Lock, MemoryError>
     };
     let thread = std::thread::Builder::new().name("hermes-memory".into()).spawn(waiting);
     thread.map_err(MemoryError::io("lock", path))?;
-    match handed_over.recv_timeout(patience) {
+    match handed_over.recv_timeout(max_wait) {
         Ok(locked) => locked.map_err(failed),
-        Err(_) => Err(MemoryError::Busy { path: path.to_owned(), seconds: patience.as_secs() }),
+        Err(_) => Err(MemoryError::Busy { path: path.to_owned(), seconds: max_wait.as_secs() }),
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_one_waits_and_gives_up_in_the_end() {
+    fn second_lock_waits_and_times_out() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("MEMORY.md.lock");
         let first = take(&path, Duration::ZERO).unwrap();

@@ -1,4 +1,4 @@
-//! The memory as a session's system prompt has it: rendered once, when the session begins.
+//! The memory in a session's system prompt: rendered once, when the session begins.
 
 use super::entries::{chars, join};
 use super::{MemoryBook, Target};
@@ -6,14 +6,14 @@ use hermes_guard::{Scope, scan};
 
 const RULE_WIDTH: usize = 46;
 
-/// The two blocks for a system prompt, and what a person should know about them.
+/// The two blocks for a system prompt, with notices for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemorySnapshot {
     pub memory: Option<String>,
     pub user: Option<String>,
-    /// Entries that are left out because they look unsafe.
+    /// Entries that are left out because they are unsafe.
     pub masked: Vec<MaskedEntry>,
-    /// Why a file is not in it at all.
+    /// Errors of files that are left out.
     pub problems: Vec<String>,
 }
 
@@ -21,30 +21,29 @@ pub struct MemorySnapshot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskedEntry {
     pub target: Target,
-    /// Its place in the file, counting from 1.
+    /// Position in the file, from 1.
     pub number: usize,
-    /// What was found in it, for instance `prompt_injection`.
+    /// Ids of the findings, such as `prompt_injection`.
     pub ids: Vec<String>,
 }
 
 impl MemorySnapshot {
-    /// One line for the person, if there is anything to tell.
+    /// Returns a notice for the user, if necessary.
     pub fn notice(&self) -> Option<String> {
         let masked = self.masked.iter().map(|entry| {
             let (number, file, ids) = (entry.number, entry.target.file_name(), entry.ids.join(", "));
-            format!("entry {number} of {file} looks unsafe ({ids}) and is kept from the model")
+            format!("entry {number} of {file} looks unsafe ({ids}) and is hidden from the model")
         });
         let mut all: Vec<String> = masked.chain(self.problems.iter().cloned()).collect();
         if !self.masked.is_empty() {
-            all.push("`hermes memory show` shows what it says".to_owned());
+            all.push("run `hermes memory show` to see it".to_owned());
         }
         (!all.is_empty()).then(|| all.join("; "))
     }
 }
 
 impl MemoryBook {
-    /// Both files as they are now. A file that cannot be read is a problem to tell about, and no reason
-    /// to go without the other.
+    /// Renders both files. An unreadable file is reported as a problem and does not affect the other.
     pub fn snapshot(&self) -> MemorySnapshot {
         let mut snapshot = MemorySnapshot::default();
         for target in Target::ALL {
@@ -68,7 +67,7 @@ impl MemoryBook {
     }
 }
 
-/// The entries as a model may see them.
+/// Replaces unsafe entries by a note for the model.
 pub(super) fn masked(target: Target, entries: &[String]) -> (Vec<String>, Vec<MaskedEntry>) {
     let mut masked = Vec::new();
     let shown = entries.iter().enumerate().map(|(at, entry)| {
@@ -85,7 +84,7 @@ pub(super) fn masked(target: Target, entries: &[String]) -> (Vec<String>, Vec<Ma
     (shown.collect(), masked)
 }
 
-/// The block of one file; an empty file has none.
+/// Renders the block of one file; `None` for an empty file.
 fn block(target: Target, entries: &[String], limit: usize) -> Option<String> {
     if entries.is_empty() {
         return None;
@@ -99,13 +98,13 @@ fn block(target: Target, entries: &[String], limit: usize) -> Option<String> {
     Some(format!("{rule}\n{header} [{usage}]\n{rule}\n{}", join(entries)))
 }
 
-/// How full a file is, as `0% — 19/2,200 chars`.
+/// Returns the usage of a file, such as `0% — 19/2,200 chars`.
 pub(super) fn usage(used: usize, limit: usize) -> String {
     let percent = (used * 100).checked_div(limit).unwrap_or(0).min(100);
     format!("{percent}% — {}/{} chars", thousands(used), thousands(limit))
 }
 
-/// A number with a comma before every third digit from the right.
+/// Formats a number with thousands separators.
 fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,16 +1,16 @@
-//! The two files, and names for their changes.
+//! The two memory files, and ids of their changes.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One of the two files.
+/// One of the two memory files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// What the agent notes for itself.
+    /// Notes of the agent.
     Memory,
-    /// What it knows of the person.
+    /// The user's profile.
     User,
 }
 
@@ -32,7 +32,7 @@ impl Target {
     }
 }
 
-/// The name of a change: `m12` is the twelfth of `MEMORY.md`, `u3` the third of `USER.md`.
+/// The id of a change: `m12` is the twelfth of `MEMORY.md`, `u3` the third of `USER.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeId {
     pub target: Target,
@@ -62,7 +62,9 @@ impl FromStr for ChangeId {
         let number = split.and_then(|(_, number)| number.parse().ok());
         match (target, number) {
             (Some(target), Some(number)) => Ok(Self { target, number }),
-            _ => Err(format!("`{text}` is no change; they are called m1 or u1, see `hermes memory history`")),
+            _ => Err(format!(
+                "invalid change `{text}`: use an id such as m1 or u1 from `hermes memory history`"
+            )),
         }
     }
 }
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_named_after_their_file() {
+    fn change_id_begins_with_the_letter_of_its_file() {
         for (name, want) in [("m12", Some((Target::Memory, 12))), ("u1", Some((Target::User, 1)))] {
             let id: ChangeId = name.parse().unwrap();
             assert_eq!(Some((id.target, id.number)), want);

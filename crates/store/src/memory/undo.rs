@@ -1,15 +1,15 @@
-//! Decides what taking a change back means, also when others came after it.
+//! Decides the effect of an undo, also after later changes.
 
-use super::{Change, ChangeId, Fate, MemoryError, Origin};
+use super::{Change, ChangeId, ChangeOutcome, MemoryError, Origin};
 use std::collections::BTreeSet;
 
-/// The change to take back: the one that is named, or the newest that still counts.
+/// Returns the change to undo: the named one, or the newest effective one.
 pub(super) fn chosen(history: &[Change], wanted: Option<ChangeId>) -> Result<&Change, MemoryError> {
     let undone = undone(history);
     let Some(id) = wanted else {
-        // What other programs did is theirs, unless it is named; and going back twice goes back further.
+        // Changes of other programs are undone only by name; and a second undo goes back further.
         let counts = |change: &&Change| {
-            change.fate == Fate::Made
+            change.outcome == ChangeOutcome::Made
                 && change.origin != Origin::Outside
                 && change.undoes.is_none()
                 && !undone.contains(&change.id)
@@ -18,17 +18,17 @@ pub(super) fn chosen(history: &[Change], wanted: Option<ChangeId>) -> Result<&Ch
     };
     let found = history.iter().find(|change| change.id == id);
     let change = found.ok_or_else(|| MemoryError::UnknownChange { id: id.to_string() })?;
-    match change.fate {
-        Fate::NotMade => Err(MemoryError::NeverMade { id }),
+    match change.outcome {
+        ChangeOutcome::NotMade => Err(MemoryError::NeverMade { id }),
         _ if undone.contains(&id) => Err(MemoryError::AlreadyUndone { id }),
-        Fate::Made | Fate::Unclear => Ok(change),
+        ChangeOutcome::Made | ChangeOutcome::Unclear => Ok(change),
     }
 }
 
-/// Changes that were taken back, and not brought back since.
+/// Returns the changes that were undone and not redone since.
 pub(super) fn undone(history: &[Change]) -> BTreeSet<ChangeId> {
     let mut undone = BTreeSet::new();
-    for change in history.iter().rev().filter(|change| change.fate == Fate::Made) {
+    for change in history.iter().rev().filter(|change| change.outcome == ChangeOutcome::Made) {
         if let Some(earlier) = change.undoes
             && !undone.contains(&change.id)
         {
@@ -38,7 +38,7 @@ pub(super) fn undone(history: &[Change]) -> BTreeSet<ChangeId> {
     undone
 }
 
-/// The entries without what a change did. Entries of other changes stay.
+/// Returns the entries without the effect of a change. Entries of other changes stay.
 pub(super) fn reversed(current: &[String], change: &Change) -> Result<Vec<String>, MemoryError> {
     if current == change.after {
         return Ok(change.before.clone());

@@ -19,7 +19,7 @@ fn change(number: u64, before: &str, after: &str, undoes: Option<u64>) -> Change
         undoes: undoes.map(id),
         before: owned(before),
         after: owned(after),
-        fate: Fate::Made,
+        outcome: ChangeOutcome::Made,
     }
 }
 
@@ -36,14 +36,14 @@ fn later_changes_stay() {
         ("", "a b c", "", Some("a b c")),
     ] {
         let got = reversed(&owned(current), &change(1, before, after, None)).ok();
-        // Where the entry that came with the change is gone, nothing is guessed.
+        // The entry that the change added is gone: nothing is guessed.
         let want = want.map(owned);
         assert_eq!(got, want, "{current:?} after {before:?} -> {after:?}");
     }
 }
 
 #[test]
-fn going_back_twice_goes_back_further_and_an_undo_can_be_undone() {
+fn second_undo_goes_back_further_and_an_undo_can_be_undone() {
     let mut history = vec![change(1, "", "a", None), change(2, "a", "a b", None)];
     assert_eq!(chosen(&history, None).unwrap().id, id(2));
     history.push(change(3, "a b", "a", Some(2)));
@@ -57,9 +57,9 @@ fn going_back_twice_goes_back_further_and_an_undo_can_be_undone() {
 }
 
 #[test]
-fn what_was_never_made_or_came_from_outside_is_passed_over() {
+fn unapplied_and_outside_changes_are_skipped() {
     let mut lost = change(2, "a", "a b", None);
-    lost.fate = Fate::NotMade;
+    lost.outcome = ChangeOutcome::NotMade;
     let mut outside = change(3, "a", "a c", None);
     outside.origin = Origin::Outside;
     let history = [change(1, "", "a", None), lost, outside];

@@ -1,47 +1,47 @@
-//! Files that belong to messages: results too long for a row, kept in a directory beside the store.
+//! Files of messages: results that are too long for a row, in a directory beside the store.
 //!
-//! A message names its file in its text, and `hx_artifacts` notes which session mentions what. The
-//! files are named after their bytes, so several sessions can share one; it goes with the last of
-//! them. Tools write the files; here they are counted, copied and removed.
+//! A message mentions its file in its text, and `hx_artifacts` records the sessions that mention a file. Files are
+//! named after the hash of their content, so several sessions can share one; it is removed with the last of them.
+//! Tools write the files; this module counts, copies and removes them.
 
 mod folder;
 mod health;
+mod mentions;
 mod names;
-mod refs;
 mod retention;
 
 pub use health::{FilesHealth, check_files};
+pub(crate) use mentions::{note, note_row, release};
 pub use names::FileKind;
-pub(crate) use refs::{note, note_row, release};
-pub use retention::{FileRule, PrunableFile, Reason};
+pub use retention::{FileRule, PrunableFile, PruneReason};
 
 use super::SessionDb;
 use super::connection::writer::Level;
 use crate::StoreError;
 use crate::error::Doing;
-use folder::{Copied, Entry};
+use folder::{CopyResult, Entry};
 use hermes_conversation::SessionId;
-use refs::Users;
-use retention::Moment;
+use mentions::Users;
+use retention::PruneContext;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A kept file.
+/// A stored file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredFile {
     pub name: String,
     pub kind: FileKind,
     pub bytes: u64,
-    /// When it was last written, in seconds since 1970.
+    /// Time of the last write, in seconds since 1970.
     pub used_at: f64,
-    /// The sessions that mention it.
+    /// Sessions that mention it.
     pub sessions: Vec<SessionId>,
 }
 
 impl StoredFile {
-    /// No stored message mentions it. Files with names of other kinds are nobody's orphans.
+    /// Returns true if no stored message mentions it. Files with other names are not orphans.
     pub fn is_orphan(&self) -> bool {
         self.kind == FileKind::Content && self.sessions.is_empty()
     }
@@ -57,83 +57,83 @@ impl StoredFile {
     }
 }
 
-/// What copying files did.
+/// The result of copying files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CopiedFiles {
     pub copied: Vec<String>,
-    /// Mentioned, but no longer kept.
+    /// Files that are mentioned but missing.
     pub missing: Vec<String>,
-    /// What was not copied, and why.
+    /// Files that were not copied, with the reason.
     pub problems: Vec<String>,
 }
 
 impl SessionDb {
-    /// The same database, with the directory that its messages' files are in. Without it there are
-    /// no files.
+    /// Sets the directory of the messages' files. Without it there are no files.
     pub fn with_files(mut self, dir: PathBuf) -> Self {
         self.files = Some(Arc::new(dir));
         self
     }
 
-    /// The kept files, the least recently used first, each with the sessions that mention it.
+    /// Returns the stored files with the sessions that mention them, the least recently used first.
     pub async fn files(&self) -> Result<Vec<StoredFile>, StoreError> {
         let users = self.users().await?;
         Ok(self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &users)).collect())
     }
 
-    /// The files that [`prune_files`](Self::prune_files) would remove. Those that an unfinished
-    /// turn may need are not among them.
+    /// Returns the files that [`prune_files`](Self::prune_files) removes, without those that an open turn may
+    /// need.
     pub async fn prunable_files(&self, rule: FileRule) -> Result<Vec<PrunableFile>, StoreError> {
-        // Asking who mentions what can mean to read many messages; age and size need none of it.
+        // Mentions may require reading many messages; age and size do not need them.
         let users = if rule.orphans { self.users().await? } else { Users::new() };
         let files = self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &users)).collect();
-        Ok(retention::going(files, rule, self.moment().await?))
+        Ok(retention::to_prune(files, rule, self.context().await?))
     }
 
-    /// Removes those of `chosen` that still may go, and tells which went. What cannot be removed
-    /// stays, with a warning.
+    /// Removes those of `chosen` that still match the rule, and returns them. A file that cannot be removed is
+    /// logged.
     pub async fn prune_files(&self, rule: FileRule, chosen: &[String]) -> Result<Vec<String>, StoreError> {
         let still = self.prunable_files(rule).await?;
-        let going = still.iter().filter(|old| chosen.contains(&old.file.name));
-        Ok(self.remove_files(going.map(|old| old.file.entry()).collect()).await)
+        let to_prune = still.iter().filter(|old| chosen.contains(&old.file.name));
+        Ok(self.remove_files(to_prune.map(|old| old.file.entry()).collect()).await)
     }
 
-    /// For a program that leaves: removes what `rule` lets go, and tells which went. After `max` it
-    /// waits no longer, and a failure is a warning: there will be another time.
+    /// Prunes files when the program exits, and returns their names. Takes at most `max`; an error is only
+    /// logged, because the next exit tries again.
     pub async fn tidy_files(&self, rule: FileRule, max: Duration) -> Vec<String> {
         let tidied = async {
-            let going = self.prunable_files(rule).await?;
-            Ok::<_, StoreError>(self.remove_files(going.iter().map(|old| old.file.entry()).collect()).await)
+            let to_prune = self.prunable_files(rule).await?;
+            Ok::<_, StoreError>(
+                self.remove_files(to_prune.iter().map(|old| old.file.entry()).collect()).await,
+            )
         };
         match tokio::time::timeout(max, tidied).await {
             Ok(Ok(gone)) => gone,
             Ok(Err(error)) => {
-                tracing::warn!(%error, "old files stay");
+                tracing::warn!(%error, "cannot remove old files");
                 Vec::new()
             }
             Err(_) => {
-                tracing::warn!("removing old files takes too long");
+                tracing::warn!("timeout while removing old files");
                 Vec::new()
             }
         }
     }
 
-    /// The names of the files that these sessions mention, whether they are still kept or not.
+    /// Returns the files that these sessions mention, existing or not.
     pub async fn files_of(&self, sessions: &[SessionId]) -> Result<BTreeSet<String>, StoreError> {
         let mut users = self.users().await?;
         users.retain(|_, users| sessions.iter().any(|session| users.contains(session)));
         Ok(users.into_keys().collect())
     }
 
-    /// Copies the files that these sessions mention to the directory `to`, which is made when
-    /// there is something to put into it.
+    /// Copies the files that these sessions mention to the directory `to`, which is created if there are any.
     pub async fn export_files(&self, sessions: &[SessionId], to: &Path) -> Result<CopiedFiles, StoreError> {
         let names = self.files_of(sessions).await?;
         Ok(self.copy_files(names, |dir| (dir, to.to_owned())).await)
     }
 
-    /// Takes the files that these sessions mention from the directory `from`; those that are kept
-    /// already and those that are not there are passed over.
+    /// Copies the files that these sessions mention from the directory `from`; existing and missing files are
+    /// skipped.
     pub async fn import_files(&self, sessions: &[SessionId], from: &Path) -> Result<CopiedFiles, StoreError> {
         let mut names = self.files_of(sessions).await?;
         for entry in self.entries().await? {
@@ -142,8 +142,8 @@ impl SessionDb {
         Ok(self.copy_files(names, |dir| (from.to_owned(), dir)).await)
     }
 
-    /// Removes those of `released` that no session mentions any more. A failure is a warning: the
-    /// session they belonged to is gone all the same.
+    /// Removes those of `released` that no session mentions any more. An error is only logged: the session is
+    /// deleted all the same.
     pub(crate) async fn remove_unmentioned(&self, released: BTreeSet<String>) {
         if released.is_empty() {
             return;
@@ -154,13 +154,13 @@ impl SessionDb {
             if entries.is_empty() {
                 return Ok(());
             }
-            let (users, moment) = (self.users().await?, self.moment().await?);
-            entries.retain(|entry| !users.contains_key(&entry.name) && !moment.may_be_in_use(entry.used_at));
+            let (users, context) = (self.users().await?, self.context().await?);
+            entries.retain(|entry| !users.contains_key(&entry.name) && !context.may_be_in_use(entry.used_at));
             self.remove_files(entries).await;
             Ok::<(), StoreError>(())
         };
         if let Err(error) = removed.await {
-            tracing::warn!(%error, "files of a deleted session stay");
+            tracing::warn!(%error, "cannot remove files of a deleted session");
         }
     }
 
@@ -188,19 +188,20 @@ impl SessionDb {
         blocking(move || copied(&from, &to, names)).await.unwrap_or_default()
     }
 
-    /// Who mentions what, all messages considered. What is found in messages that nobody has
-    /// looked at yet is noted for the next time.
+    /// Returns all mentions. Mentions in messages that were not scanned before are recorded.
     async fn users(&self) -> Result<Users, StoreError> {
         let read = self.read(|db| {
-            let newer = refs::newer(db).doing("look for mentioned files")?;
-            let mut users = refs::users(db).doing("look for mentioned files")?;
-            newer.add_to(&mut users);
-            Ok((users, newer))
+            let unscanned = mentions::unscanned(db).doing("find mentioned files")?;
+            let mut users = mentions::users(db).doing("find mentioned files")?;
+            unscanned.add_to(&mut users);
+            Ok((users, unscanned))
         });
-        let (users, newer) = read.await?;
-        if !newer.is_nothing() {
-            let noted = self.write(Level::Normal, move |db| refs::keep(db, &newer).doing("note files")).await;
-            // A full disk is no reason not to answer.
+        let (users, unscanned) = read.await?;
+        if !unscanned.is_empty() {
+            let noted = self
+                .write(Level::Normal, move |db| mentions::keep(db, &unscanned).doing("record mentions"))
+                .await;
+            // The answer does not depend on this write.
             if let Err(error) = noted {
                 tracing::debug!(%error, "messages will be searched for files again");
             }
@@ -208,10 +209,10 @@ impl SessionDb {
         Ok(users)
     }
 
-    async fn moment(&self) -> Result<Moment, StoreError> {
+    async fn context(&self) -> Result<PruneContext, StoreError> {
         let is_alive = self.is_alive;
-        let in_use_since = self.read(move |db| refs::in_use_since(db, is_alive)).await?;
-        Ok(Moment { now: self.now(), in_use_since })
+        let in_use_since = self.read(move |db| mentions::in_use_since(db, is_alive)).await?;
+        Ok(PruneContext { now: self.now(), in_use_since })
     }
 }
 
@@ -223,12 +224,12 @@ fn copied(from: &Path, to: &Path, names: BTreeSet<String>) -> CopiedFiles {
     let mut done = CopiedFiles::default();
     for name in names {
         match folder::copy(from, to, &name) {
-            Ok(Copied::Whole) => done.copied.push(name),
-            Ok(Copied::Missing) => done.missing.push(name),
-            Ok(Copied::Damaged) => {
-                done.problems.push(format!("{name} has not the bytes that its name promises"))
+            Ok(CopyResult::Whole) => done.copied.push(name),
+            Ok(CopyResult::Missing) => done.missing.push(name),
+            Ok(CopyResult::Damaged) => {
+                done.problems.push(format!("{name} does not match the hash in its name"))
             }
-            Ok(Copied::TooLong) => done.problems.push(format!("{name} is too long")),
+            Ok(CopyResult::TooLong) => done.problems.push(format!("{name} is too large")),
             Err(error) => done.problems.push(format!("{name}: {error}")),
         }
     }

@@ -1,8 +1,7 @@
-//! Which sessions come from which.
+//! Parents and children of sessions.
 //!
-//! A session names the one it comes from: it went on there after a compression, branched off it,
-//! or works for it. Links are data, and data can be wrong, so every walk has an end even where the
-//! links go in circles.
+//! A session names its parent: it continues the parent after a compaction, is a branch of it, or a sub-agent.
+//! Links can be wrong, so every walk ends even if they form a cycle.
 
 use super::SessionDb;
 use crate::StoreError;
@@ -11,41 +10,40 @@ use hermes_conversation::{CallId, SessionId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashSet;
 
-/// The longest line of parents, of whatever kind, that is followed.
+/// Maximum number of ancestors that are followed.
 const MAX_LINE: usize = 100;
-/// How far a resume looks for a descendant with messages.
+/// Maximum depth at which a resume searches for a descendant with messages.
 const MAX_RESUME: usize = 32;
 
 impl SessionDb {
-    /// The sessions this one comes from: the first one first, its parent last.
+    /// Returns the ancestors of a session: the first one first, its parent last.
     pub async fn ancestors(&self, id: &SessionId) -> Result<Vec<SessionId>, StoreError> {
         let id = id.clone();
-        self.read(move |db| ancestors(db, &id).doing("follow a session's line")).await
+        self.read(move |db| ancestors(db, &id).doing("read the lineage of a session")).await
     }
 
-    /// All sessions that come from this one, directly or not, oldest first.
+    /// Returns all descendants of a session, oldest first.
     pub async fn descendants(&self, id: &SessionId) -> Result<Vec<SessionId>, StoreError> {
         let id = id.clone();
-        self.read(move |db| descendants(db, &id).doing("follow a session's line")).await
+        self.read(move |db| descendants(db, &id).doing("read the lineage of a session")).await
     }
 
-    /// Where a session went on after its compressions; itself if it was not compressed.
-    pub async fn compression_tip(&self, id: &SessionId) -> Result<SessionId, StoreError> {
+    /// Returns the session that continues this one after its compactions; itself if it was not split.
+    pub async fn continuation_tip(&self, id: &SessionId) -> Result<SessionId, StoreError> {
         let id = id.clone();
-        self.read(move |db| compression_tip(db, id).doing("follow a session's line")).await
+        self.read(move |db| continuation_tip(db, id).doing("read the lineage of a session")).await
     }
 
-    /// The session to continue when this one is asked for: where it went on, down to the newest
-    /// continuation in which something was said.
+    /// Returns the session to resume for this one: its newest continuation with messages.
     pub async fn resolve_resume(&self, id: &SessionId) -> Result<SessionId, StoreError> {
         let id = id.clone();
-        self.read(move |db| resolve_resume(db, id).doing("follow a session's line")).await
+        self.read(move |db| resolve_resume(db, id).doing("read the lineage of a session")).await
     }
 }
 
 impl SessionDb {
-    /// The helpers of a call, in the order in which they were made.
-    pub async fn helpers(&self, session: &SessionId, call: &CallId) -> Result<Vec<SessionId>, StoreError> {
+    /// Returns the sub-agent sessions of a tool call, in order of creation.
+    pub async fn sub_agents(&self, session: &SessionId, call: &CallId) -> Result<Vec<SessionId>, StoreError> {
         let (session, call) = (session.clone(), call.clone());
         self.read(move |db| {
             let sql = format!(
@@ -56,20 +54,20 @@ impl SessionDb {
                 find.query_map([session.as_str(), call.as_str()], |row| Ok(SessionId::new(row.get::<_, String>(0)?)))?
                     .collect()
             });
-            found.doing("look for helpers")
+            found.doing("find sub-agents")
         })
         .await
     }
 }
 
-/// SQL for a marker in a session's `model_config`; NULL where there is none or the text is no JSON.
+/// Returns SQL for a marker in a session's `model_config`; NULL if it is missing or the JSON is invalid.
 pub(crate) fn marker(table: &str, name: &str) -> String {
     format!(
         "CASE WHEN json_valid({table}.model_config) THEN json_extract({table}.model_config, '$.{name}') END"
     )
 }
 
-/// SQL that is true for a child that may continue its parent: no branch, no helper, no tool.
+/// Returns SQL that is true for a child that may continue its parent: not a branch, sub-agent or tool session.
 pub(crate) fn may_continue(child: &str) -> String {
     format!(
         "{} IS NULL AND {} IS NULL AND {child}.source IS NOT 'tool'",
@@ -78,21 +76,21 @@ pub(crate) fn may_continue(child: &str) -> String {
     )
 }
 
-/// SQL that begins a query about `crew(id)`: the session `?1`, those it works for, and all their helpers.
-/// Branches and continuations are no part of it. `UNION` drops what was seen before, so circles end.
-pub(crate) fn crew() -> String {
-    let works_for = marker("s", "_delegate_from");
+/// Returns SQL that begins a query about `tree(id)`: the session `?1`, the sessions it is delegated from, and
+/// all their sub-agents, without branches and continuations. `UNION` drops duplicates, so cycles end.
+pub(crate) fn delegation_tree() -> String {
+    let is_delegated = marker("s", "_delegate_from");
     format!(
         "WITH RECURSIVE above(id) AS (
              SELECT ?1
              UNION
              SELECT s.parent_session_id FROM above JOIN sessions AS s ON s.id = above.id
-             WHERE s.parent_session_id IS NOT NULL AND {works_for} IS NOT NULL),
-         crew(id) AS (
+             WHERE s.parent_session_id IS NOT NULL AND {is_delegated} IS NOT NULL),
+         tree(id) AS (
              SELECT id FROM above
              UNION
-             SELECT s.id FROM crew JOIN sessions AS s ON s.parent_session_id = crew.id
-             WHERE {works_for} IS NOT NULL)"
+             SELECT s.id FROM tree JOIN sessions AS s ON s.parent_session_id = tree.id
+             WHERE {is_delegated} IS NOT NULL)"
     )
 }
 
@@ -109,8 +107,8 @@ pub(crate) fn ancestors(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec
     Ok(line.into_iter().skip(1).rev().map(SessionId::new).collect())
 }
 
-/// The sessions of which this one is the continuation after compressions, and itself, the first one first.
-pub(crate) fn compression_line(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
+/// Returns the sessions that this one continues after compactions, and itself, the first one first.
+pub(crate) fn continuation_chain(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
     let mut find = db.prepare_cached(&format!(
         "SELECT p.id FROM sessions AS c JOIN sessions AS p ON p.id = c.parent_session_id
          WHERE c.id = ?1 AND p.end_reason = 'compression' AND {}",
@@ -127,7 +125,7 @@ pub(crate) fn compression_line(db: &Connection, id: &SessionId) -> rusqlite::Res
     Ok(line)
 }
 
-/// `UNION` drops what was seen before, so circles end.
+/// `UNION` drops duplicates, so cycles end.
 fn descendants(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
     db.prepare_cached(
         "WITH RECURSIVE line(id) AS (
@@ -141,9 +139,9 @@ fn descendants(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionI
     .collect()
 }
 
-/// A child that went on compressing is preferred to one that lives, and both to one that ended:
-/// such a one was made by a race and left.
-pub(crate) fn compression_tip(db: &Connection, id: SessionId) -> rusqlite::Result<SessionId> {
+/// Prefers a child that was split again to one that is open, and both to one that has ended: the latter was
+/// created by a race and abandoned.
+pub(crate) fn continuation_tip(db: &Connection, id: SessionId) -> rusqlite::Result<SessionId> {
     let mut find = db.prepare_cached(&format!(
         "SELECT c.id FROM sessions AS p JOIN sessions AS c ON c.parent_session_id = p.id
          WHERE p.id = ?1 AND p.end_reason = 'compression' AND {}
@@ -153,7 +151,7 @@ pub(crate) fn compression_tip(db: &Connection, id: SessionId) -> rusqlite::Resul
          LIMIT 1",
         may_continue("c")
     ))?;
-    // A conversation is gone on with where it ended, however often it was compressed.
+    // Follows any number of splits.
     let mut known = HashSet::from([id.clone()]);
     let mut tip = id;
     while let Some(child) = find.query_row([tip.as_str()], named).optional()? {
@@ -166,8 +164,8 @@ pub(crate) fn compression_tip(db: &Connection, id: SessionId) -> rusqlite::Resul
 }
 
 pub(crate) fn resolve_resume(db: &Connection, id: SessionId) -> rusqlite::Result<SessionId> {
-    let tip = compression_tip(db, id)?;
-    let mut says_something = db.prepare_cached("SELECT 1 FROM messages WHERE session_id = ?1")?;
+    let tip = continuation_tip(db, id)?;
+    let mut has_messages = db.prepare_cached("SELECT 1 FROM messages WHERE session_id = ?1")?;
     let mut newest_child = db.prepare_cached(&format!(
         "SELECT c.id FROM sessions AS c WHERE c.parent_session_id = ?1 AND {}
          ORDER BY c.started_at DESC, c.id DESC LIMIT 1",
@@ -177,7 +175,7 @@ pub(crate) fn resolve_resume(db: &Connection, id: SessionId) -> rusqlite::Result
     let mut best = tip.clone();
     let mut current = tip;
     while line.len() <= MAX_RESUME {
-        if says_something.exists([current.as_str()])? {
+        if has_messages.exists([current.as_str()])? {
             best = current.clone();
         }
         match newest_child.query_row([current.as_str()], named).optional()? {
@@ -191,8 +189,8 @@ pub(crate) fn resolve_resume(db: &Connection, id: SessionId) -> rusqlite::Result
     Ok(best)
 }
 
-/// Whether making `parent` the parent of `child` would close a circle.
-pub(crate) fn would_circle(db: &Connection, child: &str, parent: &str) -> rusqlite::Result<bool> {
+/// Returns true if making `parent` the parent of `child` would create a cycle.
+pub(crate) fn would_create_cycle(db: &Connection, child: &str, parent: &str) -> rusqlite::Result<bool> {
     db.prepare_cached(
         "WITH RECURSIVE line(id) AS (
              SELECT ?2

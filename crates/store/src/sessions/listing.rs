@@ -1,7 +1,7 @@
-//! Sessions at a glance, newest activity first: one line per conversation.
+//! Lists sessions, newest activity first: one line per conversation.
 //!
-//! A conversation that was compressed went through several sessions. It is listed once, as the
-//! session it is continued in, with the start of the first.
+//! A conversation that was split by compactions consists of several sessions. It is listed once, as its last
+//! session, with the start of the first.
 
 pub(super) mod archive;
 pub(super) mod resolve;
@@ -9,7 +9,7 @@ pub(super) mod titles;
 
 use super::SessionDb;
 use super::compaction::originals::is_original;
-use super::lineage::{compression_tip, marker, may_continue};
+use super::lineage::{continuation_tip, marker, may_continue};
 use super::rows::counts::{count, stored};
 use super::rows::decode;
 use super::rows::encode::PARTS_MARK;
@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const PREVIEW: usize = 60;
 
-/// Whether sessions that were put away are listed.
+/// The treatment of archived sessions in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Archived {
     #[default]
@@ -29,14 +29,14 @@ pub enum Archived {
     Shown,
 }
 
-/// Which sessions to list.
+/// Selects the sessions to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListFilter {
-    /// Only those of this source. Without it, tools' own sessions are left out.
+    /// Only this source. Without it, sessions of tools are left out.
     pub source: Option<String>,
     pub exclude_sources: Vec<String>,
     pub archived: Archived,
-    /// Every session by itself: those of helpers, and each part of a compressed conversation.
+    /// Lists every session: also those of sub-agents, and each part of a split conversation.
     pub include_children: bool,
     pub limit: usize,
     pub offset: usize,
@@ -59,7 +59,7 @@ impl Default for ListFilter {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSummary {
     pub id: SessionId,
-    /// The session in which the conversation began, if it went on in another one.
+    /// The first session of the conversation, if it was split.
     pub root: Option<SessionId>,
     pub title: Option<String>,
     pub source: String,
@@ -71,13 +71,13 @@ pub struct SessionSummary {
     pub archived: bool,
     pub message_count: u64,
     pub tool_call_count: u64,
-    /// The beginning of the first thing the user said.
+    /// Beginning of the first prompt.
     pub preview: String,
 }
 
 impl SessionDb {
-    /// Lists sessions. Of sessions that come from another one only branches have a line of their
-    /// own, unless the filter wants them all.
+    /// Lists sessions. Of the sessions with a parent only branches are listed, unless the filter includes
+    /// children.
     pub async fn list(&self, filter: ListFilter) -> Result<Vec<SessionSummary>, StoreError> {
         self.read(move |db| list(db, &filter).doing("list the sessions")).await
     }
@@ -87,8 +87,8 @@ fn list(db: &Connection, filter: &ListFilter) -> rusqlite::Result<Vec<SessionSum
     let mut lines = Vec::new();
     for id in chosen(db, filter)? {
         let Some(line) = summary(db, &id)? else { continue };
-        let is_compressed = line.end_reason.as_deref() == Some("compression");
-        lines.push(match is_compressed && !filter.include_children {
+        let is_split = line.end_reason.as_deref() == Some("compression");
+        lines.push(match is_split && !filter.include_children {
             true => continued(db, line)?,
             false => line,
         });
@@ -96,9 +96,9 @@ fn list(db: &Connection, filter: &ListFilter) -> rusqlite::Result<Vec<SessionSum
     Ok(lines)
 }
 
-/// The sessions that have a line, in order. Only their ids: previews are made for few of them.
+/// Returns the ids of the listed sessions, in order. Previews are read later, for few of them.
 fn chosen(db: &Connection, filter: &ListFilter) -> rusqlite::Result<Vec<SessionId>> {
-    // Branches that are older than their mark are known by how their parent ended.
+    // Branches from before the mark are recognised by the end reason of their parent.
     let sql = format!(
         "WITH RECURSIVE
              listed(id) AS (
@@ -157,9 +157,9 @@ fn summary(db: &Connection, id: &SessionId) -> rusqlite::Result<Option<SessionSu
     .optional()
 }
 
-/// The line of a compressed session, told as the session it is continued in.
+/// Replaces the line of a split session by that of its last session.
 fn continued(db: &Connection, first: SessionSummary) -> rusqlite::Result<SessionSummary> {
-    let tip = compression_tip(db, first.id.clone())?;
+    let tip = continuation_tip(db, first.id.clone())?;
     if tip == first.id {
         return Ok(first);
     }
@@ -168,7 +168,7 @@ fn continued(db: &Connection, first: SessionSummary) -> rusqlite::Result<Session
             root: Some(first.id),
             source: first.source,
             started_at: first.started_at,
-            // Nothing new may have been said since.
+            // The last session may have no prompt of its own.
             preview: if tip.preview.is_empty() { first.preview } else { tip.preview },
             ..tip
         },
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_preview_is_one_short_line() {
+    fn preview_is_one_short_line() {
         let long = "é".repeat(61);
         for (content, want) in [
             ("hello", "hello".to_owned()),

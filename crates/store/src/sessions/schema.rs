@@ -1,7 +1,6 @@
-//! Tells what a file holds, and makes the tables it should hold.
+//! Recognises the contents of a file, and creates its tables.
 //!
-//! The shared schema is made in one piece; a file with an older one is `migrate`'s work. Our own
-//! tables are only ever added.
+//! The shared schema is created as a whole; `migrate` upgrades an older one. Our own tables are only added.
 
 pub(super) mod migrate;
 
@@ -21,20 +20,20 @@ pub(crate) const FULL_TEXT: &str = include_str!("schema/full_text.sql");
 pub(crate) const TRIGRAM_TRIGGERS: &str = include_str!("schema/trigram_triggers.sql");
 const OWN: &str = include_str!("schema/own_tables.sql");
 
-/// What a file turned out to hold.
+/// The contents of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// No tables at all: a new file, or one whose maker died before it made any.
+pub(crate) enum FileContents {
+    /// No tables: a new file, or one whose creator died early.
     Nothing,
-    /// Tables, but not ours.
+    /// Tables of another program.
     Foreign,
-    /// A numbered schema: ours when it has sessions, `complete` when all our own tables are there too,
-    /// and `aligned` when its triggers keep NUL bytes out of the trigram table.
+    /// A numbered schema: ours if it has sessions, `complete` with all our own tables, and `aligned` if its
+    /// triggers keep NUL bytes out of the trigram table.
     Schema { version: i64, has_sessions: bool, complete: bool, aligned: bool },
 }
 
-/// Looks without writing. Cheap: two small reads.
-pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
+/// Inspects a file with two small reads.
+pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<FileContents> {
     let (all, marked, core, own, grown, aligned): (i64, i64, i64, i64, i64, i64) = db.query_row(
         "SELECT COUNT(*), COALESCE(SUM(name = 'schema_version'), 0),
                 COALESCE(SUM(type = 'table' AND name IN ('sessions', 'messages')), 0),
@@ -50,66 +49,66 @@ pub(crate) fn inspect(db: &Connection) -> rusqlite::Result<Found> {
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)),
     )?;
     if all == 0 {
-        return Ok(Found::Nothing);
+        return Ok(FileContents::Nothing);
     }
     if marked == 0 {
-        return Ok(Found::Foreign);
+        return Ok(FileContents::Foreign);
     }
     let version =
         db.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_version", [], |row| row.get(0))?;
     let aligned = aligned == 2;
     let complete = own >= stored(OWN.matches("IF NOT EXISTS").count()) && grown == 2 && aligned;
-    Ok(Found::Schema { version, has_sessions: core == 2, complete, aligned })
+    Ok(FileContents::Schema { version, has_sessions: core == 2, complete, aligned })
 }
 
-/// Refuses what this build cannot use.
-pub(crate) fn accept(found: &Found, path: &Path) -> Result<(), StoreError> {
+/// Returns an error for contents that this build cannot use.
+pub(crate) fn accept(found: &FileContents, path: &Path) -> Result<(), StoreError> {
     let path = path.to_owned();
     match *found {
-        Found::Nothing => Ok(()),
-        Found::Foreign => Err(StoreError::Foreign { path }),
-        // Other programs number their schemas in a table of this name too.
-        Found::Schema { version, has_sessions: false, .. } if version < VERSION => {
+        FileContents::Nothing => Ok(()),
+        FileContents::Foreign => Err(StoreError::Foreign { path }),
+        // Other programs also have a table with this name.
+        FileContents::Schema { version, has_sessions: false, .. } if version < VERSION => {
             Err(StoreError::SchemaTooOld { path, found: version, needs: VERSION })
         }
-        Found::Schema { version, .. } if version > VERSION => {
+        FileContents::Schema { version, .. } if version > VERSION => {
             Err(StoreError::SchemaTooNew { path, found: version, newest: VERSION })
         }
-        Found::Schema { .. } => Ok(()),
+        FileContents::Schema { .. } => Ok(()),
     }
 }
 
-/// Whether the file has to be upgraded before it can be used.
-pub(crate) fn is_old(found: &Found) -> bool {
-    matches!(*found, Found::Schema { version, .. } if version < VERSION)
+/// Returns true if the file needs an upgrade.
+pub(crate) fn is_old(found: &FileContents) -> bool {
+    matches!(*found, FileContents::Schema { version, .. } if version < VERSION)
 }
 
-/// Whether [`complete`] has anything to do.
-pub(crate) fn is_complete(found: &Found) -> bool {
-    matches!(found, Found::Schema { complete: true, .. })
+/// Returns true if [`complete`] has nothing to do.
+pub(crate) fn is_complete(found: &FileContents) -> bool {
+    matches!(found, FileContents::Schema { complete: true, .. })
 }
 
-/// Makes what is missing. Runs inside a write transaction and looks again there, because another
-/// process may have been quicker.
+/// Creates missing tables. Runs inside a write transaction and inspects the file again, because another
+/// process may have done it.
 pub(crate) fn complete(db: &Connection, path: &Path) -> Result<Option<Reindexed>, StoreError> {
     let found = inspect(db).doing("read the schema")?;
     accept(&found, path)?;
-    if found == Found::Nothing {
+    if found == FileContents::Nothing {
         for script in [TABLES, INDEXES, FULL_TEXT, TRIGRAM_TRIGGERS] {
             db.execute_batch(script).doing("create the schema")?;
         }
         db.execute("INSERT INTO schema_version VALUES (?1)", [VERSION]).doing("create the schema")?;
     }
-    // First, because an index may be on one of them.
+    // First, because an index may use one of them.
     add_columns(db).doing("create the tables")?;
     db.execute_batch(OWN).doing("create the tables")?;
     match found {
-        Found::Schema { aligned: false, .. } => full_text::align(db),
+        FileContents::Schema { aligned: false, .. } => full_text::align(db),
         _ => Ok(None),
     }
 }
 
-/// Columns that the tables of earlier builds do not have.
+/// Columns that are missing in the tables of earlier builds.
 const ADDED: [(&str, &str, &str); 5] = [
     ("hx_message_ext", "sum", "INTEGER"),
     ("hx_message_ext", "made", "INTEGER NOT NULL DEFAULT 0"),
@@ -118,7 +117,7 @@ const ADDED: [(&str, &str, &str); 5] = [
     ("hx_session_ext", "imported", "INTEGER NOT NULL DEFAULT 0"),
 ];
 
-/// Brings tables that are there up to date; one that is not there will have all columns at once.
+/// Adds missing columns to existing tables; new tables are created with all columns.
 fn add_columns(db: &Connection) -> rusqlite::Result<()> {
     let mut known = db.prepare("SELECT name FROM pragma_table_info(?1)")?;
     for (table, column, kind) in ADDED {

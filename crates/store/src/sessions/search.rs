@@ -1,7 +1,7 @@
-//! Finds messages by what was said in them.
+//! Full-text search over messages.
 
 pub(super) mod characters;
-mod compare;
+mod comparison;
 mod context;
 mod display_text;
 mod filter;
@@ -21,35 +21,35 @@ use crate::StoreError;
 use crate::error::Doing;
 use filter::Scope;
 use hermes_conversation::{MessageId, SessionId};
-use pair_index::{Known, PairIndex};
+use pair_index::{IndexPosition, PairIndex};
 use plan::{Plan, Table};
 use query::{Group, Kind};
 use run::{Rows, Search};
 use rusqlite::{Connection, Row};
 use std::time::{Duration, Instant};
 
-/// How long a search may spend on indexing what is new.
+/// Maximum time that a search spends on indexing new messages.
 const CATCH_UP: Duration = Duration::from_millis(200);
-/// So many messages that an index does not know are simply compared.
+/// Up to this many messages outside the index are compared one by one.
 const FEW: i64 = 2_000;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchReport {
     pub hits: Vec<SearchHit>,
-    /// False when there were messages the search could not see.
+    /// False if some messages were not searched.
     pub complete: bool,
-    /// Nothing was exactly as asked for; these hits differ from it in punctuation.
+    /// No exact match was found; the hits differ from the query in punctuation.
     pub loosened: bool,
 }
 
-/// One message that was found.
+/// One message found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchHit {
     pub session: SessionId,
     pub message: MessageId,
     pub role: String,
-    /// A piece of the message around the hit; words that matched stand between `>>>` and `<<<`.
+    /// The text around the match; matching terms are between `>>>` and `<<<`.
     pub snippet: String,
     pub timestamp: f64,
     pub tool_name: Option<String>,
@@ -57,24 +57,23 @@ pub struct SearchHit {
     pub source: String,
     pub model: Option<String>,
     pub session_started: f64,
-    /// The message before, the hit itself and the message after, if they were asked for.
+    /// The message before, the hit itself and the message after, if requested.
     pub context: Vec<ContextMessage>,
 }
 
 impl SessionDb {
-    /// Finds messages of all sessions: the best first, or the newest first where the index cannot
-    /// tell.
+    /// Searches the messages of all sessions: best match first, or newest first if the index cannot rank.
     pub async fn search(&self, query: &str, limit: usize) -> Result<SearchReport, StoreError> {
         self.search_with(query, SearchFilter { limit, ..SearchFilter::default() }).await
     }
 
-    /// Finds messages that a filter lets through.
+    /// Searches the messages that match a filter.
     pub async fn search_with(&self, query: &str, filter: SearchFilter) -> Result<SearchReport, StoreError> {
         self.search_in(query, Scope { filter, sessions: Vec::new() }).await
     }
 
-    /// Finds messages of one conversation, which may have gone through several sessions.
-    pub(super) async fn search_line(
+    /// Searches the messages of one conversation, which may have several sessions.
+    pub(super) async fn search_conversation(
         &self,
         query: &str,
         line: Vec<SessionId>,
@@ -93,13 +92,13 @@ impl SessionDb {
         let caught_up = match self.drain(CATCH_UP).await {
             Ok(drained) => drained.complete,
             Err(error) => {
-                tracing::warn!(%error, "the search index could not be brought up to date");
+                tracing::warn!(%error, "cannot update the search index");
                 false
             }
         };
         let pairs = self.shared.pairs.clone();
         self.read(move |db| {
-            if needs_pairs(&groups) {
+            if needs_pair_index(&groups) {
                 pairs.catch_up(db, deadline);
             }
             let mut report = answer(db, &pairs, &groups, &scope, caught_up)?;
@@ -118,8 +117,9 @@ impl SessionDb {
     }
 }
 
-/// The shared indexes know words of ASCII letters, whatever form a message is stored in.
-fn needs_pairs(groups: &[Group]) -> bool {
+/// Returns true if the query needs the pair index. The shared indexes find terms of ASCII letters in any
+/// message.
+fn needs_pair_index(groups: &[Group]) -> bool {
     let mut terms = groups.iter().flat_map(|group| group.wanted.iter().chain(&group.unwanted));
     terms.any(|term| term.kind != Kind::Word || !term.text.is_ascii())
 }
@@ -132,28 +132,28 @@ fn answer(
     caught_up: bool,
 ) -> Result<SearchReport, StoreError> {
     let search = Search { plan: Plan::new(groups), groups, scope };
-    let found = if needs_pairs(groups) {
+    let found = if needs_pair_index(groups) {
         let with_pairs = pairs.read(|db, known| by_all_indexes(db, &search, known));
-        with_pairs.map_or_else(|| without_pairs(db, &search), Ok)
+        with_pairs.map_or_else(|| without_pair_index(db, &search), Ok)
     } else {
         search.by_plan(db, Rows::All).map(|hits| (hits, true))
     };
     let (hits, complete) = match found {
         Ok((hits, complete)) => (hits, complete && caught_up),
         Err(error) => {
-            tracing::warn!(%error, "the search index cannot be read; comparing every message");
+            tracing::warn!(%error, "cannot read the search index; comparing every message");
             (search.by_comparing(db, Rows::All).doing("search the messages")?, true)
         }
     };
     Ok(SearchReport { hits: search.arranged(hits), complete, loosened: false })
 }
 
-/// Hits, and whether no message was passed over.
-type Found = rusqlite::Result<(Vec<SearchHit>, bool)>;
+/// Hits, and true if no message was skipped.
+type IndexedHits = rusqlite::Result<(Vec<SearchHit>, bool)>;
 
-/// The index of pairs finds what it must lead to, and what is hidden from the others; messages it
-/// does not know yet are compared.
-fn by_all_indexes(db: &Connection, search: &Search<'_>, known: Known) -> Found {
+/// Searches with all indexes. The pair index finds short terms and text that is hidden from the others;
+/// messages that it does not contain yet are compared.
+fn by_all_indexes(db: &Connection, search: &Search<'_>, known: IndexPosition) -> IndexedHits {
     let highest: i64 = db.query_row("SELECT COALESCE(MAX(id), 0) FROM messages", [], |row| row.get(0))?;
     let unknown = highest - known.last;
     if search.plan.uses(Table::Pairs) {
@@ -172,18 +172,18 @@ fn by_all_indexes(db: &Connection, search: &Search<'_>, known: Known) -> Found {
     Ok((hits, unknown <= FEW))
 }
 
-fn without_pairs(db: &Connection, search: &Search<'_>) -> Found {
+fn without_pair_index(db: &Connection, search: &Search<'_>) -> IndexedHits {
     if search.plan.uses(Table::Pairs) {
         return Ok((search.by_comparing(db, Rows::All)?, true));
     }
     Ok((search.by_plan(db, Rows::All)?, true))
 }
 
-/// What [`hit`] needs, in this order.
+/// The columns of [`hit`], in this order.
 const HIT_COLUMNS: &str =
     "m.session_id, m.id, m.role, m.timestamp, m.tool_name, s.title, s.source, s.model, s.started_at";
 const HIT_WIDTH: usize = 9;
-/// The place of the role among them.
+/// The index of the role in these columns.
 const ROLE: usize = 2;
 
 fn hit(row: &Row<'_>, snippet: String) -> rusqlite::Result<SearchHit> {

@@ -1,7 +1,7 @@
 //! Several processes at once, and processes that are killed.
 
 use crate::{add, model, remove, roomy};
-use hermes_store::memory::{Change, Fate, Target};
+use hermes_store::memory::{Change, ChangeOutcome, Target};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -63,10 +63,10 @@ fn explains(changes: &[Change], entries: &[String]) {
     let mut state: Vec<String> = Vec::new();
     for change in changes {
         assert_eq!(change.before, state, "{} does not follow", change.id);
-        match change.fate {
-            Fate::Made => state = change.after.clone(),
-            Fate::NotMade => {}
-            Fate::Unclear => panic!("{} is unclear, and nobody else writes", change.id),
+        match change.outcome {
+            ChangeOutcome::Made => state = change.after.clone(),
+            ChangeOutcome::NotMade => {}
+            ChangeOutcome::Unclear => panic!("{} is unclear, and nobody else writes", change.id),
         }
     }
     assert_eq!(entries, state);
@@ -125,7 +125,7 @@ fn killed_writers_leave_a_readable_file_and_a_history_that_explains_it() {
     let history = book.history(Target::Memory).unwrap();
     let made: BTreeSet<String> = history
         .iter()
-        .filter(|change| change.fate == Fate::Made)
+        .filter(|change| change.outcome == ChangeOutcome::Made)
         .map(|change| change.id.to_string())
         .collect();
     let lost: Vec<_> = acknowledged.difference(&made).collect();

@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, closing, opening, session, ticking};
 use hermes_conversation::{Owner, SessionId, Transcript};
-use hermes_store::{ExportFilter, ExportFormat, FileRule, Reason, SessionDb, check_files, verify};
+use hermes_store::{ExportFilter, ExportFormat, FileRule, PruneReason, SessionDb, check_files, verify};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -185,7 +185,7 @@ async fn pruning_removes_what_was_chosen_and_still_may_go() {
     put(&cabinet.dir, "notes.txt", "theirs", 10);
     let found = cabinet.db.prunable_files(orphans()).await.unwrap();
     let names: Vec<_> = found.iter().map(|old| (old.file.name.as_str(), old.reason)).collect();
-    assert_eq!(names, [(C, Reason::Orphan), (B, Reason::Orphan)]);
+    assert_eq!(names, [(C, PruneReason::Orphan), (B, PruneReason::Orphan)]);
     // Somebody came to need one of them while a person made up their mind.
     cabinet.told("two", &[C]).await;
     let chosen: Vec<String> = found.into_iter().map(|old| old.file.name).collect();
@@ -209,7 +209,7 @@ async fn files_follow_an_export_into_another_home() {
     let (one, copies) = ([SessionId::new("one")], here.desk.path.with_file_name("copies"));
     let done = here.db.export_files(&one, &copies).await.unwrap();
     assert_eq!((done.copied, done.missing), (vec![A.to_owned()], vec![gone.to_owned()]));
-    assert_eq!(done.problems, [format!("{B} has not the bytes that its name promises")]);
+    assert_eq!(done.problems, [format!("{B} does not match the hash in its name")]);
     assert_eq!(names_in(&copies), [A]);
 
     let filter = ExportFilter { session: Some(one[0].clone()), ..ExportFilter::default() };

@@ -33,7 +33,7 @@ pub(crate) fn session(id: &str) -> NewSession {
         system_prompt: "be kind".into(),
         cwd: Some("/tmp".into()),
         parent: None,
-        works_for: None,
+        delegating_call: None,
         model_config: serde_json::Map::new(),
     }
 }

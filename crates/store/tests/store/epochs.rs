@@ -8,8 +8,8 @@ use hermes_conversation::{
     Settled, Settlement, ToolMessage, Transcript,
 };
 use hermes_store::{
-    ExportFilter, ExportFormat, Include, InsightsFilter, MessageState, OriginalRange, Recovery, SearchFilter,
-    SessionDb, StoredMessage, Trouble, verify,
+    CompactionFailures, ExportFilter, ExportFormat, Include, InsightsFilter, MessageState, OriginalRange,
+    Recovery, SearchFilter, SessionDb, StoredMessage, verify,
 };
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ async fn an_epoch_is_sent_and_the_originals_are_told() {
     assert_eq!(desk.messages("s").await, epoch);
     assert_eq!(desk.db.nodes(&id()).await.unwrap(), nodes);
     let all = desk.db.messages(&id(), Include::All).await.unwrap();
-    let made: Vec<_> = all.iter().map(|row| (row.state, row.made)).collect();
+    let made: Vec<_> = all.iter().map(|row| (row.state, row.is_generated)).collect();
     let want = [vec![(MessageState::Compacted, false); 8], vec![(MessageState::Active, true); 5]].concat();
     assert_eq!(made, want);
     // Copies have the times of what they copy, and time does not go backwards.
@@ -192,7 +192,7 @@ async fn what_was_said_is_read_in_pages_and_found() {
         read.extend(page);
     }
     assert_eq!(read.len(), all);
-    assert!(read.iter().all(|row| !row.made && row.state == MessageState::Compacted));
+    assert!(read.iter().all(|row| !row.is_generated && row.state == MessageState::Compacted));
     let range = OriginalRange { first: MessageId(2), last: MessageId(3) };
     assert_eq!(texts(&desk.db.originals(&id(), range, None, 9).await.unwrap()), ["温室里种番茄", "todo"]);
     let none = desk.db.originals(&SessionId::new("x"), OriginalRange::ALL, None, 9).await.unwrap();
@@ -201,7 +201,7 @@ async fn what_was_said_is_read_in_pages_and_found() {
     let now = desk.db.messages(&id(), Include::Active).await.unwrap();
     assert_eq!(desk.db.original(&id(), now[0].id).await.unwrap(), None);
     let original = desk.db.original(&id(), now[1].id).await.unwrap().unwrap();
-    assert_eq!((text(&original.message), original.made), ("ok", false));
+    assert_eq!((text(&original.message), original.is_generated), ("ok", false));
     assert_eq!(desk.db.original(&SessionId::new("other"), original.id).await.unwrap(), None);
     for (query, want) in
         [("番茄", vec![2]), ("bar_baz", vec![1]), ("Foo::bar_baz", vec![1]), ("c++", vec![1]), ("x9", vec![])]
@@ -293,7 +293,7 @@ async fn what_was_kept_can_be_taken_back_and_brought_back() {
     // What was taken back is not covered.
     assert_eq!(added, [node(2, 0, &[], (5, 6, 2))]);
     let error = desk.db.rewind(&id(), MessageId(1)).await.unwrap_err();
-    assert!(error.to_string().ends_with("that was taken back or put away before"), "{error}");
+    assert!(error.to_string().ends_with("the message was already rewound or summarised"), "{error}");
     is_sound(&desk).await;
 }
 
@@ -439,11 +439,15 @@ async fn pins_are_numbered_and_can_go() {
 #[tokio::test]
 async fn trouble_is_remembered_and_one_compacts_at_a_time() {
     let (desk, lease) = talked(1).await;
-    assert_eq!(desk.db.compaction_trouble(&id()).await.unwrap(), Trouble::default());
-    let trouble =
-        Trouble { until: Some(9.5), error: Some("no answer".into()), fallback_streak: 2, ineffective: 1 };
-    desk.db.note_compaction_trouble(&lease, &trouble).await.unwrap();
-    assert_eq!(desk.db.compaction_trouble(&id()).await.unwrap(), trouble);
+    assert_eq!(desk.db.compaction_failures(&id()).await.unwrap(), CompactionFailures::default());
+    let trouble = CompactionFailures {
+        until: Some(9.5),
+        error: Some("no answer".into()),
+        fallback_streak: 2,
+        ineffective: 1,
+    };
+    desk.db.record_compaction_failures(&lease, &trouble).await.unwrap();
+    assert_eq!(desk.db.compaction_failures(&id()).await.unwrap(), trouble);
     let stored: (f64, String, i64) = desk
         .raw()
         .query_row(
@@ -455,9 +459,9 @@ async fn trouble_is_remembered_and_one_compacts_at_a_time() {
         .unwrap();
     assert_eq!(stored, (9.5, "no answer".to_owned(), 2));
     let newer = desk.lease("s").await;
-    assert!(desk.db.note_compaction_trouble(&lease, &trouble).await.is_err());
-    desk.db.note_compaction_trouble(&newer, &Trouble::default()).await.unwrap();
-    assert_eq!(desk.db.compaction_trouble(&id()).await.unwrap(), Trouble::default());
+    assert!(desk.db.record_compaction_failures(&lease, &trouble).await.is_err());
+    desk.db.record_compaction_failures(&newer, &CompactionFailures::default()).await.unwrap();
+    assert_eq!(desk.db.compaction_failures(&id()).await.unwrap(), CompactionFailures::default());
 
     // Somebody with an older lease may not even try.
     assert!(desk.db.hold_compaction(&lease).await.is_err());

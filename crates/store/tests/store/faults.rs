@@ -89,8 +89,8 @@ async fn a_full_disk_is_an_error_and_loses_nothing() {
     assert!(acknowledged.len() > 10, "{}", acknowledged.len());
     assert_eq!(
         error,
-        "the session store failed: could not commit: database or disk is full; \
-         free some space and try again; what was recorded before is kept"
+        "the session store failed: cannot commit: database or disk is full; \
+         free some space and run the command again (everything recorded before is kept)"
     );
     // Reading goes on, and so does the process.
     assert_eq!(db.load(&SessionId::new("s")).await.unwrap().messages, acknowledged);
@@ -150,7 +150,7 @@ async fn a_log_that_is_removed_is_noticed_before_the_answer() {
     desk.say(&lease, "hello", "hi").await;
     std::fs::remove_file(desk.path.with_extension("db-wal")).unwrap();
     let error = desk.db.open_turn(&lease, opening("lost?")).await.unwrap_err().to_string();
-    assert!(error.contains("was removed or replaced while open; restart before going on"), "{error}");
+    assert!(error.contains("was removed or replaced while open; restart Hermes"), "{error}");
     // Every further write says so too; nothing is quietly written to a file nobody will read.
     assert!(desk.db.open_turn(&lease, opening("lost?")).await.is_err());
     drop(desk.db.search("hello", 9).await);

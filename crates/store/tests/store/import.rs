@@ -104,7 +104,7 @@ async fn a_file_cannot_say_that_mail_was_delivered_and_mail_without_words_is_nam
     let other = Desk::new();
     let wordless = one(json!({"mode": "queue", "created_at": 2.0}));
     let problems = other.db.import(&lines(&[wordless])).await.unwrap().problems;
-    assert!(problems.len() == 1 && problems[0].text.contains("a message that waits"), "{problems:?}");
+    assert!(problems.len() == 1 && problems[0].text.contains("queued mail"), "{problems:?}");
     assert!(other.exported().await.is_empty());
     let sly = json!({"mode": "queue", "text": "hi", "created_at": 2.0, "state": "delivered", "session": "x", "id": 7});
     other.db.import(&lines(&[one(sly)])).await.unwrap();
@@ -152,7 +152,7 @@ async fn a_bad_line_is_named_and_leaves_nothing() {
         imported.problems,
         [
             problem(1, "not valid JSON"),
-            problem(2, "not a session, which is an object"),
+            problem(2, "not a JSON object"),
             problem(3, "`id` is missing or not a text"),
             problem(5, "`messages` is not a list"),
             problem(6, "message 2: `timestamp` is missing or not a number"),

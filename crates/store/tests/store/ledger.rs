@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, closing, spent};
 use hermes_conversation::{Bill, Cost, CostStatus, Money, SessionId, SpentCall, Transcript, Usage};
-use hermes_store::{LedgerRow, Refused, Reservation, Reserved, SpendLimit, SpendLimits, Spending};
+use hermes_store::{LimitExceeded, Reservation, Reserved, SpendLimit, SpendLimits, Spending, SpendingRow};
 
 fn money(units: u64) -> Money {
     Money::from_units(units)
@@ -29,7 +29,7 @@ fn billed(task: &str, charged: u64, reservations: Vec<i64>) -> SpentCall {
     SpentCall { task: task.into(), bill, ..spent(10) }
 }
 
-async fn reserve(desk: &Desk, wish: Reservation, limits: SpendLimits) -> Result<i64, Refused> {
+async fn reserve(desk: &Desk, wish: Reservation, limits: SpendLimits) -> Result<i64, LimitExceeded> {
     match desk.db.reserve(wish, limits).await.unwrap() {
         Reserved::Granted(id) => Ok(id),
         Reserved::Refused(refused) => Err(refused),
@@ -44,13 +44,13 @@ async fn what_is_put_aside_counts_until_it_is_spent() {
     let limits = limits(Some(100), None);
     let id = reserve(&desk, wish("s", 60), limits).await.unwrap();
     let refused =
-        Refused { by: SpendLimit::Session, limit: money(100), spent: Money::ZERO, reserved: money(60) };
+        LimitExceeded { by: SpendLimit::Session, limit: money(100), spent: Money::ZERO, reserved: money(60) };
     assert_eq!(reserve(&desk, wish("s", 41), limits).await, Err(refused));
     // Recording the reply counts what it cost and frees the rest, in one commit.
     let mut closing = closing("hi");
     closing.spent = Some(billed("", 25, vec![id]));
     desk.db.close(&lease, turn, closing).await.unwrap();
-    let refused = Refused { spent: money(25), reserved: Money::ZERO, ..refused };
+    let refused = LimitExceeded { spent: money(25), reserved: Money::ZERO, ..refused };
     assert_eq!(reserve(&desk, wish("s", 76), limits).await, Err(refused));
     reserve(&desk, wish("s", 75), limits).await.unwrap();
     // Another session has its own limit.
@@ -164,7 +164,7 @@ async fn the_ledger_and_the_shared_sums_agree() {
         cache_write: 4 * calls,
         reasoning: 5 * calls,
     };
-    let row = |task: &str, calls, input, charged, unpriced| LedgerRow {
+    let row = |task: &str, calls, input, charged, unpriced| SpendingRow {
         provider: "p".into(),
         model: "m".into(),
         task: task.into(),

@@ -65,7 +65,7 @@ async fn the_tip_is_where_a_compressed_session_went_on() {
         (vec![chain, ("b", "a", "compression", "", "cli"), ("live", "a", "", "", "cli")], "b"),
     ] {
         let desk = made(&rows);
-        let tip = desk.db.compression_tip(&SessionId::new("a")).await.unwrap();
+        let tip = desk.db.continuation_tip(&SessionId::new("a")).await.unwrap();
         assert_eq!(tip.as_str(), want, "{rows:?}");
     }
 }
@@ -99,7 +99,7 @@ async fn circles_end() {
     let id = |id: &str| SessionId::new(id);
     assert_eq!(names(&desk.db.ancestors(&id("a")).await.unwrap()), ["b", "c"]);
     assert_eq!(names(&desk.db.descendants(&id("a")).await.unwrap()), ["b", "c"]);
-    assert_eq!(desk.db.compression_tip(&id("x")).await.unwrap().as_str(), "y");
+    assert_eq!(desk.db.continuation_tip(&id("x")).await.unwrap().as_str(), "y");
     assert_eq!(desk.db.resolve_resume(&id("self")).await.unwrap().as_str(), "self");
     assert_eq!(desk.db.archive(&id("x"), true).await.unwrap(), 2);
     assert_eq!(desk.db.whole_conversation(&id("x")).await.unwrap(), ["y", "x"].map(Message::user));
@@ -117,7 +117,7 @@ async fn a_long_line_is_followed_to_its_end() {
         })
         .collect();
     let desk = made(&rows);
-    let tip = desk.db.compression_tip(&SessionId::new("s000")).await.unwrap();
+    let tip = desk.db.continuation_tip(&SessionId::new("s000")).await.unwrap();
     assert_eq!(tip.as_str(), "s149");
     assert_eq!(desk.db.ancestors(&SessionId::new("s149")).await.unwrap().len(), 99);
     assert_eq!(desk.db.descendants(&SessionId::new("s000")).await.unwrap().len(), 149);

@@ -54,7 +54,7 @@ async fn titles_are_unique_and_numbered() {
     assert_eq!(stored.as_deref(), Some("plan"));
     assert_eq!(
         desk.db.set_title(&b, "plan").await.unwrap_err().to_string(),
-        "the title `plan` belongs to session 20260101_a"
+        "title `plan` is used by session 20260101_a"
     );
     assert_eq!(desk.db.next_title("plan #7").await.unwrap(), "plan #2");
     desk.db.set_title(&b, "plan #2").await.unwrap();

@@ -91,9 +91,9 @@ async fn a_rewind_needs_a_message_of_the_user_and_a_session_at_rest() {
     let (desk, lease) = talked().await;
     desk.db.rewind(&id(), MessageId(7)).await.unwrap();
     for (message, want) in [
-        (4, "session s cannot go back to message 4: the user did not say that"),
-        (7, "session s cannot go back to message 7: that was taken back or put away before"),
-        (99, "session s cannot go back to message 99: it has no such message"),
+        (4, "cannot rewind session s to message 4: not a message of the user"),
+        (7, "cannot rewind session s to message 7: the message was already rewound or summarised"),
+        (99, "cannot rewind session s to message 99: no such message"),
     ] {
         let error = desk.db.rewind(&id(), MessageId(message)).await.unwrap_err();
         assert_eq!(error.to_string(), want);
@@ -108,7 +108,7 @@ async fn a_rewind_needs_a_message_of_the_user_and_a_session_at_rest() {
     }
     desk.open(&lease, "unfinished").await;
     let error = desk.db.rewind(&id(), MessageId(1)).await.unwrap_err();
-    assert_eq!(error.to_string(), "session s has an unfinished turn; continue it with --resume s first");
+    assert_eq!(error.to_string(), "session s has an unfinished turn; resume it first with --resume s");
     assert_eq!(counters(&desk), (9, 1, 1));
 }
 

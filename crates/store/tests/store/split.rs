@@ -7,7 +7,7 @@ use hermes_conversation::{
     Settlement, ToolMessage, Transcript,
 };
 use hermes_store::{
-    ExportFilter, ExportFormat, Include, ListFilter, OriginalRange, StoreError, Trouble, verify,
+    CompactionFailures, ExportFilter, ExportFormat, Include, ListFilter, OriginalRange, StoreError, verify,
 };
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ async fn talked() -> (Desk, Lease) {
     }
     desk.db.set_title(&lease.session, "Sea").await.unwrap();
     desk.db.set_quirks(&lease, Quirks { no_streaming: true, ..Quirks::default() }).await.unwrap();
-    desk.db.keep_outline(&lease.session, "[]".into()).await.unwrap();
+    desk.db.record_prompt_outline(&lease.session, "[]".into()).await.unwrap();
     desk.db.pin(&lease.session, "never on Fridays").await.unwrap();
     (desk, lease)
 }
@@ -61,8 +61,8 @@ async fn split(desk: &Desk, lease: &Lease, to: &str, tail: usize) -> Lease {
 #[tokio::test]
 async fn the_conversation_goes_on_in_the_new_session() {
     let (desk, lease) = talked().await;
-    let trouble = Trouble { fallback_streak: 1, ineffective: 1, ..Trouble::default() };
-    desk.db.note_compaction_trouble(&lease, &trouble).await.unwrap();
+    let trouble = CompactionFailures { fallback_streak: 1, ineffective: 1, ..CompactionFailures::default() };
+    desk.db.record_compaction_failures(&lease, &trouble).await.unwrap();
     let full = desk.db.stats().full_commits;
     let second = split(&desk, &lease, "t", 2).await;
     assert_eq!(desk.db.stats().full_commits, full + 1);
@@ -76,8 +76,8 @@ async fn the_conversation_goes_on_in_the_new_session() {
         (&old.source, &old.model, &old.system_prompt, &old.cwd, old.quirks)
     );
     assert_eq!((new.title.as_deref(), new.parent), (Some("Sea #3"), Some(session("t"))));
-    assert_eq!(desk.db.outline(&session("u")).await.unwrap().as_deref(), Some("[]"));
-    assert_eq!(desk.db.compaction_trouble(&session("u")).await.unwrap(), trouble);
+    assert_eq!(desk.db.prompt_outline(&session("u")).await.unwrap().as_deref(), Some("[]"));
+    assert_eq!(desk.db.compaction_failures(&session("u")).await.unwrap(), trouble);
     assert_eq!(desk.db.pins(&session("u")).await.unwrap()[0].text, "never on Fridays");
     assert_eq!(desk.db.resolve_resume(&session("s")).await.unwrap(), session("u"));
     // Everything is told and found once.
@@ -237,7 +237,7 @@ async fn a_long_line_has_no_end() {
         desk.say(&lease, &format!("q{n}"), &format!("a{n}")).await;
     }
     let last = session("s120");
-    assert_eq!(desk.db.compression_tip(&session("s0")).await.unwrap(), last);
+    assert_eq!(desk.db.continuation_tip(&session("s0")).await.unwrap(), last);
     assert_eq!(desk.db.resolve_resume(&session("s0")).await.unwrap(), last);
     let originals = desk.db.originals(&last, OriginalRange::ALL, None, 999).await.unwrap();
     assert_eq!(originals.len(), 242);

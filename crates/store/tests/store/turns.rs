@@ -5,7 +5,7 @@ use hermes_conversation::{
     CallId, FileChange, IntentState, Lease, ProcessMark, RecordError, Settled, Settlement, ToolMessage,
     Transcript,
 };
-use hermes_store::{OrphanIntent, Stats, StoreError};
+use hermes_store::{OrphanIntent, StoreError, WriterStats};
 
 fn result(id: &str) -> ToolMessage {
     ToolMessage::new(CallId::new(id), "terminal", "ok")
@@ -29,7 +29,7 @@ async fn a_turn_with_one_call_is_four_syncs() {
     };
     desk.db.settle(&lease, &turn, settlement).await.unwrap();
     desk.db.close(&lease, turn, closing("there")).await.unwrap();
-    assert_eq!(desk.db.stats(), Stats { full_commits: 4, commits: 5 });
+    assert_eq!(desk.db.stats(), WriterStats { full_commits: 4, commits: 5 });
     let raw = desk.raw();
     let counts: (i64, i64, i64) = raw
         .query_row("SELECT message_count, tool_call_count, api_call_count FROM sessions", [], |row| {

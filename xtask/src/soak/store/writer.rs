@@ -78,7 +78,7 @@ fn session(id: SessionId) -> NewSession {
         system_prompt: "You are a careful assistant.".into(),
         cwd: Some("/tmp".into()),
         parent: None,
-        works_for: None,
+        delegating_call: None,
         model_config: serde_json::Map::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! The directory of kept files: what is in it, and how something comes in or goes.
+//! The directory of stored files: lists, copies and removes files.
 
 use super::names::{self, FileKind, kind_of};
 use rustix::fs::{FlockOperation, flock};
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
-/// Longer files are not taken in; `exec` makes none.
-const LONGEST: u64 = 256 << 20;
+/// Maximum size of a file; `exec` writes no larger ones.
+const MAX_BYTES: u64 = 256 << 20;
 const CHUNK: usize = 64 * 1024;
 
 /// A file of the directory.
@@ -24,7 +24,7 @@ pub(crate) struct Entry {
     pub(crate) used_at: f64,
 }
 
-/// The files of `dir`, the least recently used first. One that does not exist has none.
+/// Returns the files of `dir`, the least recently used first. Empty if the directory does not exist.
 pub(crate) fn list(dir: &Path) -> io::Result<Vec<Entry>> {
     let entries = match std::fs::read_dir(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -33,9 +33,9 @@ pub(crate) fn list(dir: &Path) -> io::Result<Vec<Entry>> {
     let mut files = Vec::new();
     for entry in entries {
         let entry = entry?;
-        // What went away meanwhile is not in the directory.
+        // The file was removed meanwhile.
         let Ok(metadata) = entry.metadata() else { continue };
-        // A name that is not text was given by nobody here, and cannot be shown.
+        // Names that are not UTF-8 are not ours.
         let Ok(name) = entry.file_name().into_string() else { continue };
         if metadata.is_file() {
             let (bytes, used_at) = (metadata.len(), used_at(&metadata));
@@ -51,8 +51,8 @@ fn used_at(metadata: &Metadata) -> f64 {
     since_1970.map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// Removes `files` unless they were used since they were listed, and tells which went. What cannot
-/// be removed stays, with a warning.
+/// Removes `files` unless they were used since they were listed, and returns the removed ones. A file that cannot
+/// be removed is logged.
 pub(crate) fn remove(dir: &Path, files: &[Entry]) -> Vec<String> {
     let mut gone = Vec::new();
     let _lock = lock(dir);
@@ -64,79 +64,79 @@ pub(crate) fn remove(dir: &Path, files: &[Entry]) -> Vec<String> {
         }
         match std::fs::remove_file(&path) {
             Ok(()) => gone.push(file.name.clone()),
-            Err(error) => tracing::warn!(%error, path = %path.display(), "a kept file stays"),
+            Err(error) => tracing::warn!(%error, path = %path.display(), "cannot remove a stored file"),
         }
     }
     gone
 }
 
-/// `exec` holds the same lock while it names a file. A filesystem without locks goes without.
+/// Takes the lock that `exec` holds while it renames a file; `None` on file systems without locks.
 fn lock(dir: &Path) -> Option<File> {
     let dir = File::open(dir).ok()?;
     flock(&dir, FlockOperation::LockExclusive).ok()?;
     Some(dir)
 }
 
-/// Whether a file has the bytes that its name promises.
+/// Returns true if the content matches the hash in the name.
 pub(crate) fn is_whole(dir: &Path, name: &str) -> io::Result<bool> {
     let mut hash = Sha256::new();
-    pour(&mut File::open(dir.join(name))?, &mut |piece| {
+    copy_chunks(&mut File::open(dir.join(name))?, &mut |piece| {
         hash.update(piece);
         Ok(())
     })?;
-    Ok(names::fits(hash, name))
+    Ok(names::matches_hash(hash, name))
 }
 
-/// How a copy ended.
+/// The result of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Copied {
+pub(crate) enum CopyResult {
     Whole,
-    /// Not copied: the bytes are not those that the name promises.
+    /// Not copied: the content does not match the hash in the name.
     Damaged,
     Missing,
     TooLong,
 }
 
-/// Copies a file between two directories, if it is whole; the second is made when it is missing.
-pub(crate) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<Copied> {
+/// Copies an intact file to another directory, which is created if necessary.
+pub(crate) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<CopyResult> {
     let source = from.join(name);
     match std::fs::symlink_metadata(&source) {
-        // Neither a link nor anything that could keep a reader waiting.
-        Ok(file) if !file.is_file() => return Ok(Copied::Missing),
-        Ok(file) if file.len() > LONGEST => return Ok(Copied::TooLong),
+        // Links, pipes and devices are not copied.
+        Ok(file) if !file.is_file() => return Ok(CopyResult::Missing),
+        Ok(file) if file.len() > MAX_BYTES => return Ok(CopyResult::TooLong),
         Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Copied::Missing),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(CopyResult::Missing),
         Err(error) => return Err(error),
     }
     DirBuilder::new().recursive(true).mode(0o700).create(to)?;
     let growing = growing(to);
     let copied = copy_as(&source, &growing, name).and_then(|copied| {
         let _lock = lock(to);
-        if copied == Copied::Whole {
+        if copied == CopyResult::Whole {
             std::fs::rename(&growing, to.join(name))?;
         }
         Ok(copied)
     });
-    // Gone already when it was given its name.
+    // After a successful rename the temporary file does not exist.
     let _ = std::fs::remove_file(&growing);
     copied
 }
 
-fn copy_as(source: &Path, growing: &Path, name: &str) -> io::Result<Copied> {
+fn copy_as(source: &Path, growing: &Path, name: &str) -> io::Result<CopyResult> {
     let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(growing)?;
     let mut hash = Sha256::new();
-    pour(&mut File::open(source)?.take(LONGEST), &mut |piece| {
+    copy_chunks(&mut File::open(source)?.take(MAX_BYTES), &mut |piece| {
         hash.update(piece);
         target.write_all(piece)
     })?;
-    if !names::fits(hash, name) {
-        return Ok(Copied::Damaged);
+    if !names::matches_hash(hash, name) {
+        return Ok(CopyResult::Damaged);
     }
     target.sync_all()?;
-    Ok(Copied::Whole)
+    Ok(CopyResult::Whole)
 }
 
-/// A free name of the kind that a growing file has.
+/// Returns a free name for a temporary file.
 fn growing(dir: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(1 << 32);
     loop {
@@ -148,7 +148,7 @@ fn growing(dir: &Path) -> PathBuf {
     }
 }
 
-fn pour(from: &mut dyn Read, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+fn copy_chunks(from: &mut dyn Read, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
     loop {
         match from.read(&mut buffer) {

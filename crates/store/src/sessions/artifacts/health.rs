@@ -1,31 +1,31 @@
-//! What `hermes doctor` wants to know about the kept files. Changes nothing.
+//! Health check of the stored files, for `hermes doctor`. Changes nothing.
 
 use super::folder::{self, Entry};
+use super::mentions;
 use super::names::FileKind;
-use super::refs;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
-/// The state of the directory of kept files.
+/// The state of the directory of stored files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FilesHealth {
     pub files: u64,
     pub bytes: u64,
-    /// Files that no stored message mentions; `None` when the database could not be asked.
+    /// Files that no stored message mentions; `None` if the database cannot be read.
     pub orphans: Option<u64>,
     pub orphan_bytes: u64,
-    /// Files that grow, or that their writer left behind.
+    /// Files being written, or left by a dead writer.
     pub growing: u64,
-    /// Files whose bytes are not those that their names promise.
+    /// Files that do not match the hash in their names.
     pub damaged: Vec<String>,
-    /// Files that were not compared with their names, for lack of time.
+    /// Files that were not checked, because the budget was used up.
     pub unchecked: u64,
-    /// What kept this from being told in full.
+    /// Errors of the check itself.
     pub problems: Vec<String>,
 }
 
-/// Examines the files in `dir` and compares up to `budget` bytes of them with their names, the
-/// newest first. The database at `db` says which are mentioned.
+/// Checks the files in `dir` and compares up to `budget` bytes of them with their names, newest first. Mentions
+/// are read from the database at `db`.
 pub fn check_files(db: &Path, dir: &Path, budget: u64) -> FilesHealth {
     let mut health = FilesHealth::default();
     let entries = match folder::list(dir) {
@@ -64,14 +64,14 @@ fn count_orphans(db: &Path, entries: &[Entry], health: &mut FilesHealth) {
     }
 }
 
-fn users(db: &Path) -> rusqlite::Result<refs::Users> {
+fn users(db: &Path) -> rusqlite::Result<mentions::Users> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(db, flags)?;
     db.busy_timeout(std::time::Duration::from_secs(1))?;
     db.execute_batch("BEGIN")?;
     // Without the table nothing is noted, and all messages are read.
-    let mut users = refs::users(&db).unwrap_or_default();
-    refs::newer(&db)?.add_to(&mut users);
+    let mut users = mentions::users(&db).unwrap_or_default();
+    mentions::unscanned(&db)?.add_to(&mut users);
     Ok(users)
 }
 

@@ -1,34 +1,34 @@
-//! What the names of kept files say, and how they are found in a text.
+//! Names of stored files, and their mentions in a text.
 //!
-//! `exec` gives files these names; nothing but the names is shared with it.
+//! `exec` creates the files; only the naming scheme is shared with it.
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Hexadecimal digits of the hash that are part of a name.
+/// Number of hexadecimal digits of the hash in a name.
 const DIGITS: usize = 32;
 
-/// A directory that messages refer to, and how the names in it end.
-struct Place {
+/// The directory and the suffix of a mention.
+struct MentionPattern {
     mark: &'static str,
     ending: &'static str,
 }
 
-/// Words from outside are told by the ending of their file's name, so that they stay what they are.
-const PLACES: [Place; 2] = [
-    Place { mark: "hermes-results/", ending: ".txt" },
-    Place { mark: "hermes-results/", ending: ".untrusted.txt" },
+/// Untrusted content has its own suffix, so that it stays marked.
+const MENTION_PATTERNS: [MentionPattern; 2] = [
+    MentionPattern { mark: "hermes-results/", ending: ".txt" },
+    MentionPattern { mark: "hermes-results/", ending: ".untrusted.txt" },
 ];
 
-/// What a name says about its file.
+/// The kind of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Named after its bytes.
+    /// Named after the hash of its content.
     Content,
-    /// Still growing, or left behind by a process that died.
+    /// Being written, or left by a dead process.
     Growing,
-    /// Put there by someone else, or by an older version. Goes by age and size only.
+    /// Written by another program or an older version. Pruned by age and size only.
     Other,
 }
 
@@ -42,10 +42,10 @@ impl FileKind {
     }
 }
 
-/// The names of kept files that `text` mentions. Costs one search of the text when there are none.
+/// Returns the stored files that `text` mentions. A text without mentions costs one search.
 pub(crate) fn mentioned(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for Place { mark, ending } in &PLACES {
+    for MentionPattern { mark, ending } in &MENTION_PATTERNS {
         for (at, _) in text.match_indices(mark) {
             let start = at + mark.len();
             let name = text.get(start..start + DIGITS + ending.len());
@@ -55,11 +55,10 @@ pub(crate) fn mentioned(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// An SQL condition that holds for every row of `messages` in whose columns `mentioned` could find
-/// something.
+/// Returns an SQL condition that is true for every row of `messages` in which `mentioned` can find a name.
 pub(crate) fn may_mention() -> String {
-    let marks: BTreeSet<&str> = PLACES.iter().map(|place| place.mark).collect();
-    let columns = super::refs::COLUMNS.split(", ");
+    let marks: BTreeSet<&str> = MENTION_PATTERNS.iter().map(|place| place.mark).collect();
+    let columns = super::mentions::COLUMNS.split(", ");
     let tests =
         columns.flat_map(|column| marks.iter().map(move |mark| format!("instr({column}, '{mark}') > 0")));
     format!("({})", tests.collect::<Vec<_>>().join(" OR "))
@@ -78,18 +77,18 @@ pub(crate) fn kind_of(name: &str) -> FileKind {
 }
 
 fn is_content_name(name: &str) -> bool {
-    PLACES.iter().any(|place| {
+    MENTION_PATTERNS.iter().any(|place| {
         name.strip_suffix(place.ending).is_some_and(|digits| {
             digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         })
     })
 }
 
-/// Whether a file whose bytes went into `hash` may be called `name`.
-pub(crate) fn fits(hash: Sha256, name: &str) -> bool {
+/// Returns true if `name` contains the hash of the content.
+pub(crate) fn matches_hash(hash: Sha256, name: &str) -> bool {
     let mut digits = String::with_capacity(DIGITS);
     for byte in &hash.finalize()[..DIGITS / 2] {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(digits, "{byte:02x}");
     }
     name.starts_with(&digits)

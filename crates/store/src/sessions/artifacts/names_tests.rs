@@ -5,7 +5,7 @@ const B: &str = "00000000000000000000000000000000.txt";
 const U: &str = "ba7816bf8f01cfea414140de5dae2223.untrusted.txt";
 
 #[test]
-fn mentions_are_found_whatever_stands_around_them() {
+fn mentions_are_found_in_any_text() {
     for (text, want) in [
         (String::new(), vec![]),
         ("hermes-results/ and nothing else".to_owned(), vec![]),
@@ -27,7 +27,7 @@ fn mentions_are_found_whatever_stands_around_them() {
 }
 
 #[test]
-fn names_say_what_a_file_is() {
+fn kind_is_derived_from_the_name() {
     for (name, want) in [
         (A, FileKind::Content),
         (U, FileKind::Content),
@@ -44,8 +44,8 @@ fn names_say_what_a_file_is() {
 }
 
 #[test]
-fn only_the_right_bytes_fit_a_name() {
+fn name_matches_the_hash_of_its_content_only() {
     for (bytes, name, want) in [("abc", A, true), ("abc", U, true), ("abd", A, false), ("abc", B, false)] {
-        assert_eq!(fits(Sha256::new().chain_update(bytes), name), want, "{bytes} {name}");
+        assert_eq!(matches_hash(Sha256::new().chain_update(bytes), name), want, "{bytes} {name}");
     }
 }

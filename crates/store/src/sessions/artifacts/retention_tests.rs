@@ -3,7 +3,7 @@ use hermes_conversation::SessionId;
 
 const NOW: f64 = 100.0 * DAY;
 
-/// A file of 100 bytes, used so many days ago.
+/// A file of 100 bytes, used `days` ago.
 fn file(name: &str, kind: FileKind, days: f64, session: Option<&str>) -> StoredFile {
     let sessions = session.map(SessionId::new).into_iter().collect();
     StoredFile { name: name.to_owned(), kind, bytes: 100, used_at: NOW - days * DAY, sessions }
@@ -22,14 +22,16 @@ fn files() -> Vec<StoredFile> {
 }
 
 fn outcome(rule: FileRule, in_use_since: Option<f64>) -> String {
-    let going = going(files(), rule, Moment { now: NOW, in_use_since });
-    let words: Vec<_> =
-        going.iter().map(|going| format!("{} {}", going.file.name, going.reason.as_str())).collect();
-    words.join(", ")
+    let to_prune = to_prune(files(), rule, PruneContext { now: NOW, in_use_since });
+    let lines: Vec<_> = to_prune
+        .iter()
+        .map(|to_prune| format!("{} {}", to_prune.file.name, to_prune.reason.as_str()))
+        .collect();
+    lines.join(", ")
 }
 
 #[test]
-fn rules_choose_what_goes() {
+fn rules_select_files_to_prune() {
     let rule = |older_than_days, max_bytes, orphans| FileRule { older_than_days, max_bytes, orphans };
     let since = Some(NOW - 7.0 * DAY);
     for (given, since, want) in [

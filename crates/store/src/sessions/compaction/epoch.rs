@@ -1,16 +1,16 @@
-//! Opens an epoch: other messages take the place of those that are sent.
+//! Opens an epoch: replaces the active messages of a session by those of a compaction.
 //!
-//! One transaction, the caller's. What was active is put away, the epoch's messages become new rows with a
-//! mark, and summaries remember what they stand for. A message that is kept is a copy: it has the time, the
-//! turn and the chat platform's id of the one it copies, and the id of what was first said. So nothing that
-//! was said is ever said twice, however many compactions a message lives through.
+//! Runs in the caller's transaction. Active messages become inactive, the epoch's messages are new rows marked
+//! as generated, and summaries record the range they cover. A message that stays in the context is a copy: it
+//! has the time, the turn and the platform id of the message it copies, and refers to the original. So an
+//! original is never counted twice, also after many compactions.
 //!
-//! The Python release knows no leases and may have added messages since the session was read here. Nobody has
-//! summed those up, so they stay in view, behind the epoch.
+//! The Python release has no leases and may have added messages after this process read the session. No
+//! summary covers them, so they stay active, after the epoch.
 
 mod align;
 
-use super::originals::{Line, is_original};
+use super::originals::{Conversation, is_original};
 use super::summaries;
 use crate::StoreError;
 use crate::error::Doing;
@@ -22,7 +22,7 @@ use align::align;
 use hermes_conversation::{Compaction, CompactionReport, MessageId, NewNode, Node, SessionId, TurnId};
 use rusqlite::{Connection, Row, params};
 
-/// A compaction, made ready before it is queued.
+/// A compaction, encoded before it is queued.
 #[derive(Debug)]
 pub(crate) struct Epoch {
     messages: Vec<Columns>,
@@ -42,28 +42,28 @@ impl Epoch {
     }
 }
 
-/// Goes on in the same session.
+/// Opens the epoch in the same session.
 pub(crate) fn open(
     db: &Connection,
     session: &SessionId,
     epoch: &Epoch,
     now: f64,
 ) -> Result<Vec<Node>, StoreError> {
-    let line = Line::of(db, session)?;
+    let conversation = Conversation::of(db, session)?;
     let sources = Sources::find(db, session, epoch).doing("read a session's messages")?;
-    let nodes = summaries::add(db, &line, session, &epoch.nodes, sources.bound)?;
+    let nodes = summaries::add(db, &conversation, session, &epoch.nodes, sources.bound)?;
     db.execute(
         "UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ?1 AND active = 1",
         [session.as_str()],
     )
-    .doing("put messages away")?;
+    .doing("deactivate messages")?;
     rewrite::reset_counters(db, session).doing("count the messages")?;
     sources.write(db, session, epoch, now)?;
-    summaries::report(db, &line, session, &epoch.report, now)?;
+    summaries::report(db, &conversation, session, &epoch.report, now)?;
     Ok(nodes)
 }
 
-/// Goes on in `child`, which must be there and empty. What was active in `session` stays so.
+/// Opens the epoch in `child`, which must exist and be empty. Active messages of `session` stay active.
 pub(crate) fn open_in(
     db: &Connection,
     session: &SessionId,
@@ -71,34 +71,34 @@ pub(crate) fn open_in(
     epoch: &Epoch,
     now: f64,
 ) -> Result<Vec<Node>, StoreError> {
-    let line = Line::of(db, session)?;
+    let conversation = Conversation::of(db, session)?;
     let sources = Sources::find(db, session, epoch).doing("read a session's messages")?;
-    let nodes = summaries::add(db, &line, child, &epoch.nodes, sources.bound)?;
+    let nodes = summaries::add(db, &conversation, child, &epoch.nodes, sources.bound)?;
     sources.write(db, child, epoch, now)?;
-    summaries::report(db, &line, child, &epoch.report, now)?;
+    summaries::report(db, &conversation, child, &epoch.report, now)?;
     Ok(nodes)
 }
 
-/// A row that was active before.
+/// A row that was active before the epoch.
 struct Source {
     row: MessageId,
     at: f64,
     turn: Option<TurnId>,
-    /// The message that somebody said: this one, or the one of which it is a copy.
+    /// The original message: this one, or the one it copies.
     original: Option<MessageId>,
     sum: i64,
-    /// The message, where the other program wrote it after this process had read the session: whoever made
-    /// the epoch has not seen it.
+    /// The message, if the Python release wrote it after this process had read the session: the epoch does
+    /// not cover it.
     unseen: Option<Columns>,
 }
 
-/// Where the epoch's messages come from.
+/// Sources of the epoch's messages.
 struct Sources {
     of: Vec<Option<Source>>,
-    /// What stays in view behind them.
+    /// Messages that stay active after the epoch.
     unseen: Vec<Source>,
-    /// The first message that the tail keeps; what was said before it is not in the tail. `None` where the
-    /// tail tells nothing: then a leaf stands for everything, because an overlap is harmless and a gap is not.
+    /// The first original in the tail; earlier ones are not in the tail. `None` if the tail has no original:
+    /// then a leaf covers everything, because an overlap is harmless and a gap is not.
     bound: Option<MessageId>,
 }
 
@@ -110,7 +110,7 @@ impl Sources {
             active(db, session)?.into_iter().partition(|source| source.unseen.is_some());
         let mut alignment = align(&sums(&old), &new_sums, epoch.tail);
         if !unseen.is_empty() && alignment.tail < epoch.tail {
-            // The tail is there only with them: they have been seen after all.
+            // The tail matches only with them, so the epoch does cover them.
             old.append(&mut unseen);
             old.sort_by_key(|source| source.row);
             alignment = align(&sums(&old), &new_sums, epoch.tail);
@@ -125,7 +125,7 @@ impl Sources {
         for ((columns, source), at) in epoch.messages.iter().zip(&self.of).zip(self.times(now)) {
             let turn = source.as_ref().and_then(|source| source.turn);
             let copy_of = source.as_ref().and_then(|source| source.original);
-            let written = append::made(db, Place { session, turn, at }, columns, copy_of)?;
+            let written = append::generated(db, Place { session, turn, at }, columns, copy_of)?;
             if let Some(source) = source {
                 carry_over(db, source.row, written).doing("record a message")?;
             }
@@ -135,14 +135,14 @@ impl Sources {
             else {
                 continue;
             };
-            let written = append::made(db, place, columns, source.original)?;
+            let written = append::generated(db, place, columns, source.original)?;
             carry_over(db, source.row, written).doing("record a message")?;
         }
         Ok(())
     }
 
-    /// A copy has the time of what it copies. What is new has the time of the copy it stands before, so
-    /// that time never goes backwards in an epoch.
+    /// Returns the times of the epoch's messages. A copy has the time of its source, a new message that of
+    /// the next copy, so that time never goes backwards in an epoch.
     fn times(&self, now: f64) -> Vec<f64> {
         let mut at = now;
         let backwards = self.of.iter().rev().map(|source| {
@@ -155,8 +155,8 @@ impl Sources {
     }
 }
 
-/// The active messages of a session. They are compared as we would write them, because the other program
-/// spells the same thing differently.
+/// Reads the active messages of a session. Their checksums are those of our encoding, because the Python
+/// release encodes the same message differently.
 fn active(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<Source>> {
     let sql = format!(
         "SELECT {}, m.id AS id, m.timestamp, x.turn, x.copy_of, {} AS original,
@@ -188,7 +188,7 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Option<Source>> {
     }))
 }
 
-/// What a message does not tell about itself.
+/// Copies the columns that are not part of the message itself.
 fn carry_over(db: &Connection, from: MessageId, to: MessageId) -> rusqlite::Result<usize> {
     db.prepare_cached(
         "UPDATE messages SET (platform_message_id, observed) =

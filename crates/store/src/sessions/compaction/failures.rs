@@ -1,6 +1,6 @@
-//! What keeps a session from being compacted: failures that are waited out, and somebody who is at it.
+//! Failures of earlier compactions, and the compaction lock of a session.
 //!
-//! The columns and the table of locks are shared with the Python release, which minds them too.
+//! The columns and the lock table are shared with the Python release, which respects them, too.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -10,22 +10,22 @@ use crate::sessions::rows::counts::{count, stored};
 use hermes_conversation::{Lease, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// How the last compactions went.
+/// Failures of the last compactions.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Trouble {
-    /// None is tried by itself before then, in seconds since 1970.
+pub struct CompactionFailures {
+    /// End of the cooldown for automatic compactions, in seconds since 1970.
     pub until: Option<f64>,
-    /// Why the last one failed.
+    /// The error of the last failed compaction.
     pub error: Option<String>,
-    /// How many in a row had to do without a summary by a model.
+    /// Number of compactions in a row without a model's summary.
     pub fallback_streak: u32,
-    /// How many in a row did not help.
+    /// Number of compactions in a row that freed too little.
     pub ineffective: u32,
 }
 
 impl SessionDb {
-    /// How the last compactions of a session went; no trouble for an unknown one.
-    pub async fn compaction_trouble(&self, session: &SessionId) -> Result<Trouble, StoreError> {
+    /// Returns the failures of a session's last compactions; the default for an unknown session.
+    pub async fn compaction_failures(&self, session: &SessionId) -> Result<CompactionFailures, StoreError> {
         let session = session.clone();
         self.read(move |db| {
             let found = db
@@ -36,7 +36,7 @@ impl SessionDb {
                 )
                 .and_then(|mut find| {
                     find.query_row([session.as_str()], |row| {
-                        Ok(Trouble {
+                        Ok(CompactionFailures {
                             until: row.get(0)?,
                             error: row.get(1)?,
                             fallback_streak: u32::try_from(count(row, 2)?).unwrap_or(u32::MAX),
@@ -45,14 +45,18 @@ impl SessionDb {
                     })
                     .optional()
                 })
-                .doing("read how compactions went")?;
+                .doing("read the compaction failures")?;
             Ok(found.unwrap_or_default())
         })
         .await
     }
 
-    /// Remembers how the last compactions went.
-    pub async fn note_compaction_trouble(&self, lease: &Lease, trouble: &Trouble) -> Result<(), StoreError> {
+    /// Records the failures of the last compactions.
+    pub async fn record_compaction_failures(
+        &self,
+        lease: &Lease,
+        trouble: &CompactionFailures,
+    ) -> Result<(), StoreError> {
         let (lease, trouble) = (lease.clone(), trouble.clone());
         self.write(Level::Normal, move |db| {
             crate::sessions::record::lease::fence(db, &lease)?;
@@ -62,28 +66,28 @@ impl SessionDb {
                      compression_fallback_streak = ?4 WHERE id = ?1",
                 params![session, trouble.until, trouble.error, trouble.fallback_streak],
             )
-            .doing("note how a compaction went")?;
+            .doing("record the compaction failures")?;
             db.execute(
                 "INSERT INTO hx_session_ext (session, ineffective) VALUES (?1, ?2)
                  ON CONFLICT DO UPDATE SET ineffective = excluded.ineffective",
                 params![session, stored(trouble.ineffective)],
             )
-            .doing("note how a compaction went")?;
+            .doing("record the compaction failures")?;
             Ok(())
         })
         .await
     }
 }
 
-/// Who holds the right to compact, as the other program reads it. All our processes are one holder: the
-/// session's lease tells them apart, and what a killed one held is ours again at once.
+/// The lock holder as the Python release reads it. All our processes are one holder: the session's lease
+/// distinguishes them, and the lock of a killed process can be taken at once.
 const HOLDER: &str = "hermes (rust)";
 
-/// For how long nobody else compacts, in seconds; who is at it for longer says so again.
-const HELD: f64 = 300.0;
+/// Duration of the lock in seconds; a longer compaction renews it.
+const LOCK_SECONDS: f64 = 300.0;
 
-/// Takes the right to compact a session, or prolongs it; false while the other program has it. One that ran
-/// out is anybody's.
+/// Takes or renews the compaction lock. Returns false while the Python release holds it; an expired lock is
+/// free.
 pub(crate) fn hold(db: &Connection, session: &SessionId, now: f64) -> Result<bool, StoreError> {
     let taken = db
         .execute(
@@ -93,13 +97,13 @@ pub(crate) fn hold(db: &Connection, session: &SessionId, now: f64) -> Result<boo
                  acquired_at = CASE holder WHEN excluded.holder THEN acquired_at ELSE excluded.acquired_at END,
                  expires_at = excluded.expires_at
              WHERE holder = excluded.holder OR expires_at < excluded.acquired_at",
-            params![session.as_str(), HOLDER, now, now + HELD],
+            params![session.as_str(), HOLDER, now, now + LOCK_SECONDS],
         )
-        .doing("lock a session for compacting")?;
+        .doing("lock a session for compaction")?;
     Ok(taken == 1)
 }
 
-/// Gives the right to compact back. Nothing happens if somebody else has it by now.
+/// Releases the compaction lock, unless another holder has it.
 pub(crate) fn leave(db: &Connection, session: &SessionId) -> Result<(), StoreError> {
     db.execute(
         "DELETE FROM compression_locks WHERE session_id = ?1 AND holder = ?2",

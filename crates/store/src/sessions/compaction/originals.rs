@@ -1,8 +1,8 @@
-//! What somebody said, as against what a compaction wrote about it.
+//! Original messages, as opposed to those that a compaction generated.
 //!
-//! A compaction puts messages away and writes others in their place: summaries, and copies of what it
-//! keeps. Whoever looks for what was said wants every word once, and that is what the conditions here give.
-//! A conversation that went on in another session after a compression counts as one.
+//! A compaction replaces messages by others: summaries, and copies of the messages it keeps. A reader of the
+//! record wants each original once; the conditions here select them. A conversation that continues in
+//! another session after a compaction counts as one.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -14,7 +14,7 @@ use crate::sessions::{SessionDb, lineage};
 use hermes_conversation::{Message, MessageId, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// A stretch of what was said, both ends included.
+/// A range of original messages, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OriginalRange {
     pub first: MessageId,
@@ -22,12 +22,12 @@ pub struct OriginalRange {
 }
 
 impl OriginalRange {
-    /// Everything.
+    /// All messages.
     pub const ALL: Self = Self { first: MessageId(0), last: MessageId(i64::MAX) };
 }
 
-/// SQL that is true for a message (`table` is a name of `messages`) that somebody said. Summaries of the
-/// Python release carry no mark of ours and are known by how they begin; its copies cannot be known.
+/// Returns SQL that is true for an original message; `table` is an alias of `messages`. Summaries of the
+/// Python release have no mark of ours and are recognised by their first line; its copies are not recognised.
 pub(crate) fn is_original(table: &str) -> String {
     format!(
         "NOT EXISTS (SELECT 1 FROM hx_message_ext AS made WHERE made.message_id = {table}.id AND made.made = 1)
@@ -37,8 +37,8 @@ pub(crate) fn is_original(table: &str) -> String {
     )
 }
 
-/// SQL that is true for a message that somebody said and nobody took back.
-pub(crate) fn is_told(table: &str) -> String {
+/// Returns SQL that is true for an original message that was not rewound.
+pub(crate) fn is_visible_original(table: &str) -> String {
     format!(
         "({table}.active = 1 OR {table}.compacted = 1) AND {table}.role IN ('user', 'assistant', 'tool') AND {}",
         is_original(table)
@@ -47,22 +47,22 @@ pub(crate) fn is_told(table: &str) -> String {
 
 /// The sessions of one conversation, the first one first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line(pub Vec<SessionId>);
+pub(crate) struct Conversation(pub Vec<SessionId>);
 
-impl Line {
+impl Conversation {
     pub(crate) fn of(db: &Connection, session: &SessionId) -> Result<Self, StoreError> {
-        lineage::compression_line(db, session).map(Self).doing("follow a session's line")
+        lineage::continuation_chain(db, session).map(Self).doing("read the sessions of a conversation")
     }
 
-    /// As one parameter, for `IN (SELECT value FROM json_each(?))`.
+    /// Returns the ids as one parameter, for `IN (SELECT value FROM json_each(?))`.
     pub(crate) fn parameter(&self) -> String {
         serde_json::json!(self.0).to_string()
     }
 }
 
 impl SessionDb {
-    /// What was said in a stretch of a conversation, in order: at most `limit` messages after `after`.
-    /// Empty for an unknown session.
+    /// Returns the original messages in a range of a conversation, in order: at most `limit` messages after
+    /// `after`. Empty for an unknown session.
     pub async fn originals(
         &self,
         session: &SessionId,
@@ -72,13 +72,13 @@ impl SessionDb {
     ) -> Result<Vec<StoredMessage>, StoreError> {
         let session = session.clone();
         self.read(move |db| {
-            let line = Line::of(db, &session)?;
-            page(db, &line, range, after, limit).doing("read what was said")
+            let conversation = Conversation::of(db, &session)?;
+            page(db, &conversation, range, after, limit).doing("read the original messages")
         })
         .await
     }
 
-    /// One message that was said; asked for a copy, it gives what was copied.
+    /// Returns an original message. The id of a copy gives the message it copies.
     pub async fn original(
         &self,
         session: &SessionId,
@@ -86,15 +86,15 @@ impl SessionDb {
     ) -> Result<Option<StoredMessage>, StoreError> {
         let session = session.clone();
         self.read(move |db| {
-            let line = Line::of(db, &session)?;
-            let id = copied(db, message).doing("read what was said")?;
-            let found = page(db, &line, OriginalRange { first: id, last: id }, None, 1);
-            Ok(found.doing("read what was said")?.pop())
+            let conversation = Conversation::of(db, &session)?;
+            let id = copied(db, message).doing("read the original messages")?;
+            let found = page(db, &conversation, OriginalRange { first: id, last: id }, None, 1);
+            Ok(found.doing("read the original messages")?.pop())
         })
         .await
     }
 
-    /// Finds messages of one conversation by what was said in them.
+    /// Searches the messages of one conversation.
     pub async fn search_originals(
         &self,
         session: &SessionId,
@@ -102,11 +102,11 @@ impl SessionDb {
         limit: usize,
     ) -> Result<SearchReport, StoreError> {
         let id = session.clone();
-        let line = self.read(move |db| Line::of(db, &id)).await?;
-        self.search_line(query, line.0, limit).await
+        let conversation = self.read(move |db| Conversation::of(db, &id)).await?;
+        self.search_conversation(query, conversation.0, limit).await
     }
 
-    /// The newest result of a tool in a conversation, also if a compaction has put it away.
+    /// Returns the newest result of a tool in a conversation, summarised or not.
     pub async fn newest_result(
         &self,
         session: &SessionId,
@@ -114,8 +114,8 @@ impl SessionDb {
     ) -> Result<Option<Message>, StoreError> {
         let (session, tool) = (session.clone(), tool.to_owned());
         self.read(move |db| {
-            for session in Line::of(db, &session)?.0.iter().rev() {
-                let found = newest_result(db, session, &tool).doing("look for a tool's result")?;
+            for session in Conversation::of(db, &session)?.0.iter().rev() {
+                let found = newest_result(db, session, &tool).doing("find a tool's result")?;
                 if found.is_some() {
                     return Ok(found);
                 }
@@ -128,7 +128,7 @@ impl SessionDb {
 
 fn page(
     db: &Connection,
-    line: &Line,
+    conversation: &Conversation,
     range: OriginalRange,
     after: Option<MessageId>,
     limit: usize,
@@ -138,11 +138,11 @@ fn page(
         "{} WHERE m.session_id IN (SELECT value FROM json_each(?1)) AND m.id BETWEEN ?2 AND ?3 AND {}
          ORDER BY m.id LIMIT ?4",
         messages::select(),
-        is_told("m")
+        is_visible_original("m")
     );
     let mut find = db.prepare_cached(&sql)?;
-    let found =
-        find.query_map(params![line.parameter(), first, range.last.0, stored(limit)], messages::stored)?;
+    let found = find
+        .query_map(params![conversation.parameter(), first, range.last.0, stored(limit)], messages::stored)?;
     found.filter_map(Result::transpose).collect()
 }
 
@@ -154,14 +154,14 @@ fn copied(db: &Connection, message: MessageId) -> rusqlite::Result<MessageId> {
     Ok(of.flatten().map_or(message, MessageId))
 }
 
-/// By time, because that is what the index on a session's messages is ordered by.
+/// Ordered by time, as the index on a session's messages is.
 fn newest_result(db: &Connection, session: &SessionId, tool: &str) -> rusqlite::Result<Option<Message>> {
     let sql = format!(
         "SELECT {} FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
          WHERE m.session_id = ?1 AND m.role = 'tool' AND m.tool_name = ?2 AND {}
          ORDER BY m.timestamp DESC, m.id DESC LIMIT 1",
         decode::COLUMNS,
-        is_told("m")
+        is_visible_original("m")
     );
     let mut find = db.prepare_cached(&sql)?;
     let found = find.query_row(params![session.as_str(), tool], decode::message).optional()?;

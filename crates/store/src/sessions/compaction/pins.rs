@@ -1,4 +1,4 @@
-//! What a person wants no compaction to lose.
+//! Pins: texts that no compaction removes from the context.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -7,24 +7,24 @@ use crate::sessions::connection::writer::Level;
 use hermes_conversation::SessionId;
 use rusqlite::params;
 
-/// A text that stays in view.
+/// A pinned text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pin {
-    /// Within its session, from 1.
+    /// Number within the session, from 1.
     pub number: u32,
     pub text: String,
     pub at: f64,
 }
 
 impl SessionDb {
-    /// Keeps a text in view, and tells its number. The session must exist.
+    /// Pins a text and returns its number. The session must exist.
     pub async fn pin(&self, session: &SessionId, text: &str) -> Result<u32, StoreError> {
         let (session, text, now) = (session.clone(), text.to_owned(), self.now());
         self.write(Level::Full, move |db| {
             let is_known = db
                 .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1")
                 .and_then(|mut find| find.exists([session.as_str()]))
-                .doing("look for a session")?;
+                .doing("find a session")?;
             if !is_known {
                 return Err(StoreError::UnknownSession { wanted: session.to_string() });
             }
@@ -40,7 +40,7 @@ impl SessionDb {
         .await
     }
 
-    /// Lets go of a pinned text; tells whether there was one of that number.
+    /// Removes a pin; returns false if there is none with this number.
     pub async fn unpin(&self, session: &SessionId, number: u32) -> Result<bool, StoreError> {
         let session = session.clone();
         self.write(Level::Full, move |db| {
@@ -55,7 +55,7 @@ impl SessionDb {
         .await
     }
 
-    /// The pinned texts of a session, in the order of their numbers.
+    /// Returns the pins of a session, ordered by number.
     pub async fn pins(&self, session: &SessionId) -> Result<Vec<Pin>, StoreError> {
         let session = session.clone();
         self.read(move |db| {

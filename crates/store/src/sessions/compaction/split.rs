@@ -1,9 +1,9 @@
-//! Goes on in another session instead of an epoch of the same one (`compression.in_place: false`).
+//! Continues in a new session instead of an epoch of the same one (`compression.in_place: false`).
 //!
-//! The old session keeps its messages and ends with the reason `compression`; the new one begins with the
-//! epoch's messages and takes over everything that belongs to the conversation: its place, prompt, quirks,
-//! pins, the waiting mail and the turn that is open. A crash right after it is recovered in the new session,
-//! because the copies there carry the turn.
+//! The old session keeps its messages and ends with the reason `compression`. The new one begins with the
+//! epoch's messages and takes over the rest of the conversation: working directory, prompt, quirks, pins,
+//! queued mail and the open turn. A crash right after the split is recovered in the new session, because
+//! the copies there belong to the turn.
 
 use super::epoch::{self, Epoch};
 use super::failures;
@@ -16,9 +16,9 @@ use hermes_conversation::{Compaction, Lease, Node, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 impl SessionDb {
-    /// Compacts a conversation into the new session `new_id`. Gives the lease of it and the nodes as they
-    /// are numbered; the old lease is given back. An open turn goes along: it is continued and closed under
-    /// the new lease. One durable, fenced transaction.
+    /// Compacts a conversation into the new session `new_id`, in one durable, fenced transaction. Returns its
+    /// lease and the numbered summaries; the old lease is released. An open turn moves along and is continued
+    /// and closed under the new lease.
     pub async fn split_compacted(
         &self,
         lease: &Lease,
@@ -27,7 +27,7 @@ impl SessionDb {
     ) -> Result<(Lease, Vec<Node>), StoreError> {
         let epoch = Epoch::new(compaction);
         let (lease, child, now, is_alive) = (lease.clone(), new_id.clone(), self.now(), self.is_alive);
-        // What waited for the old session may steer the turn that goes along.
+        // Mail for the old session may steer the turn that moves along.
         self.shared.hints.note(new_id);
         self.write(Level::Full, move |db| {
             lease::fence(db, &lease)?;
@@ -48,47 +48,50 @@ impl SessionDb {
     }
 }
 
-/// What goes from one session (`?1`) to the other (`?2`).
+/// Statements that move data from one session (`?1`) to the other (`?2`).
 const TAKEN_OVER: [(&str, &str); 7] = [
     (
         "INSERT INTO hx_session_ext (session, quirks, ineffective)
          SELECT ?2, quirks, ineffective FROM hx_session_ext WHERE session = ?1",
-        "keep a session's quirks",
+        "copy a session's quirks",
     ),
     (
         "INSERT INTO hx_prompts (session, outline) SELECT ?2, outline FROM hx_prompts WHERE session = ?1",
-        "keep the outline of a prompt",
+        "copy the outline of a prompt",
     ),
     (
         "INSERT INTO hx_pins (session, number, text, at)
          SELECT ?2, number, text, at FROM hx_pins WHERE session = ?1",
-        "keep the pinned texts",
+        "copy the pins",
     ),
     (
         "UPDATE hx_mailbox SET session = ?2 WHERE session = ?1 AND state IN ('waiting', 'held')",
-        "hand over what waits",
+        "move the queued mail",
     ),
     (
         "UPDATE hx_intents SET session = ?2
          WHERE turn IN (SELECT id FROM hx_turns WHERE session = ?1 AND state = 'open')",
-        "hand over a turn",
+        "move the open turn",
     ),
-    // Negative for a moment, because two turns of a session never have the same number.
-    ("UPDATE hx_turns SET session = ?2, seq = -id WHERE session = ?1 AND state = 'open'", "hand over a turn"),
+    // Negative at first, because two turns of a session must not have the same number.
+    (
+        "UPDATE hx_turns SET session = ?2, seq = -id WHERE session = ?1 AND state = 'open'",
+        "move the open turn",
+    ),
     (
         "UPDATE hx_turns AS t SET seq = (SELECT COUNT(*) FROM hx_turns AS o
              WHERE o.session = ?2 AND o.id <= t.id) WHERE t.session = ?2",
-        "hand over a turn",
+        "move the open turn",
     ),
 ];
 
-/// The new session, with what the old one's row says. Marks that say whose branch or helper the old one is
-/// stay with it: the new one is its continuation.
+/// Creates the new session with the columns of the old one. Marks of a branch or sub-agent stay with the old
+/// session: the new one is its continuation.
 fn create(db: &Connection, parent: &SessionId, child: &SessionId, now: f64) -> Result<(), StoreError> {
     let is_taken = db
         .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1")
         .and_then(|mut find| find.exists([child.as_str()]))
-        .doing("look for a session")?;
+        .doing("find a session")?;
     if is_taken {
         return Err(StoreError::SessionExists { session: child.clone() });
     }
@@ -117,7 +120,7 @@ fn create(db: &Connection, parent: &SessionId, child: &SessionId, now: f64) -> R
     }
 }
 
-/// `Name #2` after `Name`; nothing for a session without a title.
+/// Returns `Name #2` after `Name`, or `None` for a session without a title.
 fn next_title(db: &Connection, parent: &SessionId) -> rusqlite::Result<Option<String>> {
     let title: Option<Option<String>> = db
         .prepare_cached("SELECT title FROM sessions WHERE id = ?1")?

@@ -1,6 +1,6 @@
-//! Summaries and what they stand for, and one report per compaction.
+//! Summaries with the messages they cover, and one report per compaction.
 
-use super::originals::{Line, is_told};
+use super::originals::{Conversation, is_visible_original};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::SessionDb;
@@ -12,64 +12,64 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 /// The record of one compaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredCompaction {
-    /// Within the conversation, from 1.
+    /// Number within the conversation, from 1.
     pub number: u32,
     pub at: f64,
     pub report: CompactionReport,
 }
 
 impl SessionDb {
-    /// The summaries of a conversation by number, those of the sessions it went through included.
+    /// Returns the summaries of a conversation by number, including those of earlier sessions.
     pub async fn nodes(&self, session: &SessionId) -> Result<Vec<Node>, StoreError> {
         let session = session.clone();
         self.read(move |db| {
-            let line = Line::of(db, &session)?;
-            known(db, &line).doing("read the summaries of a session")
+            let conversation = Conversation::of(db, &session)?;
+            known(db, &conversation).doing("read the summaries")
         })
         .await
     }
 
-    /// The last message of a conversation that a summary stands for; zero where there is none.
-    pub async fn last_put_away(&self, session: &SessionId) -> Result<MessageId, StoreError> {
+    /// Returns the last summarised message of a conversation, or zero.
+    pub async fn last_summarised(&self, session: &SessionId) -> Result<MessageId, StoreError> {
         let session = session.clone();
         self.read(move |db| {
-            let line = Line::of(db, &session)?;
-            let (_, last) = reached(db, &line).doing("read the summaries of a session")?;
+            let conversation = Conversation::of(db, &session)?;
+            let (_, last) = reached(db, &conversation).doing("read the summaries")?;
             Ok(MessageId(last))
         })
         .await
     }
 
-    /// The compactions of a conversation, the first one first. A report that cannot be read is left out.
+    /// Returns the compactions of a conversation, the first one first. Unreadable reports are left out.
     pub async fn compactions(&self, session: &SessionId) -> Result<Vec<StoredCompaction>, StoreError> {
         let session = session.clone();
         self.read(move |db| {
-            let line = Line::of(db, &session)?;
-            compactions(db, &line).doing("read the compactions of a session")
+            let conversation = Conversation::of(db, &session)?;
+            compactions(db, &conversation).doing("read the compactions of a session")
         })
         .await
     }
 
-    /// How many compactions a conversation has been through.
+    /// Returns the number of compactions of a conversation.
     pub async fn latest_epoch_count(&self, session: &SessionId) -> Result<u64, StoreError> {
         let session = session.clone();
         self.read(move |db| {
-            let line = Line::of(db, &session)?;
+            let conversation = Conversation::of(db, &session)?;
             db.prepare_cached(
                 "SELECT COUNT(*) FROM hx_compactions WHERE session IN (SELECT value FROM json_each(?1))",
             )
-            .and_then(|mut find| find.query_row([line.parameter()], |row| count(row, 0)))
+            .and_then(|mut find| find.query_row([conversation.parameter()], |row| count(row, 0)))
             .doing("count the compactions of a session")
         })
         .await
     }
 }
 
-/// Writes summaries under `session`, and gives them as they are numbered. A leaf stands for what was said
-/// after the last summary and before `bound`; where that is nothing, there is no leaf.
+/// Writes summaries of `session` and returns them with their numbers. A leaf covers the originals after the
+/// last summary and before `bound`; without any, no leaf is written.
 pub(crate) fn add(
     db: &Connection,
-    line: &Line,
+    conversation: &Conversation,
     session: &SessionId,
     new: &[NewNode],
     bound: Option<MessageId>,
@@ -77,12 +77,13 @@ pub(crate) fn add(
     if new.is_empty() {
         return Ok(Vec::new());
     }
-    let (mut number, mut covered) = reached(db, line).doing("read the summaries of a session")?;
+    let (mut number, mut covered) = reached(db, conversation).doing("read the summaries")?;
     let mut added = Vec::new();
     for new in new {
         let node = match new.children.as_slice() {
-            [] => leaf(db, line, number + 1, covered, bound, &new.text).doing("read what was said")?,
-            _ => Some(parent(db, line, session, number + 1, new)?),
+            [] => leaf(db, conversation, number + 1, covered, bound, &new.text)
+                .doing("read the original messages")?,
+            _ => Some(parent(db, conversation, session, number + 1, new)?),
         };
         if let Some(node) = node {
             insert(db, session, &node).doing("record a summary")?;
@@ -93,20 +94,20 @@ pub(crate) fn add(
     Ok(added)
 }
 
-/// The highest number, and the last message that a summary stands for.
-fn reached(db: &Connection, line: &Line) -> rusqlite::Result<(u32, i64)> {
+/// Returns the highest number and the last summarised message.
+fn reached(db: &Connection, conversation: &Conversation) -> rusqlite::Result<(u32, i64)> {
     db.prepare_cached(
         "SELECT COALESCE(MAX(number), 0), COALESCE(MAX(last), 0) FROM hx_nodes
          WHERE session IN (SELECT value FROM json_each(?1))",
     )?
-    .query_row([line.parameter()], |row| Ok((row.get(0)?, row.get(1)?)))
+    .query_row([conversation.parameter()], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// What was taken back while others were summed up, and brought back since, is active and stands before the
-/// last summary: it belongs to this leaf, too.
+/// Builds a leaf. Messages that were rewound during an earlier compaction and restored since are active and
+/// older than the last summary: they belong to this leaf, too.
 fn leaf(
     db: &Connection,
-    line: &Line,
+    conversation: &Conversation,
     number: u32,
     covered: i64,
     bound: Option<MessageId>,
@@ -118,11 +119,11 @@ fn leaf(
            AND (m.id > ?2 OR (m.active = 1 AND m.session_id = ?4 AND NOT EXISTS
                 (SELECT 1 FROM hx_nodes AS n WHERE n.session IN (SELECT value FROM json_each(?1))
                      AND n.level = 0 AND m.id BETWEEN n.first AND n.last)))",
-        is_told("m")
+        is_visible_original("m")
     );
     let before = bound.map_or(i64::MAX, |bound| bound.0);
-    let newest = line.0.last().map(SessionId::as_str);
-    db.prepare_cached(&sql)?.query_row(params![line.parameter(), covered, before, newest], |row| {
+    let newest = conversation.0.last().map(SessionId::as_str);
+    db.prepare_cached(&sql)?.query_row(params![conversation.parameter(), covered, before, newest], |row| {
         let (first, last): (Option<i64>, Option<i64>) = (row.get(0)?, row.get(1)?);
         let (Some(first), Some(last)) = (first, last) else { return Ok(None) };
         Ok(Some(Node {
@@ -139,7 +140,7 @@ fn leaf(
 
 fn parent(
     db: &Connection,
-    line: &Line,
+    conversation: &Conversation,
     session: &SessionId,
     number: u32,
     new: &NewNode,
@@ -149,7 +150,7 @@ fn parent(
             "SELECT number, level, children, first, last, messages, '' FROM hx_nodes
              WHERE session IN (SELECT value FROM json_each(?1)) AND number = ?2",
         )
-        .doing("read the summaries of a session")?;
+        .doing("read the summaries")?;
     let mut node = Node {
         number,
         level: 0,
@@ -161,8 +162,8 @@ fn parent(
     };
     for &child in &new.children {
         let unknown = || StoreError::UnknownNode { session: session.clone(), number: child };
-        let found = find.query_row(params![line.parameter(), child], self::node).optional();
-        let child = found.doing("read the summaries of a session")?.ok_or_else(unknown)?;
+        let found = find.query_row(params![conversation.parameter(), child], self::node).optional();
+        let child = found.doing("read the summaries")?.ok_or_else(unknown)?;
         node.level = node.level.max(child.level.saturating_add(1));
         node.first = MessageId(node.first.0.min(child.first.0));
         node.last = MessageId(node.last.0.max(child.last.0));
@@ -191,7 +192,7 @@ fn insert(db: &Connection, session: &SessionId, node: &Node) -> rusqlite::Result
 /// Adds the record of a compaction.
 pub(crate) fn report(
     db: &Connection,
-    line: &Line,
+    conversation: &Conversation,
     session: &SessionId,
     report: &CompactionReport,
     now: f64,
@@ -202,17 +203,17 @@ pub(crate) fn report(
          SELECT ?2, COALESCE(MAX(number), 0) + 1, ?3, ?4 FROM hx_compactions
          WHERE session IN (SELECT value FROM json_each(?1))",
     )
-    .and_then(|mut add| add.execute(params![line.parameter(), session.as_str(), now, text]))
+    .and_then(|mut add| add.execute(params![conversation.parameter(), session.as_str(), now, text]))
     .doing("record a compaction")?;
     Ok(())
 }
 
-fn known(db: &Connection, line: &Line) -> rusqlite::Result<Vec<Node>> {
+fn known(db: &Connection, conversation: &Conversation) -> rusqlite::Result<Vec<Node>> {
     db.prepare_cached(
         "SELECT number, level, children, first, last, messages, text FROM hx_nodes
          WHERE session IN (SELECT value FROM json_each(?1)) ORDER BY number",
     )?
-    .query_map([line.parameter()], node)?
+    .query_map([conversation.parameter()], node)?
     .collect()
 }
 
@@ -228,18 +229,18 @@ fn node(row: &Row<'_>) -> rusqlite::Result<Node> {
     })
 }
 
-fn compactions(db: &Connection, line: &Line) -> rusqlite::Result<Vec<StoredCompaction>> {
+fn compactions(db: &Connection, conversation: &Conversation) -> rusqlite::Result<Vec<StoredCompaction>> {
     let mut find = db.prepare_cached(
         "SELECT number, at, report FROM hx_compactions
          WHERE session IN (SELECT value FROM json_each(?1)) ORDER BY number",
     )?;
-    let mut rows = find.query([line.parameter()])?;
+    let mut rows = find.query([conversation.parameter()])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let number = row.get(0)?;
         match decode::text(row, 2)?.as_deref().and_then(decode::lenient) {
             Some(report) => found.push(StoredCompaction { number, at: row.get(1)?, report }),
-            None => tracing::warn!(number, "the report of a compaction cannot be read"),
+            None => tracing::warn!(number, "cannot read the report of a compaction"),
         }
     }
     Ok(found)

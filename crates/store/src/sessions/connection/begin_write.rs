@@ -1,11 +1,11 @@
-//! Begins a write: first the queue of our own processes, then SQLite's lock.
+//! Begins a write transaction: first the queue of our own processes, then SQLite's lock.
 //!
-//! With the turn in hand, only a program that does not know the queue (the Python release) can
-//! have the database locked; it is waited out by asking again.
+//! The holder of the queue can be blocked only by a program without the queue (the Python release); then it
+//! retries.
 
 use super::lock_holder;
-use super::lock_wait::{insist, is_locked};
-use super::write_queue::{Queue, Turn};
+use super::lock_wait::{is_locked, retry_while_locked};
+use super::write_queue::{QueueTurn, WriteQueue};
 use super::writer::step;
 use crate::StoreError;
 use crate::error::Doing;
@@ -13,50 +13,50 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Begins a transaction that writes. The turn is to be kept until it has ended.
+/// Begins a write transaction. The caller keeps the queue turn until the transaction has ended.
 pub(crate) fn begin(
     db: &Connection,
-    queue: &mut Queue,
+    queue: &mut WriteQueue,
     path: &Path,
-    patience: Duration,
-) -> Result<Turn, StoreError> {
-    let deadline = Instant::now() + patience;
+    max_wait: Duration,
+) -> Result<QueueTurn, StoreError> {
+    let deadline = Instant::now() + max_wait;
     let Ok(turn) = queue.enter(deadline) else {
-        return Err(locked(db, path, patience));
+        return Err(locked(db, path, max_wait));
     };
     let mut tries = 0;
-    let begun = insist(deadline.saturating_duration_since(Instant::now()), || {
+    let begun = retry_while_locked(deadline.saturating_duration_since(Instant::now()), || {
         tries += 1;
         step(db, "BEGIN IMMEDIATE")
     });
     if tries > 1 {
-        // Perhaps it was one of ours after all, queueing on a file that was removed and made anew.
-        queue.open_again();
+        // The holder may be one of ours, queued on a lock file that was removed and created again.
+        queue.reopen();
     }
     match begun {
-        Err(error) if is_locked(&error) => Err(locked(db, path, patience)),
+        Err(error) if is_locked(&error) => Err(locked(db, path, max_wait)),
         begun => begun.doing("begin a write").map(|()| turn),
     }
 }
 
-/// The error of a database that stayed locked for so long. Names who writes to it, or else who has
-/// the turn. Where the kernel does not tell, a process with an open session is the best guess.
-pub(crate) fn locked(db: &Connection, path: &Path, patience: Duration) -> StoreError {
+/// Builds the error for a database that stayed locked. It names the writer, else the holder of the queue;
+/// without information from the kernel, a process with an open session.
+pub(crate) fn locked(db: &Connection, path: &Path, max_wait: Duration) -> StoreError {
     let file = real_path(db, path);
     let holder = match lock_holder::locks() {
         Some(locks) => lock_holder::of_database(&locks, &file)
-            .or_else(|| lock_holder::of_queue(&locks, Queue::to_write(&file).path())),
-        None => someone_with_a_session(db),
+            .or_else(|| lock_holder::of_queue(&locks, WriteQueue::for_writes(&file).path())),
+        None => session_owner(db),
     };
-    StoreError::Locked { path: path.to_owned(), seconds: patience.as_secs(), holder }
+    StoreError::Locked { path: path.to_owned(), seconds: max_wait.as_secs(), holder }
 }
 
-/// SQLite follows links, so its own idea of the path is where its files are.
+/// Returns the path that SQLite uses, which follows links.
 pub(crate) fn real_path(db: &Connection, path: &Path) -> PathBuf {
     db.path().map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
-fn someone_with_a_session(db: &Connection) -> Option<u32> {
+fn session_owner(db: &Connection) -> Option<u32> {
     let newest = db.query_row(
         "SELECT pid FROM hx_leases WHERE held = 1 AND pid <> ?1 ORDER BY taken_at DESC LIMIT 1",
         [std::process::id()],

@@ -14,12 +14,12 @@ const LIST: &str = "\
 a line of some later kernel
 ";
 
-fn file(major: u32, minor: u32, inode: u64) -> Id {
-    Id { major, minor, inode }
+fn file(major: u32, minor: u32, inode: u64) -> FileId {
+    FileId { major, minor, inode }
 }
 
 #[test]
-fn a_line_is_read_or_skipped() {
+fn line_is_parsed_or_skipped() {
     let want = Lock {
         kind: "POSIX",
         is_exclusive: true,
@@ -33,7 +33,7 @@ fn a_line_is_read_or_skipped() {
 }
 
 #[test]
-fn the_holder_is_who_has_the_lock_and_not_who_waits() {
+fn holder_is_the_lock_owner_and_not_a_waiter() {
     for (id, kind, byte, want) in [
         (file(0xfe, 0, 500), "POSIX", 0x4000_0002, Some(10)),
         (file(0xfe, 0, 501), "POSIX", 120, Some(11)),
@@ -41,7 +41,7 @@ fn the_holder_is_who_has_the_lock_and_not_who_waits() {
         (file(0xfe, 0, 501), "POSIX", 125, None),
         (file(0xfe, 0, 502), "FLOCK", 0, Some(16)),
         (file(0x00, 0x2b, 502), "FLOCK", 0, Some(15)),
-        // The device that a btrfs tells about its files is none that is listed.
+        // The device that btrfs returns for its files is not in the list.
         (file(0x00, 0x30, 502), "FLOCK", 0, Some(15)),
         (file(0xfe, 0, 503), "FLOCK", 0, None),
         (file(0xfe, 0, 999), "FLOCK", 0, None),

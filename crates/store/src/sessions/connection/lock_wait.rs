@@ -1,23 +1,23 @@
-//! Waits out a database that a program outside of our queue has locked.
+//! Retries while a program outside our queue has the database locked.
 //!
-//! Waits are random, so that two writers do not back off in step, and end by the clock rather
-//! than after a number of tries.
+//! Pauses are random, so that two writers do not retry in step, and end by the clock rather than after a
+//! number of attempts.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// How long a write waits for the lock before it becomes an error.
-pub(crate) const WRITE_PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum wait of a write for the lock.
+pub(crate) const WRITE_WAIT: Duration = Duration::from_secs(30);
 
-const SHORTEST_MS: u64 = 20;
-const LONGEST_MS: u64 = 150;
+const MIN_PAUSE_MS: u64 = 20;
+const MAX_PAUSE_MS: u64 = 150;
 
-/// Repeats `attempt` while it reports a lock, at most for `patience`.
-pub(crate) fn insist<T>(
-    patience: Duration,
+/// Repeats `attempt` while the database is locked, at most for `max_wait`.
+pub(crate) fn retry_while_locked<T>(
+    max_wait: Duration,
     mut attempt: impl FnMut() -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + max_wait;
     loop {
         match attempt() {
             Err(error) if is_locked(&error) && Instant::now() < deadline => pause(),
@@ -32,8 +32,8 @@ pub(crate) fn is_locked(error: &rusqlite::Error) -> bool {
 }
 
 fn pause() {
-    // A fresh `RandomState` is seeded differently every time: enough to break a tie.
+    // A new `RandomState` has a new seed, which is random enough here.
     let noise = RandomState::new().build_hasher().finish();
-    let wait = SHORTEST_MS + noise % (LONGEST_MS - SHORTEST_MS + 1);
+    let wait = MIN_PAUSE_MS + noise % (MAX_PAUSE_MS - MIN_PAUSE_MS + 1);
     std::thread::park_timeout(Duration::from_millis(wait));
 }

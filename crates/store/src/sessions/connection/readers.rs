@@ -1,4 +1,4 @@
-//! Connections that only read, opened when first needed and kept for the next reader.
+//! Read-only connections, opened on demand and kept for the next read.
 
 use super::connect;
 use crate::StoreError;
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Idle connections kept for later.
+/// Maximum idle connections.
 const KEPT: usize = 2;
 
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ impl Readers {
         Self { path: Arc::new(path), idle: Arc::default() }
     }
 
-    /// Runs `work` on one consistent view of the database, away from the async threads.
+    /// Runs `work` on one consistent view of the database, on a blocking thread.
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,

@@ -1,13 +1,12 @@
-//! Lets the processes of this program write one after the other.
+//! A queue in which the processes of this program write one after the other.
 //!
-//! SQLite knows no queue: who finds the database locked has to ask again later. So a writer first
-//! takes an advisory lock on a file beside the database, and the kernel wakes the next one the
-//! moment it is given back, also when its holder was killed. Whoever has it can be kept waiting
-//! only by programs that do not know the queue. A queue that cannot be had is done without: it
-//! spares waiting, and never decides what is right.
+//! SQLite has no queue: a process that finds the database locked has to retry. So a writer first takes an
+//! advisory lock on a file beside the database, and the kernel wakes the next one as soon as it is released,
+//! also when its holder is killed. Only programs without the queue can then block the holder. If the lock file
+//! is not available, writers go on without: the queue shortens waits and is not needed for correctness.
 //!
-//! The lock is `flock`: it belongs to the open file, so two handles of one process exclude each
-//! other too, and closing one does not free the other's.
+//! The lock is `flock`: it belongs to the open file, so two handles of one process exclude each other, too,
+//! and closing one does not release the other's.
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
@@ -18,45 +17,45 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// A lock file beside the database, opened when it is first needed.
+/// A lock file beside the database, opened on demand.
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct WriteQueue {
     path: PathBuf,
-    file: Lane,
+    file: LockFile,
 }
 
 #[derive(Debug)]
-enum Lane {
+enum LockFile {
     NotOpened,
     Opened(Arc<OwnedFd>),
-    /// This filesystem has no such locks, or the file cannot be made.
+    /// The file system has no such locks, or the file cannot be created.
     Missing,
 }
 
-/// The right to go on, given back when it is dropped.
+/// The turn in the queue, released when it is dropped.
 #[derive(Debug)]
-#[must_use = "dropping it gives the place away"]
-pub(crate) struct Turn(Option<Arc<OwnedFd>>);
+#[must_use = "dropping it releases the turn"]
+pub(crate) struct QueueTurn(Option<Arc<OwnedFd>>);
 
-/// The turn did not come in time.
+/// The turn did not come before the deadline.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLate;
+pub(crate) struct QueueTimeout;
 
-impl Queue {
-    /// The queue of those who want to write to `database`.
-    pub(crate) fn to_write(database: &Path) -> Self {
+impl WriteQueue {
+    /// The queue of writers of `database`.
+    pub(crate) fn for_writes(database: &Path) -> Self {
         Self::new(database, ".hermes-queue")
     }
 
-    /// The queue of those who want to cut its log.
-    pub(crate) fn to_cut(database: &Path) -> Self {
+    /// The queue for truncating its log.
+    pub(crate) fn for_truncation(database: &Path) -> Self {
         Self::new(database, ".hermes-checkpoint")
     }
 
     fn new(database: &Path, ending: impl AsRef<OsStr>) -> Self {
         let mut path = database.as_os_str().to_owned();
         path.push(ending);
-        Self { path: path.into(), file: Lane::NotOpened }
+        Self { path: path.into(), file: LockFile::NotOpened }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -64,88 +63,88 @@ impl Queue {
     }
 
     /// Waits until `deadline` for the turn.
-    pub(crate) fn enter(&mut self, deadline: Instant) -> Result<Turn, TooLate> {
+    pub(crate) fn enter(&mut self, deadline: Instant) -> Result<QueueTurn, QueueTimeout> {
         match self.try_enter() {
             Some(turn) => Ok(turn),
             None => self.wait(deadline),
         }
     }
 
-    /// Takes the turn if nobody has it. Without a queue it is always one's turn.
-    pub(crate) fn try_enter(&mut self) -> Option<Turn> {
-        let Some(file) = self.file() else { return Some(Turn(None)) };
+    /// Takes the turn if it is free. Without a lock file it always is.
+    pub(crate) fn try_enter(&mut self) -> Option<QueueTurn> {
+        let Some(file) = self.file() else { return Some(QueueTurn(None)) };
         match lock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Some(Turn(Some(file))),
+            Ok(()) => Some(QueueTurn(Some(file))),
             Err(Errno::WOULDBLOCK) => None,
-            Err(error) => Some(self.do_without(error)),
+            Err(error) => Some(self.disable(error)),
         }
     }
 
-    /// Waits on a thread of its own, because `flock` has no time limit: who gives up just stops
-    /// listening, and what the thread gets after that is dropped, which gives it back.
-    fn wait(&mut self, deadline: Instant) -> Result<Turn, TooLate> {
-        let patience = deadline.saturating_duration_since(Instant::now());
-        if patience == Duration::ZERO {
-            return Err(TooLate);
+    /// Waits on a thread of its own, because `flock` has no timeout: after the deadline the receiver is gone,
+    /// and a lock that the thread gets later is dropped, which releases it.
+    fn wait(&mut self, deadline: Instant) -> Result<QueueTurn, QueueTimeout> {
+        let max_wait = deadline.saturating_duration_since(Instant::now());
+        if max_wait == Duration::ZERO {
+            return Err(QueueTimeout);
         }
-        // Opened anew: the lock belongs to the open file, and the one kept here may be asked again
-        // before that thread ends.
+        // A second open file: the lock belongs to the open file, and the first one may be used again before
+        // that thread ends.
         let file = match open_file(&self.path) {
             Ok(file) => Arc::new(file),
-            Err(error) => return Ok(self.do_without(error)),
+            Err(error) => return Ok(self.disable(error)),
         };
         let (hand_over, handed_over) = channel();
         let waiting = move || {
             let locked = lock(&file, FlockOperation::LockExclusive);
-            let _ = hand_over.send(locked.map(|()| Turn(Some(file))));
+            let _ = hand_over.send(locked.map(|()| QueueTurn(Some(file))));
         };
         if std::thread::Builder::new().name("hermes-queue".into()).spawn(waiting).is_err() {
-            return Ok(Turn(None));
+            return Ok(QueueTurn(None));
         }
-        match handed_over.recv_timeout(patience) {
+        match handed_over.recv_timeout(max_wait) {
             Ok(Ok(turn)) => Ok(turn),
-            Ok(Err(error)) => Ok(self.do_without(error)),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(TooLate),
+            Ok(Err(error)) => Ok(self.disable(error)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(QueueTimeout),
         }
     }
 
-    /// Looks for the file again next time, should somebody have removed it.
-    pub(crate) fn open_again(&mut self) {
-        if matches!(self.file, Lane::Opened(_)) {
-            self.file = Lane::NotOpened;
+    /// Opens the lock file again next time, in case it was removed.
+    pub(crate) fn reopen(&mut self) {
+        if matches!(self.file, LockFile::Opened(_)) {
+            self.file = LockFile::NotOpened;
         }
     }
 
     fn file(&mut self) -> Option<Arc<OwnedFd>> {
         match &self.file {
-            Lane::Opened(file) => return Some(file.clone()),
-            Lane::Missing => return None,
-            Lane::NotOpened => {}
+            LockFile::Opened(file) => return Some(file.clone()),
+            LockFile::Missing => return None,
+            LockFile::NotOpened => {}
         }
         match open_file(&self.path) {
             Ok(file) => {
                 let file = Arc::new(file);
-                self.file = Lane::Opened(file.clone());
+                self.file = LockFile::Opened(file.clone());
                 Some(file)
             }
             Err(error) => {
-                drop(self.do_without(error));
+                drop(self.disable(error));
                 None
             }
         }
     }
 
-    fn do_without(&mut self, error: Errno) -> Turn {
+    fn disable(&mut self, error: Errno) -> QueueTurn {
         tracing::warn!(path = %self.path.display(), %error, "no queue for writers; waits may be longer");
-        self.file = Lane::Missing;
-        Turn(None)
+        self.file = LockFile::Missing;
+        QueueTurn(None)
     }
 }
 
-impl Drop for Turn {
+impl Drop for QueueTurn {
     fn drop(&mut self) {
         if let Some(file) = &self.0 {
-            // Said aloud, because a child being started may hold a copy of the file for a moment.
+            // Explicit, because a child process that is being started may hold a copy of the file.
             let _ = flock(file, FlockOperation::Unlock);
         }
     }

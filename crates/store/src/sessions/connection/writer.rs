@@ -1,14 +1,13 @@
-//! The one thread that writes.
+//! The writer thread.
 //!
-//! Jobs that wait together are committed together: one transaction, one sync, each job in its own
-//! savepoint so that a failing one does not harm its neighbours. A job is answered only after the
-//! commit. In WAL mode a `Full` commit is one sync and a `Normal` commit none; what a normal commit
-//! wrote becomes durable with the next full one.
+//! Queued jobs are committed together: one transaction, one sync, each job in its own savepoint, so that a
+//! failing job does not affect the others. A job is answered only after the commit. In WAL mode a `Full`
+//! commit is one sync and a `Normal` commit none; a normal commit becomes durable with the next full one.
 
 use super::begin_write::{begin, locked, real_path};
-use super::checkpoint::{Log, Moment};
-use super::lock_wait::{insist, is_locked};
-use super::write_queue::{Queue, Turn};
+use super::checkpoint::{Log, WriterLoad};
+use super::lock_wait::{is_locked, retry_while_locked};
+use super::write_queue::{QueueTurn, WriteQueue};
 use crate::StoreError;
 use crate::error::Doing;
 use rusqlite::Connection;
@@ -20,10 +19,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// A quiet moment, in which a checkpoint disturbs nobody.
+/// Idle time before a checkpoint.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How durable a job must be when it is answered.
+/// Durability of a job when it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// Survives the death of this process.
@@ -41,9 +40,9 @@ impl Level {
     }
 }
 
-/// Counts of what was committed, for tests that count syncs.
+/// Commit counts, for tests that count syncs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stats {
+pub struct WriterStats {
     /// Commits that were synced to the disk.
     pub full_commits: u64,
     /// All commits.
@@ -56,7 +55,7 @@ struct Counts {
     all: AtomicU64,
 }
 
-/// The handle through which jobs reach the thread. Dropping it ends the thread after its queue.
+/// The handle of the writer thread. Dropping it ends the thread after the queued jobs.
 #[derive(Debug)]
 pub(crate) struct Writer {
     queue: Sender<Request>,
@@ -65,10 +64,10 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the thread on an opened connection.
-    pub(crate) fn start(db: Connection, path: PathBuf, patience: Duration) -> Result<Self, StoreError> {
+    pub(crate) fn start(db: Connection, path: PathBuf, max_wait: Duration) -> Result<Self, StoreError> {
         let (queue, requests) = channel();
         let counts = Arc::new(Counts::default());
-        let bench = Bench::new(db, path, patience, counts.clone());
+        let bench = WriterThread::new(db, path, max_wait, counts.clone());
         std::thread::Builder::new()
             .name("hermes-store".into())
             .spawn(move || bench.work(&requests))
@@ -76,8 +75,8 @@ impl Writer {
         Ok(Self { queue, counts })
     }
 
-    /// Runs `work` in a transaction and answers after the commit. The job is queued at once and
-    /// runs even if nobody waits for the answer any more.
+    /// Runs `work` in a transaction and answers after the commit. The job is queued at once and runs even if
+    /// the answer is not awaited.
     pub(crate) fn submit<T, F>(
         &self,
         level: Level,
@@ -88,7 +87,7 @@ impl Writer {
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job = Typed { level, work: Some(work), outcome: None, reply };
+        let job = TypedJob { level, work: Some(work), outcome: None, reply };
         let sent = self.queue.send(Request::Job(Box::new(job)));
         async move {
             sent.map_err(|_| StoreError::Stopped)?;
@@ -96,7 +95,7 @@ impl Writer {
         }
     }
 
-    /// Waits until the log is of a size that can be left behind.
+    /// Waits until the log is small enough to be left behind.
     pub(crate) async fn tidy(&self) {
         let (done, tidied) = oneshot::channel();
         if self.queue.send(Request::Tidy(done)).is_ok() {
@@ -104,8 +103,8 @@ impl Writer {
         }
     }
 
-    pub(crate) fn stats(&self) -> Stats {
-        Stats {
+    pub(crate) fn stats(&self) -> WriterStats {
+        WriterStats {
             full_commits: self.counts.full.load(Ordering::Relaxed),
             commits: self.counts.all.load(Ordering::Relaxed),
         }
@@ -117,23 +116,23 @@ enum Request {
     Tidy(oneshot::Sender<()>),
 }
 
-/// Work whose answer has some type that the thread need not know.
+/// A job, erased over the type of its answer.
 trait Job: Send {
     fn level(&self) -> Level;
-    /// Does the work and keeps its outcome; says whether it is to be committed.
+    /// Runs the job and keeps its result; returns true if it should be committed.
     fn run(&mut self, db: &Connection) -> bool;
-    /// Hands out the outcome, or the failure that undid it.
+    /// Sends the result, or the error of a rolled back transaction.
     fn answer(self: Box<Self>, undone: Option<StoreError>);
 }
 
-struct Typed<T, F> {
+struct TypedJob<T, F> {
     level: Level,
     work: Option<F>,
     outcome: Option<Result<T, StoreError>>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, F> Job for Typed<T, F>
+impl<T, F> Job for TypedJob<T, F>
 where
     T: Send,
     F: FnOnce(&Connection) -> Result<T, StoreError> + Send,
@@ -151,30 +150,30 @@ where
 
     fn answer(self: Box<Self>, undone: Option<StoreError>) {
         let outcome = match (self.outcome, undone) {
-            // A job that failed by itself has the more telling error.
+            // The job's own error is more specific.
             (Some(Err(own)), _) => Err(own),
             (_, Some(undone)) => Err(undone),
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(StoreError::Stopped),
         };
-        // Whoever asked may have stopped waiting.
+        // The caller may have stopped waiting.
         let _ = self.reply.send(outcome);
     }
 }
 
-/// The thread's own things.
-struct Bench {
+/// State of the writer thread.
+struct WriterThread {
     db: Connection,
     path: PathBuf,
-    patience: Duration,
+    max_wait: Duration,
     counts: Arc<Counts>,
-    queue: Queue,
+    queue: WriteQueue,
     files: Vec<FileMark>,
     log: Log,
     level: Level,
 }
 
-/// A file as it was when it was opened.
+/// Identity of a file at the time it was opened.
 struct FileMark {
     path: PathBuf,
     inode: u64,
@@ -191,18 +190,18 @@ impl FileMark {
     }
 }
 
-impl Bench {
-    fn new(db: Connection, path: PathBuf, patience: Duration, counts: Arc<Counts>) -> Self {
+impl WriterThread {
+    fn new(db: Connection, path: PathBuf, max_wait: Duration, counts: Arc<Counts>) -> Self {
         let main = real_path(&db, &path);
         let log = Log::of(&main);
         let watched = std::iter::once(main.as_path()).chain(log.path());
         Self {
             files: watched.map(Path::to_owned).filter_map(FileMark::take).collect(),
-            queue: Queue::to_write(&main),
+            queue: WriteQueue::for_writes(&main),
             log,
             db,
             path,
-            patience,
+            max_wait,
             counts,
             level: Level::Normal,
         }
@@ -221,8 +220,8 @@ impl Bench {
             while !waiting.is_empty() {
                 waiting = self.commit_group(waiting);
             }
-            if !tidied.is_empty() && self.log.is_too_large_to_leave() {
-                self.checkpoint(Moment::Idle);
+            if !tidied.is_empty() && self.log.is_too_large_to_leave_behind() {
+                self.checkpoint(WriterLoad::Idle);
             }
             for done in tidied {
                 let _ = done.send(());
@@ -230,24 +229,24 @@ impl Bench {
         }
     }
 
-    /// The next job. A checkpoint that is due uses the pause before it.
+    /// Returns the next request. A due checkpoint runs in the pause before it.
     fn next(&mut self, requests: &Receiver<Request>) -> Option<Request> {
         if self.log.is_overdue() {
-            self.checkpoint(Moment::Busy);
+            self.checkpoint(WriterLoad::Busy);
         }
         if self.log.is_due() {
             match requests.recv_timeout(PAUSE) {
                 Ok(request) => return Some(request),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    self.checkpoint(Moment::Idle)
+                    self.checkpoint(WriterLoad::Idle)
                 }
             }
         }
         requests.recv().ok()
     }
 
-    /// Commits a group and answers it. Gives back the jobs that were not run because the database
-    /// threw the transaction away under an earlier one.
+    /// Commits a group and answers it. Returns the jobs that did not run because SQLite rolled the transaction
+    /// back during an earlier job.
     fn commit_group(&mut self, group: Vec<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
         let level = group.iter().map(|job| job.level()).max().unwrap_or(Level::Normal);
         let turn = match self.begin(level) {
@@ -257,7 +256,7 @@ impl Bench {
                 return Vec::new();
             }
         };
-        // Undoing the only job of a transaction is undoing the transaction.
+        // A single job needs no savepoint: rolling back the transaction is enough.
         let is_alone = group.len() == 1;
         let mut rest = group.into_iter();
         let mut ran = Vec::new();
@@ -274,24 +273,24 @@ impl Bench {
         }
         let outcome = outcome.and_then(|()| self.finish(level, worth_it));
         if outcome.is_err() && !self.db.is_autocommit() {
-            // If even this fails, the next `begin` does too and says so.
+            // If this fails, the next `begin` fails, too, and reports it.
             let _ = step(&self.db, "ROLLBACK");
         }
-        // The next process need not wait until everybody here is told.
+        // Releases the queue before the jobs are answered.
         drop(turn);
         answer(ran, outcome.err());
         rest.collect()
     }
 
-    fn begin(&mut self, level: Level) -> Result<Turn, StoreError> {
+    fn begin(&mut self, level: Level) -> Result<QueueTurn, StoreError> {
         if level != self.level {
             self.db.pragma_update(None, "synchronous", level.pragma()).doing("set the sync level")?;
             self.level = level;
         }
-        begin(&self.db, &mut self.queue, &self.path, self.patience)
+        begin(&self.db, &mut self.queue, &self.path, self.max_wait)
     }
 
-    /// Whether the job's work stays in the transaction; an error when there is no transaction left.
+    /// Returns true if the job's work stays in the transaction; an error if there is no transaction any more.
     fn run_in_savepoint(&self, job: &mut dyn Job) -> Result<bool, StoreError> {
         step(&self.db, "SAVEPOINT job").doing("begin a write")?;
         let kept = job.run(&self.db);
@@ -306,13 +305,13 @@ impl Bench {
         if !worth_it {
             return step(&self.db, "ROLLBACK").doing("end a write");
         }
-        match insist(self.patience, || step(&self.db, "COMMIT")) {
+        match retry_while_locked(self.max_wait, || step(&self.db, "COMMIT")) {
             Err(error) if is_locked(&error) => {
-                return Err(locked(&self.db, &self.path, self.patience));
+                return Err(locked(&self.db, &self.path, self.max_wait));
             }
             outcome => outcome.doing("commit")?,
         }
-        self.log.grew();
+        self.log.count_commit();
         self.counts.all.fetch_add(1, Ordering::Relaxed);
         if level == Level::Full {
             self.counts.full.fetch_add(1, Ordering::Relaxed);
@@ -323,12 +322,12 @@ impl Bench {
         }
     }
 
-    fn checkpoint(&mut self, moment: Moment) {
-        self.log.checkpoint(&self.db, &mut self.queue, moment);
+    fn checkpoint(&mut self, load: WriterLoad) {
+        self.log.checkpoint(&self.db, &mut self.queue, load);
     }
 }
 
-/// A statement that gives no rows, parsed once.
+/// Runs a statement without rows, prepared once.
 pub(crate) fn step(db: &Connection, sql: &str) -> rusqlite::Result<()> {
     db.prepare_cached(sql)?.execute([]).map(drop)
 }

@@ -1,5 +1,5 @@
-//! The writer among other processes. The other process is this test program, started again for
-//! one ignored test that only holds a lock.
+//! The writer with other processes. The other process is this test program, started again for one ignored
+//! test that only holds a lock.
 
 use super::*;
 use crate::sessions::connection::connect;
@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Names what the other process is to hold.
+/// The path of the file that the other process locks.
 const HOLD: &str = "HERMES_TEST_HOLD";
 const HOLDING: &str = "holding";
 const LONG: Duration = Duration::from_secs(60);
@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(60);
 struct Other(Child);
 
 impl Other {
-    /// Comes back when it has the lock.
+    /// Returns when the process has the lock.
     fn holding(path: &Path) -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "sessions::connection::writer::crowd::hold", "--ignored", "--nocapture"])
@@ -42,8 +42,8 @@ impl Drop for Other {
     }
 }
 
-/// The side of the other process: a database is locked by a transaction, as a program without our
-/// queue would do it, any other file with `flock`. Both last until it is killed or left alone.
+/// Runs in the other process: locks a database by a transaction, as a program without our queue does, and any
+/// other file with `flock`, until it is killed or its input ends.
 #[test]
 #[ignore = "a process of the other tests here"]
 fn hold() {
@@ -73,8 +73,8 @@ fn scratch() -> (tempfile::TempDir, PathBuf) {
     (dir, path)
 }
 
-fn start(path: &Path, patience: Duration) -> Writer {
-    Writer::start(connect::writer(path).unwrap(), path.to_owned(), patience).unwrap()
+fn start(path: &Path, max_wait: Duration) -> Writer {
+    Writer::start(connect::writer(path).unwrap(), path.to_owned(), max_wait).unwrap()
 }
 
 fn note(writer: &Writer) -> impl Future<Output = Result<usize, StoreError>> + use<> {
@@ -91,7 +91,7 @@ fn holder(refused: Result<usize, StoreError>) -> Option<u32> {
 }
 
 #[tokio::test]
-async fn a_program_without_our_queue_is_named_and_waited_out() {
+async fn lock_of_a_program_without_our_queue_is_named_and_waited_for() {
     let (_dir, path) = scratch();
     let (hasty, patient) = (start(&path, Duration::ZERO), start(&path, LONG));
     let other = Other::holding(&path);
@@ -104,7 +104,7 @@ async fn a_program_without_our_queue_is_named_and_waited_out() {
 }
 
 #[tokio::test]
-async fn a_process_that_has_the_turn_is_named_and_loses_it_when_it_dies() {
+async fn queue_holder_is_named_and_releases_the_turn_when_killed() {
     let (dir, path) = scratch();
     let (hasty, patient) = (start(&path, Duration::from_millis(5)), start(&path, LONG));
     let other = Other::holding(&dir.path().join("state.db.hermes-queue"));
@@ -116,18 +116,18 @@ async fn a_process_that_has_the_turn_is_named_and_loses_it_when_it_dies() {
 }
 
 #[test]
-fn opening_for_an_upgrade_names_the_holder_too() {
+fn upgrade_of_a_locked_file_names_the_holder() {
     let (_dir, path) = scratch();
     let db = connect::writer(&path).unwrap();
     let other = Other::holding(&path);
-    let begun = begin(&db, &mut Queue::to_write(&path), &path, Duration::ZERO);
+    let begun = begin(&db, &mut WriteQueue::for_writes(&path), &path, Duration::ZERO);
     let want = cfg!(target_os = "linux").then(|| other.pid());
     assert_eq!(holder(begun.map(|_| 0)), want);
-    assert!(Queue::to_write(&path).try_enter().is_some(), "a failed beginning gives the turn back");
+    assert!(WriteQueue::for_writes(&path).try_enter().is_some(), "a failed begin releases the turn");
 }
 
 #[tokio::test]
-async fn a_queue_that_cannot_be_made_is_done_without() {
+async fn writes_work_without_a_queue() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
     std::fs::create_dir(dir.path().join("state.db.hermes-queue")).unwrap();

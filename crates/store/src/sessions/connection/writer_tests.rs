@@ -8,9 +8,9 @@ fn scratch() -> (tempfile::TempDir, PathBuf) {
     (dir, path)
 }
 
-fn start(path: &std::path::Path, patience: Duration) -> Writer {
+fn start(path: &std::path::Path, max_wait: Duration) -> Writer {
     let db = crate::sessions::connection::connect::writer(path).unwrap();
-    Writer::start(db, path.to_owned(), patience).unwrap()
+    Writer::start(db, path.to_owned(), max_wait).unwrap()
 }
 
 fn note(key: &'static str) -> impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static {
@@ -20,7 +20,7 @@ fn note(key: &'static str) -> impl FnOnce(&Connection) -> Result<(), StoreError>
     }
 }
 
-/// Keeps the thread busy until the returned sender is dropped, so that later jobs wait together.
+/// Keeps the thread busy until the returned sender is dropped, so that later jobs are queued together.
 fn hold(writer: &Writer) -> (mpsc::Sender<()>, impl Future<Output = Result<(), StoreError>>) {
     let (release, held) = mpsc::channel::<()>();
     let (entered, inside) = mpsc::channel::<()>();
@@ -34,7 +34,7 @@ fn hold(writer: &Writer) -> (mpsc::Sender<()>, impl Future<Output = Result<(), S
 }
 
 #[tokio::test]
-async fn jobs_that_wait_together_share_one_commit() {
+async fn queued_jobs_share_one_commit() {
     let (_dir, path) = scratch();
     let writer = start(&path, Duration::from_secs(5));
     let (release, held) = hold(&writer);
@@ -49,7 +49,7 @@ async fn jobs_that_wait_together_share_one_commit() {
     first.await.unwrap();
     assert!(failing.await.is_err());
     last.await.unwrap();
-    assert_eq!(writer.stats(), Stats { full_commits: 1, commits: 2 });
+    assert_eq!(writer.stats(), WriterStats { full_commits: 1, commits: 2 });
     let keys = writer.submit(Level::Normal, |db| {
         db.query_row("SELECT group_concat(key) FROM state_meta", [], |row| row.get(0)).doing("read")
     });
@@ -58,7 +58,7 @@ async fn jobs_that_wait_together_share_one_commit() {
 }
 
 #[tokio::test]
-async fn a_job_runs_even_if_nobody_waits() {
+async fn job_runs_even_if_its_answer_is_dropped() {
     let (_dir, path) = scratch();
     let writer = start(&path, Duration::from_secs(5));
     drop(writer.submit(Level::Normal, note("a")));
@@ -66,7 +66,7 @@ async fn a_job_runs_even_if_nobody_waits() {
 }
 
 #[tokio::test]
-async fn a_lock_that_stays_becomes_an_error() {
+async fn permanent_lock_becomes_an_error() {
     let (_dir, path) = scratch();
     let writer = start(&path, Duration::ZERO);
     let other = Connection::open(&path).unwrap();
@@ -78,7 +78,7 @@ async fn a_lock_that_stays_becomes_an_error() {
 }
 
 #[tokio::test]
-async fn a_replaced_log_is_noticed_before_the_answer() {
+async fn replaced_log_is_noticed_before_the_answer() {
     let (dir, path) = scratch();
     let writer = start(&path, Duration::from_secs(5));
     writer.submit(Level::Full, note("a")).await.unwrap();
@@ -90,7 +90,7 @@ async fn a_replaced_log_is_noticed_before_the_answer() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_in_a_long_run_loses_nothing() {
+async fn checkpoint_during_a_long_run_loses_nothing() {
     let (_dir, path) = scratch();
     let writer = start(&path, Duration::from_secs(5));
     for _ in 0..=OVERDUE {
@@ -106,9 +106,9 @@ async fn a_checkpoint_in_a_long_run_loses_nothing() {
     assert_eq!(count, OVERDUE + 2);
 }
 
-/// A database that may not grow is as good as a full disk, and needs no root to make one.
+/// A database with a page limit fails like one on a full disk, without needing root.
 #[tokio::test]
-async fn a_full_database_refuses_and_goes_on_when_there_is_room() {
+async fn full_database_fails_and_works_again_with_free_space() {
     let (_dir, path) = scratch();
     let db = crate::sessions::connection::connect::writer(&path).unwrap();
     let pages: u32 = db.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();

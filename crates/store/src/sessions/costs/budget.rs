@@ -1,9 +1,9 @@
-//! Budgets: what may still be spent, and what is put aside for calls under way.
+//! Budgets: spending limits, and reservations for running calls.
 //!
-//! A reservation is one transaction, so two processes cannot both be promised the same money. One
-//! whose process died is counted as spent: the call may have been made.
+//! A reservation is one transaction, so two processes cannot reserve the same money. The reservation of a dead
+//! process counts as spent: the call may have been made.
 
-use super::call_costs::{self, Amounts, Line};
+use super::call_costs::{self, Amounts, LedgerKey};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::connection::writer::Level;
@@ -13,23 +13,23 @@ use crate::sessions::{Liveness, SessionDb, lineage, this_process};
 use hermes_conversation::{Money, Owner, SpentCall, Usage};
 use rusqlite::{Connection, Row, params};
 
-/// The most that may be spent. `None` is no limit.
+/// Spending limits. `None` is unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpendLimits {
-    /// Of a session and its helpers together.
+    /// For a session with its sub-agents.
     pub session: Option<Money>,
-    /// From midnight to midnight, local time.
+    /// For a local day.
     pub day: Option<Money>,
 }
 
-/// Which of the limits.
+/// A kind of spending limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpendLimit {
     Session,
     Day,
 }
 
-/// What a call may cost at most, and whom it is for.
+/// A request to reserve the maximum cost of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
     pub session: String,
@@ -39,39 +39,39 @@ pub struct Reservation {
     pub amount: Money,
 }
 
-/// The answer to a wish to spend.
+/// The result of a reservation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reserved {
-    /// Put aside under this number.
+    /// The id of the reservation.
     Granted(i64),
-    Refused(Refused),
+    Refused(LimitExceeded),
 }
 
-/// Why nothing was put aside.
+/// The limit that a reservation would exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refused {
+pub struct LimitExceeded {
     pub by: SpendLimit,
     pub limit: Money,
     pub spent: Money,
-    /// For calls under way.
+    /// Reserved for running calls.
     pub reserved: Money,
 }
 
-/// What has been spent, and on what.
+/// Money spent, by provider, model and task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spending {
-    /// The local day that was asked about, `YYYY-MM-DD`.
+    /// The local day, `YYYY-MM-DD`.
     pub day: String,
     pub charged: Money,
     pub uncertain: Money,
     pub reserved: Money,
-    /// By provider, model and task; the dearest first.
-    pub rows: Vec<LedgerRow>,
+    /// By provider, model and task; the most expensive first.
+    pub rows: Vec<SpendingRow>,
 }
 
-/// One line of the ledger.
+/// The spending on one provider, model and task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LedgerRow {
+pub struct SpendingRow {
     pub provider: String,
     pub model: String,
     pub task: String,
@@ -79,23 +79,23 @@ pub struct LedgerRow {
     pub usage: Usage,
     pub charged: Money,
     pub uncertain: Money,
-    /// Calls at a price nobody knows.
+    /// Calls with an unknown price.
     pub unpriced: u64,
 }
 
 impl SessionDb {
-    /// Puts an amount aside unless that could pass a limit.
-    pub async fn reserve(&self, wish: Reservation, limits: SpendLimits) -> Result<Reserved, StoreError> {
+    /// Reserves an amount unless that exceeds a limit.
+    pub async fn reserve(&self, request: Reservation, limits: SpendLimits) -> Result<Reserved, StoreError> {
         let (now, is_alive) = (self.now(), self.is_alive);
         self.write(Level::Normal, move |db| {
-            count_lost(db, is_alive, now)?;
-            reserve(db, &wish, limits, now).doing("put money aside for a call")
+            charge_dead_processes(db, is_alive, now)?;
+            reserve(db, &request, limits, now).doing("reserve money for a call")
         })
         .await
     }
 
-    /// Counts a call that is not recorded with a message. Queued at once, whether or not the
-    /// answer is waited for.
+    /// Counts a call that is not recorded with a message. The write is queued at once; awaiting it is
+    /// optional.
     pub fn count_call(
         &self,
         session: &str,
@@ -105,23 +105,28 @@ impl SessionDb {
         self.write(Level::Normal, move |db| call_costs::count(db, &session, &spent, now))
     }
 
-    /// What was spent on the local day of a moment, or in one session and its helpers whenever. For a helper
-    /// it is that of the session it works for: they share a budget.
+    /// Returns the spending of the current local day, or of one session with its sub-agents. A sub-agent shares
+    /// the budget of its parent, so its spending is the parent's.
     pub async fn spending(&self, session: Option<&str>) -> Result<Spending, StoreError> {
         let (session, now) = (session.map(str::to_owned), self.now());
-        self.read(move |db| spending_of(db, session.as_deref(), now).doing("read what was spent")).await
+        self.read(move |db| spending_of(db, session.as_deref(), now).doing("read the spending")).await
     }
 }
 
-fn reserve(db: &Connection, wish: &Reservation, limits: SpendLimits, now: f64) -> rusqlite::Result<Reserved> {
+fn reserve(
+    db: &Connection,
+    request: &Reservation,
+    limits: SpendLimits,
+    now: f64,
+) -> rusqlite::Result<Reserved> {
     for (by, limit) in [(SpendLimit::Session, limits.session), (SpendLimit::Day, limits.day)] {
         let Some(limit) = limit else { continue };
         let (spent, reserved) = match by {
-            SpendLimit::Session => of_session(db, &wish.session)?,
+            SpendLimit::Session => of_session(db, &request.session)?,
             SpendLimit::Day => of_day(db, now)?,
         };
-        if spent + reserved + wish.amount > limit {
-            return Ok(Reserved::Refused(Refused { by, limit, spent, reserved }));
+        if spent + reserved + request.amount > limit {
+            return Ok(Reserved::Refused(LimitExceeded { by, limit, spent, reserved }));
         }
     }
     let owner = this_process();
@@ -130,11 +135,11 @@ fn reserve(db: &Connection, wish: &Reservation, limits: SpendLimits, now: f64) -
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(params![
-        wish.session,
-        wish.provider,
-        wish.model,
-        wish.task,
-        stored(wish.amount.units()),
+        request.session,
+        request.provider,
+        request.model,
+        request.task,
+        stored(request.amount.units()),
         owner.pid,
         stored(owner.started),
         owner.boot,
@@ -143,15 +148,16 @@ fn reserve(db: &Connection, wish: &Reservation, limits: SpendLimits, now: f64) -
     Ok(Reserved::Granted(db.last_insert_rowid()))
 }
 
-/// Spent, and put aside: by a session, and by all that works for it or that it works for.
+/// Returns the money spent and reserved by a session and the sessions that share its budget.
 fn of_session(db: &Connection, session: &str) -> rusqlite::Result<(Money, Money)> {
-    let crew = lineage::crew();
-    let spent = format!("{crew} SELECT SUM(charged) FROM hx_ledger WHERE session IN crew");
-    let reserved = format!("{crew} SELECT SUM(amount) FROM hx_reservations WHERE session IN crew");
+    let tree = lineage::delegation_tree();
+    let spent = format!("{tree} SELECT SUM(charged) FROM hx_ledger WHERE session IN tree");
+    let reserved = format!("{tree} SELECT SUM(amount) FROM hx_reservations WHERE session IN tree");
     Ok((sum(db, &spent, [session])?, sum(db, &reserved, [session])?))
 }
 
-/// Whatever is put aside will be counted for today at the earliest, so all of it counts here.
+/// Returns the money spent and reserved today. Reservations will be charged today or later, so all of them
+/// count.
 fn of_day(db: &Connection, now: f64) -> rusqlite::Result<(Money, Money)> {
     let spent = "SELECT SUM(charged) FROM hx_ledger WHERE day = date(?1, 'unixepoch', 'localtime')";
     let reserved = "SELECT SUM(amount) FROM hx_reservations";
@@ -162,8 +168,8 @@ fn sum(db: &Connection, query: &str, parameters: impl rusqlite::Params) -> rusql
     db.prepare_cached(query)?.query_row(parameters, |row| count(row, 0).map(Money::from_units))
 }
 
-/// Calls whose process died before they were counted may have been made: they count in full.
-fn count_lost(db: &Connection, is_alive: Liveness, now: f64) -> Result<(), StoreError> {
+/// Charges the reservations of dead processes in full: their calls may have been made.
+fn charge_dead_processes(db: &Connection, is_alive: Liveness, now: f64) -> Result<(), StoreError> {
     let own = this_process();
     let lost = (|| {
         let mut find = db.prepare_cached("SELECT DISTINCT pid, started, boot FROM hx_reservations")?;
@@ -189,9 +195,9 @@ fn charge(db: &Connection, owner: &Owner, now: f64) -> rusqlite::Result<()> {
     let mut rows = find.query(of_owner)?;
     while let Some(row) = rows.next()? {
         let [session, provider, model, task] = texts(row)?;
-        let line = Line { session: &session, provider: &provider, model: &model, task: &task };
+        let key = LedgerKey { session: &session, provider: &provider, model: &model, task: &task };
         let amount = Money::from_units(count(row, 4)?);
-        call_costs::in_ledger(db, &line, Amounts { charged: amount, uncertain: amount }, None, now)?;
+        call_costs::add_to_ledger(db, &key, Amounts { charged: amount, uncertain: amount }, None, now)?;
     }
     db.prepare_cached("DELETE FROM hx_reservations WHERE pid = ?1 AND started = ?2 AND boot = ?3")?
         .execute(of_owner)?;
@@ -212,12 +218,12 @@ fn spending_of(db: &Connection, session: Option<&str>, now: f64) -> rusqlite::Re
         Some(session) => of_session(db, session)?,
         None => of_day(db, now)?,
     };
-    let (crew, which, value) = match session {
-        Some(session) => (lineage::crew(), "session IN crew", session),
+    let (tree, which, value) = match session {
+        Some(session) => (lineage::delegation_tree(), "session IN tree", session),
         None => (String::new(), "day = ?1", day.as_str()),
     };
     let mut find = db.prepare(&format!(
-        "{crew}
+        "{tree}
          SELECT provider, model, task, SUM(calls), SUM(input), SUM(output), SUM(cache_read), SUM(cache_write),
                 SUM(reasoning), SUM(charged), SUM(uncertain), SUM(unpriced)
          FROM hx_ledger WHERE {which} GROUP BY 1, 2, 3 ORDER BY SUM(charged) DESC, SUM(calls) DESC, 1, 2, 3"
@@ -232,9 +238,9 @@ fn spending_of(db: &Connection, session: Option<&str>, now: f64) -> rusqlite::Re
     })
 }
 
-fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
+fn ledger_row(row: &Row<'_>) -> rusqlite::Result<SpendingRow> {
     let [provider, model, task] = texts(row)?;
-    Ok(LedgerRow {
+    Ok(SpendingRow {
         provider,
         model,
         task,

@@ -1,5 +1,5 @@
-//! Counts what model calls cost: in the shared counters of the session, in the shared sums per
-//! model, and in our own ledger by day, which budgets are kept by.
+//! Records the cost of model calls: in the shared counters of the session, in the shared totals per model, and
+//! in our own ledger by day, which budgets use.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -7,26 +7,26 @@ use crate::sessions::rows::counts::stored;
 use hermes_conversation::{CostStatus, Money, SpentCall};
 use rusqlite::{Connection, params};
 
-/// From the best known to the least; a sum is known as well as its worst part.
+/// Cost statuses by decreasing certainty; a total has the status of its least certain part.
 const STATUSES: &str = "included actual estimated unknown";
 
-/// Counts a call and frees what had been put aside for it.
+/// Counts a call and releases its reservations.
 pub(crate) fn count(db: &Connection, session: &str, call: &SpentCall, at: f64) -> Result<(), StoreError> {
     let counted = (|| {
         if call.calls > 0 {
-            in_session(db, session, call)?;
-            by_model(db, session, call, at)?;
+            add_to_session(db, session, call)?;
+            add_to_model_usage(db, session, call, at)?;
         }
         let amounts = Amounts { charged: call.bill.charged, uncertain: call.bill.uncertain };
         if call.calls > 0 || amounts.charged > Money::ZERO {
-            in_ledger(db, &Line::of(session, call), amounts, Some(call), at)?;
+            add_to_ledger(db, &LedgerKey::of(session, call), amounts, Some(call), at)?;
         }
-        free(db, &call.bill.reservations)
+        release_reservations(db, &call.bill.reservations)
     })();
-    counted.doing("count what a call cost")
+    counted.doing("record the cost of a call")
 }
 
-fn in_session(db: &Connection, session: &str, call: &SpentCall) -> rusqlite::Result<()> {
+fn add_to_session(db: &Connection, session: &str, call: &SpentCall) -> rusqlite::Result<()> {
     let (usage, cost) = (&call.usage, &call.bill.cost);
     db.prepare_cached(&format!(
         "UPDATE sessions SET api_call_count = COALESCE(api_call_count, 0) + ?9,
@@ -64,8 +64,8 @@ fn in_session(db: &Connection, session: &str, call: &SpentCall) -> rusqlite::Res
     Ok(())
 }
 
-/// Calls that belong to no stored session have no sums of this kind.
-fn by_model(db: &Connection, session: &str, call: &SpentCall, at: f64) -> rusqlite::Result<()> {
+/// Adds a call to the totals per model; calls without a stored session have none.
+fn add_to_model_usage(db: &Connection, session: &str, call: &SpentCall, at: f64) -> rusqlite::Result<()> {
     let (usage, cost) = (&call.usage, &call.bill.cost);
     db.prepare_cached(&format!(
         "INSERT INTO session_model_usage (session_id, model, billing_provider, billing_base_url,
@@ -109,31 +109,31 @@ fn by_model(db: &Connection, session: &str, call: &SpentCall, at: f64) -> rusqli
     Ok(())
 }
 
-/// Whom an amount of the ledger belongs to.
-pub(crate) struct Line<'a> {
+/// The key of a ledger row.
+pub(crate) struct LedgerKey<'a> {
     pub(crate) session: &'a str,
     pub(crate) provider: &'a str,
     pub(crate) model: &'a str,
     pub(crate) task: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LedgerKey<'a> {
     fn of(session: &'a str, call: &'a SpentCall) -> Self {
         Self { session, provider: &call.provider, model: &call.model, task: &call.task }
     }
 }
 
-/// What is added to a line.
+/// Amounts to add to a ledger row.
 pub(crate) struct Amounts {
     pub(crate) charged: Money,
-    /// The part of it that nobody knows to have been spent.
+    /// The part that may not have been spent.
     pub(crate) uncertain: Money,
 }
 
-/// Adds to the ledger of the local day of `at`.
-pub(crate) fn in_ledger(
+/// Adds amounts to the ledger row of the local day of `at`.
+pub(crate) fn add_to_ledger(
     db: &Connection,
-    line: &Line<'_>,
+    key: &LedgerKey<'_>,
     amounts: Amounts,
     call: Option<&SpentCall>,
     at: f64,
@@ -157,11 +157,11 @@ pub(crate) fn in_ledger(
              unpriced = unpriced + excluded.unpriced",
     )?
     .execute(params![
-        line.session,
+        key.session,
         at,
-        line.provider,
-        line.model,
-        line.task,
+        key.provider,
+        key.model,
+        key.task,
         stored(calls),
         stored(usage.input),
         stored(usage.output),
@@ -175,7 +175,7 @@ pub(crate) fn in_ledger(
     Ok(())
 }
 
-pub(crate) fn free(db: &Connection, reservations: &[i64]) -> rusqlite::Result<()> {
+pub(crate) fn release_reservations(db: &Connection, reservations: &[i64]) -> rusqlite::Result<()> {
     for id in reservations {
         db.prepare_cached("DELETE FROM hx_reservations WHERE id = ?1")?.execute([id])?;
     }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_text_comes_back() {
+fn every_text_is_restored() {
     for (column, text, plain, has_text) in [
         ("content", "hello", false, false),
         ("content", "[1]", false, false),
@@ -30,7 +30,7 @@ fn every_text_comes_back() {
 }
 
 #[test]
-fn a_column_that_python_exported_as_text_is_that_text() {
+fn column_exported_as_text_by_python_stays_text() {
     let text = r#"[{"type": "reasoning.text"}]"#;
     assert_eq!(to_text("reasoning_details", &text.into(), false), text);
 }

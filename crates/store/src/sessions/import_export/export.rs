@@ -1,9 +1,8 @@
-//! Whole sessions as JSON, with every column the database has and what we keep beside them.
+//! Exports whole sessions as JSON, with every shared column and our own.
 //!
-//! Rows are written as they are read: an export needs little memory however long the sessions are.
-//! Keys that the shared format does not have (`session_model_usage`, `hx_*`, a message's `hx`)
-//! stand beside the others, where the Python program's import passes them by. `messages` are the
-//! live ones, as it expects; rows that were taken back or compacted are `hx_inactive_messages`.
+//! Rows are written as they are read, so an export needs little memory. Keys outside the shared format
+//! (`session_model_usage`, `hx_*`, a message's `hx`) stand beside the others; the Python release ignores them.
+//! `messages` are the active ones, as it expects; rewound and summarised rows are `hx_inactive_messages`.
 
 use super::column_json;
 use crate::StoreError;
@@ -17,16 +16,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
-/// Which sessions to export; the default is all of them.
+/// Selects the sessions to export; the default is all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExportFilter {
     pub session: Option<SessionId>,
-    /// With `session`: the sessions it descends from, too.
+    /// With `session`: includes its ancestors.
     pub lineage: bool,
     pub source: Option<String>,
 }
 
-/// How sessions are put together.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExportFormat {
     /// One session per line.
@@ -36,10 +35,10 @@ pub enum ExportFormat {
     Json,
 }
 
-/// Why an export is not whole.
+/// Errors of an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    #[error("the export could not be written: {0}")]
+    #[error("cannot write the export: {0}")]
     Write(#[from] io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -52,14 +51,14 @@ impl From<serde_json::Error> for ExportError {
 }
 
 impl SessionDb {
-    /// The sessions that [`export`](Self::export) would write.
+    /// Returns the sessions that [`export`](Self::export) writes.
     pub async fn export_ids(&self, filter: ExportFilter) -> Result<Vec<SessionId>, StoreError> {
         let ids = self.read(move |db| chosen(db, &filter).doing("read the sessions")).await?;
         Ok(ids.into_iter().map(SessionId::new).collect())
     }
 
-    /// Writes the sessions, oldest first, and tells how many there were. `out` comes back so that
-    /// the caller can finish it.
+    /// Writes the sessions, oldest first, and returns their number. `out` is returned so that the caller can
+    /// finish it.
     pub async fn export<W: Write + Send + 'static>(
         &self,
         filter: ExportFilter,
@@ -67,8 +66,8 @@ impl SessionDb {
         out: W,
     ) -> Result<(u64, W), ExportError> {
         let ids = self.read(move |db| chosen(db, &filter).doing("read the sessions")).await?;
-        let mut sheet = Sheet { out, format, count: 0 };
-        // A view per session: a long export does not hold back checkpoints.
+        let mut sheet = SessionWriter { out, format, count: 0 };
+        // One transaction per session, so that a long export does not block checkpoints.
         for id in ids {
             let added = self.read(move |db| Ok(sheet.add(db, &id).map(|()| sheet))).await?;
             sheet = added?;
@@ -92,15 +91,15 @@ fn chosen(db: &Connection, filter: &ExportFilter) -> rusqlite::Result<Vec<String
     Ok(ids)
 }
 
-/// What is written so far.
-struct Sheet<W> {
+/// Writes sessions to `out`.
+struct SessionWriter<W> {
     out: W,
     format: ExportFormat,
     count: u64,
 }
 
-impl<W: Write> Sheet<W> {
-    /// Adds a session, unless it was deleted meanwhile.
+impl<W: Write> SessionWriter<W> {
+    /// Writes a session, unless it was deleted meanwhile.
     fn add(&mut self, db: &Connection, id: &str) -> Result<(), ExportError> {
         let row =
             db.query_row("SELECT * FROM sessions WHERE id = ?1", [id], |row| columns(row, 0)).optional();
@@ -168,8 +167,8 @@ impl<W: Write> Sheet<W> {
     }
 }
 
-/// What a session has in other tables. Who owned a turn is not told: that process is not there
-/// where the export is read.
+/// Adds the session's rows of other tables. Owners of turns are left out: the process does not exist where the
+/// export is imported.
 fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlite::Result<()> {
     for (key, sql) in [
         (
@@ -181,7 +180,7 @@ fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlit
             "hx_turns",
             "SELECT seq, state, exit_reason, started_at, ended_at FROM hx_turns WHERE session = ?1 ORDER BY seq",
         ),
-        // What was delivered is in the messages.
+        // Delivered mail is in the messages.
         (
             "hx_waiting_mail",
             "SELECT mode, text, created_at FROM hx_mailbox WHERE session = ?1 AND state IN ('waiting', 'held') ORDER BY id",
@@ -212,8 +211,8 @@ fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlit
     Ok(())
 }
 
-/// Columns of ours, at the end of each row of [`MESSAGES`].
-const OURS: usize = 7;
+/// Number of our own columns, at the end of each row of [`MESSAGES`].
+const OWN_COLUMNS: usize = 7;
 const MESSAGES: &str = "SELECT m.*, x.message_id IS NOT NULL, t.seq, x.issuer, x.anthropic_blocks, x.plain,
          x.made, x.copy_of
      FROM messages AS m LEFT JOIN hx_message_ext AS x ON x.message_id = m.id
@@ -221,7 +220,7 @@ const MESSAGES: &str = "SELECT m.*, x.message_id IS NOT NULL, t.seq, x.issuer, x
      WHERE m.session_id = ?1 AND (m.active IS 1) = ?2 ORDER BY m.id";
 
 fn message(row: &Row<'_>) -> rusqlite::Result<Value> {
-    let mut shared = columns(row, OURS)?;
+    let mut shared = columns(row, OWN_COLUMNS)?;
     let first = shared.len();
     let mut own = Map::new();
     let mut plain = false;
@@ -248,7 +247,7 @@ fn message(row: &Row<'_>) -> rusqlite::Result<Value> {
     Ok(shared.into())
 }
 
-/// Puts values in place of texts, and gives the texts that the values do not bring back.
+/// Replaces texts by values, and returns the texts that the values do not restore.
 fn exchanged(columns: &mut Map<String, Value>, plain: bool) -> Map<String, Value> {
     let mut texts = Map::new();
     for (name, value) in columns.iter_mut().filter(|(name, _)| column_json::is_exchanged(name)) {
@@ -259,7 +258,7 @@ fn exchanged(columns: &mut Map<String, Value>, plain: bool) -> Map<String, Value
     texts
 }
 
-/// The columns of a row by name, without the last ones.
+/// Returns the columns of a row by name, without the last ones.
 fn columns(row: &Row<'_>, but: usize) -> rusqlite::Result<Map<String, Value>> {
     let names = row.as_ref().column_names();
     let shared = names.len() - but;

@@ -1,16 +1,15 @@
-//! Puts exported sessions into the store.
+//! Imports exported sessions.
 //!
-//! The opposite of `export`: the same columns and the same notes beside them, message ids included
-//! where they are still free, so that exporting again gives the same bytes. A session is written
-//! whole or not at all, and after the one it comes from. Here a file is understood; the rows are
-//! `write`'s work.
+//! The inverse of `export`: the same shared and own columns, with the same message ids if they are free, so that
+//! a second export gives the same bytes. A session is written as a whole or not at all, and after its parent.
+//! This module parses the file; `write` writes the rows.
 
-mod consent;
 mod epochs;
 mod row;
+mod trust;
 mod write;
 
-pub use consent::ImportedParts;
+pub use trust::ImportedParts;
 
 use crate::StoreError;
 use crate::error::{Doing, with_causes};
@@ -22,36 +21,36 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most bytes of a file that is imported.
+/// Maximum bytes of an import.
 pub const MAX_IMPORT: usize = 25 << 20;
 const MAX_SESSIONS: usize = 500;
 const MAX_SESSION_BYTES: usize = 5 << 20;
 const MAX_SESSION_MESSAGES: usize = 10_000;
 const MAX_MESSAGES: usize = 50_000;
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Imported {
     pub sessions: Vec<SessionId>,
     pub messages: u64,
-    /// Sessions that were there already.
+    /// Sessions that already exist.
     pub skipped: Vec<SessionId>,
-    /// Sessions that could not be imported, and of which nothing was written.
+    /// Invalid sessions, of which nothing was written.
     pub problems: Vec<ImportProblem>,
 }
 
-/// What is wrong with one session of an import.
+/// The problem of one session of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportProblem {
-    /// The line of a JSONL file, or the place in a JSON array, counting from 1.
+    /// The line of a JSONL file, or the position in a JSON array, from 1.
     pub line: usize,
     pub text: String,
 }
 
-/// Why nothing was imported.
+/// Errors of an import as a whole; nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    #[error("the import has {found} {what}; at most {limit} are taken at once, so split it")]
+    #[error("import too large: {found} {what}, the limit is {limit}; split the file")]
     TooMuch { what: &'static str, found: usize, limit: usize },
     #[error("the import is not a JSON array: {cause}")]
     NotAnArray { cause: String },
@@ -60,10 +59,9 @@ pub enum ImportError {
 }
 
 impl SessionDb {
-    /// Imports JSONL, or a JSON array, as [`export`](Self::export) gives it. Sessions whose id is
-    /// known are left as they are.
+    /// Imports JSONL or a JSON array, as [`export`](Self::export) writes it. Existing sessions are not changed.
     pub async fn import(&self, text: &str) -> Result<Imported, ImportError> {
-        let (entries, problems) = understand(text)?;
+        let (entries, problems) = parse(text)?;
         let mut imported = Imported { problems, ..Imported::default() };
         let mut placed: HashMap<String, Arc<Ids>> = HashMap::new();
         for Entry { line, session } in parents_first(entries) {
@@ -83,12 +81,12 @@ impl SessionDb {
             }
         }
         imported.problems.sort_by_key(|problem| problem.line);
-        self.tell_pairs(imported.sessions.clone()).await?;
+        self.index_imported(imported.sessions.clone()).await?;
         Ok(imported)
     }
 
-    /// A message at an id that the index of pairs may have passed by is to be found.
-    pub(crate) async fn index_late(&self, first: Option<i64>) -> Result<(), StoreError> {
+    /// Restarts the pair index if it has passed the message id `first`.
+    pub(crate) async fn index_from(&self, first: Option<i64>) -> Result<(), StoreError> {
         let pairs = self.shared.pairs.clone();
         self.read(move |_| {
             first.into_iter().for_each(|first| pairs.forget_if_past(first));
@@ -97,9 +95,8 @@ impl SessionDb {
         .await
     }
 
-    /// Messages may have come back under the ids they once had, which the index of pairs has
-    /// passed by.
-    async fn tell_pairs(&self, sessions: Vec<SessionId>) -> Result<(), StoreError> {
+    /// Restarts the pair index if imported messages have ids that it has passed.
+    async fn index_imported(&self, sessions: Vec<SessionId>) -> Result<(), StoreError> {
         let pairs = self.shared.pairs.clone();
         self.read(move |db| {
             let mut first = db
@@ -117,7 +114,7 @@ impl SessionDb {
     }
 }
 
-/// The ids that messages have here, by those they had in the file; those of the sessions before, too.
+/// Ids of messages in the store by their ids in the file, including those of ancestor sessions.
 type Ids = HashMap<i64, i64>;
 
 /// The columns of a message's row.
@@ -128,12 +125,12 @@ struct Entry {
     session: Session,
 }
 
-/// A session that can be written.
+/// A parsed session.
 struct Session {
     id: String,
-    /// Everything but the messages, the keys of other tables included.
+    /// All keys except the messages, including those of other tables.
     columns: Map<String, Value>,
-    /// In the order in which they were said, whether they are active or not.
+    /// Active and inactive messages, in order.
     messages: Vec<Message>,
 }
 
@@ -143,7 +140,7 @@ impl Session {
     }
 }
 
-fn understand(text: &str) -> Result<(Vec<Entry>, Vec<ImportProblem>), ImportError> {
+fn parse(text: &str) -> Result<(Vec<Entry>, Vec<ImportProblem>), ImportError> {
     within("bytes", text.len(), MAX_IMPORT)?;
     let values = values(text)?;
     within("sessions", values.len(), MAX_SESSIONS)?;
@@ -163,7 +160,7 @@ fn within(what: &'static str, found: usize, limit: usize) -> Result<(), ImportEr
     if found > limit { Err(ImportError::TooMuch { what, found, limit }) } else { Ok(()) }
 }
 
-/// Where a value stood, how long it was, and the value, or what is wrong with it.
+/// Line and length of a value, and the value or its error.
 type Read = (usize, usize, Result<Value, String>);
 
 fn values(text: &str) -> Result<Vec<Read>, ImportError> {
@@ -186,7 +183,7 @@ fn session(value: Value, length: usize) -> Result<Session, String> {
         return Err(format!("the session has {length} bytes, more than {MAX_SESSION_BYTES}"));
     }
     let Value::Object(mut columns) = value else {
-        return Err("not a session, which is an object".to_owned());
+        return Err("not a JSON object".to_owned());
     };
     let id = text_in(&columns, "id")?;
     text_in(&columns, "source")?;
@@ -202,7 +199,7 @@ fn session(value: Value, length: usize) -> Result<Session, String> {
     Ok(Session { id, columns, messages })
 }
 
-/// The messages under `key`; `None` when it is not a list.
+/// Removes and returns the messages under `key`; `None` if it is not a list.
 fn messages_in(columns: &mut Map<String, Value>, key: &str) -> Result<Option<Vec<Message>>, String> {
     let Some(Value::Array(messages)) = columns.shift_remove(key) else { return Ok(None) };
     let messages = messages
@@ -212,7 +209,7 @@ fn messages_in(columns: &mut Map<String, Value>, key: &str) -> Result<Option<Vec
     messages.collect::<Result<_, _>>().map(Some)
 }
 
-/// By id. Messages that have none keep their order, after what is no longer active.
+/// Sorts messages by id. Without ids, inactive messages come first and keep their order.
 fn in_order(messages: Vec<Message>, mut inactive: Vec<Message>) -> Vec<Message> {
     inactive.extend(messages);
     let ids: Option<Vec<i64>> = inactive.iter().map(|one| one.get("id").and_then(Value::as_i64)).collect();
@@ -222,7 +219,7 @@ fn in_order(messages: Vec<Message>, mut inactive: Vec<Message>) -> Vec<Message> 
     inactive
 }
 
-/// A session comes after the one it comes from, if both are in the file.
+/// Sorts sessions so that a parent comes before its children.
 fn parents_first(entries: Vec<Entry>) -> Vec<Entry> {
     let mut places: HashMap<String, usize> = HashMap::new();
     for (place, entry) in entries.iter().enumerate() {
@@ -234,7 +231,7 @@ fn parents_first(entries: Vec<Entry>) -> Vec<Entry> {
     for start in 0..entries.len() {
         let mut line = Vec::new();
         let mut next = Some(start);
-        // A circle ends where it began: that one is placed by then.
+        // A cycle ends where it began: that session is already placed.
         while let Some(place) = next.filter(|&place| !is_placed[place]) {
             is_placed[place] = true;
             line.push(place);

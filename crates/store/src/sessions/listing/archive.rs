@@ -1,4 +1,4 @@
-//! Hides sessions from lists without touching what was said in them.
+//! Archives sessions: hides them from lists without changing their messages.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -9,8 +9,8 @@ use hermes_conversation::SessionId;
 use rusqlite::params;
 
 impl SessionDb {
-    /// Hides a session from lists, or shows it again. Sessions that are one conversation, because
-    /// each went on where the other was compressed, go together. Tells how many those were.
+    /// Hides a session from lists, or shows it again, together with all sessions of a split conversation.
+    /// Returns their number.
     pub async fn archive(&self, id: &SessionId, archived: bool) -> Result<u64, StoreError> {
         let id = id.clone();
         self.write(Level::Normal, move |db| {

@@ -1,4 +1,4 @@
-//! Finds the session a person means.
+//! Finds a session by id, id prefix or title.
 
 use super::titles;
 use crate::StoreError;
@@ -7,23 +7,23 @@ use crate::sessions::SessionDb;
 use hermes_conversation::SessionId;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// The word for the session that was last active.
+/// Name for the session that was last active.
 const LATEST: &str = "latest";
-/// How many candidates an error names.
+/// Maximum candidates in an error.
 const NAMED: u32 = 8;
 
 impl SessionDb {
-    /// The session with this id, or the only one whose id begins so, or the newest with this
-    /// title; `latest` is the one that was last active.
+    /// Returns the session with this id, or the only one with this id prefix, or the newest with this title;
+    /// `latest` is the one that was last active.
     pub async fn resolve(&self, wanted: &str) -> Result<SessionId, StoreError> {
         let wanted = wanted.trim().to_owned();
         self.read(move |db| resolve(db, &wanted)).await
     }
 
-    /// The session in which something was last said, of all sources or of one.
+    /// Returns the session with the newest message, of all sources or of one.
     pub async fn latest(&self, source: Option<&str>) -> Result<Option<SessionId>, StoreError> {
         let source = source.map(str::to_owned);
-        self.read(move |db| latest(db, source.as_deref()).doing("look for the latest session")).await
+        self.read(move |db| latest(db, source.as_deref()).doing("find the latest session")).await
     }
 }
 
@@ -32,17 +32,17 @@ fn resolve(db: &Connection, wanted: &str) -> Result<SessionId, StoreError> {
     if wanted.is_empty() {
         return Err(unknown());
     }
-    let mut begun = beginning_with(db, wanted).doing("look for a session")?;
+    let mut begun = beginning_with(db, wanted).doing("find a session")?;
     if let Some(exact) = begun.iter().position(|id| id.as_str() == wanted) {
         return Ok(begun.swap_remove(exact));
     }
     if wanted == LATEST {
-        return latest(db, None).doing("look for the latest session")?.ok_or_else(unknown);
+        return latest(db, None).doing("find the latest session")?.ok_or_else(unknown);
     }
     if begun.len() == 1 {
         return Ok(begun.swap_remove(0));
     }
-    let titled = titles::titles_like(db, wanted).doing("look for a title")?;
+    let titled = titles::titles_like(db, wanted).doing("find a title")?;
     match titled.into_iter().next() {
         Some((id, _)) => Ok(id),
         None if begun.is_empty() => Err(unknown()),
@@ -50,7 +50,7 @@ fn resolve(db: &Connection, wanted: &str) -> Result<SessionId, StoreError> {
     }
 }
 
-/// An exact match comes first, because it is its own shortest extension.
+/// Returns the sessions with this id prefix, the exact match first.
 fn beginning_with(db: &Connection, prefix: &str) -> rusqlite::Result<Vec<SessionId>> {
     db.prepare_cached(
         "SELECT id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), id LIMIT ?2",

@@ -1,4 +1,4 @@
-//! Names that people give to sessions: clean, short and unique.
+//! Session titles: sanitised, short and unique.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -7,10 +7,10 @@ use crate::sessions::connection::writer::Level;
 use hermes_conversation::SessionId;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// The longest title, in characters.
+/// Maximum characters of a title.
 pub const MAX_TITLE: usize = 100;
 
-/// A title without invisible characters and needless space; `None` when nothing is left.
+/// Removes invisible characters and redundant space from a title; `None` if nothing is left.
 pub fn sanitize_title(title: &str) -> Result<Option<String>, StoreError> {
     let visible: String = title.chars().filter(|&c| !is_invisible(c)).collect();
     let words: Vec<_> = visible.split_whitespace().collect();
@@ -22,14 +22,14 @@ pub fn sanitize_title(title: &str) -> Result<Option<String>, StoreError> {
     }
 }
 
-/// Control characters, and those that hide or turn around their neighbours.
+/// Returns true for control characters, invisible characters and direction marks.
 fn is_invisible(c: char) -> bool {
     (c.is_control() && !c.is_whitespace())
         || matches!(c, '\u{061c}' | '\u{180e}' | '\u{feff}' | '\u{fff9}'..='\u{fffc}')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
 }
 
-/// `base` and N of `base #N`; 1 for a title without a number.
+/// Splits `base #N` into base and N; 1 for a title without a number.
 pub(crate) fn numbered(title: &str) -> (&str, u64) {
     title
         .rsplit_once(" #")
@@ -41,8 +41,7 @@ pub(crate) fn numbered(title: &str) -> (&str, u64) {
 }
 
 impl SessionDb {
-    /// Gives a session a title, or takes it away when nothing visible is left of it. Returns the
-    /// title as stored.
+    /// Sets the title of a session, or removes it if nothing visible is left. Returns the stored title.
     pub async fn set_title(&self, id: &SessionId, title: &str) -> Result<Option<String>, StoreError> {
         let title = sanitize_title(title)?;
         let id = id.clone();
@@ -53,8 +52,8 @@ impl SessionDb {
         .await
     }
 
-    /// Gives a session a title unless it has one; tells whether it did. For titles that nobody
-    /// asked for: a person's own is never overwritten.
+    /// Sets the title of a session without one; returns true if it did. For automatic titles, which never
+    /// overwrite the user's.
     pub async fn set_title_if_none(&self, id: &SessionId, title: &str) -> Result<bool, StoreError> {
         let Some(title) = sanitize_title(title)? else { return Ok(false) };
         let id = id.clone();
@@ -62,7 +61,7 @@ impl SessionDb {
             let is_untitled = db
                 .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1 AND COALESCE(title, '') = ''")
                 .and_then(|mut find| find.exists([id.as_str()]))
-                .doing("look for a title")?;
+                .doing("find a title")?;
             if is_untitled {
                 set(db, &id, Some(&title))?;
             }
@@ -71,7 +70,7 @@ impl SessionDb {
         .await
     }
 
-    /// A title for the next of its kind: `base` if free, else `base #2`, `base #3` and so on.
+    /// Returns the next free title: `base`, else `base #2`, `base #3` and so on.
     pub async fn next_title(&self, base: &str) -> Result<String, StoreError> {
         let base = numbered(base).0.to_owned();
         self.read(move |db| {
@@ -99,7 +98,7 @@ fn set(db: &Connection, id: &SessionId, title: Option<&str>) -> Result<(), Store
     }
 }
 
-/// Sessions titled `base` or `base #N`, newest first.
+/// Returns sessions titled `base` or `base #N`, newest first.
 pub(crate) fn titles_like(db: &Connection, base: &str) -> rusqlite::Result<Vec<(SessionId, String)>> {
     let mut find = db.prepare_cached(
         "SELECT id, title FROM sessions
@@ -110,8 +109,8 @@ pub(crate) fn titles_like(db: &Connection, base: &str) -> rusqlite::Result<Vec<(
     Ok(all.into_iter().filter(|(_, title)| title == base || numbered(title).0 == base).collect())
 }
 
-/// Makes sure that nobody else has the title. A session that this one continues after a
-/// compression hands it over.
+/// Returns an error if another session has the title. A session that this one continues after a compaction
+/// gives it up.
 fn free_title(db: &Connection, id: &SessionId, title: &str) -> Result<(), StoreError> {
     let owner: Option<String> = db
         .query_row(
@@ -120,16 +119,16 @@ fn free_title(db: &Connection, id: &SessionId, title: &str) -> Result<(), StoreE
             |row| row.get(0),
         )
         .optional()
-        .doing("look for a title")?;
+        .doing("find a title")?;
     let Some(owner) = owner else { return Ok(()) };
-    if !continues(db, id, &owner).doing("look for a title")? {
+    if !continues(db, id, &owner).doing("find a title")? {
         return Err(StoreError::TitleTaken { title: title.to_owned(), owner: SessionId::new(owner) });
     }
     db.execute("UPDATE sessions SET title = NULL WHERE id = ?1", [owner]).doing("hand over a title")?;
     Ok(())
 }
 
-/// Whether `id` descends from `ancestor` through compressions only.
+/// Returns true if `id` descends from `ancestor` through compactions only.
 fn continues(db: &Connection, id: &SessionId, ancestor: &str) -> rusqlite::Result<bool> {
     db.query_row(
         "WITH RECURSIVE line(id, depth) AS (

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn titles_are_cleaned_as_in_the_python_release() {
+fn titles_are_sanitised_as_in_the_python_release() {
     for (title, want) in [
         ("Hi", Some("Hi")),
         ("", None),
@@ -15,11 +15,11 @@ fn titles_are_cleaned_as_in_the_python_release() {
     }
     assert!(sanitize_title(&"é".repeat(MAX_TITLE)).is_ok());
     let error = sanitize_title(&"x".repeat(101)).unwrap_err();
-    assert_eq!(error.to_string(), "a title has at most 100 characters, this one has 101");
+    assert_eq!(error.to_string(), "title too long: 101 characters, the limit is 100");
 }
 
 #[test]
-fn numbers_are_read_from_the_end() {
+fn title_number_is_parsed_from_the_end() {
     for (title, want) in [
         ("plan", ("plan", 1)),
         ("plan #2", ("plan", 2)),

@@ -1,7 +1,7 @@
-//! Removes old sessions from time to time, without being asked each time.
+//! Removes old sessions automatically.
 //!
-//! Only ended sessions go: nobody is there to look at the list first. When it was last done stands
-//! in `state_meta`, where the Python program keeps it too, so that one of all programs does it.
+//! Only ended sessions are removed, because no user reviews the list. The time of the last run is in
+//! `state_meta`, which the Python release uses, too, so that only one program does it.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -13,17 +13,17 @@ use rusqlite::{Connection, OptionalExtension, params};
 const LAST_TIME: &str = "last_auto_prune";
 const HOUR: f64 = 3_600.0;
 const DAY: f64 = 24.0 * HOUR;
-/// An empty session of the terminal interface is forgotten after this long.
+/// Age at which an empty session of the terminal interface is deleted.
 const GHOST_AGE: f64 = DAY;
-/// A continuation that never called a model is not coming back after this long.
+/// Age at which a continuation without model calls is ended.
 const ORPHAN_AGE: f64 = 7.0 * DAY;
 
-/// How old sessions are removed.
+/// Settings of automatic pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AutoPrune {
     pub retention_days: u32,
     pub min_interval_hours: u32,
-    /// Give the space back when something was removed.
+    /// Frees disk space after sessions were removed.
     pub vacuum: bool,
 }
 
@@ -33,26 +33,28 @@ impl Default for AutoPrune {
     }
 }
 
-/// What an [`auto_prune`](SessionDb::auto_prune) did.
+/// The result of [`auto_prune`](SessionDb::auto_prune).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AutoPruned {
-    /// Sessions that were older than wanted.
+    /// Sessions above the age limit.
     pub old: Vec<SessionId>,
-    /// Sessions in which nothing was ever said.
+    /// Sessions without messages.
     pub ghosts: Vec<SessionId>,
     pub vacuumed: bool,
 }
 
 impl SessionDb {
-    /// Removes old sessions if it is time to; `None` when it was done not long ago.
+    /// Removes old sessions; `None` if the last run was less than the interval ago.
     pub async fn auto_prune(&self, settings: AutoPrune) -> Result<Option<AutoPruned>, StoreError> {
         let now = self.now();
-        // Looking costs no write, and most of the time that is all.
-        let is_due = self.read(move |db| is_due(db, settings, now).doing("read when it was last pruned"));
+        // Usually nothing is due, and the check needs no write.
+        let is_due =
+            self.read(move |db| is_due(db, settings, now).doing("read the time of the last pruning"));
         if !is_due.await? {
             return Ok(None);
         }
-        let is_mine = self.write(Level::Normal, move |db| claim(db, settings, now).doing("note a pruning"));
+        let is_mine =
+            self.write(Level::Normal, move |db| claim(db, settings, now).doing("record the pruning"));
         if !is_mine.await? {
             return Ok(None);
         }
@@ -65,11 +67,11 @@ impl SessionDb {
             self.prunable(filter.clone()).await?.into_iter().map(|old| old.id).collect();
         let mut done = AutoPruned { old: self.prune(filter, &found).await?, ..AutoPruned::default() };
         done.ghosts = self.drop_ghosts(now).await?;
-        self.write(Level::Normal, move |db| end_orphans(db, now).doing("end forgotten sessions")).await?;
+        self.write(Level::Normal, move |db| end_orphans(db, now).doing("end orphaned sessions")).await?;
         if settings.vacuum && !done.old.is_empty() {
             done.vacuumed = match self.optimize().await {
                 Ok(_) => true,
-                // Someone works: there will be another time.
+                // The store is in use: the next run will do it.
                 Err(StoreError::Busy { .. } | StoreError::Locked { .. }) => false,
                 Err(error) => return Err(error),
             };
@@ -78,7 +80,7 @@ impl SessionDb {
     }
 
     async fn drop_ghosts(&self, now: f64) -> Result<Vec<SessionId>, StoreError> {
-        let found = self.read(move |db| ghosts(db, now).doing("look for empty sessions")).await?;
+        let found = self.read(move |db| ghosts(db, now).doing("find empty sessions")).await?;
         let mut gone = Vec::new();
         for id in found {
             match self.delete(&id).await {
@@ -91,7 +93,7 @@ impl SessionDb {
     }
 }
 
-/// Whether the last time is long enough ago. A time that cannot be read is no time.
+/// Returns true if the interval has passed. An unreadable time counts as none.
 fn is_due(db: &Connection, settings: AutoPrune, now: f64) -> rusqlite::Result<bool> {
     let last: Option<String> = db
         .query_row("SELECT value FROM state_meta WHERE key = ?1", [LAST_TIME], |row| row.get(0))
@@ -101,7 +103,7 @@ fn is_due(db: &Connection, settings: AutoPrune, now: f64) -> rusqlite::Result<bo
     Ok(last.is_none_or(|last| now - last >= f64::from(settings.min_interval_hours) * HOUR))
 }
 
-/// Noted before it is done, under the write lock: of several programs one does it.
+/// Records the run before it starts, under the write lock, so that only one program does it.
 fn claim(db: &Connection, settings: AutoPrune, now: f64) -> rusqlite::Result<bool> {
     if !is_due(db, settings, now)? {
         return Ok(false);
@@ -123,7 +125,7 @@ fn ghosts(db: &Connection, now: f64) -> rusqlite::Result<Vec<SessionId>> {
     .collect()
 }
 
-/// Ends continuations of compressed sessions that never came to life. Nothing of them is lost.
+/// Ends continuations of split sessions that were never used. Their data is kept.
 fn end_orphans(db: &Connection, now: f64) -> rusqlite::Result<usize> {
     db.execute(
         "UPDATE sessions SET ended_at = ?1, end_reason = 'orphaned_compression'

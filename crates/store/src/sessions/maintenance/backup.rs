@@ -1,7 +1,7 @@
-//! A copy of the database, made while it is in use.
+//! Backs up the database while it is in use.
 //!
-//! The copy is written under a temporary name, checked, synced and renamed, so that FILE is either
-//! what it was or a whole backup. It is one self-contained file: its log is folded in.
+//! The copy is written under a temporary name, checked, synced and renamed, so that the target is either
+//! unchanged or a complete backup. It is one self-contained file, without a log.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -17,37 +17,37 @@ use std::time::Duration;
 const PAGES_PER_STEP: i32 = 512;
 const PAUSE_WHEN_BUSY: Duration = Duration::from_millis(20);
 
-/// What to do with a file that has the backup's name already.
+/// The treatment of an existing target file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     Keep,
     Replace,
 }
 
-/// Why there is no backup.
+/// Errors of a backup.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    #[error("{path} exists already")]
+    #[error("{path} already exists")]
     Exists { path: PathBuf },
     #[error("{path} is the session database itself")]
     IsTheDatabase { path: PathBuf },
-    #[error("{path} belongs to a database that is in use there; remove it, or choose another name")]
+    #[error("{path} belongs to a database in use; remove it, or choose another name")]
     InUse { path: PathBuf },
-    #[error("{path} could not be written")]
+    #[error("cannot write {path}")]
     File {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-    #[error("the copy is damaged and was thrown away: {finding}")]
+    #[error("the backup was damaged and removed: {finding}")]
     Damaged { finding: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl SessionDb {
-    /// Copies the database to `target` and tells the copy's size. `progress` hears how many pages
-    /// are done, and of how many. Writers go on meanwhile; the copy is the state at the beginning.
+    /// Copies the database to `target` and returns the size of the copy. `progress` is called with the pages
+    /// done and the total. Writers are not blocked; the copy is the state at the beginning.
     pub async fn backup(
         &self,
         target: &Path,
@@ -83,7 +83,7 @@ fn accept(db: &Connection, target: &Path, existing: Existing) -> Result<(), Back
     if existing == Existing::Keep && target.symlink_metadata().is_ok() {
         return Err(BackupError::Exists { path });
     }
-    // An old log would be played back over the new file.
+    // An old log would be applied to the new file.
     let logs = ["-wal", "-journal"].map(|end| with_suffix(target, end));
     match logs.into_iter().find(|log| log.exists()) {
         Some(path) => Err(BackupError::InUse { path }),
@@ -102,7 +102,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     identity(one).is_some_and(|one| identity(other) == Some(one))
 }
 
-/// The file before it has its name; it goes when it is not finished.
+/// The temporary file, removed on drop.
 struct Unfinished {
     path: PathBuf,
 }
@@ -139,7 +139,7 @@ impl Drop for Unfinished {
 }
 
 fn copy(db: &Connection, path: &Path, progress: impl FnMut(u64, u64)) -> Result<(), BackupError> {
-    // The view begins with the first read; later writes do not start the copy over.
+    // The first read begins the snapshot; later writes do not restart the copy.
     schema::inspect(db).doing("read the database")?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copy = Connection::open_with_flags(path, flags).doing("open the copy")?;

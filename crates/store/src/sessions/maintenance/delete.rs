@@ -1,4 +1,4 @@
-//! Removes a session for good.
+//! Deletes a session.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -9,7 +9,7 @@ use hermes_conversation::SessionId;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
-/// What is known about a session only through its id. Other children stay, without a parent.
+/// Deletes the rows of a session in all tables. Other children stay, without a parent.
 const TRACES: [&str; 15] = [
     "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
@@ -29,43 +29,41 @@ const TRACES: [&str; 15] = [
 ];
 
 impl SessionDb {
-    /// Removes a session, its messages, the files that only they mention, and the sessions of helpers
-    /// that worked for it. Refused while a live process holds one of them.
+    /// Deletes a session, its messages, the files that only they mention, and the sessions of its sub-agents.
+    /// Refused while a live process holds one of them.
     pub async fn delete(&self, id: &SessionId) -> Result<(), StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
         let (released, adopted) = self.write(Level::Full, move |db| delete(db, &id, is_alive)).await?;
         self.remove_unmentioned(released).await;
-        self.index_late(adopted).await
+        self.index_from(adopted).await
     }
 }
 
-/// The names of the files that the removed sessions mentioned, and the first of the messages that are
-/// originals from now on.
+/// Returns the files that the deleted sessions mentioned, and the first message that became an original.
 fn delete(
     db: &Connection,
     id: &SessionId,
     is_alive: Liveness,
 ) -> Result<(BTreeSet<String>, Option<i64>), StoreError> {
-    let helpers = helpers(db, id).doing("look for a session's helpers")?;
-    for session in helpers.iter().chain([id]) {
+    let sub_agents = sub_agents(db, id).doing("find a session's sub-agents")?;
+    for session in sub_agents.iter().chain([id]) {
         if let Some(owner) = lease::holder(db, session, is_alive)? {
             return Err(StoreError::Busy { session: session.clone(), pid: owner.pid });
         }
     }
     let mut files = artifacts::release(db, id)?;
-    for helper in &helpers {
-        files.extend(artifacts::release(db, helper)?);
-        remove(db, helper)?;
+    for sub_agent in &sub_agents {
+        files.extend(artifacts::release(db, sub_agent)?);
+        remove(db, sub_agent)?;
     }
-    let adopted = adopt_copies(db, id).doing("keep what was copied")?;
+    let adopted = adopt_copies(db, id).doing("keep copied messages")?;
     match remove(db, id)? {
         0 => Err(StoreError::UnknownSession { wanted: id.to_string() }),
         _ => Ok((files, adopted)),
     }
 }
 
-/// Copies that another session has of what goes now are all that is left of it: the newest one of each
-/// becomes what was said, and is found by searches.
+/// Turns the newest copy of each deleted original in another session into an original, which searches find.
 fn adopt_copies(db: &Connection, id: &SessionId) -> rusqlite::Result<Option<i64>> {
     let copies: Vec<(i64, i64)> = db
         .prepare(
@@ -82,8 +80,8 @@ fn adopt_copies(db: &Connection, id: &SessionId) -> rusqlite::Result<Option<i64>
     Ok(copies.first().map(|(newest, _)| *newest))
 }
 
-/// The children that carry the mark of a delegation, and theirs.
-fn helpers(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
+/// Returns the sub-agents of a session, and theirs.
+fn sub_agents(db: &Connection, id: &SessionId) -> rusqlite::Result<Vec<SessionId>> {
     let mark = lineage::marker("s", "_delegate_from");
     db.prepare(&format!(
         "WITH RECURSIVE line(id) AS (

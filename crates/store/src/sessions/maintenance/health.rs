@@ -1,9 +1,9 @@
-//! What `hermes doctor` wants to know about the database.
+//! Health check of the database, for `hermes doctor`.
 //!
-//! Every finding is a value: a database in trouble is exactly what this is for.
+//! Problems are returned as values and never as an error.
 
 use crate::sessions::rows::counts::count;
-use crate::sessions::schema::{self, Found};
+use crate::sessions::schema::{self, FileContents};
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 
@@ -19,20 +19,20 @@ pub struct Health {
     pub journal_mode: Option<String>,
     pub sessions: Option<u64>,
     pub messages: Option<u64>,
-    /// Messages the search index does not know yet.
+    /// Messages that are not indexed yet.
     pub outbox: Option<u64>,
     pub open_turns: Option<u64>,
-    /// What is wrong; empty for a sound database.
+    /// Problems; empty for a healthy database.
     pub problems: Vec<String>,
     pub index: IndexHealth,
 }
 
-/// The state of the search index, which can always be made anew from the messages.
+/// The state of the search index, which can always be rebuilt from the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IndexHealth {
     #[default]
     Sound,
-    /// SQLite versions read it differently; it is brought in line when the file is opened next.
+    /// SQLite versions read it differently; it is corrected when the file is opened next.
     Unaligned,
     /// It does not match the messages.
     Damaged,
@@ -43,13 +43,13 @@ impl Health {
         self.problems.is_empty()
     }
 
-    /// Whether the file has an older schema, which opening it upgrades.
+    /// Returns true if the file has an older schema, which is upgraded when the file is opened.
     pub fn needs_upgrade(&self) -> bool {
         self.schema_version.is_some_and(|version| version < schema::VERSION)
     }
 }
 
-/// Examines a database without changing it. Reads all of it, so it takes a while.
+/// Checks a database without changing it. Reads all of it, so it takes a while.
 pub fn check(path: &Path) -> Health {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -76,9 +76,9 @@ fn examine(db: &Connection, health: &mut Health) -> rusqlite::Result<()> {
     health.journal_mode = Some(db.pragma_query_value(None, "journal_mode", |row| row.get(0))?);
     let mut is_aligned = true;
     match schema::inspect(db)? {
-        Found::Nothing => {}
-        Found::Foreign => health.problems.push("not a session database".to_owned()),
-        Found::Schema { version, has_sessions, aligned, .. } => {
+        FileContents::Nothing => {}
+        FileContents::Foreign => health.problems.push("not a session database".to_owned()),
+        FileContents::Schema { version, has_sessions, aligned, .. } => {
             health.schema_version = Some(version);
             if !has_sessions {
                 health.problems.push("not a session database".to_owned());
@@ -86,7 +86,7 @@ fn examine(db: &Connection, health: &mut Health) -> rusqlite::Result<()> {
             // An older one is upgraded when the file is opened next.
             if version > schema::VERSION {
                 let newest = schema::VERSION;
-                health.problems.push(format!("schema {version}; this version understands up to {newest}"));
+                health.problems.push(format!("schema {version}; this version supports up to {newest}"));
             }
             is_aligned = aligned;
         }
@@ -109,7 +109,7 @@ fn examine(db: &Connection, health: &mut Health) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Whether a finding of SQLite's own check is about the search index and not about the file.
+/// Returns true if a finding of SQLite's integrity check is about the search index.
 pub(crate) fn is_of_index(finding: &str) -> bool {
     finding.contains("FTS5 table main.messages_fts") || finding.contains("fts5:")
 }

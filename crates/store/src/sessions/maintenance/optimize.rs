@@ -1,11 +1,11 @@
-//! Makes the file small and the index quick again.
+//! Merges the search index and frees disk space.
 
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::connection::begin_write::locked;
 use crate::sessions::connection::connect;
-use crate::sessions::connection::lock_wait::{WRITE_PATIENCE, insist};
-use crate::sessions::connection::write_queue::Queue;
+use crate::sessions::connection::lock_wait::{WRITE_WAIT, retry_while_locked};
+use crate::sessions::connection::write_queue::WriteQueue;
 use crate::sessions::connection::writer::Level;
 use crate::sessions::record::process;
 use crate::sessions::{Liveness, SessionDb};
@@ -14,10 +14,10 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Long enough for any outbox; a broken index ends it at once.
+/// Long enough for any outbox; a broken index fails at once.
 const CATCH_UP: Duration = Duration::from_secs(3_600);
 
-/// What an [`optimize`](SessionDb::optimize) gained: sizes of the file and its log together.
+/// The result of [`optimize`](SessionDb::optimize): sizes of the file with its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Optimized {
     pub bytes_before: u64,
@@ -25,8 +25,8 @@ pub struct Optimized {
 }
 
 impl SessionDb {
-    /// Merges the index and gives unused pages back. Refused while another live process holds a
-    /// session: it would have to wait for all of it.
+    /// Merges the index and frees unused pages. Refused while another live process holds a session, which
+    /// would have to wait.
     pub async fn optimize(&self) -> Result<Optimized, StoreError> {
         let is_alive = self.is_alive;
         let path = self
@@ -38,7 +38,7 @@ impl SessionDb {
         let bytes_before = size(&path);
         self.drain(CATCH_UP).await?;
         self.write(Level::Normal, move |db| {
-            // Looked at again with the write lock held: a lease is taken under it.
+            // Checked again with the write lock, under which leases are taken.
             refuse_if_used(db, is_alive)?;
             db.execute_batch(
                 "INSERT INTO messages_fts(messages_fts) VALUES ('optimize');
@@ -60,18 +60,18 @@ impl SessionDb {
     }
 }
 
-/// Vacuuming is no part of a transaction, so it has a connection of its own.
+/// Vacuums the file on a connection of its own, because `VACUUM` cannot run in a transaction.
 fn vacuum(path: &Path) -> Result<(), StoreError> {
     let db = connect::writer(path)?;
-    let mut queue = Queue::to_write(path);
-    let Ok(_turn) = queue.enter(Instant::now() + WRITE_PATIENCE) else {
-        return Err(locked(&db, path, WRITE_PATIENCE));
+    let mut queue = WriteQueue::for_writes(path);
+    let Ok(_turn) = queue.enter(Instant::now() + WRITE_WAIT) else {
+        return Err(locked(&db, path, WRITE_WAIT));
     };
-    insist(WRITE_PATIENCE, || db.execute_batch("VACUUM")).doing("compact the database")?;
-    // A log that someone still reads is cut at another time.
-    let cut = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    if let Err(error) = cut {
-        tracing::debug!(%error, "the log stays as it is");
+    retry_while_locked(WRITE_WAIT, || db.execute_batch("VACUUM")).doing("vacuum the database")?;
+    // A log in use is truncated later.
+    let truncated = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    if let Err(error) = truncated {
+        tracing::debug!(%error, "the log was not truncated");
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Finds sessions that nobody needs any more, and removes them.
+//! Finds and removes old sessions.
 //!
-//! Only ended sessions are touched, as in the Python release, unless all are asked for: one whose process died
-//! never ends. Age counts from the last message and not, as there, from the start alone, so that a session that
-//! was resumed every day stays.
+//! Only ended sessions are removed, as in the Python release, unless all are requested: a session whose process
+//! died never ends. The age counts from the last message and not, as there, from the start, so that a session
+//! that is resumed every day stays.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -17,12 +17,12 @@ use rusqlite::{Connection, Row, params};
 
 const DAY: f64 = 86_400.0;
 
-/// Which sessions are old enough.
+/// Selects old sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneFilter {
     pub older_than_days: u32,
     pub source: Option<String>,
-    /// Leave alone what has not ended.
+    /// Only sessions that have ended.
     pub ended_only: bool,
 }
 
@@ -32,7 +32,7 @@ impl Default for PruneFilter {
     }
 }
 
-/// A session that may go.
+/// A session that can be removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prunable {
     pub id: SessionId,
@@ -42,31 +42,30 @@ pub struct Prunable {
     pub last_active: f64,
     pub ended: bool,
     pub message_count: u64,
-    /// The beginning of the first thing the user said.
+    /// Beginning of the first prompt.
     pub preview: String,
 }
 
 impl SessionDb {
-    /// The sessions that [`prune`](Self::prune) would remove, oldest first. Those in use are not
-    /// among them.
+    /// Returns the sessions that [`prune`](Self::prune) removes, oldest first, without those in use.
     pub async fn prunable(&self, filter: PruneFilter) -> Result<Vec<Prunable>, StoreError> {
         let before = self.now() - f64::from(filter.older_than_days) * DAY;
         let is_alive = self.is_alive;
         self.read(move |db| {
-            let found = old_enough(db, &filter, before).doing("look for old sessions")?;
+            let found = old_enough(db, &filter, before).doing("find old sessions")?;
             without_used(db, found, is_alive)
         })
         .await
     }
 
-    /// Removes those of `chosen` that still may go, and tells which went. Their children stay,
-    /// without a parent.
+    /// Removes those of `chosen` that still match the filter, and returns them. Their children stay, without a
+    /// parent.
     pub async fn prune(
         &self,
         filter: PruneFilter,
         chosen: &[SessionId],
     ) -> Result<Vec<SessionId>, StoreError> {
-        // Someone may have gone on with a session while a person made up their mind.
+        // A session may have been resumed since the list was shown.
         let still: Vec<SessionId> = self.prunable(filter).await?.into_iter().map(|old| old.id).collect();
         let mut gone = Vec::new();
         for id in chosen.iter().filter(|id| still.contains(id)) {

@@ -1,24 +1,23 @@
-//! Compares what is stored with what must be true of it.
+//! Verifies the invariants of the store.
 //!
-//! Reads everything in one view and writes nothing, not even for a damaged file: every finding is
-//! a value. What the other program may rightly do (rows without our notes, notes without a row) is
-//! no finding.
+//! Reads everything in one transaction and writes nothing; also for a damaged file, findings are values. States
+//! that the Python release may create (rows without our columns, or our rows without theirs) are not reported.
 
 use super::health::is_of_index;
 use crate::sessions::rows::counts::count;
 use crate::sessions::rows::{checksum, decode};
-use crate::sessions::schema::{self, Found};
+use crate::sessions::schema::{self, FileContents};
 use hermes_conversation::SessionId;
 use rusqlite::{Connection, OpenFlags, Row};
 use std::path::Path;
 use std::time::Duration;
 
-/// What was examined.
+/// A check of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     /// The file itself.
     Integrity,
-    /// Our messages are as they were written.
+    /// Checksums of our messages are valid.
     Messages,
     /// Our messages are numbered without a gap.
     Sequence,
@@ -28,9 +27,9 @@ pub enum Check {
     Intents,
     /// A session's counters equal its rows.
     Counters,
-    /// Every message that somebody said is in the search index or waits for it.
+    /// Every original message is in the search index or queued for it.
     Index,
-    /// Summaries stand for something older, copies are of what somebody said, and reports can be read.
+    /// Summaries cover older messages, copies refer to originals, and reports are readable.
     Epochs,
 }
 
@@ -49,7 +48,7 @@ impl Check {
     }
 }
 
-/// Something that is not as it must be.
+/// A violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub check: Check,
@@ -57,18 +56,18 @@ pub struct Finding {
     pub text: String,
 }
 
-/// What [`verify`] saw.
+/// The result of [`verify`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verification {
     pub sessions: u64,
     pub messages: u64,
-    /// Messages the search index does not know yet.
+    /// Messages that are not indexed yet.
     pub outbox: u64,
-    /// Empty for a sound database.
+    /// Empty for a healthy database.
     pub findings: Vec<Finding>,
 }
 
-/// Examines a database without changing it. Reads all of it, so it takes a while.
+/// Verifies a database without changing it. Reads all of it, so it takes a while.
 pub fn verify(path: &Path) -> Verification {
     let mut seen = Verification::default();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -96,7 +95,7 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     seen.messages = counted("SELECT COUNT(*) FROM messages");
     seen.outbox = counted("SELECT COUNT(*) FROM hx_outbox");
     let integrity: Examination = if state.is_aligned { integrity } else { integrity_of_file };
-    if !state.has_notes {
+    if !state.has_own_tables {
         return integrity(db, seen);
     }
     let examinations: [(Check, Examination); 8] = [
@@ -110,36 +109,36 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
         (Check::Epochs, epochs),
     ];
     for (check, examination) in examinations {
-        // One that cannot be carried out says so and does not keep the others from it.
+        // A check that fails is reported and does not prevent the others.
         if let Err(error) = examination(db, seen) {
-            seen.add(check, None, format!("could not be examined: {error}"));
+            seen.add(check, None, format!("check failed: {error}"));
         }
     }
     Ok(())
 }
 
-/// How much of a file can be examined.
-struct State {
-    /// The tables of our own are there. Those of a file that only the Python program used are made, and an
-    /// older schema is upgraded, when the file is opened next.
-    has_notes: bool,
-    /// All versions of SQLite read the search index alike. Otherwise it is brought in line at that time.
+/// The parts of a file that can be checked.
+struct FileState {
+    /// Our own tables exist. In a file that only the Python release used they are created, and an older schema is
+    /// upgraded, when the file is opened next.
+    has_own_tables: bool,
+    /// All SQLite versions read the search index alike. Otherwise it is corrected at that time.
     is_aligned: bool,
 }
 
-fn state(db: &Connection, seen: &mut Verification) -> rusqlite::Result<Option<State>> {
+fn state(db: &Connection, seen: &mut Verification) -> rusqlite::Result<Option<FileState>> {
     let text = match schema::inspect(db)? {
-        Found::Nothing => "the file is empty".to_owned(),
-        Found::Foreign => "not a session database".to_owned(),
-        Found::Schema { version, .. } if version > schema::VERSION => {
-            format!("schema {version}; this version understands up to {}", schema::VERSION)
+        FileContents::Nothing => "the file is empty".to_owned(),
+        FileContents::Foreign => "not a session database".to_owned(),
+        FileContents::Schema { version, .. } if version > schema::VERSION => {
+            format!("schema {version}; this version supports up to {}", schema::VERSION)
         }
-        Found::Schema { version, aligned, .. } => {
-            let has_notes = version == schema::VERSION && has_any_note(db)?;
-            if has_notes && !has_all_notes(db) {
-                "tables of ours are missing; any `hermes` command that opens the store makes them".to_owned()
+        FileContents::Schema { version, aligned, .. } => {
+            let has_own_tables = version == schema::VERSION && has_any_own_table(db)?;
+            if has_own_tables && !has_all_own_tables(db) {
+                "tables are missing; any `hermes` command that opens the store creates them".to_owned()
             } else {
-                return Ok(Some(State { has_notes, is_aligned: aligned }));
+                return Ok(Some(FileState { has_own_tables, is_aligned: aligned }));
             }
         }
     };
@@ -147,19 +146,20 @@ fn state(db: &Connection, seen: &mut Verification) -> rusqlite::Result<Option<St
     Ok(None)
 }
 
-fn has_any_note(db: &Connection) -> rusqlite::Result<bool> {
+fn has_any_own_table(db: &Connection) -> rusqlite::Result<bool> {
     db.prepare("SELECT 1 FROM sqlite_master WHERE substr(name, 1, 3) = 'hx_'")?.exists([])
 }
 
-/// Whether the tables that are examined here are all there.
-fn has_all_notes(db: &Connection) -> bool {
+/// Returns true if all tables that are checked here exist.
+fn has_all_own_tables(db: &Connection) -> bool {
     let tables = "hx_outbox, hx_turns, hx_intents, hx_nodes, hx_compactions";
     db.prepare(&format!("SELECT copy_of FROM hx_message_ext, {tables}")).is_ok()
 }
 
 fn integrity(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     check_integrity(db, seen, |seen| {
-        let text = "the search index does not match the messages; `hermes sessions reindex` rebuilds it";
+        let text =
+            "the search index does not match the messages; run `hermes sessions reindex` to rebuild it";
         seen.add(Check::Index, None, text.to_owned());
     })
 }
@@ -184,7 +184,7 @@ fn check_integrity(
     Ok(())
 }
 
-/// Each message we wrote is still what we wrote.
+/// Compares the checksum of each of our messages.
 fn messages(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     let mut find = db.prepare(&format!(
         "SELECT {}, x.session, m.id, x.sum FROM hx_message_ext AS x JOIN messages AS m ON m.id = x.message_id
@@ -194,7 +194,7 @@ fn messages(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     let mut rows = find.query([])?;
     while let Some(row) = rows.next()? {
         if row.get::<_, i64>("sum")? != checksum::of_row(row)? {
-            let text = format!("message {} is not as it was written", row.get::<_, i64>("id")?);
+            let text = format!("message {} was changed (wrong checksum)", row.get::<_, i64>("id")?);
             seen.add(Check::Messages, row.get("session")?, text);
         }
     }
@@ -216,16 +216,16 @@ fn sequence(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The calls of one turn that wait for a result, while its messages go by.
+/// The calls of one turn without a result so far.
 #[derive(Default)]
-struct Asked {
+struct OpenCalls {
     session: String,
     turn: i64,
     waiting: Vec<String>,
     answered: Vec<String>,
 }
 
-impl Asked {
+impl OpenCalls {
     fn settle(&mut self, seen: &mut Verification) {
         for call in self.waiting.drain(..) {
             let text = format!("call {call} of turn {} has no result", self.turn);
@@ -252,27 +252,27 @@ fn calls(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
          WHERE t.state = 'closed' AND m.role IN ('assistant', 'tool') AND x.made = 0 ORDER BY x.session, x.seq",
     )?;
     let mut rows = find.query([])?;
-    let mut asked = Asked::default();
+    let mut open = OpenCalls::default();
     while let Some(row) = rows.next()? {
-        follow(row, &mut asked, seen)?;
+        follow(row, &mut open, seen)?;
     }
-    asked.settle(seen);
+    open.settle(seen);
     Ok(())
 }
 
-fn follow(row: &Row<'_>, asked: &mut Asked, seen: &mut Verification) -> rusqlite::Result<()> {
+fn follow(row: &Row<'_>, open: &mut OpenCalls, seen: &mut Verification) -> rusqlite::Result<()> {
     let (session, turn): (String, i64) = (row.get(0)?, row.get(1)?);
-    if (asked.turn, &asked.session) != (turn, &session) {
-        asked.settle(seen);
-        *asked = Asked { session, turn, ..Asked::default() };
+    if (open.turn, &open.session) != (turn, &session) {
+        open.settle(seen);
+        *open = OpenCalls { session, turn, ..OpenCalls::default() };
     }
     if decode::text(row, 2)?.as_deref() == Some("tool") {
-        asked.answer(decode::text(row, 3)?.unwrap_or_default(), seen);
+        open.answer(decode::text(row, 3)?.unwrap_or_default(), seen);
         return Ok(());
     }
-    asked.settle(seen);
+    open.settle(seen);
     let calls = decode::text(row, 4)?.map(|stored| decode::calls(&stored)).unwrap_or_default();
-    asked.waiting = calls.iter().map(|call| call.id.as_str().to_owned()).collect();
+    open.waiting = calls.iter().map(|call| call.id.as_str().to_owned()).collect();
     Ok(())
 }
 
@@ -289,8 +289,8 @@ fn intents(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The other program counts the rows it adds, counts anew what is active when it compacts, and does
-/// not count back when something is taken back: any number between active and all can be right.
+/// Compares counters with rows. The Python release counts added rows, counts only active ones after a
+/// compaction, and does not subtract rewound ones: any number between active and all can be right.
 fn counters(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     let mut find = db.prepare(
         "SELECT s.id, COALESCE(s.message_count, 0), COALESCE(s.tool_call_count, 0),
@@ -314,8 +314,8 @@ fn counters(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
             let (counted, all, active): (i64, i64, i64) = (counted, all, active);
             if counted < active || counted > all {
                 let text = match all - active {
-                    0 => format!("the counter says {counted} {what}, there are {all}"),
-                    _ => format!("the counter says {counted} {what}, there are {active} active of {all}"),
+                    0 => format!("wrong counter: {counted} {what}, found {all}"),
+                    _ => format!("wrong counter: {counted} {what}, found {active} active of {all}"),
                 };
                 seen.add(Check::Counters, row.get(0)?, text);
             }
@@ -327,14 +327,14 @@ fn counters(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
 fn index(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     for table in ["messages_fts", "messages_fts_trigram"] {
         if let Err(error) = index_table(db, table, seen) {
-            let text = format!("{table} cannot be read: {error}; `hermes sessions reindex` makes it anew");
+            let text = format!("cannot read {table}: {error}; run `hermes sessions reindex` to rebuild it");
             seen.add(Check::Index, None, text);
         }
     }
     Ok(())
 }
 
-/// The row counts of an index are in its `docsize` part.
+/// Checks one index. Its rows are counted in its `docsize` table.
 fn index_table(db: &Connection, table: &str, seen: &mut Verification) -> rusqlite::Result<()> {
     db.query_row(&format!("SELECT COUNT(*) FROM {table} WHERE {table} MATCH '\"a\"'"), [], |_| Ok(()))?;
     let mut missing = db.prepare(&format!(
@@ -365,18 +365,18 @@ fn index_table(db: &Connection, table: &str, seen: &mut Verification) -> rusqlit
     Ok(())
 }
 
-/// Only of sessions that are there: the other program deletes without knowing what we keep.
+/// Checks existing sessions only: the Python release deletes sessions without our tables.
 fn epochs(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
     for sql in [
-        "SELECT n.session, 'summary ' || n.number || ' stands for messages ' || n.first || ' to ' || n.last
+        "SELECT n.session, 'summary ' || n.number || ' covers messages ' || n.first || ' to ' || n.last
          FROM hx_nodes AS n WHERE n.first > n.last OR NOT json_valid(n.children)",
-        "SELECT n.session, 'summary ' || n.number || ' sums up ' || c.value || ', which is not older'
+        "SELECT n.session, 'summary ' || n.number || ' summarises ' || c.value || ', which is not older'
          FROM hx_nodes AS n, json_each(CASE WHEN json_valid(n.children) THEN n.children ELSE '[]' END) AS c
          WHERE c.value >= n.number",
-        "SELECT x.session, 'message ' || x.message_id || ' is a copy of ' || x.copy_of || ', which is one, too'
+        "SELECT x.session, 'message ' || x.message_id || ' is a copy of ' || x.copy_of || ', which is a copy, too'
          FROM hx_message_ext AS x JOIN hx_message_ext AS o ON o.message_id = x.copy_of
          WHERE x.made = 0 OR o.made = 1",
-        "SELECT session, 'the report of compaction ' || number || ' cannot be read' FROM hx_compactions
+        "SELECT session, 'cannot read the report of compaction ' || number FROM hx_compactions
          WHERE NOT json_valid(report)",
     ] {
         let mut find = db.prepare(sql)?;

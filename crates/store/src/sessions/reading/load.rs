@@ -1,4 +1,4 @@
-//! Reads a whole session back.
+//! Loads a session with its active messages.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -9,7 +9,7 @@ use crate::sessions::rows::decode::{self, lenient};
 use hermes_conversation::{Message, MessageId, Quirks, SessionId, Usage};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// A session as it is stored.
+/// A stored session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSession {
     pub id: SessionId,
@@ -25,11 +25,11 @@ pub struct StoredSession {
     pub quirks: Quirks,
     pub usage: Usage,
     pub api_calls: u64,
-    /// It came from a file, and what it brought along was not agreed to.
+    /// Imported from a file, and not yet trusted by the user.
     pub is_imported: bool,
-    /// The active messages in order, as they were written; not yet repaired.
+    /// The active messages in order, not yet repaired.
     pub messages: Vec<Message>,
-    /// Those of them that are not as they were written: the disk, or somebody, changed them.
+    /// Messages with a wrong checksum: changed by the disk or by another program.
     pub changed: Vec<MessageId>,
 }
 

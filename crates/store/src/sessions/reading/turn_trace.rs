@@ -1,4 +1,4 @@
-//! One turn as it went: which calls were made, when, and how they ended.
+//! The trace of a turn: its model calls and tool calls with times and results.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -9,38 +9,38 @@ use hermes_conversation::{IntentState, MessageId, SessionId, TurnId, Usage};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-/// A turn, with everything that took time in it. Times are seconds since 1970.
+/// A turn with its model calls and tool calls. Times are in seconds since 1970.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnTrace {
     pub session: SessionId,
-    /// Its row, by which the log names it.
+    /// Row id, which the log uses.
     pub id: TurnId,
-    /// Its number within the session, from 1.
+    /// Number within the session, from 1.
     pub number: u64,
-    /// How many turns the session has.
+    /// Number of turns of the session.
     pub turns: u64,
     pub started_at: f64,
-    /// When it was closed. A turn that was killed is closed by whoever finds it.
+    /// Time of closing. Crash recovery closes the turn of a killed process.
     pub closed_at: Option<f64>,
     pub end: TraceEnd,
-    /// In the order of their beginnings.
+    /// Ordered by start.
     pub calls: Vec<TracedCall>,
     pub tools: Vec<TracedTool>,
 }
 
-/// How a turn ended, if it did.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TraceEnd {
     Closed {
         exit_reason: String,
     },
-    /// Its process is gone. Nobody knows when it went.
+    /// The process was killed at an unknown time.
     Killed,
-    /// Its process is at work on it.
+    /// The process is working on it.
     Running,
 }
 
-/// A call of a model.
+/// A model call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedCall {
     pub model: String,
@@ -50,7 +50,7 @@ pub struct TracedCall {
     pub attempt: u64,
     /// `replied`, `failed` or `stopped`.
     pub outcome: String,
-    /// Why the reply ended, or the class of the fault.
+    /// The finish reason, or the class of the fault.
     pub why: String,
     pub first_byte_ms: Option<u64>,
     pub usage: Option<Usage>,
@@ -60,7 +60,7 @@ pub struct TracedCall {
     pub partial: Option<String>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedTool {
     pub tool: String,
@@ -68,17 +68,17 @@ pub struct TracedTool {
     pub state: IntentState,
     pub decision: String,
     pub planned_at: f64,
-    /// `None` when it never began.
+    /// `None` if it was never started.
     pub started_at: Option<f64>,
-    /// `None` when nobody saw its end.
+    /// `None` if the end is unknown.
     pub ended_at: Option<f64>,
 }
 
-/// What the recovery of a killed turn is recorded as.
+/// The exit reason that crash recovery records.
 pub(crate) const KILLED: &str = "interrupted_by_crash";
 
 impl SessionDb {
-    /// The turn with this number, or the newest one. `None` when there is no such turn.
+    /// Returns the trace of the turn with this number, or of the newest one. `None` if there is no such turn.
     pub async fn trace(
         &self,
         session: &SessionId,
@@ -90,10 +90,10 @@ impl SessionDb {
 }
 
 impl SessionDb {
-    /// The texts of replies that the user stopped, each with the message that closed its turn.
+    /// Returns the texts of replies that the user stopped, each with the message that closed its turn.
     pub async fn partial_replies(&self, id: &SessionId) -> Result<Vec<(MessageId, String)>, StoreError> {
         let id = id.clone();
-        self.read(move |db| partials(db, &id).doing("read the replies that were stopped")).await
+        self.read(move |db| partials(db, &id).doing("read the stopped replies")).await
     }
 }
 
@@ -117,7 +117,7 @@ fn trace(
     number: Option<u64>,
     is_alive: Liveness,
 ) -> Result<Option<TurnTrace>, StoreError> {
-    let Some(found) = turn(db, session, number).doing("look for a turn")? else {
+    let Some(found) = turn(db, session, number).doing("find a turn")? else {
         return Ok(None);
     };
     let end = match (found.is_open, found.exit_reason.as_deref()) {
@@ -139,7 +139,7 @@ fn trace(
     }))
 }
 
-struct Found {
+struct TurnRow {
     id: TurnId,
     number: u64,
     turns: u64,
@@ -149,14 +149,14 @@ struct Found {
     closed_at: Option<f64>,
 }
 
-fn turn(db: &Connection, session: &SessionId, number: Option<u64>) -> rusqlite::Result<Option<Found>> {
+fn turn(db: &Connection, session: &SessionId, number: Option<u64>) -> rusqlite::Result<Option<TurnRow>> {
     db.prepare_cached(
         "SELECT id, seq, (SELECT MAX(seq) FROM hx_turns WHERE session = ?1), state = 'open', exit_reason,
                 started_at, ended_at
          FROM hx_turns WHERE session = ?1 AND seq = COALESCE(?2, seq) ORDER BY seq DESC LIMIT 1",
     )?
     .query_row(params![session.as_str(), number.map(crate::sessions::rows::counts::stored)], |row| {
-        Ok(Found {
+        Ok(TurnRow {
             id: TurnId(row.get(0)?),
             number: count(row, 1)?,
             turns: count(row, 2)?,
@@ -178,7 +178,7 @@ fn calls(db: &Connection, turn: TurnId) -> rusqlite::Result<Vec<TracedCall>> {
     .collect()
 }
 
-/// What is not said in the detail is left out: a later version may say other things.
+/// Reads a model call. Missing fields are left out: other versions may have other fields.
 fn call(row: &Row<'_>) -> rusqlite::Result<TracedCall> {
     let detail: Value = serde_json::from_str(&row.get::<_, String>(3)?).unwrap_or_default();
     let text = |name: &str| detail[name].as_str().unwrap_or_default().to_owned();
@@ -216,7 +216,7 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<TracedTool> {
         decision: row.get(3)?,
         planned_at: row.get(4)?,
         started_at: row.get(5)?,
-        // Whoever found a killed turn wrote down when it was found, which is not when it ended.
+        // Crash recovery recorded the time of recovery, which is not the end of the call.
         ended_at: row.get::<_, Option<f64>>(6)?.filter(|_| state != IntentState::Unknown),
     })
 }

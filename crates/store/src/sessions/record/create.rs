@@ -1,4 +1,4 @@
-//! Makes sessions.
+//! Creates sessions.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -8,11 +8,11 @@ use hermes_conversation::{CallId, SessionId};
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value, json};
 
-/// A session that may not exist yet.
+/// The data of a session that may not exist yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewSession {
     pub id: SessionId,
-    /// Where it was opened: `cli`, `tui`, `cron`, a platform.
+    /// The front end that opened it: `cli`, `tui`, `cron`, a platform.
     pub source: String,
     pub model: String,
     pub provider: String,
@@ -21,15 +21,15 @@ pub struct NewSession {
     pub system_prompt: String,
     pub cwd: Option<String>,
     pub parent: Option<SessionId>,
-    /// The call of the parent that it works for, if it is a helper.
-    pub works_for: Option<CallId>,
-    /// The settings that it was made with, under the names that the Python release gives them.
+    /// The tool call of the parent that started it, if it is a sub-agent.
+    pub delegating_call: Option<CallId>,
+    /// Settings of the model, with the Python release's names.
     pub model_config: Map<String, Value>,
 }
 
 impl SessionDb {
-    /// Makes the session if there is none, without taking its lease. One that is there keeps what
-    /// it has and gains what it lacks.
+    /// Creates the session without taking its lease. An existing one keeps its values; missing ones are
+    /// filled in.
     pub async fn ensure(&self, session: NewSession) -> Result<(), StoreError> {
         let now = self.now();
         self.write(Level::Normal, move |db| ensure(db, &session, now).map(drop).doing("create a session"))
@@ -37,7 +37,7 @@ impl SessionDb {
     }
 }
 
-/// Adds the session; one that is there keeps what it has and gains what it lacks.
+/// Inserts the session. An existing one keeps its values; missing ones are filled in.
 pub(crate) fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::Result<usize> {
     db.prepare_cached(
         "INSERT INTO sessions (id, source, model, system_prompt, parent_session_id, started_at, cwd,
@@ -66,11 +66,11 @@ pub(crate) fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::R
     ])
 }
 
-/// The settings, and the marks by which a helper is told from other sessions that have a parent; the first mark
-/// is shared with the Python release.
+/// Returns the settings with the marks of a sub-agent, which distinguish it from other sessions with a parent.
+/// The first mark is shared with the Python release.
 fn model_config(new: &NewSession) -> Option<String> {
     let mut config = new.model_config.clone();
-    if let (Some(parent), Some(call)) = (&new.parent, &new.works_for) {
+    if let (Some(parent), Some(call)) = (&new.parent, &new.delegating_call) {
         config.insert("_delegate_from".to_owned(), json!(parent));
         config.insert("_delegate_call".to_owned(), json!(call));
     }

@@ -1,7 +1,7 @@
-//! Takes and gives back the right to write to a session.
+//! Leases: the right of one process to write to a session.
 //!
-//! Taking it raises the session's generation. Every later commit names its generation and is
-//! refused when it is not the newest, so a process taken for dead can do no harm if it was not.
+//! Taking a lease raises the session's generation. Every commit names its generation and is refused if it
+//! is not the newest, so a process that was wrongly considered dead cannot write.
 
 use super::create::{self, NewSession};
 use super::{process, session_end};
@@ -14,44 +14,44 @@ use hermes_conversation::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// The model a session talks to from now on.
+/// The model that a session uses from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct ModelTarget {
     pub model: String,
     pub provider: String,
     pub base_url: String,
     pub system_prompt: String,
 }
 
-/// A lease, and what the last owner left unfinished.
+/// A lease, and the unfinished work of the last owner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acquired {
     pub lease: Lease,
-    /// Calls of open turns that have no end; their processes may still run.
+    /// Unfinished calls of open turns; their processes may still run.
     pub orphans: Vec<OrphanIntent>,
-    /// The newest turn that was never closed.
+    /// The newest open turn.
     pub open_turn: Option<OpenTurn>,
 }
 
-/// A call whose owner went away.
+/// An unfinished call whose owner is gone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrphanIntent {
     pub id: IntentId,
     pub call_id: CallId,
     pub tool: String,
     pub arguments: String,
-    /// What it can have done, as `Effect::as_str` says it.
+    /// The possible effect, as `Effect::as_str` names it.
     pub effect: String,
     pub state: IntentState,
     pub process: Option<ProcessMark>,
-    /// The change to a file that it was about to make.
+    /// The planned change of a file.
     pub change: Option<FileChange>,
-    /// The boot of the machine in which its turn began.
+    /// Boot id of the machine when its turn began.
     pub boot: String,
 }
 
 impl SessionDb {
-    /// Makes the session if there is none and takes its lease.
+    /// Creates the session if necessary and takes its lease.
     pub async fn acquire(&self, session: NewSession, owner: Owner) -> Result<Acquired, StoreError> {
         let (now, is_alive) = (self.now(), self.is_alive);
         self.write(Level::Normal, move |db| {
@@ -61,7 +61,7 @@ impl SessionDb {
         .await
     }
 
-    /// Takes the lease of a session that must exist, and reopens it if it had ended.
+    /// Takes the lease of an existing session and reopens it if it has ended.
     pub async fn acquire_existing(&self, id: SessionId, owner: Owner) -> Result<Acquired, StoreError> {
         let (now, is_alive) = (self.now(), self.is_alive);
         self.write(Level::Normal, move |db| {
@@ -71,14 +71,14 @@ impl SessionDb {
         .await
     }
 
-    /// Gives the lease back. Nothing happens if it was already lost.
+    /// Releases the lease. Does nothing if it was lost.
     pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         let lease = lease.clone();
         self.write(Level::Normal, move |db| release(db, &lease).map(drop)).await
     }
 
-    /// Gives the lease back and ends the session, in one go. Whoever took the lease over meanwhile
-    /// goes on, so nothing happens then.
+    /// Releases the lease and ends the session in one transaction. Does nothing if another process took the
+    /// lease over.
     pub async fn release_ending(&self, lease: &Lease, reason: &str) -> Result<(), StoreError> {
         let (lease, reason, now) = (lease.clone(), reason.to_owned(), self.now());
         self.write(Level::Normal, move |db| {
@@ -90,8 +90,8 @@ impl SessionDb {
         .await
     }
 
-    /// Another model takes over the session, with a system prompt of its own.
-    pub async fn retarget(&self, lease: &Lease, target: Target) -> Result<(), StoreError> {
+    /// Changes the model of the session, with a new system prompt.
+    pub async fn retarget(&self, lease: &Lease, target: ModelTarget) -> Result<(), StoreError> {
         let lease = lease.clone();
         self.write(Level::Normal, move |db| {
             fence(db, &lease)?;
@@ -112,7 +112,7 @@ impl SessionDb {
         .await
     }
 
-    /// Remembers where the session stands, so that it can be continued there.
+    /// Records the working directory of the session.
     pub async fn set_cwd(&self, lease: &Lease, cwd: String) -> Result<(), StoreError> {
         let lease = lease.clone();
         self.write(Level::Normal, move |db| {
@@ -122,7 +122,7 @@ impl SessionDb {
         .await
     }
 
-    /// Keeps what a provider made us change for the rest of the session.
+    /// Records the quirks of the provider for the rest of the session.
     pub async fn set_quirks(&self, lease: &Lease, quirks: Quirks) -> Result<(), StoreError> {
         let lease = lease.clone();
         self.write(Level::Normal, move |db| {
@@ -133,21 +133,21 @@ impl SessionDb {
                  ON CONFLICT DO UPDATE SET quirks = excluded.quirks",
                 params![lease.session.as_str(), text],
             )
-            .doing("keep a session's quirks")?;
+            .doing("record a session's quirks")?;
             Ok(())
         })
         .await
     }
 }
 
-/// Whether the lease was still there to be given back.
+/// Releases the lease; returns false if it was lost.
 pub(crate) fn release(db: &Connection, lease: &Lease) -> Result<bool, StoreError> {
     let given = db
         .execute(
             "UPDATE hx_leases SET held = 0 WHERE session = ?1 AND generation = ?2",
             params![lease.session.as_str(), lease.generation],
         )
-        .doing("give back a lease")?;
+        .doing("release a lease")?;
     Ok(given == 1)
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn fence(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     Err(StoreError::Fenced { session: lease.session.clone() })
 }
 
-/// The live process that holds the session, if any.
+/// Returns the live process that holds the session, if any.
 pub(crate) fn holder(
     db: &Connection,
     session: &SessionId,
@@ -188,8 +188,7 @@ pub(crate) fn holder(
     Ok(held.filter(is_alive))
 }
 
-/// Refuses to touch a session that another live process holds. This process knows what it does to
-/// the sessions it holds itself.
+/// Returns an error if another live process holds the session.
 pub(crate) fn require_free(
     db: &Connection,
     session: &SessionId,
@@ -222,14 +221,14 @@ pub(crate) fn take(
             |row| row.get(0),
         )
         .doing("take a lease")?;
-    let orphans = orphans(db, &session).doing("look for unfinished calls")?;
-    let open_turn = newest_open_turn(db, &session).doing("look for an unfinished turn")?;
+    let orphans = orphans(db, &session).doing("find unfinished calls")?;
+    let open_turn = newest_open_turn(db, &session).doing("find an unfinished turn")?;
     Ok(Acquired { lease: Lease { session, owner, generation }, orphans, open_turn })
 }
 
 pub(crate) fn move_to(db: &Connection, session: &SessionId, cwd: &str) -> Result<(), StoreError> {
     db.execute("UPDATE sessions SET cwd = ?2 WHERE id = ?1", params![session.as_str(), cwd])
-        .doing("remember a session's directory")?;
+        .doing("record a session's working directory")?;
     Ok(())
 }
 
@@ -261,7 +260,7 @@ fn orphan(row: &Row<'_>) -> rusqlite::Result<OrphanIntent> {
         effect: row.get(8)?,
         state: IntentState::parse(&state).unwrap_or(IntentState::Unknown),
         process,
-        // One that cannot be read is as good as none: the outcome is unknown.
+        // An unreadable change counts as none: the outcome is unknown.
         change: change.and_then(|text| serde_json::from_str(&text).ok()),
         boot: row.get::<_, String>(10)?.splitn(3, ':').nth(2).unwrap_or_default().to_owned(),
     })

@@ -1,8 +1,7 @@
-//! What was said to a session while it was busy: kept first, delivered once.
+//! The mailbox: messages to a busy session, stored first and delivered once.
 //!
-//! Anybody may post, with or without the session's lease. Delivering is the lease holder's: an item
-//! is marked in the transaction of the message it joins, so after any crash it is either in the
-//! history or still waiting.
+//! Any process may post, with or without the session's lease. Only the lease holder delivers: mail is marked
+//! in the transaction of the message it joins, so after a crash it is either in the history or still queued.
 
 use crate::error::Doing;
 use crate::sessions::connection::writer::Level;
@@ -15,9 +14,9 @@ use rusqlite::{Connection, Row, params};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The sessions that something may be waiting for to steer them. A turn asks after every batch of calls,
-/// and almost always there is nothing, which should not cost a look into the file: what is posted
-/// through this handle is noted at once, what another process posts by the next plan.
+/// Sessions that may have steering mail. A turn asks after every batch of calls, and almost always there is
+/// none, so this saves a read: mail posted through this handle is noted at once, mail of other processes by
+/// the next plan.
 #[derive(Debug, Default)]
 pub(crate) struct Hints(Mutex<HashSet<SessionId>>);
 
@@ -26,7 +25,7 @@ impl Hints {
         self.with(|hints| hints.insert(session.clone()));
     }
 
-    /// Taken before the look, so that what comes during it is noted again.
+    /// Clears the hint before the read, so that mail that arrives during it is noted again.
     fn take(&self, session: &SessionId) -> bool {
         self.with(|hints| hints.remove(session))
     }
@@ -37,7 +36,7 @@ impl Hints {
 }
 
 impl SessionDb {
-    /// Keeps what was said; it is durable when this returns. The session must exist.
+    /// Queues a message; it is durable when this returns. The session must exist.
     pub async fn post(&self, session: &SessionId, mode: MailMode, text: &str) -> Result<MailId, StoreError> {
         let (to, text, now) = (session.clone(), text.to_owned(), self.now());
         let posted = self.write(Level::Full, move |db| {
@@ -47,7 +46,7 @@ impl SessionDb {
                      SELECT id, ?2, ?3, ?4 FROM sessions WHERE id = ?1",
                 )
                 .and_then(|mut keep| keep.execute(params![to.as_str(), mode.as_str(), text, now]))
-                .doing("keep a message for a busy session")?;
+                .doing("queue a message for a session")?;
             match kept {
                 0 => Err(StoreError::UnknownSession { wanted: to.to_string() }),
                 _ => Ok(MailId(db.last_insert_rowid())),
@@ -58,10 +57,10 @@ impl SessionDb {
         Ok(id)
     }
 
-    /// What waits for the session, oldest first.
+    /// Returns the queued mail of a session, oldest first.
     pub async fn waiting(&self, session: &SessionId) -> Result<Vec<Mail>, StoreError> {
         let session = session.clone();
-        self.read(move |db| waiting(db, &session).doing("read what waits for a session")).await
+        self.read(move |db| waiting(db, &session).doing("read the mailbox")).await
     }
 }
 
@@ -78,7 +77,7 @@ impl Mailbox for SessionDb {
             let mut mail = self.waiting(&lease.session).await?;
             mail.retain(|mail| point.takes(mail.mode));
             if !mail.is_empty() {
-                // It waits until it is delivered.
+                // The mail stays queued until it is delivered.
                 self.shared.hints.note(&lease.session);
             }
             Ok(mail)
@@ -94,7 +93,7 @@ fn waiting(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<Mail>> 
     .collect()
 }
 
-/// A mode that this build does not know waits like any other message.
+/// Reads a row. An unknown mode is queued like any other message.
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Mail> {
     let mode: String = row.get(1)?;
     Ok(Mail {
@@ -104,14 +103,14 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Mail> {
     })
 }
 
-/// Whether something waits to steer the session.
+/// Returns true if steering mail is queued for the session.
 pub(crate) fn may_steer(db: &Connection, session: &SessionId) -> rusqlite::Result<bool> {
     db.prepare_cached("SELECT 1 FROM hx_mailbox WHERE session = ?1 AND state = 'waiting' AND mode = 'steer'")?
         .exists([session.as_str()])
 }
 
-/// Marks mail as part of a message. Belongs into the transaction that writes the message; an item
-/// that is not waiting any more makes it fail, because it is in another message already.
+/// Marks mail as part of a message, in the transaction that writes the message. Fails if the mail was
+/// delivered before.
 pub(crate) fn deliver(
     db: &Connection,
     session: &SessionId,
@@ -137,7 +136,7 @@ pub(crate) fn deliver(
     Ok(())
 }
 
-/// What was to steer a turn and did not find a tool result in it is said after it.
+/// Turns undelivered steering mail into prompts for the next turn.
 pub(crate) fn queue_steering(db: &Connection, session: &SessionId) -> rusqlite::Result<usize> {
     db.prepare_cached(
         "UPDATE hx_mailbox SET mode = 'queue' WHERE session = ?1 AND state = 'waiting' AND mode = 'steer'",

@@ -1,8 +1,8 @@
-//! What turns spent their time on, on its way into the record.
+//! Observations: times and results of model calls and tools.
 //!
-//! An observation waits in memory for the next commit of its turn, so it costs no transaction and
-//! no sync of its own. Only a model call that failed is written at once, without a sync: a wait may
-//! follow, and whoever looks after a kill wants to see what was waited for.
+//! An observation stays in memory until the next commit of its turn, so it costs no transaction and no sync
+//! of its own. Only a failed model call is written at once, without a sync: a wait may follow, and a trace of
+//! a killed process should show its reason.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -13,17 +13,17 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
 
-/// Far more than a turn can have between two commits; a store that fails must not eat the memory.
-const MOST: usize = 4096;
+/// Far more than a turn has between two commits; limits memory if the store fails.
+const MAX_PENDING: usize = 4096;
 
-/// When a tool really ran.
+/// Start and end of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ToolTimes {
     pub(crate) started_at: f64,
     pub(crate) ended_at: f64,
 }
 
-/// A model call, ready to be written.
+/// A model call, encoded for its row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CallSpan {
     name: String,
@@ -32,18 +32,18 @@ pub(crate) struct CallSpan {
     detail: String,
 }
 
-/// Observations that no commit has taken along yet, of all turns of this process.
+/// Observations of all turns of this process that are not yet written.
 #[derive(Debug, Default)]
-pub(crate) struct Pending(Mutex<Waiting>);
+pub(crate) struct Pending(Mutex<PendingSpans>);
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingSpans {
     calls: Vec<(TurnId, CallSpan)>,
     tools: Vec<(IntentId, ToolTimes)>,
 }
 
 impl SessionDb {
-    /// Notes something that has just ended.
+    /// Records an observation that ended now.
     pub(crate) fn note(&self, observed: Observed) {
         let now = self.now();
         match observed {
@@ -57,11 +57,11 @@ impl SessionDb {
 }
 
 impl Pending {
-    /// Notes something that ended at `now`.
+    /// Adds an observation that ended at `now`.
     fn add(&self, observed: Observed, now: f64) {
         self.with(|waiting| {
-            if waiting.calls.len() + waiting.tools.len() >= MOST {
-                *waiting = Waiting::default();
+            if waiting.calls.len() + waiting.tools.len() >= MAX_PENDING {
+                *waiting = PendingSpans::default();
             }
             match observed {
                 Observed::ToolRan { intent, took } => waiting.tools.push((intent, times(now, took))),
@@ -70,14 +70,14 @@ impl Pending {
         });
     }
 
-    /// Hands out the model calls of a turn.
+    /// Removes and returns the model calls of a turn.
     pub(crate) fn calls(&self, turn: TurnId) -> Vec<CallSpan> {
         self.with(|waiting| {
             waiting.calls.extract_if(.., |(of, _)| *of == turn).map(|(_, call)| call).collect()
         })
     }
 
-    /// Hands out the times of these tool calls, in their order.
+    /// Removes and returns the times of these tool calls, in order.
     pub(crate) fn tools(&self, intents: impl Iterator<Item = IntentId>) -> Vec<Option<ToolTimes>> {
         self.with(|waiting| {
             let mut take = |intent| {
@@ -88,7 +88,7 @@ impl Pending {
         })
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut Waiting) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut PendingSpans) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn insert(db: &Connection, turn: TurnId, call: &CallSpan) -> Result<(
         let ToolTimes { started_at, ended_at } = call.times;
         insert.execute(params![turn.0, call.name, started_at, ended_at, call.detail])
     })
-    .doing("record what a call took")?;
+    .doing("record a model call")?;
     Ok(())
 }
 
@@ -129,12 +129,12 @@ fn span(call: &ModelCall, now: f64) -> CallSpan {
         cache: call.cache,
         partial: call.partial.as_deref(),
     };
-    // Nothing in it can fail to be written as JSON.
+    // Serialising these fields cannot fail.
     let detail = serde_json::to_string(&detail).unwrap_or_default();
     CallSpan { name: call.model.clone(), times: times(now, call.took), detail }
 }
 
-/// What is kept of a model call as one text; later versions may say more.
+/// Details of a model call, stored as JSON; later versions may add fields.
 #[derive(Serialize)]
 struct Detail<'a> {
     provider: &'a str,

@@ -1,19 +1,19 @@
-//! Names processes so that a reused process id is not mistaken for its former owner.
+//! Process identity: pid, start time and boot id, so that a reused pid is not mistaken for its former owner.
 
 use hermes_conversation::Owner;
 use std::fs;
 
-/// Judges whether the process that took a lease still runs.
+/// Decides if the owner of a lease is alive.
 pub type Liveness = fn(&Owner) -> bool;
 
-/// This process, as the owner of leases.
+/// Returns the identity of this process.
 pub fn this_process() -> Owner {
     let pid = std::process::id();
     Owner { pid, started: start_of(pid).unwrap_or_default(), boot: boot() }
 }
 
-/// Whether `owner` still runs: same boot, same process id, same start. Where there is no `/proc`
-/// nobody counts as alive, and only the generation keeps two writers apart.
+/// Returns true if `owner` still runs: same boot, pid and start time. Without `/proc` every owner counts as
+/// dead, and only the generation protects against two writers.
 pub fn is_alive(owner: &Owner) -> bool {
     owner.boot == boot() && start_of(owner.pid) == Some(owner.started)
 }
@@ -26,9 +26,8 @@ fn start_of(pid: u32) -> Option<u64> {
     start_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The start time in a `stat` line. The command name may hold anything, brackets and spaces too,
-/// so counting begins after its last bracket. A process that ended but was not yet reaped cannot
-/// write any more and has no start.
+/// Parses the start time in a `stat` line. The command name may contain brackets and spaces, so counting
+/// begins after its last bracket. A zombie cannot write any more and counts as ended.
 fn start_in(stat: &str) -> Option<u64> {
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
     if matches!(fields.next()?, "Z" | "X") {
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_start_is_found_behind_any_name() {
+    fn start_time_is_parsed_after_any_command_name() {
         let tail = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20";
         for (head, want) in [
             ("7 (hermes) S", Some(4242)),
@@ -55,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_alive_and_its_namesakes_are_not() {
+    fn process_with_other_start_boot_or_pid_is_not_alive() {
         let me = this_process();
         assert!(is_alive(&me));
         for other in [

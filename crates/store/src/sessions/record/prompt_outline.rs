@@ -1,4 +1,4 @@
-//! Which parts a session's system prompt has. Kept for people who look at it; nothing depends on it.
+//! The outline of a session's system prompt, for display only.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -8,8 +8,8 @@ use hermes_conversation::SessionId;
 use rusqlite::{OptionalExtension, params};
 
 impl SessionDb {
-    /// Keeps the outline of a session's prompt, as JSON. Queued at once; nobody needs to wait for it.
-    pub fn keep_outline(
+    /// Records the outline of a session's prompt as JSON. The write is queued at once; awaiting it is optional.
+    pub fn record_prompt_outline(
         &self,
         session: &SessionId,
         outline: String,
@@ -21,13 +21,13 @@ impl SessionDb {
                  ON CONFLICT (session) DO UPDATE SET outline = excluded.outline",
                 params![session.as_str(), outline],
             )
-            .doing("keep the outline of a prompt")?;
+            .doing("record the outline of a prompt")?;
             Ok(())
         })
     }
 
-    /// The outline of a session's prompt, if it was kept.
-    pub async fn outline(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+    /// Returns the outline of a session's prompt, if recorded.
+    pub async fn prompt_outline(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
         let session = session.clone();
         self.read(move |db| {
             db.prepare_cached("SELECT outline FROM hx_prompts WHERE session = ?1")

@@ -1,8 +1,7 @@
-//! Closes what a dead process left open, so that the history is whole again.
+//! Crash recovery: closes the turns that a dead process left open.
 //!
-//! Killing what the dead process started comes first and is the caller's work. Here every call
-//! gets exactly one result, the history ends with an assistant's message, and the turn is closed,
-//! all in one transaction.
+//! The caller first kills the processes of the dead one. Then every call gets exactly one result, the history
+//! ends with an assistant message, and the turn is closed, in one transaction.
 
 use super::append::{self, Place};
 use super::{lease, mailbox};
@@ -19,31 +18,31 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::sessions::reading::turn_trace::KILLED as EXIT_REASON;
 
-/// What is written for work that was cut off.
+/// Texts for interrupted work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveryTexts {
     /// The result of a call that was started, or may have been.
     pub unknown: String,
-    /// The result of a call that was certainly never started.
+    /// The result of a call that was never started.
     pub not_started: String,
-    /// What the assistant says at the end of the turn.
+    /// The assistant message that closes the turn.
     pub closing: String,
 }
 
-/// What a recovery found.
+/// The result of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recovery {
-    /// Turns that were open and are closed now.
+    /// Number of turns closed.
     pub turns: usize,
-    /// Calls whose real result was found.
+    /// Number of calls whose real result was found.
     pub collected: usize,
     pub unknown: usize,
     pub not_started: usize,
 }
 
 impl SessionDb {
-    /// Closes the session's open turns. Does nothing when there are none. `ends` are the calls of which
-    /// it was found out how they ended; the others are answered by what their intents say.
+    /// Closes the session's open turns, if any. `ends` are the calls with a known result; the others are
+    /// answered from their intents.
     pub async fn recover(
         &self,
         lease: &Lease,
@@ -66,11 +65,11 @@ fn recover(
     ends: &[Settled],
     now: f64,
 ) -> Result<Recovery, StoreError> {
-    let turns = open_turns(db, session).doing("look for unfinished turns")?;
+    let turns = open_turns(db, session).doing("find unfinished turns")?;
     let mut found = Recovery { turns: turns.len(), ..Recovery::default() };
     for &turn in &turns {
         let place = Place { session, turn: Some(turn), at: now };
-        for call in unanswered(db, session, turn).doing("look for unfinished calls")? {
+        for call in unanswered(db, session, turn).doing("find unfinished calls")? {
             let intent = intent(db, turn, &call).doing("read an unfinished call")?;
             let end = ends.iter().find(|end| Some(end.intent) == intent.as_ref().map(|(id, _)| *id));
             if let Some(end) = end {
@@ -92,7 +91,7 @@ fn recover(
         let closing = AssistantMessage { text: texts.closing.clone(), ..AssistantMessage::default() };
         let place = Place { session, turn: Some(turn), at: now };
         append::message(db, place, &encode::assistant(&closing))?;
-        mailbox::queue_steering(db, session).doing("queue what did not steer the turn")?;
+        mailbox::queue_steering(db, session).doing("queue undelivered steering mail")?;
     }
     Ok(found)
 }
@@ -104,24 +103,25 @@ fn answer(
     call: &ToolCall,
     texts: &RecoveryTexts,
 ) -> Result<Disposition, StoreError> {
-    let fate = fate(state);
-    let text = match fate {
+    let disposition_of = disposition_of(state);
+    let text = match disposition_of {
         Disposition::Unknown => &texts.unknown,
         Disposition::None => &texts.not_started,
     };
-    let result = ToolMessage::new(call.id.clone(), call.name.clone(), text.clone()).with_disposition(fate);
+    let result =
+        ToolMessage::new(call.id.clone(), call.name.clone(), text.clone()).with_disposition(disposition_of);
     append::message(db, place, &encode::tool(&result))?;
-    Ok(fate)
+    Ok(disposition_of)
 }
 
-/// Records a call that has ended after all.
+/// Records the real result of a call.
 fn collect(db: &Connection, place: Place<'_>, end: &Settled, now: f64) -> Result<(), StoreError> {
     append::message(db, place, &encode::tool(&end.message))?;
     db.execute(
         "UPDATE hx_intents SET state = ?2, ended_at = ?3 WHERE id = ?1",
         params![end.intent.0, end.state.as_str(), now],
     )
-    .doing("note the end of a call")?;
+    .doing("record the end of a call")?;
     Ok(())
 }
 
@@ -131,7 +131,7 @@ fn open_turns(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<Turn
         .collect()
 }
 
-/// The calls of the turn's newest assistant message that have no result.
+/// Returns the calls without result of the turn's newest assistant message.
 fn unanswered(db: &Connection, session: &SessionId, turn: TurnId) -> rusqlite::Result<Vec<ToolCall>> {
     let newest: Option<(i64, Option<String>)> = db
         .query_row(
@@ -157,7 +157,7 @@ fn unanswered(db: &Connection, session: &SessionId, turn: TurnId) -> rusqlite::R
     Ok(calls)
 }
 
-/// The intent of a call, and where it is in its life.
+/// Returns the intent of a call and its state.
 fn intent(
     db: &Connection,
     turn: TurnId,
@@ -174,8 +174,8 @@ fn intent(
     .optional()
 }
 
-/// What can be said about a call from its intent. Without one nothing is certain.
-fn fate(state: Option<IntentState>) -> Disposition {
+/// Returns the disposition of a call from the state of its intent; unknown without one.
+fn disposition_of(state: Option<IntentState>) -> Disposition {
     match state {
         Some(IntentState::Planned | IntentState::Refused) => Disposition::None,
         Some(IntentState::Started | IntentState::Done | IntentState::Failed | IntentState::Unknown)

@@ -1,8 +1,8 @@
-//! Takes back what was said, and brings it back again.
+//! Rewinds a session to before a message, and restores rewound messages.
 //!
-//! Nothing is deleted: messages that were taken back are no longer active, which hides them from
-//! the model and from searches. The counters stay, as in the Python release, which would otherwise
-//! take a session whose beginning was taken back for an empty one.
+//! Nothing is deleted: rewound messages are inactive, which hides them from the model and from searches. The
+//! counters stay, as in the Python release, which otherwise treats a session that was rewound to its
+//! beginning as empty.
 
 use super::lease;
 use crate::StoreError;
@@ -13,53 +13,53 @@ use crate::sessions::{Liveness, SessionDb};
 use hermes_conversation::{Content, Message, MessageId, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// What a rewind took back.
+/// The result of a rewind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewound {
-    /// What the user had said, to be said differently.
+    /// The text of the rewound prompt, for editing.
     pub text: String,
-    /// Messages that are no longer active.
+    /// Number of messages that became inactive.
     pub messages: u64,
-    /// The message the session now ends with.
+    /// The last active message.
     pub last: Option<MessageId>,
 }
 
 impl SessionDb {
-    /// Goes back to before a message of the user: it and all that follows are taken back. Refused
-    /// while another live process holds the session, and while a turn is unfinished.
+    /// Rewinds to before a user message: it and all later messages become inactive. Refused while another live
+    /// process holds the session, and while a turn is unfinished.
     pub async fn rewind(&self, id: &SessionId, to: MessageId) -> Result<Rewound, StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
         self.write(Level::Full, move |db| {
-            require_rest(db, &id, is_alive)?;
+            require_idle(db, &id, is_alive)?;
             rewind(db, &id, to)
         })
         .await
     }
 
-    /// Brings back what was taken back from `since` on, and tells how many messages that were.
-    /// What a compaction put away stays there.
+    /// Restores rewound messages from `since` on, and returns their number. Summarised messages stay
+    /// inactive.
     pub async fn restore_rewound(&self, id: &SessionId, since: MessageId) -> Result<u64, StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
         self.write(Level::Full, move |db| {
-            require_rest(db, &id, is_alive)?;
-            let restored = restore(db, &id, since).doing("bring messages back")?;
+            require_idle(db, &id, is_alive)?;
+            let restored = restore(db, &id, since).doing("restore messages")?;
             Ok(u64::try_from(restored).unwrap_or_default())
         })
         .await
     }
 }
 
-/// The past is not changed under a turn: its end would follow on something else than its beginning.
-fn require_rest(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<(), StoreError> {
+/// Returns an error if a turn is open: its end would follow other messages than its beginning.
+fn require_idle(db: &Connection, id: &SessionId, is_alive: Liveness) -> Result<(), StoreError> {
     lease::require_free(db, id, is_alive)?;
-    match lease::newest_open_turn(db, id).doing("look for an unfinished turn")? {
+    match lease::newest_open_turn(db, id).doing("find an unfinished turn")? {
         Some(_) => Err(StoreError::TurnOpen { session: id.clone() }),
         None => Ok(()),
     }
 }
 
-/// What a compaction has copied is brought back as its copy. What was said is then what it was before: put
-/// away by a compaction of its own session, or still active in the session that this one continues.
+/// Restores a copied message as its copy. The original then has its former state: summarised in its own
+/// session, or active in the session that this one continues.
 fn restore(db: &Connection, id: &SessionId, since: MessageId) -> rusqlite::Result<usize> {
     let restored = db.execute(
         "UPDATE messages SET active = 1
@@ -83,25 +83,25 @@ fn restore(db: &Connection, id: &SessionId, since: MessageId) -> rusqlite::Resul
 
 fn rewind(db: &Connection, id: &SessionId, to: MessageId) -> Result<Rewound, StoreError> {
     let text = target(db, id, to)?;
-    // With a copy goes what it is a copy of: the person takes back the words, not a row.
+    // The original of a rewound copy is rewound, too: the user rewinds a message, not a row.
     db.execute(
         "UPDATE messages SET active = 0, compacted = 0 WHERE id IN
              (SELECT x.copy_of FROM hx_message_ext AS x JOIN messages AS m ON m.id = x.message_id
               WHERE x.session = ?1 AND m.id >= ?2 AND m.active = 1 AND x.copy_of IS NOT NULL)",
         params![id.as_str(), to.0],
     )
-    .doing("take messages back")?;
+    .doing("rewind messages")?;
     let messages = db
         .execute(
             "UPDATE messages SET active = 0 WHERE session_id = ?1 AND id >= ?2 AND active = 1",
             params![id.as_str(), to.0],
         )
-        .doing("take messages back")?;
+        .doing("rewind messages")?;
     db.execute(
         "UPDATE sessions SET rewind_count = COALESCE(rewind_count, 0) + 1 WHERE id = ?1",
         [id.as_str()],
     )
-    .doing("count a rewind")?;
+    .doing("count the rewind")?;
     let last: Option<i64> = db
         .query_row(
             "SELECT MAX(id) FROM messages WHERE session_id = ?1 AND active = 1",
@@ -112,7 +112,7 @@ fn rewind(db: &Connection, id: &SessionId, to: MessageId) -> Result<Rewound, Sto
     Ok(Rewound { text, messages: u64::try_from(messages).unwrap_or_default(), last: last.map(MessageId) })
 }
 
-/// The words of the message, which must be an active one of the user.
+/// Returns the text of the message, which must be an active user message.
 fn target(db: &Connection, id: &SessionId, to: MessageId) -> Result<String, StoreError> {
     let refused = |why| StoreError::NotRewindable { session: id.clone(), message: to, why };
     let sql = format!(
@@ -127,12 +127,12 @@ fn target(db: &Connection, id: &SessionId, to: MessageId) -> Result<String, Stor
         .optional()
         .doing("read a message")?;
     match found {
-        None => Err(refused("it has no such message")),
+        None => Err(refused("no such message")),
         Some((Some(Message::User(said)), 1)) => Ok(match said.content {
             Content::Text(text) => text,
             Content::Parts(parts) => decode::readable_text(parts.as_str()),
         }),
-        Some((Some(Message::User(_)), _)) => Err(refused("that was taken back or put away before")),
-        Some(_) => Err(refused("the user did not say that")),
+        Some((Some(Message::User(_)), _)) => Err(refused("the message was already rewound or summarised")),
+        Some(_) => Err(refused("not a message of the user")),
     }
 }

@@ -1,7 +1,7 @@
-//! Puts other messages in the place of those a session has.
+//! Replaces or clears the messages of a session.
 //!
-//! Each of these is one transaction: there is never a session with half of its messages. After it
-//! the counters say how many messages are active. What a compaction puts in place is `epoch`'s work.
+//! Each operation is one transaction, so a session never has half of its messages. Afterwards the counters
+//! equal the active messages. Compactions are `epoch`'s work.
 
 use super::append::{self, Place};
 use super::lease;
@@ -14,9 +14,9 @@ use hermes_conversation::{Lease, Message, SessionId};
 use rusqlite::Connection;
 
 impl SessionDb {
-    /// Removes the active messages for good and goes on with `messages`, which belong to the turn that is
-    /// open, if one is. What was taken back or put away stays as it is, and so do the files that the removed
-    /// messages mention: they go with the session.
+    /// Deletes the active messages and appends `messages`, which belong to the open turn, if any. Rewound and
+    /// summarised messages stay, and so do the files that the deleted messages mention: they are removed with
+    /// the session.
     pub async fn replace(&self, lease: &Lease, messages: &[Message]) -> Result<(), StoreError> {
         let columns: Vec<Columns> = messages.iter().map(encode::columns).collect();
         let (lease, at) = (lease.clone(), self.now());
@@ -24,9 +24,9 @@ impl SessionDb {
             lease::fence(db, &lease)?;
             let session = &lease.session;
             remove(db, session, "m.active = 1")?;
-            renumber(db, session).doing("number the messages anew")?;
+            renumber(db, session).doing("renumber the messages")?;
             reset_counters(db, session).doing("count the messages")?;
-            let turn = lease::newest_open_turn(db, session).doing("look for an unfinished turn")?;
+            let turn = lease::newest_open_turn(db, session).doing("find an unfinished turn")?;
             let place = Place { session, turn: turn.map(|turn| turn.id), at };
             for columns in &columns {
                 append::message(db, place, columns)?;
@@ -36,8 +36,8 @@ impl SessionDb {
         .await
     }
 
-    /// Removes all messages of a session for good, and the record of its turns and compactions. What they cost
-    /// stays counted. Refused while another live process holds the session.
+    /// Deletes all messages of a session, and the record of its turns and compactions. Costs stay counted.
+    /// Refused while another live process holds the session.
     pub async fn clear(&self, id: &SessionId) -> Result<(), StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
         let cleared = self.write(Level::Full, move |db| {
@@ -64,12 +64,12 @@ impl SessionDb {
     }
 }
 
-/// Counting begins anew; every message that is added counts itself.
+/// Sets the counters to zero; appended messages count themselves.
 pub(crate) fn reset_counters(db: &Connection, session: &SessionId) -> rusqlite::Result<usize> {
     db.execute("UPDATE sessions SET message_count = 0, tool_call_count = 0 WHERE id = ?1", [session.as_str()])
 }
 
-/// Deletes the messages of which `which` is true, with our notes about them, and tells the index.
+/// Deletes the messages that match `which`, with our columns, and queues them for the indexer.
 fn remove(db: &Connection, session: &SessionId, which: &'static str) -> Result<(), StoreError> {
     for (sql, doing) in [
         (
@@ -91,8 +91,8 @@ fn remove(db: &Connection, session: &SessionId, which: &'static str) -> Result<(
     Ok(())
 }
 
-/// What stays is numbered without a gap again, in two steps because no two messages may have the
-/// same number at any moment.
+/// Renumbers the remaining messages without gaps, in two steps, because two messages must never have the
+/// same number.
 fn renumber(db: &Connection, session: &SessionId) -> rusqlite::Result<()> {
     db.execute("UPDATE hx_message_ext SET seq = -seq WHERE session = ?1", [session.as_str()])?;
     db.execute(

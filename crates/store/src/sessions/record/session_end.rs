@@ -1,7 +1,7 @@
-//! When and why a session ended.
+//! End of a session: time and reason.
 //!
-//! The first reason stays: a session that was compressed must not look closed because somebody
-//! closes it later. Resuming begins by reopening.
+//! The first reason stays: closing a compacted session later must not overwrite it. Resuming begins by
+//! reopening.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -11,14 +11,14 @@ use hermes_conversation::SessionId;
 use rusqlite::{Connection, params};
 
 impl SessionDb {
-    /// Ends a session, unless it has ended before or does not exist; tells whether it did.
+    /// Ends a session. Returns false if it has already ended or does not exist.
     pub async fn end(&self, id: &SessionId, reason: &str) -> Result<bool, StoreError> {
         let (id, reason, now) = (id.clone(), reason.to_owned(), self.now());
         self.write(Level::Normal, move |db| end(db, &id, &reason, now).doing("end a session")).await
     }
 
-    /// Ends a session because the conversation begins anew; `reason` is `session_reset` or a finer
-    /// word for it. An end that only says that a program let go of the session gives way.
+    /// Ends a session because the user starts a new one; `reason` is `session_reset` or a more specific one. It
+    /// replaces a reason that only says that a program closed the session.
     pub async fn end_for_reset(&self, id: &SessionId, reason: &str) -> Result<bool, StoreError> {
         let (id, reason, now) = (id.clone(), reason.to_owned(), self.now());
         self.write(Level::Normal, move |db| {
@@ -34,7 +34,7 @@ impl SessionDb {
         .await
     }
 
-    /// Makes a session one that has not ended.
+    /// Removes the end of a session.
     pub async fn reopen(&self, id: &SessionId) -> Result<(), StoreError> {
         let id = id.clone();
         self.write(Level::Normal, move |db| reopen(db, &id)).await

@@ -1,7 +1,6 @@
 //! The record of a turn: each method is one transaction under the session's lease.
 //!
-//! Messages are turned into columns before they are queued, so that the writer thread only
-//! inserts.
+//! Messages are encoded before they are queued, so that the writer thread only inserts.
 
 use super::append::{self, Place};
 use super::lease::{fence, move_to};
@@ -48,14 +47,14 @@ impl Transcript for SessionDb {
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         let (turn, sent) = (turn.id, sent.to_owned());
         self.record(lease, move |db, lease| {
-            // The words are the newest message: nothing else is in the turn yet.
+            // The prompt is the newest message: the turn has no other yet.
             db.prepare_cached(
                 "UPDATE messages SET api_content = ?3 WHERE role = 'user' AND id =
                    (SELECT message_id FROM (SELECT message_id, turn FROM hx_message_ext WHERE session = ?1
                       ORDER BY seq DESC LIMIT 1) WHERE turn = ?2)",
             )
             .and_then(|mut note| note.execute(params![lease.session.as_str(), turn.0, sent]))
-            .doing("add to what was said")?;
+            .doing("annotate the prompt")?;
             Ok(())
         })
     }
@@ -73,7 +72,7 @@ impl Transcript for SessionDb {
         let (intents, hints) = (intents.to_vec(), self.shared.hints.clone());
         self.record(lease, move |db, lease| {
             entry.write(db, lease)?;
-            if mailbox::may_steer(db, &lease.session).doing("look for mail")? {
+            if mailbox::may_steer(db, &lease.session).doing("read the mailbox")? {
                 hints.note(&lease.session);
             }
             let mut permits = Permits::default();
@@ -164,7 +163,7 @@ impl Transcript for SessionDb {
             .and_then(|mut note| {
                 note.execute(params![intent.0, mark.group, mark.started.cast_signed(), mark.boot])
             })
-            .doing("note a process")?;
+            .doing("record a process")?;
             Ok(())
         });
         Box::pin(async move { Ok(written.await?) })
@@ -182,7 +181,7 @@ impl Transcript for SessionDb {
             let written = self.write(Level::Normal, move |db| {
                 db.prepare_cached("UPDATE hx_intents SET change = ?2 WHERE id = ?1")
                     .and_then(|mut note| note.execute(params![intent.0, text]))
-                    .doing("note a change to a file")?;
+                    .doing("record a change of a file")?;
                 Ok(())
             });
             Ok(written.await?)
@@ -204,7 +203,7 @@ impl Transcript for SessionDb {
             )
             .and_then(|mut end| end.execute(params![turn.id.0, closing.exit_reason, entry.at]))
             .doing("close a turn")?;
-            mailbox::queue_steering(db, &lease.session).doing("queue what did not steer the turn")?;
+            mailbox::queue_steering(db, &lease.session).doing("queue undelivered steering mail")?;
             Ok(())
         })
     }
@@ -229,14 +228,14 @@ impl SessionDb {
         Box::pin(async move { Ok(written.await?) })
     }
 
-    fn entry(&self, turn: &OpenTurn, messages: Vec<Columns>, spent: Option<&SpentCall>) -> Entry {
+    fn entry(&self, turn: &OpenTurn, messages: Vec<Columns>, spent: Option<&SpentCall>) -> TurnEntry {
         let calls = self.shared.observed.calls(turn.id);
-        Entry { turn: turn.id, messages, spent: spent.cloned(), calls, at: self.now() }
+        TurnEntry { turn: turn.id, messages, spent: spent.cloned(), calls, at: self.now() }
     }
 }
 
-/// Messages and costs to be added to an open turn.
-struct Entry {
+/// Messages and costs to add to an open turn.
+struct TurnEntry {
     turn: TurnId,
     messages: Vec<Columns>,
     spent: Option<SpentCall>,
@@ -245,8 +244,8 @@ struct Entry {
     at: f64,
 }
 
-impl Entry {
-    /// The last of the messages.
+impl TurnEntry {
+    /// Writes the entry and returns the last message.
     fn write(&self, db: &Connection, lease: &Lease) -> Result<Option<MessageId>, StoreError> {
         require_open(db, &lease.session, self.turn)?;
         let place = Place { session: &lease.session, turn: Some(self.turn), at: self.at };
@@ -292,7 +291,7 @@ fn insert_turn(db: &Connection, lease: &Lease, now: f64) -> rusqlite::Result<Tur
 
 fn insert_intent(
     db: &Connection,
-    entry: &Entry,
+    entry: &TurnEntry,
     lease: &Lease,
     n: usize,
     intent: &Intent,
@@ -310,7 +309,7 @@ fn insert_intent(
         intent.tool,
         intent.call_id.as_str(),
         intent.arguments,
-        fingerprint(&intent.tool, &intent.arguments),
+        args_hash(&intent.tool, &intent.arguments),
         intent.effect.as_str(),
         intent.decision,
         intent.state.as_str(),
@@ -320,15 +319,15 @@ fn insert_intent(
     Ok(IntentId(db.last_insert_rowid()))
 }
 
-/// A call has one end: a second one would be a second result in the history.
+/// Ends a call. A second end is an error: it would be a second result in the history.
 fn end_intent(
     db: &Connection,
-    entry: &Entry,
+    entry: &TurnEntry,
     intent: IntentId,
     state: IntentState,
     ran: Option<ToolTimes>,
 ) -> Result<(), StoreError> {
-    // Of calls that ran side by side, each has its own times; the commit has only one.
+    // Calls that ran in parallel have their own times; the commit has only one.
     let (started_at, ended_at) = (ran.map(|ran| ran.started_at), ran.map_or(entry.at, |ran| ran.ended_at));
     let ended = db
         .prepare_cached(
@@ -345,8 +344,8 @@ fn end_intent(
     Err(StoreError::IntentSettled { intent })
 }
 
-/// A call starts at most once, and only from the state in which nothing has happened.
-fn start_intent(db: &Connection, entry: &Entry, intent: IntentId) -> Result<(), StoreError> {
+/// Starts a call, at most once and only from the state `planned`.
+fn start_intent(db: &Connection, entry: &TurnEntry, intent: IntentId) -> Result<(), StoreError> {
     let started = db
         .prepare_cached(
             "UPDATE hx_intents SET state = 'started', started_at = ?3
@@ -365,9 +364,9 @@ fn decide(db: &Connection, turn: TurnId, intent: IntentId, decision: &str) -> ru
         .execute(params![intent.0, turn.0, decision])
 }
 
-/// Tells equal calls apart from different ones at a glance (FNV-1a). Not a seal: whoever needs
-/// certainty compares the arguments, which are stored too.
-fn fingerprint(tool: &str, arguments: &str) -> String {
+/// Returns a hash of tool and arguments (FNV-1a), for a quick comparison of calls. It is not
+/// cryptographic; the arguments are stored, too.
+fn args_hash(tool: &str, arguments: &str) -> String {
     let bytes = tool.bytes().chain([0]).chain(arguments.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,15 +1,14 @@
-//! A sum of each message we wrote, by which a changed byte is noticed.
+//! Checksums of our messages, which detect changed bytes.
 //!
-//! The database itself has no sums: a byte that the disk changes inside a text is just another
-//! text. Only columns that nobody has a reason to change later count; `api_content` is not one of
-//! them, the Python program sets it on messages of ours.
+//! SQLite has no checksums: a byte that the disk changes inside a text goes unnoticed. Only columns that are
+//! never updated are included; `api_content` is not, because the Python release sets it on our messages.
 
 use super::decode;
 use super::encode::Columns;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-/// The one of [`decode::COLUMNS`] that does not count.
+/// The index in [`decode::COLUMNS`] of the column that is not included.
 const API_CONTENT: usize = 12;
 
 pub(crate) fn of_columns(columns: &Columns) -> i64 {
@@ -30,14 +29,14 @@ pub(crate) fn of_columns(columns: &Columns) -> i64 {
         columns.anthropic_blocks.as_deref(),
         Some(if columns.plain { "1" } else { "0" }),
     ];
-    let mut sum = Sum::default();
+    let mut sum = Checksum::default();
     fields.iter().for_each(|field| sum.add(field.map(str::as_bytes)));
     sum.value()
 }
 
-/// The sum of a row that begins with [`decode::COLUMNS`].
+/// Returns the checksum of a row that begins with [`decode::COLUMNS`].
 pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<i64> {
-    let mut sum = Sum::default();
+    let mut sum = Checksum::default();
     for column in (0..decode::WIDTH).filter(|&column| column != API_CONTENT) {
         match row.get_ref(column)? {
             ValueRef::Null => sum.add(None),
@@ -49,7 +48,7 @@ pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<i64> {
     Ok(sum.value())
 }
 
-/// Notes the sum of a message that was not written from [`Columns`].
+/// Records the checksum of a message that was not written from [`Columns`].
 pub(crate) fn record(db: &Connection, message: i64) -> rusqlite::Result<()> {
     let sum = db
         .prepare_cached(&format!(
@@ -61,20 +60,20 @@ pub(crate) fn record(db: &Connection, message: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Every step can be undone, so two texts of the same length never meet again once they differ in
-/// one place.
+/// A checksum of invertible steps: texts of equal length that differ in one word of eight bytes never have
+/// the same checksum.
 #[derive(Debug)]
-struct Sum(u64);
+struct Checksum(u64);
 
-impl Default for Sum {
+impl Default for Checksum {
     fn default() -> Self {
         Self(0x6865_726d_6573_0001)
     }
 }
 
-impl Sum {
+impl Checksum {
     fn add(&mut self, field: Option<&[u8]>) {
-        // The length tells where a field ends, and no field from an empty one.
+        // The length separates fields, and a missing field from an empty one.
         self.mix(field.map_or(u64::MAX, |bytes| bytes.len() as u64));
         for chunk in field.unwrap_or_default().chunks(8) {
             let mut word = [0; 8];
@@ -98,13 +97,13 @@ mod tests {
     use super::*;
 
     fn sum(fields: &[Option<&str>]) -> i64 {
-        let mut sum = Sum::default();
+        let mut sum = Checksum::default();
         fields.iter().for_each(|field| sum.add(field.map(str::as_bytes)));
         sum.value()
     }
 
     #[test]
-    fn what_differs_has_another_sum() {
+    fn different_rows_have_different_checksums() {
         let different: [&[Option<&str>]; 8] = [
             &[Some("ab"), Some("c")],
             &[Some("a"), Some("bc")],

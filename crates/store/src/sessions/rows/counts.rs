@@ -1,5 +1,5 @@
-//! Counts between our unsigned and the database's signed numbers. Neither way fails: a count too
-//! large to store stays at the limit, a stored one that makes no sense is zero.
+//! Conversion between unsigned counts and the database's signed integers. It never fails: a count that is too
+//! large is stored as the maximum, a negative one is read as zero.
 
 use rusqlite::Row;
 

@@ -1,7 +1,7 @@
-//! A row as the message it holds.
+//! Decodes a row to a message.
 //!
-//! Our own rows come back byte for byte. Rows of other programs are read as well as they can be:
-//! a strange value is left out, a strange role is no message, and nothing is an error.
+//! Our own rows are decoded byte for byte. Rows of other programs are decoded leniently: an unknown value is
+//! left out, a row with an unknown role is skipped, and nothing is an error.
 
 use super::encode::PARTS_MARK;
 use hermes_conversation::{
@@ -13,15 +13,14 @@ use rusqlite::types::ValueRef;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What [`message`] needs, in this order, from `messages AS m` left joined with
-/// `hx_message_ext AS x`.
+/// The columns of [`message`], in this order, from `messages AS m` left joined with `hx_message_ext AS x`.
 pub(crate) const COLUMNS: &str = "m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name, \
      m.effect_disposition, m.finish_reason, m.reasoning, m.reasoning_content, m.reasoning_details, \
      m.codex_reasoning_items, m.codex_message_items, m.api_content, x.issuer, x.anthropic_blocks, x.plain";
-/// How many those are.
+/// The number of these columns.
 pub(crate) const WIDTH: usize = 16;
 
-/// The message in a row of [`COLUMNS`]; `None` for a role that is not part of a conversation.
+/// Decodes a row of [`COLUMNS`]; `None` for a role that is not part of a conversation.
 pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Option<Message>> {
     Ok(match text(row, 0)?.as_deref() {
         Some("user") => Some(Message::User(user(row)?)),
@@ -81,7 +80,7 @@ fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RawJson>> {
     Ok(text(row, column)?.as_deref().and_then(RawJson::parse))
 }
 
-/// A column as text, whatever type another program gave it.
+/// Reads a column of any type as text.
 pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Null => None,
@@ -96,21 +95,21 @@ struct TextPart {
     text: Option<String>,
 }
 
-/// The words in a list of parts, or the list itself when there are none.
+/// Returns the text of a list of parts, or the list itself if it has no text.
 pub(crate) fn readable_text(parts: &str) -> String {
-    let words: Vec<String> = lenient::<Vec<TextPart>>(parts)
+    let texts: Vec<String> = lenient::<Vec<TextPart>>(parts)
         .unwrap_or_default()
         .into_iter()
         .filter_map(|part| part.text)
         .collect();
-    if words.is_empty() {
+    if texts.is_empty() {
         return parts.to_owned();
     }
-    words.join("\n")
+    texts.join("\n")
 }
 
-/// A call in any of the shapes that were ever written: nested under `function` or flat, with its
-/// arguments as a string or as the object itself.
+/// A call in any known shape: nested under `function` or flat, with its arguments as a string or as an
+/// object.
 #[derive(Deserialize)]
 struct AnyCall {
     id: Option<String>,
@@ -128,7 +127,7 @@ struct AnyFunction {
     arguments: Option<Box<RawValue>>,
 }
 
-/// The calls in the `tool_calls` column: a list, or a single call.
+/// Decodes the `tool_calls` column: a list, or a single call.
 pub(crate) fn calls(stored: &str) -> Vec<ToolCall> {
     let found =
         lenient::<Vec<RawJson>>(stored).unwrap_or_else(|| RawJson::parse(stored).into_iter().collect());
@@ -166,7 +165,7 @@ fn argument_text(raw: &RawValue) -> String {
     }
 }
 
-/// JSON of a row; nothing in a stored row is ever an error.
+/// Parses JSON of a row; invalid JSON is `None`, never an error.
 pub(crate) fn lenient<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
     hermes_conversation::parse_lenient(text).ok()
 }

@@ -5,7 +5,7 @@ fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
 }
 
 #[test]
-fn calls_of_every_known_shape_are_read() {
+fn calls_of_every_known_shape_are_decoded() {
     for (stored, want) in [
         (
             r#"[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\": 1}"}}]"#,
@@ -35,7 +35,7 @@ fn calls_of_every_known_shape_are_read() {
 }
 
 #[test]
-fn the_words_of_structured_assistant_content_are_kept() {
+fn text_of_structured_assistant_content_is_kept() {
     for (parts, want) in [
         (r#"[{"type":"text","text":"a"},{"type":"image"},{"text":"b"}]"#, "a\nb"),
         (r#"[{"type":"image"}]"#, r#"[{"type":"image"}]"#),

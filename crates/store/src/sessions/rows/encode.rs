@@ -1,12 +1,12 @@
-//! A message as the columns of its row.
+//! Encodes a message as the columns of its row.
 //!
-//! The shared columns follow the Python program's encoding, so that either program can read what
-//! the other wrote; what they cannot hold goes to `hx_message_ext`.
+//! The shared columns have the Python release's encoding, so that both programs read each other's rows;
+//! everything else goes to `hx_message_ext`.
 
 use hermes_conversation::{AssistantMessage, Content, Message, RawJson, ToolCall, ToolMessage, UserMessage};
 use serde::Serialize;
 
-/// Stands before content that is structured.
+/// Prefix of structured content.
 pub(crate) const PARTS_MARK: &str = "\0json:";
 
 /// The columns of one row, ready to be inserted. `None` is NULL.
@@ -14,7 +14,7 @@ pub(crate) const PARTS_MARK: &str = "\0json:";
 pub(crate) struct Columns {
     pub role: &'static str,
     pub content: String,
-    /// `content` is text although it begins with the mark of structured content.
+    /// `content` is plain text although it begins with [`PARTS_MARK`].
     pub plain: bool,
     pub tool_call_id: Option<String>,
     pub tool_calls: Option<String>,

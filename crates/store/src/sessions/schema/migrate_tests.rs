@@ -1,4 +1,4 @@
-//! An upgrade that is stopped anywhere, by an error or by a kill, leaves the old file or the new.
+//! An upgrade that is interrupted by an error or a kill leaves the old or the new file.
 
 use super::*;
 use crate::sessions::connection::connect::{connect, prepare_writer};
@@ -27,12 +27,12 @@ fn made_by(sql: &str) -> File {
 fn upgrade_until(path: &Path, watch: Watch<'_>) -> Result<(), StoreError> {
     let db = connect(path).unwrap();
     prepare_writer(&db).unwrap();
-    // Almost no cache, so that pages reach the log long before the commit.
+    // A small cache, so that pages reach the log before the commit.
     db.pragma_update(None, "cache_size", 2).unwrap();
     upgrade_watched(&db, path, watch)
 }
 
-/// All that a person wrote, the same in every version; equal titles may have become numbered.
+/// The user's data, equal in every version except that equal titles are numbered.
 fn rows(path: &Path) -> Vec<String> {
     let db = Connection::open(path).unwrap();
     let mut find = db
@@ -46,7 +46,7 @@ fn rows(path: &Path) -> Vec<String> {
     found.collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// Version, tables, whether it is sound.
+/// Version, tables and result of the integrity check.
 fn state(path: &Path) -> (i64, Vec<String>, String) {
     let db = Connection::open(path).unwrap();
     let version = db.query_row("SELECT MAX(version) FROM schema_version", [], |row| row.get(0)).unwrap();
@@ -64,7 +64,7 @@ fn upgrades_now(file: &File, wanted: &[String], name: &str) {
 }
 
 #[test]
-fn an_error_after_any_step_leaves_the_old_file_and_names_the_backup() {
+fn error_after_any_step_leaves_the_old_file_and_names_the_backup() {
     for (version, sql) in OLD {
         for stop in 0..=STEPS.len() {
             let name = format!("version {version}, step {stop}");
@@ -88,7 +88,7 @@ fn an_error_after_any_step_leaves_the_old_file_and_names_the_backup() {
 }
 
 #[test]
-fn a_kill_after_any_step_leaves_the_old_or_the_new_file() {
+fn kill_after_any_step_leaves_the_old_or_the_new_file() {
     let me = std::env::current_exe().unwrap();
     for (version, sql) in OLD {
         for stop in 0..=STEPS.len() + 1 {
@@ -114,7 +114,7 @@ fn a_kill_after_any_step_leaves_the_old_or_the_new_file() {
     }
 }
 
-/// The process that is killed. One step more than there are means after the commit.
+/// Runs in the process that is killed. A step number past the last one means after the commit.
 #[test]
 #[ignore = "started by the test above, in a process of its own"]
 fn dies_after_a_step() {
@@ -133,12 +133,12 @@ fn dies_after_a_step() {
 }
 
 #[test]
-fn doing_every_step_twice_changes_nothing() {
+fn every_step_is_idempotent() {
     for (version, sql) in OLD {
         let file = made_by(sql);
         let db = connect(&file.path).unwrap();
         prepare_writer(&db).unwrap();
-        let old = Old { db: &db, version, home: file.dir.path() };
+        let old = OldFile { db: &db, version, home: file.dir.path() };
         let run = || STEPS.iter().for_each(|step| (step.run)(&old).unwrap());
         run();
         let (once, kept) = (state(&file.path), rows(&file.path));

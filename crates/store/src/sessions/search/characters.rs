@@ -1,7 +1,7 @@
-//! What kinds of characters there are, as far as searching minds.
+//! Character classes for searches.
 
-/// Scripts written without spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese, and
-/// Korean, whose particles stick to the word.
+/// Returns true for scripts without spaces: Thai, Lao, Burmese, Khmer, Chinese, Japanese, and Korean, whose
+/// particles are attached.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
@@ -10,12 +10,12 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Part of a word that the index of words knows as one.
+/// Returns true for characters that the word index keeps together.
 pub(crate) fn is_plain(c: char) -> bool {
     c.is_alphanumeric() && !is_unspaced(c)
 }
 
-/// Marks between words. Symbols such as emoji are none: people look for them.
+/// Returns true for punctuation. Symbols such as emoji are not included: users search for them.
 pub(crate) fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation()
         || matches!(c,
@@ -25,7 +25,7 @@ pub(crate) fn is_punctuation(c: char) -> bool {
             | '\u{ff5b}'..='\u{ff65}')
 }
 
-/// The text as comparisons see it: letter case and the shape of an emoji make no difference.
+/// Folds a text for comparison: ignores letter case and emoji variants.
 pub(crate) fn folded(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| !matches!(c, '\u{fe0e}' | '\u{fe0f}')).flat_map(char::to_lowercase)
 }

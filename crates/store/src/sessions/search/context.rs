@@ -1,13 +1,13 @@
 //! The messages around a hit, for all hits in one statement.
 
 use super::SearchHit;
-use super::display_text::Shown;
+use super::display_text::DisplayText;
 use crate::sessions::compaction::originals::is_original;
 use crate::sessions::rows::decode;
 use rusqlite::Connection;
 use std::collections::HashMap;
 
-const LONGEST: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// A message near a hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +17,7 @@ pub struct ContextMessage {
     pub text: String,
 }
 
-/// Neighbours are found by time, because that is what the index on a session's messages is
-/// ordered by.
+/// Returns the query. Neighbours are found by time, as the index on a session's messages is ordered.
 fn around() -> String {
     format!(
         "SELECT h.value, m.role, m.content, m.tool_name, m.tool_calls
@@ -43,11 +42,11 @@ pub(super) fn add(db: &Connection, hits: &mut [SearchHit]) -> rusqlite::Result<(
     let mut rows = find.query([format!("[{}]", ids.join(","))])?;
     while let Some(row) = rows.next()? {
         let role = decode::text(row, 1)?.unwrap_or_default();
-        let text = match Shown::from_row(row, &role, 2)? {
+        let text = match DisplayText::from_row(row, &role, 2)? {
             Some(shown) => shown.text,
             None => decode::text(row, 2)?.unwrap_or_default(),
         };
-        let text = text.chars().take(LONGEST).collect();
+        let text = text.chars().take(MAX_CHARS).collect();
         found.entry(row.get(0)?).or_default().push(ContextMessage { role, text });
     }
     for hit in hits {

@@ -1,19 +1,19 @@
-//! The text of a hit as a user reads it.
+//! The text of a hit for display.
 
 use crate::sessions::rows::decode;
 use crate::sessions::rows::encode::PARTS_MARK;
 use hermes_conversation::{shown_call, shown_parts, shown_result};
 use rusqlite::Row;
 
-/// A hit whose stored form is not for reading: its text, and the tools that it calls.
+/// The text of a hit whose stored form is not readable, and the tools that it calls.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct DisplayText {
     pub(super) text: String,
     pub(super) tools: Option<String>,
 }
 
-impl Shown {
-    /// Reads `readable::COLUMNS` from `at` on. `None` for a message that is stored as it is read.
+impl DisplayText {
+    /// Reads `readable_text::COLUMNS` from `at` on. `None` for a message whose stored form is readable.
     pub(super) fn from_row(row: &Row<'_>, role: &str, at: usize) -> rusqlite::Result<Option<Self>> {
         let content = decode::text(row, at)?.unwrap_or_default();
         Ok(Self::new(role, &content, decode::text(row, at + 2)?.as_deref()))
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_results_and_images_are_shown_readably() {
+    fn calls_results_and_images_are_displayed_readably() {
         let call = r#"[{"id":"c","type":"function","function":{"name":"terminal","arguments":"{\"command\":\"ls\"}"}}]"#;
         let image = "\0json:[{\"type\":\"text\",\"text\":\"see\"},{\"type\":\"image_url\",\"image_url\":{\"url\":\"x\"}}]";
         for (role, content, calls, want) in [
@@ -52,7 +52,7 @@ mod tests {
             ("tool", r#"{"output":"a.txt","exit_code":0}"#, None, Some(("a.txt", None))),
             ("user", image, None, Some(("see\n[image]", None))),
         ] {
-            let found = Shown::new(role, content, calls).map(|shown| (shown.text, shown.tools));
+            let found = DisplayText::new(role, content, calls).map(|shown| (shown.text, shown.tools));
             let want = want.map(|(text, tools)| (text.to_owned(), tools.map(str::to_owned)));
             assert_eq!(found, want, "{role} {content}");
         }

@@ -1,37 +1,37 @@
-//! Which messages a search looks at, and in which order it gives them.
+//! Filter and order of a search.
 
 use crate::sessions::compaction::originals::is_original;
 use hermes_conversation::SessionId;
 use rusqlite::types::Value;
 
-/// In which order hits come.
+/// The order of hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
-    /// The best first, or the newest where the index cannot tell.
+    /// Best match first, or newest first if the index cannot rank.
     #[default]
     Rank,
     Newest,
     Oldest,
 }
 
-/// Which messages to look at, and how to show them.
+/// Selects the messages to search, and the form of the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchFilter {
     pub limit: usize,
-    /// Hits to pass over first.
+    /// Hits to skip.
     pub offset: usize,
     pub sort: Sort,
     pub role: Option<String>,
-    /// Only sessions stored under this tag.
+    /// Only sessions of this source.
     pub source: Option<String>,
-    /// No sessions stored under these tags.
+    /// No sessions of these sources.
     pub excluded_sources: Vec<String>,
     pub session: Option<SessionId>,
-    /// Only messages of this time or later, in seconds since 1970.
+    /// Only messages from this time on, in seconds since 1970.
     pub since: Option<f64>,
     /// Only messages before this time.
     pub until: Option<f64>,
-    /// Whether hits come with the messages around them.
+    /// Adds the messages around each hit.
     pub with_context: bool,
 }
 
@@ -52,14 +52,14 @@ impl Default for SearchFilter {
     }
 }
 
-/// A filter, and the sessions of one conversation if only that is searched.
+/// A filter, and the sessions of one conversation if the search is limited to it.
 pub(super) struct Scope {
     pub(super) filter: SearchFilter,
     pub(super) sessions: Vec<SessionId>,
 }
 
 impl Scope {
-    /// What else must be true of a message, as SQL about `m` and `s`.
+    /// Returns the conditions on a message, as SQL about `m` and `s`.
     pub(super) fn condition(&self, values: &mut Vec<Value>) -> String {
         let condition = self.filter.condition(values);
         if self.sessions.is_empty() {
@@ -71,7 +71,7 @@ impl Scope {
 }
 
 impl SearchFilter {
-    /// How many hits must be found to fill the page.
+    /// Returns the number of hits that fill the page.
     pub(super) fn needed(&self) -> usize {
         self.limit.saturating_add(self.offset)
     }
@@ -95,7 +95,7 @@ impl SearchFilter {
         sql
     }
 
-    /// The order as SQL; `ranked` is what is best where the relevance counts.
+    /// Returns the order as SQL; `ranked` is the order by relevance.
     pub(super) fn order(&self, ranked: &'static str) -> &'static str {
         match self.sort {
             Sort::Rank => ranked,

@@ -1,8 +1,8 @@
-//! Brings the full-text index up to date with the messages.
+//! Updates the full-text index.
 //!
-//! A message's own transaction only leaves a note in `hx_outbox`. The notes are worked off here,
-//! in small pieces, when someone searches or when the program leaves; never during a turn. When
-//! the index cannot be written the notes stay, and messages are kept all the same.
+//! The transaction of a message only adds an entry to `hx_outbox`. The entries are processed here, in small
+//! batches, by a search or when the program exits; never during a turn. If the index cannot be written, the
+//! entries stay, and messages are recorded all the same.
 
 mod align;
 mod rebuild;
@@ -10,7 +10,7 @@ mod rebuild;
 pub use align::Reindexed;
 pub(crate) use align::align;
 
-use super::pair_index::readable::{self, Readable};
+use super::pair_index::readable_text::{self, Readable};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::SessionDb;
@@ -18,48 +18,47 @@ use crate::sessions::connection::writer::Level;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::{Duration, Instant};
 
-/// Notes per transaction, so that a message never waits long behind the index.
-const PIECE: u32 = 50;
-/// And at most this long, because a single message may be large.
-const PIECE_TIME: Duration = Duration::from_millis(20);
+/// Entries per transaction, so that a message never waits long for the index.
+const BATCH: u32 = 50;
+/// Maximum time per transaction, because a single message may be large.
+const BATCH_TIME: Duration = Duration::from_millis(20);
 
-/// What a [`drain`](SessionDb::drain) did.
+/// The result of [`drain`](SessionDb::drain).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drained {
     pub indexed: usize,
-    /// Whether the index now knows every message.
+    /// True if the index contains every message.
     pub complete: bool,
 }
 
 impl SessionDb {
-    /// Indexes waiting messages for at most about `max`. An index that cannot be written is an
-    /// error here and nowhere else.
+    /// Indexes queued messages for about `max`. An unwritable index is an error only here.
     pub async fn drain(&self, max: Duration) -> Result<Drained, StoreError> {
-        // Most of the time there is nothing to do, and finding out needs no write.
+        // Usually the outbox is empty, and reading it needs no write.
         if self.read(is_empty).await? {
             return Ok(Drained { indexed: 0, complete: true });
         }
-        self.work_off(max).await
+        self.index_until(max).await
     }
 
-    /// For a program that leaves: indexes what waits, for at most about `max`, and leaves a log
-    /// behind that the next start reads quickly. Does not wait for other programs much longer.
+    /// Prepares the exit of the program: indexes queued messages for about `max`, and shortens the log so that
+    /// the next start reads it quickly. Does not wait much longer for other programs.
     pub async fn leave(&self, max: Duration) {
         let tidy_up = async {
-            // An index that is behind catches up at the next search.
-            let _ = self.work_off(max).await;
+            // The next search updates the index.
+            let _ = self.index_until(max).await;
             self.shared.writer.tidy().await;
         };
         let _ = tokio::time::timeout(max * 2, tidy_up).await;
     }
 
-    async fn work_off(&self, max: Duration) -> Result<Drained, StoreError> {
+    async fn index_until(&self, max: Duration) -> Result<Drained, StoreError> {
         let deadline = Instant::now() + max;
         let mut drained = Drained::default();
         while !drained.complete {
-            let piece = self.one_piece().await?;
-            drained.indexed += piece.indexed;
-            drained.complete = piece.complete;
+            let batch = self.index_batch().await?;
+            drained.indexed += batch.indexed;
+            drained.complete = batch.complete;
             if Instant::now() >= deadline {
                 break;
             }
@@ -67,9 +66,9 @@ impl SessionDb {
         Ok(drained)
     }
 
-    /// Works off some notes. Deleted messages also leave the index of pairs.
-    async fn one_piece(&self) -> Result<Drained, StoreError> {
-        let Piece { drained, dropped } = self.write(Level::Normal, piece).await?;
+    /// Processes one batch. Deleted messages are also removed from the pair index.
+    async fn index_batch(&self) -> Result<Drained, StoreError> {
+        let Batch { drained, dropped } = self.write(Level::Normal, batch).await?;
         if !dropped.is_empty() {
             let pairs = self.shared.pairs.clone();
             let forgotten = tokio::task::spawn_blocking(move || pairs.forget(&dropped)).await;
@@ -79,7 +78,7 @@ impl SessionDb {
     }
 }
 
-struct Piece {
+struct Batch {
     drained: Drained,
     dropped: Vec<i64>,
 }
@@ -90,72 +89,73 @@ fn is_empty(db: &Connection) -> Result<bool, StoreError> {
         .doing("read the index queue")
 }
 
-struct Note {
+struct OutboxEntry {
     id: i64,
     message: i64,
     put: bool,
 }
 
-fn piece(db: &Connection) -> Result<Piece, StoreError> {
-    let notes = oldest_notes(db).doing("read the index queue")?;
+fn batch(db: &Connection) -> Result<Batch, StoreError> {
+    let entries = oldest_entries(db).doing("read the index queue")?;
     let started = Instant::now();
     let mut indexed = 0;
     let mut dropped = Vec::new();
-    for note in &notes {
-        reindex(db, note).doing("update the search index")?;
+    for entry in &entries {
+        reindex(db, entry).doing("update the search index")?;
         indexed += 1;
-        dropped.extend((!note.put).then_some(note.message));
-        if started.elapsed() > PIECE_TIME {
+        dropped.extend((!entry.put).then_some(entry.message));
+        if started.elapsed() > BATCH_TIME {
             break;
         }
     }
-    Ok(Piece { drained: Drained { indexed, complete: is_empty(db)? }, dropped })
+    Ok(Batch { drained: Drained { indexed, complete: is_empty(db)? }, dropped })
 }
 
-fn oldest_notes(db: &Connection) -> rusqlite::Result<Vec<Note>> {
+fn oldest_entries(db: &Connection) -> rusqlite::Result<Vec<OutboxEntry>> {
     db.prepare_cached("SELECT id, message_id, op = 'put' FROM hx_outbox ORDER BY id LIMIT ?1")?
-        .query_map([PIECE], |row| Ok(Note { id: row.get(0)?, message: row.get(1)?, put: row.get(2)? }))?
+        .query_map([BATCH], |row| {
+            Ok(OutboxEntry { id: row.get(0)?, message: row.get(1)?, put: row.get(2)? })
+        })?
         .collect()
 }
 
-/// Doing it twice does no harm: the old entry goes first, and a message that no longer exists
-/// leaves none.
-fn reindex(db: &Connection, note: &Note) -> rusqlite::Result<()> {
+/// Indexes one message. It is idempotent: the old index entry is removed first, and a deleted message gets
+/// none.
+fn reindex(db: &Connection, entry: &OutboxEntry) -> rusqlite::Result<()> {
     for table in ["messages_fts", "messages_fts_trigram"] {
-        db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([note.message])?;
+        db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([entry.message])?;
     }
-    if note.put {
+    if entry.put {
         db.prepare_cached(&format!("INSERT INTO messages_fts (rowid, content) {STORED}"))?
-            .execute([note.message])?;
-        put_trigrams(db, note.message)?;
+            .execute([entry.message])?;
+        put_trigrams(db, entry.message)?;
     }
-    db.prepare_cached("DELETE FROM hx_outbox WHERE id = ?1")?.execute(params![note.id])?;
+    db.prepare_cached("DELETE FROM hx_outbox WHERE id = ?1")?.execute(params![entry.id])?;
     Ok(())
 }
 
-/// The text of message `?1` as the triggers of the shared schema put it together.
+/// The text of message `?1`, as the triggers of the shared schema build it.
 const STORED: &str =
     "SELECT id, COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '') AS text
      FROM messages WHERE id = ?1";
 
-/// Text with a NUL byte has other trigrams in other versions of SQLite, so its readable form is entered
-/// instead.
+/// Indexes the readable form of a text with a NUL byte, whose trigrams depend on the SQLite version.
 fn put_trigrams(db: &Connection, message: i64) -> rusqlite::Result<()> {
-    let entered = db
+    let indexed_extent = db
         .prepare_cached(&format!(
             "INSERT INTO messages_fts_trigram (rowid, content) SELECT id, text FROM ({STORED}) WHERE instr(text, char(0)) = 0"
         ))?
         .execute([message])?;
-    if entered == 1 {
+    if indexed_extent == 1 {
         return Ok(());
     }
-    let readable = db
-        .prepare_cached(&format!("SELECT {} FROM messages AS m WHERE id = ?1", readable::COLUMNS))?
+    let readable_text = db
+        .prepare_cached(&format!("SELECT {} FROM messages AS m WHERE id = ?1", readable_text::COLUMNS))?
         .query_row([message], |row| Readable::from_row(row, 0))
         .optional()?;
-    if let Some(readable) = readable {
+    if let Some(readable_text) = readable_text {
         db.prepare_cached("INSERT INTO messages_fts_trigram (rowid, content) VALUES (?1, ?2)")?
-            .execute(params![message, readable.text.replace('\0', " ")])?;
+            .execute(params![message, readable_text.text.replace('\0', " ")])?;
     }
     Ok(())
 }

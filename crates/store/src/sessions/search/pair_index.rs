@@ -1,15 +1,14 @@
-//! An index of our own, for what the shared ones cannot find: words of one or two characters in
-//! scripts without spaces, short words with signs in them, and text that its stored form hides.
+//! The pair index: finds text that the shared indexes cannot find, such as terms of one or two characters in
+//! scripts without spaces, short terms with punctuation, and text that is hidden by its stored form.
 //!
-//! It lives in a file of its own that holds nothing which is not in the database: it may be
-//! deleted at any time, and what cannot be read is made anew. It knows all messages up to some
-//! row id and catches up by itself, also with what the other program wrote; until it has, the
-//! search compares the rest.
+//! It is a separate file that holds only data derived from the database: it may be deleted at any time, and an
+//! unreadable file is rebuilt. It contains all messages up to some row id and catches up by itself, also with
+//! messages of the Python release; until then a search compares the rest.
 
 mod catch_up;
 mod file;
 pub(crate) mod grams;
-pub(crate) mod readable;
+pub(crate) mod readable_text;
 
 use crate::sessions::connection::connect;
 use file::PairFile;
@@ -17,15 +16,15 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Idle connections kept for later.
+/// Maximum idle connections.
 const KEPT: usize = 2;
 
-/// How far the index has come.
+/// The last message in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Known {
-    /// The last row it knows.
+pub(crate) struct IndexPosition {
+    /// The last row id in the index.
     pub last: i64,
-    /// How many messages with hidden text it knows.
+    /// Number of messages with hidden text in the index.
     pub hidden: i64,
 }
 
@@ -36,7 +35,7 @@ pub(crate) struct PairIndex {
     idle: Arc<Mutex<Vec<Attached>>>,
 }
 
-/// A reader of the database that sees the index too.
+/// A reader of the database with the index attached.
 #[derive(Debug)]
 struct Attached {
     db: Connection,
@@ -56,13 +55,15 @@ impl PairIndex {
         self.file.path()
     }
 
-    /// Runs `work` on one consistent view of database and index. `None` when there is no index
-    /// that can be read.
-    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection, Known) -> rusqlite::Result<T>) -> Option<T> {
+    /// Runs `work` on one consistent view of database and index. `None` without a readable index.
+    pub(crate) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection, IndexPosition) -> rusqlite::Result<T>,
+    ) -> Option<T> {
         match self.try_read(work) {
             Ok(answer) => answer,
             Err(error) => {
-                tracing::warn!(%error, path = %self.path().display(), "the index of pairs cannot be read");
+                tracing::warn!(%error, path = %self.path().display(), "cannot read the pair index");
                 self.file.discard_if_damaged(&error);
                 None
             }
@@ -71,7 +72,7 @@ impl PairIndex {
 
     fn try_read<T>(
         &self,
-        work: impl FnOnce(&Connection, Known) -> rusqlite::Result<T>,
+        work: impl FnOnce(&Connection, IndexPosition) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>> {
         let Some(inode) = self.file.inode() else { return Ok(None) };
         let attached = match self.idle(inode) {
@@ -90,7 +91,7 @@ impl PairIndex {
         outcome.map(Some)
     }
 
-    /// A kept connection to the file that is there now; those to a file that was replaced go.
+    /// Returns an idle connection to the current file; connections to a replaced file are closed.
     fn idle(&self, inode: u64) -> Option<Attached> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|attached| attached.inode == inode);

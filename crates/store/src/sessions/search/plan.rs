@@ -1,11 +1,11 @@
-//! Turns a question into statements for the indexes.
+//! Plans a query as statements for the indexes.
 //!
-//! Every term is quoted, so nothing a person types is ever read as the index's own syntax.
+//! Every term is quoted, so input is never parsed as the syntax of the index.
 
 use super::pair_index::grams;
 use super::query::{Group, Kind, Term};
 
-/// A full-text table, by the name it has on a reader's connection.
+/// A full-text table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Table {
     Words,
@@ -13,24 +13,24 @@ pub(crate) enum Table {
     Pairs,
 }
 
-/// Which messages are asked for.
+/// The plan of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// One table leads and knows the best order; the others only narrow it down.
+    /// One table leads and ranks the hits; the others only narrow them down.
     Led(Lead),
-    /// Alternatives that different tables lead.
+    /// Alternatives with different leading tables.
     Union(Vec<Lead>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lead {
     pub table: Table,
-    /// What `MATCH` is given.
+    /// The argument of `MATCH`.
     pub text: String,
     pub narrowed: Vec<Narrowed>,
 }
 
-/// A message must also be found so in another table, or must not.
+/// A condition on another table, wanted or unwanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Narrowed {
     pub table: Table,
@@ -94,7 +94,7 @@ fn of_one_kind(group: &Group, kind: Kind) -> String {
     }
 }
 
-/// Words lead if there are any, because they rank best.
+/// Chooses the leading table. The word index leads if possible, because it ranks best.
 fn lead(group: &Group) -> Option<Lead> {
     let kinds = [Kind::Word, Kind::Part, Kind::Pair];
     let mut found = Vec::new();
@@ -112,7 +112,7 @@ fn lead(group: &Group) -> Option<Lead> {
     Some(Lead { table, text, narrowed: found })
 }
 
-/// The terms of one kind, quoted; `None` when there are none.
+/// Joins the quoted terms of one kind; `None` if there are none.
 fn joined(terms: &[Term], kind: Kind, by: &str) -> Option<String> {
     let quoted: Vec<_> = terms.iter().filter(|term| term.kind == kind).map(quoted).collect();
     (!quoted.is_empty()).then(|| quoted.join(by))
@@ -121,7 +121,7 @@ fn joined(terms: &[Term], kind: Kind, by: &str) -> Option<String> {
 fn quoted(term: &Term) -> String {
     match term.kind {
         Kind::Word if term.prefix => format!("\"{}\"*", term.text),
-        // Trigrams find parts of words anyway.
+        // Trigrams also find prefixes.
         Kind::Word | Kind::Part => format!("\"{}\"", term.text),
         Kind::Pair => format!("\"{}\"", grams::of_term(&term.text)),
     }

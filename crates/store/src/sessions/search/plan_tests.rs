@@ -26,7 +26,7 @@ fn every_term_is_quoted() {
 }
 
 #[test]
-fn words_lead_and_other_tables_narrow() {
+fn word_index_leads_and_other_tables_narrow() {
     let narrowed = |table, text: &str, found| Narrowed { table, text: text.to_owned(), found };
     let plan = Plan::new(&groups("中文 main.rs panic NOT C#"));
     let want = Lead {
@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn no_mixture_of_signs_is_a_syntax_error(query in "([\"*()+:^{} \\-\0]|AND|OR|NOT|NEAR| |a|é|中|文|字){0,24}") {
+    fn no_mixture_of_operators_is_a_syntax_error(query in "([\"*()+:^{} \\-\0]|AND|OR|NOT|NEAR| |a|é|中|文|字){0,24}") {
         prop_assert!(runs(&index(), &query).is_ok());
     }
 }

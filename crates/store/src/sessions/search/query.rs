@@ -1,14 +1,14 @@
-//! Understands what a person typed into a search.
+//! Parses a search query.
 //!
-//! Words are joined by AND; `"phrases"`, `OR`, `NOT` and a trailing `*` mean what they usually do.
-//! Every other character is data, so no input is a syntax error.
+//! Terms are joined by AND; `"phrases"`, `OR`, `NOT` and a trailing `*` have their usual meaning. Every other
+//! character is data, so no input is a syntax error.
 
 use super::characters::{is_plain, is_punctuation, is_unspaced};
 
-/// What is looked at of a query.
-const LONGEST: usize = 2_048;
-const MOST_TERMS: usize = 64;
-/// The index of trigrams finds nothing shorter.
+/// Maximum characters and terms of a query; the rest is ignored.
+const MAX_CHARS: usize = 2_048;
+const MAX_TERMS: usize = 64;
+/// Minimum length of terms in the trigram index.
 const TRIGRAM: usize = 3;
 
 /// Terms that must all occur, and terms that must not. Groups are alternatives.
@@ -18,46 +18,45 @@ pub(crate) struct Group {
     pub unwanted: Vec<Term>,
 }
 
-/// One thing to look for.
+/// A search term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Term {
     pub text: String,
-    /// Only the beginning of a word is known.
+    /// True for a prefix of a word.
     pub prefix: bool,
     pub kind: Kind,
 }
 
-/// Where a term is found.
+/// The index that finds a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Words, in the index of words.
+    /// The word index.
     Word,
-    /// Part of an unspaced script, or a word with signs in it, exactly as it stands: in the index
-    /// of trigrams.
+    /// The trigram index: text of an unspaced script, or a term with punctuation, matched exactly.
     Part,
-    /// The same, but too short for trigrams: in the index of pairs.
+    /// The pair index: like `Part`, but too short for trigrams.
     Pair,
 }
 
-/// The alternatives of a query; none when there is nothing to look for.
+/// Returns the alternatives of a query; empty for a query without terms.
 pub(crate) fn groups(query: &str) -> Vec<Group> {
-    let pieces = without_decoration(pieces(query));
+    let tokens = without_lone_punctuation(tokens(query));
     let mut groups = vec![Group::default()];
     let mut negated = false;
-    for piece in pieces.into_iter().take(MOST_TERMS) {
+    for token in tokens.into_iter().take(MAX_TERMS) {
         let Some(group) = groups.last_mut() else { break };
-        match piece {
-            Piece::Or => {
+        match token {
+            Token::Or => {
                 groups.push(Group::default());
                 negated = false;
             }
-            Piece::Not => negated = true,
-            // A NOT with nothing before it has nothing to take away from, and is ignored.
-            Piece::Term(term) if negated && !group.wanted.is_empty() => {
+            Token::Not => negated = true,
+            // A NOT without a wanted term before it is ignored.
+            Token::Term(term) if negated && !group.wanted.is_empty() => {
                 group.unwanted.push(term);
                 negated = false;
             }
-            Piece::Term(term) => {
+            Token::Term(term) => {
                 group.wanted.push(term);
                 negated = false;
             }
@@ -67,8 +66,7 @@ pub(crate) fn groups(query: &str) -> Vec<Group> {
     groups
 }
 
-/// The same question without minding signs: words with signs in them become phrases of their
-/// parts. `None` when that would not change anything.
+/// Relaxes a query: terms with punctuation become phrases of their parts. `None` if that changes nothing.
 pub(crate) fn relaxed(groups: &[Group]) -> Option<Vec<Group>> {
     let mut changed = false;
     let mut relax = |term: &Term| {
@@ -91,48 +89,48 @@ pub(crate) fn relaxed(groups: &[Group]) -> Option<Vec<Group>> {
 }
 
 #[derive(Debug)]
-enum Piece {
+enum Token {
     Term(Term),
     Or,
     Not,
 }
 
-fn pieces(query: &str) -> Vec<Piece> {
-    // A NUL would end the text early for the index.
-    let query: String = query.chars().take(LONGEST).map(|c| if c == '\0' { ' ' } else { c }).collect();
+fn tokens(query: &str) -> Vec<Token> {
+    // A NUL would end the text for the index.
+    let query: String = query.chars().take(MAX_CHARS).map(|c| if c == '\0' { ' ' } else { c }).collect();
     let mut found = Vec::new();
     let mut rest = query.as_str();
     while let Some((words, after)) = rest.split_once('"') {
         found.extend(words.split_whitespace().filter_map(word));
         let Some((phrase, after)) = after.split_once('"') else {
-            // An unmatched quote is only a separator.
+            // An unmatched quote is a separator.
             rest = after;
             break;
         };
-        found.extend(Term::new(phrase.trim(), false).map(Piece::Term));
+        found.extend(Term::new(phrase.trim(), false).map(Token::Term));
         rest = after;
     }
     found.extend(rest.split_whitespace().filter_map(word));
     found
 }
 
-fn word(word: &str) -> Option<Piece> {
+fn word(word: &str) -> Option<Token> {
     match word {
         "AND" => None,
-        "OR" => Some(Piece::Or),
-        "NOT" => Some(Piece::Not),
+        "OR" => Some(Token::Or),
+        "NOT" => Some(Token::Not),
         _ => {
             let stem = word.trim_end_matches('*');
-            // Stars alone are what someone looks for.
+            // A term of stars only is searched literally.
             let stem = if stem.is_empty() { word } else { stem };
-            Term::new(core(stem), stem.len() < word.len()).map(Piece::Term)
+            Term::new(trim_punctuation(stem), stem.len() < word.len()).map(Token::Term)
         }
     }
 }
 
-/// A word without the signs that a sentence puts around it. Signs that begin or end a name
-/// (`.env`, `#tag`, `C++`, `/usr/`) stay.
-fn core(word: &str) -> &str {
+/// Trims the punctuation of a sentence around a word. Characters that begin or end a name (`.env`, `#tag`,
+/// `C++`, `/usr/`) stay.
+fn trim_punctuation(word: &str) -> &str {
     if !word.contains(char::is_alphanumeric) {
         return word;
     }
@@ -145,15 +143,15 @@ fn core(word: &str) -> &str {
     word.trim_start_matches(opening).trim_end_matches(closing)
 }
 
-/// Lone signs are decoration when there is something else to look for.
-fn without_decoration(mut pieces: Vec<Piece>) -> Vec<Piece> {
-    let decoration =
-        |piece: &Piece| matches!(piece, Piece::Term(term) if term.text.chars().all(is_punctuation));
-    let has_more = pieces.iter().any(|piece| matches!(piece, Piece::Term(_)) && !decoration(piece));
+/// Drops terms of punctuation only, if there are other terms.
+fn without_lone_punctuation(mut tokens: Vec<Token>) -> Vec<Token> {
+    let is_lone_punctuation =
+        |token: &Token| matches!(token, Token::Term(term) if term.text.chars().all(is_punctuation));
+    let has_more = tokens.iter().any(|token| matches!(token, Token::Term(_)) && !is_lone_punctuation(token));
     if has_more {
-        pieces.retain(|piece| !decoration(piece));
+        tokens.retain(|token| !is_lone_punctuation(token));
     }
-    pieces
+    tokens
 }
 
 impl Term {
@@ -166,7 +164,7 @@ impl Term {
 fn kind(text: &str) -> Kind {
     let has_words = text.contains(is_plain);
     let spaced = !text.contains(is_unspaced);
-    // In a phrase signs do not matter, only the order of words.
+    // In a phrase only the order of terms counts.
     if spaced && has_words && (text.contains(char::is_whitespace) || text.chars().all(is_plain)) {
         return Kind::Word;
     }

@@ -1,7 +1,6 @@
 use super::*;
 
-/// A query as its terms, `-` before the unwanted ones, `|` between alternatives; each with where
-/// it is found.
+/// Formats a query: `-` before unwanted terms, `|` between alternatives, each term with its index.
 fn shown(groups: &[Group]) -> String {
     let term = |sign: &str, term: &Term| {
         let kind = match term.kind {
@@ -19,7 +18,7 @@ fn shown(groups: &[Group]) -> String {
 }
 
 #[test]
-fn queries_are_understood() {
+fn queries_are_parsed() {
     for (query, want) in [
         ("", ""),
         ("  \t", ""),
@@ -36,16 +35,16 @@ fn queries_are_understood() {
         (r#"a "b c"#, "w:a w:b w:c"),
         (r#""hello, world""#, "w:hello, world"),
         ("a\0b", "w:a w:b"),
-        // Signs inside a word, or that belong to a name.
+        // Punctuation inside a word or name.
         ("it's", "t:it's"),
         ("user@example.com", "t:user@example.com"),
         ("/usr/lib/", "t:/usr/lib/"),
         ("foo-bar a.b C++ C# .env", "t:foo-bar t:a.b t:C++ p:C# t:.env"),
-        // Signs around a word belong to the sentence.
+        // Punctuation around a word is trimmed.
         ("(error: found!)", "w:error w:found"),
         ("main.rs, `panic`", "t:main.rs w:panic"),
         ("NEAR(a b)", "t:NEAR(a w:b"),
-        // Lone signs count only when there is nothing else.
+        // Lone punctuation counts only without other terms.
         ("hello , world ->", "w:hello w:world"),
         ("->", "p:->"),
         ("+++ -- \"...\"", "t:+++ p:-- t:..."),
@@ -63,7 +62,7 @@ fn queries_are_understood() {
 }
 
 #[test]
-fn a_question_can_be_asked_without_minding_signs() {
+fn relaxed_query_ignores_punctuation() {
     for (query, want) in [
         ("foo-bar", Some("w:foo-bar")),
         ("C++ NOT a.b", Some("w:C++ -t:a.b")),

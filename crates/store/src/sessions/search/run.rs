@@ -1,10 +1,10 @@
-//! Asks the indexes, or the messages themselves.
+//! Runs a query on the indexes, or on the messages themselves.
 
-use super::compare::Comparison;
-use super::display_text::Shown;
+use super::comparison::Comparison;
+use super::display_text::DisplayText;
 use super::filter::Scope;
-use super::pair_index::readable::{self, READABLE_WIDTH, Readable};
-use super::pair_index::{Known, grams};
+use super::pair_index::readable_text::{self, READABLE_WIDTH, Readable};
+use super::pair_index::{IndexPosition, grams};
 use super::plan::{Lead, Plan, Table};
 use super::query::Group;
 use super::{HIT_COLUMNS, HIT_WIDTH, ROLE, SearchHit, Sort, hit, snippet};
@@ -20,13 +20,13 @@ pub(super) struct Search<'a> {
     pub(super) scope: &'a Scope,
 }
 
-/// Which rows are looked at.
+/// The rows to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
     All,
     UpTo(i64),
     After(i64),
-    /// Only those whose text the shared indexes do not see.
+    /// Only messages with text that is hidden from the shared indexes.
     HiddenAfter(i64),
 }
 
@@ -51,18 +51,18 @@ impl Search<'_> {
         }
     }
 
-    /// A table that ranks its finds and shows them.
+    /// Searches a table that ranks its hits.
     fn by_rank(&self, db: &Connection, lead: &Lead, rows: Rows) -> rusqlite::Result<Vec<SearchHit>> {
         let mut values = Vec::new();
         let found = found(lead, &mut values);
         let condition = self.scope.condition(&mut values);
         let table = lead.table.name();
-        // Joined in this order, so that only the best hits are looked at any further.
+        // Joined in this order, so that only the best hits are read further.
         let sql = format!(
             "SELECT {HIT_COLUMNS}, {}, snippet({table}, 0, '>>>', '<<<', '...', 40)
              FROM {table} CROSS JOIN messages AS m ON m.id = {table}.rowid JOIN sessions AS s ON s.id = m.session_id
              WHERE {found} AND {condition}{} ORDER BY {} LIMIT {}",
-            readable::COLUMNS,
+            readable_text::COLUMNS,
             rows.condition(),
             self.scope.filter.order("rank"),
             stored(self.scope.filter.needed())
@@ -70,14 +70,14 @@ impl Search<'_> {
         let comparison = Comparison::new(self.groups);
         db.prepare_cached(&sql)?
             .query_map(params_from_iter(values), |row| {
-                shown_hit(row, &comparison, || {
+                hit_with_snippet(row, &comparison, || {
                     Ok(decode::text(row, HIT_WIDTH + READABLE_WIDTH)?.unwrap_or_default())
                 })
             })?
             .collect()
     }
 
-    /// Tables that cannot rank, or several that rank differently: the newest first.
+    /// Searches tables that cannot rank, or several with different ranks: newest first.
     fn by_leads(&self, db: &Connection, leads: &[Lead], rows: Rows) -> rusqlite::Result<Vec<SearchHit>> {
         let mut values = Vec::new();
         let (from, id) = match leads {
@@ -97,7 +97,7 @@ impl Search<'_> {
             "SELECT {HIT_COLUMNS}, {} FROM {from} CROSS JOIN messages AS m ON m.id = {id}
              JOIN sessions AS s ON s.id = m.session_id
              WHERE {alone}{condition}{} ORDER BY {} LIMIT {}",
-            readable::COLUMNS,
+            readable_text::COLUMNS,
             rows.condition(),
             self.scope.filter.order(newest),
             stored(self.scope.filter.needed())
@@ -105,7 +105,7 @@ impl Search<'_> {
         let comparison = Comparison::new(self.groups);
         db.prepare_cached(&sql)?
             .query_map(params_from_iter(values), |row| {
-                shown_hit(row, &comparison, || {
+                hit_with_snippet(row, &comparison, || {
                     let said = Readable::from_row(row, HIT_WIDTH)?;
                     Ok(snippet::snippet(&said.text, comparison.wanted()))
                 })
@@ -113,7 +113,7 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Compares messages one by one, the newest first.
+    /// Compares messages one by one, newest first.
     pub(super) fn by_comparing(&self, db: &Connection, rows: Rows) -> rusqlite::Result<Vec<SearchHit>> {
         let mut values = Vec::new();
         let condition = self.scope.condition(&mut values);
@@ -121,12 +121,16 @@ impl Search<'_> {
         self.compare(db, &format!("{condition}{}", rows.condition()), values, only_hidden)
     }
 
-    /// Messages with hidden text that have every pair of every term; the comparison then decides.
-    pub(super) fn by_hidden(&self, db: &Connection, known: Known) -> rusqlite::Result<Vec<SearchHit>> {
+    /// Finds messages with hidden text that have every pair of every term, and compares them.
+    pub(super) fn by_hidden(
+        &self,
+        db: &Connection,
+        known: IndexPosition,
+    ) -> rusqlite::Result<Vec<SearchHit>> {
         if known.hidden == 0 {
             return Ok(Vec::new());
         }
-        let alternatives: Vec<_> = self.groups.iter().map(hidden_words).collect();
+        let alternatives: Vec<_> = self.groups.iter().map(hidden_terms).collect();
         let mut values = vec![Value::from(alternatives.join(" OR "))];
         let condition = self.scope.condition(&mut values);
         let sql = format!("m.id IN (SELECT rowid FROM pairs WHERE pairs MATCH ?) AND {condition}");
@@ -144,7 +148,7 @@ impl Search<'_> {
         let sql = format!(
             "SELECT {HIT_COLUMNS}, {} FROM messages AS m CROSS JOIN sessions AS s ON s.id = m.session_id
              WHERE {condition} ORDER BY {}",
-            readable::COLUMNS,
+            readable_text::COLUMNS,
             self.scope.filter.order("m.id DESC")
         );
         let mut find = db.prepare_cached(&sql)?;
@@ -152,9 +156,9 @@ impl Search<'_> {
         let mut hits = Vec::new();
         while let Some(row) = rows.next()? {
             let said = Readable::from_row(row, HIT_WIDTH)?;
-            if (said.is_hidden || !only_hidden) && comparison.fits(&said.text) {
+            if (said.is_hidden || !only_hidden) && comparison.matches(&said.text) {
                 let snippet = || Ok(snippet::snippet(&said.text, comparison.wanted()));
-                hits.push(shown_hit(row, &comparison, snippet)?);
+                hits.push(hit_with_snippet(row, &comparison, snippet)?);
                 if hits.len() >= self.scope.filter.needed() {
                     break;
                 }
@@ -163,7 +167,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// One page of what several ways found.
+    /// Merges hits of several searches into one page.
     pub(super) fn arranged(&self, mut hits: Vec<SearchHit>) -> Vec<SearchHit> {
         let mut seen = HashSet::new();
         hits.retain(|hit| seen.insert(hit.message));
@@ -176,14 +180,14 @@ impl Search<'_> {
     }
 }
 
-/// A hit with a snippet for reading; `stored` gives that of a message which is stored as it is read.
-fn shown_hit(
+/// Builds a hit with a readable snippet; `stored` gives the snippet of a message whose stored form is readable.
+fn hit_with_snippet(
     row: &Row<'_>,
     comparison: &Comparison,
     stored: impl FnOnce() -> rusqlite::Result<String>,
 ) -> rusqlite::Result<SearchHit> {
     let role = decode::text(row, ROLE)?.unwrap_or_default();
-    match Shown::from_row(row, &role, HIT_WIDTH)? {
+    match DisplayText::from_row(row, &role, HIT_WIDTH)? {
         None => hit(row, stored()?),
         Some(shown) => {
             let found = hit(row, snippet::snippet(&shown.text, comparison.wanted()))?;
@@ -196,7 +200,7 @@ fn by_time(a: &SearchHit, b: &SearchHit) -> std::cmp::Ordering {
     a.timestamp.total_cmp(&b.timestamp).then(a.message.0.cmp(&b.message.0))
 }
 
-/// What a lead finds, as a condition on its table.
+/// Returns the condition of a lead on its table.
 fn found(lead: &Lead, values: &mut Vec<Value>) -> String {
     let table = lead.table.name();
     let mut sql = format!("{table} MATCH ?");
@@ -214,7 +218,7 @@ fn ids(lead: &Lead, values: &mut Vec<Value>) -> String {
     format!("SELECT rowid AS id FROM {} WHERE {}", lead.table.name(), found(lead, values))
 }
 
-fn hidden_words(group: &Group) -> String {
+fn hidden_terms(group: &Group) -> String {
     let terms: Vec<_> = group.wanted.iter().map(|term| grams::all_of_term(&term.text)).collect();
     format!("({})", terms.join(" AND "))
 }

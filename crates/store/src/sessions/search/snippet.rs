@@ -1,11 +1,11 @@
-//! A piece of a message around what was found in it, with the finds marked.
+//! Snippets: the text around a match, with matches marked.
 
 use super::characters::folded;
 
 const BEFORE_HIT: usize = 40;
 const LENGTH: usize = 120;
 
-/// The text around the first occurrence of any term; occurrences stand between `>>>` and `<<<`.
+/// Returns the text around the first match of any term; matches are between `>>>` and `<<<`.
 pub(crate) fn snippet<'a>(text: &str, terms: impl Iterator<Item = &'a str>) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut marked = vec![false; chars.len()];
@@ -22,8 +22,8 @@ pub(crate) fn snippet<'a>(text: &str, terms: impl Iterator<Item = &'a str>) -> S
     format!("{head}{}{tail}", piece.trim())
 }
 
-/// Folding one character at a time keeps places in step; the few characters that fold to several
-/// are compared by their first.
+/// Marks the matches of a term. Characters are folded one by one, to keep positions; the few that fold to
+/// several are compared by the first.
 fn mark(text: &[char], term: &[char], marked: &mut [bool]) {
     if term.is_empty() || term.len() > text.len() {
         return;
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snippet_surrounds_the_hit() {
+    fn snippet_surrounds_the_match() {
         let long = format!("{}中文{}", "a".repeat(100), "b".repeat(200));
         let around = format!("...{}>>>中文<<<{}...", "a".repeat(40), "b".repeat(78));
         for (text, term, want) in [

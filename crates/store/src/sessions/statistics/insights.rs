@@ -1,11 +1,8 @@
-//! What was done in a stretch of time: how much was said, asked and run, by which model, where
-//! and when.
+//! Activity in a period: messages, model calls, tool calls and costs, by model, source and time.
 //!
-//! A message counts when it was written within the stretch. Tokens are only stored as sums per
-//! session and model, so they count in full when the sum last grew within it, or, for a session
-//! without such sums, when the session was started within it. Messages that were taken back later
-//! count too: they were said and paid for. Nothing here knows a time zone; whoever shows the
-//! numbers does.
+//! A message counts if it was written in the period. Tokens are stored only as totals per session and model, so
+//! they count in full if the total last grew in the period, or, for a session without such totals, if the
+//! session started in it. Rewound messages count, too: they were paid for. Time zones are left to the caller.
 
 mod costs;
 mod gather;
@@ -21,19 +18,19 @@ use hermes_conversation::{SessionId, Usage};
 use rusqlite::Connection;
 use std::ops::AddAssign;
 
-/// A longer pause between two messages of a session is no activity.
+/// Longest pause between two messages that counts as activity, in seconds.
 pub const LONGEST_PAUSE: f64 = 600.0;
 
-/// Which stretch of time to look at, and which sessions.
+/// Selects a period and sessions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InsightsFilter {
-    /// Seconds since 1970; included.
+    /// Start, in seconds since 1970; included.
     pub since: f64,
-    /// Not included.
+    /// End; excluded.
     pub until: f64,
-    /// Only sessions stored under this tag.
+    /// Only sessions of this source.
     pub source: Option<String>,
-    /// How many of the sessions with the most tokens to name.
+    /// Number of sessions with the most tokens to return.
     pub top: usize,
 }
 
@@ -43,7 +40,7 @@ impl Default for InsightsFilter {
     }
 }
 
-/// Messages by who said them.
+/// Messages by role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MessageCounts {
     pub user: u64,
@@ -67,14 +64,14 @@ impl AddAssign for MessageCounts {
     }
 }
 
-/// How often something occurred.
+/// A named count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
     pub name: String,
     pub count: u64,
 }
 
-/// What a model, or all sessions of a source, did.
+/// Activity of a model, or of all sessions of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Share {
     pub name: String,
@@ -84,53 +81,53 @@ pub struct Share {
     pub usage: Usage,
 }
 
-/// Messages of one quarter of an hour. All time zones in use are whole quarters apart, so these
-/// can be sorted into local hours and days.
+/// Messages of one quarter of an hour. Time zone offsets are whole quarters, so these can be grouped by local
+/// hours and days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quarter {
-    /// Its first second since 1970.
+    /// Start, in seconds since 1970.
     pub at: i64,
     pub messages: u64,
 }
 
-/// One session, as far as it lies in the stretch.
+/// Activity of one session in the period.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionUse {
     pub id: SessionId,
     pub title: Option<String>,
-    /// The beginning of the first thing the user said.
+    /// Beginning of the first prompt.
     pub preview: String,
     pub source: String,
     pub started_at: f64,
     pub messages: u64,
     pub api_calls: u64,
     pub usage: Usage,
-    /// Seconds between neighbouring messages, without pauses over [`LONGEST_PAUSE`].
+    /// Seconds between adjacent messages, without pauses over [`LONGEST_PAUSE`].
     pub active_seconds: f64,
 }
 
-/// Everything the store knows about a stretch of time. Lists begin with the largest.
+/// Activity in a period. Lists begin with the largest item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Insights {
-    /// Sessions with a message or a model call in the stretch, or started in it.
+    /// Sessions with a message or a model call in the period, or started in it.
     pub sessions: u64,
     pub messages: MessageCounts,
     pub tool_calls: u64,
     pub api_calls: u64,
     pub usage: Usage,
     pub cost: CostSummary,
-    /// The sum over all sessions; two that ran at the same time count twice.
+    /// Total of all sessions; parallel sessions count twice.
     pub active_seconds: f64,
-    /// By tokens. `messages` is zero here: messages do not know their model.
+    /// By tokens. `messages` is zero: messages are not stored by model.
     pub models: Vec<Share>,
     /// By messages.
     pub sources: Vec<Share>,
     pub tools: Vec<Count>,
-    /// How turns ended; `open` did not.
+    /// Exit reasons of turns; `open` for unfinished ones.
     pub turn_exits: Vec<Count>,
-    /// Why sessions that ended in the stretch did.
+    /// End reasons of sessions that ended in the period.
     pub session_ends: Vec<Count>,
-    /// In order of time; quarters without a message are missing.
+    /// Ordered by time, without quarters that have no message.
     pub quarters: Vec<Quarter>,
     pub top_sessions: Vec<SessionUse>,
     /// The session with the most active time.
@@ -138,8 +135,8 @@ pub struct Insights {
 }
 
 impl Insights {
-    /// How much of what the models read came from a cache: cache reads by everything read, which
-    /// is fresh input, cache reads and cache writes together. `None` when nothing was read.
+    /// Returns the share of input tokens that came from a cache: cache reads divided by fresh input, cache reads
+    /// and cache writes. `None` without input.
     pub fn cache_hit_rate(&self) -> Option<f64> {
         let read = self.usage.prompt();
         (read > 0).then(|| self.usage.cache_read as f64 / read as f64)
@@ -147,14 +144,14 @@ impl Insights {
 }
 
 impl SessionDb {
-    /// Looks at a stretch of time as a whole.
+    /// Returns the activity in a period.
     pub async fn insights(&self, filter: InsightsFilter) -> Result<Insights, StoreError> {
-        self.read(move |db| insights(db, &filter).doing("look at what was done")).await
+        self.read(move |db| insights(db, &filter).doing("read the activity")).await
     }
 
-    /// The sessions that used the most tokens, at most `filter.top`.
+    /// Returns the sessions with the most tokens, at most `filter.top`.
     pub async fn top_sessions(&self, filter: InsightsFilter) -> Result<Vec<SessionUse>, StoreError> {
-        self.read(move |db| top_sessions(db, &filter).doing("look for the largest sessions")).await
+        self.read(move |db| top_sessions(db, &filter).doing("find the largest sessions")).await
     }
 }
 
@@ -197,7 +194,7 @@ fn top_sessions(db: &Connection, filter: &InsightsFilter) -> rusqlite::Result<Ve
     sessions::Named { gathered: &gathered, facts: &facts }.described(db, largest.iter().collect())
 }
 
-/// The most frequent first.
+/// Sorts counts, the largest first.
 fn counts(counted: impl IntoIterator<Item = (String, u64)>) -> Vec<Count> {
     let mut counts: Vec<_> = counted.into_iter().map(|(name, count)| Count { name, count }).collect();
     counts.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));

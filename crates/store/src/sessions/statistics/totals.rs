@@ -1,7 +1,7 @@
-//! How much was said, by whom, where and when.
+//! Totals of the store: sessions, messages, calls and tokens, by model, source and day.
 //!
-//! The numbers come from the counters of the sessions, so that a store of years answers at once;
-//! `verify` tells whether the counters are right. A session counts for the day it was started on.
+//! The numbers come from the counters of the sessions, so that a large store answers at once; `verify` checks
+//! the counters. A session counts for the day of its start.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -9,10 +9,10 @@ use crate::sessions::SessionDb;
 use crate::sessions::rows::counts::count;
 use rusqlite::{Connection, Row};
 
-/// Days of the list by day, today included.
+/// Number of days in the list by day, including today.
 const DAYS: u32 = 14;
 
-/// Sums over some sessions.
+/// Totals of some sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     pub sessions: u64,
@@ -26,22 +26,22 @@ pub struct Tally {
     pub reasoning_tokens: u64,
 }
 
-/// A tally, and what its sessions have in common: a model, a source, a day.
+/// A tally of a model, source or day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedTally {
     pub name: String,
     pub tally: Tally,
 }
 
-/// The whole store in numbers.
+/// Totals of the store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Statistics {
     pub total: Tally,
-    /// Sessions and messages count for the model the session has now; tokens and calls for the
-    /// model that was asked.
+    /// Sessions and messages count for the session's current model; tokens and calls for the model that was
+    /// called.
     pub by_model: Vec<NamedTally>,
     pub by_source: Vec<NamedTally>,
-    /// The last 14 days of local time on which a session was started, newest first.
+    /// The last 14 local days with a new session, newest first.
     pub by_day: Vec<NamedTally>,
     /// Size of the database.
     pub bytes: u64,
@@ -50,7 +50,7 @@ pub struct Statistics {
 }
 
 impl SessionDb {
-    /// Counts everything in the store.
+    /// Returns the totals of the store.
     pub async fn statistics(&self) -> Result<Statistics, StoreError> {
         let now = self.now();
         self.read(move |db| {
@@ -64,8 +64,8 @@ impl SessionDb {
     }
 }
 
-/// Every session as a row of numbers, under the names that the sums use. The counters of a session that was
-/// compacted say what is active; there the messages themselves are counted, each once.
+/// Every session as a row of numbers, with the names that [`SUMS`] uses. The counters of a compacted session count
+/// active messages only, so its original messages are counted instead.
 const OF_SESSIONS: &str = "SELECT id, source, started_at, COALESCE(model, 'unknown') AS model, 1 AS sessions,
     CASE WHEN id IN (SELECT session FROM hx_compactions) THEN
         (SELECT COUNT(*) FROM messages AS m WHERE m.session_id = sessions.id AND NOT EXISTS
@@ -103,7 +103,7 @@ fn counted(db: &Connection, now: f64) -> rusqlite::Result<Statistics> {
     })
 }
 
-/// Sessions that know which model cost what are split by it.
+/// Splits sessions by model if their usage is stored by model.
 fn by_model() -> String {
     let unless_split = "CASE WHEN id IN (SELECT session_id FROM session_model_usage) THEN 0 ELSE";
     format!(

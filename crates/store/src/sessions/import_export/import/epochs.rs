@@ -1,7 +1,7 @@
-//! What an imported session was compacted into: summaries, reports, pins, and which message is a copy of
-//! which. They name messages by the ids of the file, which may be other ones here.
+//! Imports the compactions of a session: summaries, reports, pins, and links from copies to originals. They
+//! refer to messages by the ids in the file, which may differ from those in the store.
 
-use super::row::{Own, Table, row_for};
+use super::row::{OwnFields, Table, row_for};
 use super::write::objects;
 use super::{Ids, Session};
 use crate::sessions::record::append;
@@ -28,19 +28,20 @@ pub(super) fn insert(db: &Connection, session: &Session, ids: &Ids) -> rusqlite:
     link_copies(db, session, ids)
 }
 
-/// One that is not in the file was here before, under the same id.
+/// Returns the id in the store. A message that is not in the file existed before, with the same id.
 fn id_of(node: &Map<String, Value>, end: &str, ids: &Ids) -> i64 {
     let known = node.get(end).and_then(Value::as_i64).unwrap_or_default();
     ids.get(&known).copied().unwrap_or(known)
 }
 
-/// Once all messages are there. A copy of what is in another session is linked if that says the same. If
-/// not, the session came without the one it continues, and the newest copy is all there is of what was said.
+/// Links copies to originals, after all messages were inserted. A copy of a message in another session is linked
+/// if both are equal. Otherwise the session was imported without its ancestor, and the newest copy becomes the
+/// original.
 fn link_copies(db: &Connection, session: &Session, ids: &Ids) -> rusqlite::Result<()> {
     let mut alone: HashMap<i64, i64> = HashMap::new();
     for message in session.messages.iter().rev() {
         let copy = message.get("id").and_then(Value::as_i64).and_then(|known| ids.get(&known));
-        let of = Own::of(message).filter(Own::is_made).and_then(|own| own.copy_of());
+        let of = OwnFields::of(message).filter(OwnFields::is_generated).and_then(|own| own.copy_of());
         let (Some(&copy), Some(of)) = (copy, of) else { continue };
         if let Some(inside) = ids.get(&of).or_else(|| alone.get(&of)) {
             link(db, copy, *inside)?;

@@ -1,4 +1,4 @@
-//! One row of an import: values of JSON as the columns of a table.
+//! One row of an import: JSON values as the columns of a table.
 
 use super::Message;
 use crate::sessions::import_export::column_json;
@@ -34,14 +34,14 @@ impl fmt::Display for Table {
     }
 }
 
-/// A row to be inserted. The names are columns of the table, never words from the file.
+/// A row to insert. Its names are columns of the table, never text from the file.
 pub(super) struct NewRow {
     table: Table,
     columns: Vec<(String, Stored)>,
 }
 
-/// The columns that both the table and the file have. A NULL where the table wants a value is left
-/// to the column's default.
+/// Returns the columns that both the table and the file have. A NULL in a NOT NULL column is replaced by the
+/// column's default.
 pub(super) fn row_for(db: &Connection, table: Table, given: &Map<String, Value>) -> rusqlite::Result<NewRow> {
     let mut known =
         db.prepare_cached(&format!("SELECT name, \"notnull\" FROM pragma_table_info('{table}')"))?;
@@ -81,9 +81,9 @@ impl NewRow {
     }
 }
 
-/// The text from which `export` makes `value` again.
+/// Returns the text from which `export` creates `value`.
 fn exchanged(message: &Message, column: &str, value: &Value) -> Stored {
-    let own = Own::of(message);
+    let own = OwnFields::of(message);
     if let Some(text) = own.as_ref().and_then(|own| own.text(column, value)) {
         return Stored::Text(text.to_owned());
     }
@@ -106,15 +106,15 @@ fn plain(value: &Value) -> Stored {
     }
 }
 
-/// A message's `hx`: what the shared columns cannot hold.
-pub(super) struct Own<'a>(&'a Map<String, Value>);
+/// A message's `hx`: our own columns.
+pub(super) struct OwnFields<'a>(&'a Map<String, Value>);
 
-impl<'a> Own<'a> {
+impl<'a> OwnFields<'a> {
     pub(super) fn of(message: &'a Message) -> Option<Self> {
         message.get("hx").and_then(Value::as_object).map(Self)
     }
 
-    /// Whether we wrote the message, and so keep notes about it.
+    /// Returns true if Hermes wrote the message, and not the Python release.
     pub(super) fn is_ours(&self) -> bool {
         self.0.contains_key("turn")
     }
@@ -131,18 +131,18 @@ impl<'a> Own<'a> {
         self.0.get("plain").and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// Whether a compaction wrote the message.
-    pub(super) fn is_made(&self) -> bool {
+    /// Returns true if a compaction generated the message.
+    pub(super) fn is_generated(&self) -> bool {
         self.0.get("made").and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// The message it is a copy of, by the id that has in the file.
+    /// Returns the original of a copy, by its id in the file.
     pub(super) fn copy_of(&self) -> Option<i64> {
         self.0.get("copy_of").and_then(Value::as_i64)
     }
 
-    /// The exact text of a column. One that says something else than the value is left aside:
-    /// then a person has changed the value.
+    /// Returns the exact text of a column. A text that differs from the value is ignored: then the value was
+    /// edited.
     fn text(&self, column: &str, value: &Value) -> Option<&'a str> {
         let text = self.0.get("text")?.get(column)?.as_str()?;
         (column_json::to_json(column, text, self.is_plain()) == *value).then_some(text)

@@ -1,11 +1,10 @@
-//! The rows of an imported session.
+//! Writes the rows of an imported session.
 //!
-//! The notes about our own messages come back with them, numbered anew: only their order counts.
-//! A turn that was open when it was exported is open again, so that taking the session up closes
-//! it as after a crash.
+//! Our own columns are restored, with new sequence numbers. A turn that was open when it was exported is open
+//! again, so that a resume closes it like after a crash.
 
-use super::row::{Own, Table, row_for};
-use super::{Ids, Session, consent, epochs};
+use super::row::{OwnFields, Table, row_for};
+use super::{Ids, Session, epochs, trust};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::listing::titles::{numbered, titles_like};
@@ -18,10 +17,10 @@ use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// Larger ids get a new one: the id after the largest possible one does not exist.
+/// Messages with larger ids get new ones, because no id may follow the maximum.
 const LARGEST_ID: i64 = 1 << 53;
 
-/// What is left of a session that the other program deleted.
+/// Deletes our rows of a session that the Python release deleted.
 const LEFTOVERS: [&str; 12] = [
     "DELETE FROM hx_artifacts WHERE session = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
@@ -37,18 +36,17 @@ const LEFTOVERS: [&str; 12] = [
     "DELETE FROM hx_leases WHERE session = ?1",
 ];
 
-/// Writes a session, which goes on from one whose messages have the ids `before`; `None` when its own id is
-/// taken.
+/// Writes a session; `before` are the message ids of its ancestors. Returns `None` if the session exists.
 pub(super) fn session(db: &Connection, session: &Session, before: &Ids) -> Result<Option<Ids>, StoreError> {
     let is_known = db
         .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1")
         .and_then(|mut find| find.exists([&session.id]))
-        .doing("look for a session")?;
+        .doing("find a session")?;
     if is_known {
         return Ok(None);
     }
     for leftover in LEFTOVERS {
-        db.execute(leftover, [&session.id]).doing("clear a session's place")?;
+        db.execute(leftover, [&session.id]).doing("delete leftover rows of a session")?;
     }
     insert_session(db, session).doing("import a session")?;
     insert_usage(db, session).doing("import a session's costs")?;
@@ -56,13 +54,13 @@ pub(super) fn session(db: &Connection, session: &Session, before: &Ids) -> Resul
     let mut ids = before.clone();
     ids.extend(insert_messages(db, session, &turns).doing("import a message")?);
     epochs::insert(db, session, &ids).doing("import a compaction")?;
-    insert_mail(db, session).doing("import a message that waits")?;
-    consent::mark(db, &session.id).doing("mark an imported session")?;
+    insert_mail(db, session).doing("import queued mail")?;
+    trust::mark(db, &session.id).doing("mark an imported session")?;
     count_messages(db, session).doing("count the messages")?;
     Ok(Some(ids))
 }
 
-/// A file made by hand need not say how many messages it has.
+/// Counts the messages, if the file has no counters.
 fn count_messages(db: &Connection, session: &Session) -> rusqlite::Result<()> {
     for (column, sql) in [
         ("message_count", "SELECT COUNT(*) FROM messages WHERE session_id = ?1 AND active = 1"),
@@ -93,15 +91,15 @@ fn insert_session(db: &Connection, session: &Session) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The parent, if it is there.
+/// Returns the parent, if it exists.
 fn parent(db: &Connection, session: &Session) -> rusqlite::Result<Option<String>> {
     let Some(parent) = session.parent() else { return Ok(None) };
     let is_there = db.prepare_cached("SELECT 1 FROM sessions WHERE id = ?1")?.exists([parent])?;
-    let is_fine = is_there && !lineage::would_circle(db, &session.id, parent)?;
+    let is_fine = is_there && !lineage::would_create_cycle(db, &session.id, parent)?;
     Ok(is_fine.then(|| parent.to_owned()))
 }
 
-/// A title belongs to one session, so a second one is numbered.
+/// Returns the title, numbered if another session has it.
 fn free_title(db: &Connection, title: &str) -> rusqlite::Result<String> {
     let taken = db.prepare_cached("SELECT 1 FROM sessions WHERE title = ?1")?.exists([title])?;
     if !taken {
@@ -128,10 +126,10 @@ fn insert_usage(db: &Connection, session: &Session) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The ids of the turns by their numbers.
+/// Ids of turns by number.
 type Turns = HashMap<i64, i64>;
 
-/// Who owned a turn and under which lease is not known here, and nobody asks once it is closed.
+/// Inserts the turns, without owner and lease, which are needed only for open turns.
 fn insert_turns(db: &Connection, session: &Session) -> rusqlite::Result<Turns> {
     let mut turns = Turns::new();
     for turn in objects(&session.columns, "hx_turns") {
@@ -146,8 +144,7 @@ fn insert_turns(db: &Connection, session: &Session) -> rusqlite::Result<Turns> {
     Ok(turns)
 }
 
-/// What waited when the session was exported is held until the user agrees to it; nothing else about it is
-/// taken from the file.
+/// Inserts queued mail. It is held until the user trusts it; nothing else about it is read from the file.
 fn insert_mail(db: &Connection, session: &Session) -> rusqlite::Result<()> {
     for mail in objects(&session.columns, "hx_waiting_mail") {
         let mut row = row_for(db, Table::Mailbox, mail)?;
@@ -174,14 +171,14 @@ fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlit
         row.insert(db)?;
         let id = db.last_insert_rowid();
         ids.extend(message.get("id").and_then(Value::as_i64).map(|known| (known, id)));
-        let mut is_made = false;
-        if let Some(own) = Own::of(message).filter(Own::is_ours) {
+        let mut is_generated = false;
+        if let Some(own) = OwnFields::of(message).filter(OwnFields::is_ours) {
             seq += 1;
             insert_own(db, &own, &session.id, (id, seq), turns)?;
             checksum::record(db, id)?;
-            is_made = own.is_made();
+            is_generated = own.is_generated();
         }
-        if !is_made {
+        if !is_generated {
             append::queue(db, id, "put")?;
         }
         artifacts::note_row(db, id)?;
@@ -189,13 +186,13 @@ fn insert_messages(db: &Connection, session: &Session, turns: &Turns) -> rusqlit
     Ok(ids)
 }
 
-/// Whether the messages can have the ids they had, in the order they stand in. A note about a
-/// message that the other program deleted keeps its id: the numbering counts it.
+/// Returns true if the messages can keep their ids. Ids of messages that the Python release deleted are not
+/// free while our row of them exists.
 fn are_free(db: &Connection, session: &Session) -> rusqlite::Result<bool> {
     let mut taken = db.prepare_cached(
         "SELECT 1 FROM messages WHERE id = ?1 UNION ALL SELECT 1 FROM hx_message_ext WHERE message_id = ?1",
     )?;
-    let mut last = begin_before(db, session)?;
+    let mut last = parent_start(db, session)?;
     for message in &session.messages {
         let Some(id) = message.get("id").and_then(Value::as_i64) else { return Ok(false) };
         if id <= last || id > LARGEST_ID || taken.exists([id])? {
@@ -206,10 +203,10 @@ fn are_free(db: &Connection, session: &Session) -> rusqlite::Result<bool> {
     Ok(true)
 }
 
-/// Where the session begins that this one continues. If its messages got new ids, which are larger than all
-/// others, these need new ones, too: ids tell what was said after what.
-fn begin_before(db: &Connection, session: &Session) -> rusqlite::Result<i64> {
-    let line = lineage::compression_line(db, &SessionId::new(session.id.clone()))?;
+/// Returns the first message id of the parent. If the parent's messages got new, larger ids, this session needs
+/// new ones, too, because ids define the order.
+fn parent_start(db: &Connection, session: &Session) -> rusqlite::Result<i64> {
+    let line = lineage::continuation_chain(db, &SessionId::new(session.id.clone()))?;
     let mut first = db.prepare_cached("SELECT COALESCE(MIN(id), 0) FROM messages WHERE session_id = ?1")?;
     let all: rusqlite::Result<Vec<i64>> =
         line.iter().map(|id| first.query_row([id.as_str()], |row| row.get(0))).collect();
@@ -218,7 +215,7 @@ fn begin_before(db: &Connection, session: &Session) -> rusqlite::Result<i64> {
 
 fn insert_own(
     db: &Connection,
-    own: &Own<'_>,
+    own: &OwnFields<'_>,
     session: &str,
     (id, seq): (i64, i64),
     turns: &Turns,
@@ -229,6 +226,6 @@ fn insert_own(
         "INSERT INTO hx_message_ext (message_id, session, seq, turn, issuer, anthropic_blocks, plain, made)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![id, session, seq, turn, issuer, blocks, own.is_plain(), own.is_made()])?;
+    .execute(params![id, session, seq, turn, issuer, blocks, own.is_plain(), own.is_generated()])?;
     Ok(())
 }

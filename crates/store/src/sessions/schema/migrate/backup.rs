@@ -1,20 +1,20 @@
-//! Copies the database as it is before an upgrade. The copy is kept.
+//! Backs up the database before an upgrade. The copy is kept.
 
 use crate::StoreError;
-use crate::sessions::connection::connect::{connect, make_empty};
-use crate::sessions::connection::lock_wait::{WRITE_PATIENCE, insist};
+use crate::sessions::connection::connect::{connect, create_empty};
+use crate::sessions::connection::lock_wait::{WRITE_WAIT, retry_while_locked};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Copies the database at `path` into `target`. A copy that could not be finished is removed.
+/// Copies the database at `path` to `target`. An unfinished copy is removed.
 ///
-/// Reads through a connection of its own: SQLite does not copy from one that is writing.
+/// Uses a connection of its own: SQLite does not copy from one with a write transaction.
 pub(super) fn fill(target: &Path, path: &Path) -> rusqlite::Result<()> {
     let copied = connect(path).and_then(|source| copy(&source, target));
     if copied.is_err() {
-        // Nothing has it open any more, and half a copy would only mislead.
+        // No connection uses it any more.
         let _ = std::fs::remove_file(target);
     }
     copied
@@ -23,7 +23,7 @@ pub(super) fn fill(target: &Path, path: &Path) -> rusqlite::Result<()> {
 fn copy(source: &Connection, target: &Path) -> rusqlite::Result<()> {
     let mut target = connect(target)?;
     let backup = Backup::new(source, &mut target)?;
-    insist(WRITE_PATIENCE, || match backup.step(-1)? {
+    retry_while_locked(WRITE_WAIT, || match backup.step(-1)? {
         StepResult::Done => Ok(()),
         _ => Err(busy()),
     })
@@ -33,13 +33,12 @@ fn busy() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None)
 }
 
-/// A new empty file beside `path` that only its owner can read. A second attempt within a second
-/// gets a name of its own.
+/// Creates a private empty file beside `path`. A second one within a second gets another name.
 pub(super) fn new_file(path: &Path, version: i64, now: i64) -> Result<PathBuf, StoreError> {
     let mut attempt = 1;
     loop {
         let target = named(path, version, now, attempt);
-        match make_empty(&target) {
+        match create_empty(&target) {
             Ok(()) => return Ok(target),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => attempt += 1,
             Err(error) => return Err(StoreError::Create { path: target, cause: error.to_string() }),

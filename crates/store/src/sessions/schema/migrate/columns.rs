@@ -1,6 +1,6 @@
-//! Adds the columns that later versions declare.
+//! Adds the columns of later versions.
 
-use super::steps::Old;
+use super::steps::OldFile;
 use crate::sessions::schema;
 use rusqlite::{Connection, Result};
 
@@ -13,9 +13,9 @@ pub(super) struct Column {
     pub(super) in_key: bool,
 }
 
-/// Compares every table with its declaration.
-pub(super) fn reconcile(old: &Old<'_>) -> Result<()> {
-    // SQLite itself reads the declarations, so that nothing here has to parse SQL.
+/// Compares every table with its declaration and adds missing columns.
+pub(super) fn reconcile(old: &OldFile<'_>) -> Result<()> {
+    // SQLite reads the declarations, so that no SQL is parsed here.
     let declared = Connection::open_in_memory()?;
     declared.execute_batch(schema::TABLES)?;
     for table in tables(&declared)? {
@@ -52,7 +52,8 @@ fn tables(db: &Connection) -> Result<Vec<String>> {
 }
 
 impl Column {
-    /// Rows that are already there need a value, so a column without a default cannot be NOT NULL.
+    /// Returns the statement that adds the column. Existing rows need a value, so a column without a default
+    /// cannot be NOT NULL.
     fn addition_to(&self, table: &str) -> String {
         let mut sql = format!("ALTER TABLE {table} ADD COLUMN {} {}", self.name, self.kind);
         if let Some(default) = &self.default {

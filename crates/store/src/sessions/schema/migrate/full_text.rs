@@ -1,8 +1,8 @@
-//! The two full-text tables. Before version 11 there was one, which kept no text of its own.
+//! The two full-text tables. Before version 11 there was one, without stored text.
 //!
-//! The triggers that fill the trigram table are made by `index::align`, which runs on every file without them.
+//! `search::full_text::align` creates the triggers of the trigram table; it runs on every file without them.
 
-use super::steps::Old;
+use super::steps::OldFile;
 use crate::sessions::rows::counts::stored;
 use crate::sessions::schema;
 use rusqlite::{Connection, Result};
@@ -10,8 +10,8 @@ use rusqlite::{Connection, Result};
 const TABLES: [&str; 2] = ["messages_fts", "messages_fts_trigram"];
 const EVENTS: [&str; 3] = ["insert", "delete", "update"];
 
-/// Makes the other triggers anew, and the tables too unless both can be relied on.
-pub(super) fn renew(old: &Old<'_>) -> Result<()> {
+/// Recreates the other triggers, and the tables, too, unless both are intact.
+pub(super) fn renew(old: &OldFile<'_>) -> Result<()> {
     let rely = old.version >= 11 && is_whole(old.db)?;
     for table in TABLES {
         for event in EVENTS {
@@ -25,8 +25,8 @@ pub(super) fn renew(old: &Old<'_>) -> Result<()> {
     if rely { Ok(()) } else { fill(old.db) }
 }
 
-/// Whether both tables keep their own text and no trigger is missing. Without one of its triggers
-/// a table has not seen every message.
+/// Returns true if both tables store their text and no trigger is missing. A table without one of its
+/// triggers has missed messages.
 fn is_whole(db: &Connection) -> Result<bool> {
     let (tables, triggers): (i64, i64) = db.query_row(
         "SELECT COUNT(*) FILTER (WHERE type = 'table' AND name IN ('messages_fts', 'messages_fts_trigram')

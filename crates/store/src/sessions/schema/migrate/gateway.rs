@@ -1,18 +1,18 @@
-//! Before version 18 only a file of the gateway's knew which chat a session belongs to.
+//! Copies the chat of each session from the gateway's file, where it was kept before version 18.
 
-use super::steps::Old;
+use super::steps::OldFile;
 use rusqlite::{Result, params};
 use serde_json::{Map, Value};
 
-/// Fills what is still empty. The file may be missing, stale or damaged: the gateway then goes on
-/// without, so that is no reason to keep a database from being opened.
-pub(super) fn back_fill(old: &Old<'_>) -> Result<()> {
+/// Fills empty columns. The file may be missing, outdated or damaged: the gateway works without it, so this
+/// must not prevent the upgrade.
+pub(super) fn back_fill(old: &OldFile<'_>) -> Result<()> {
     if old.version >= 18 {
         return Ok(());
     }
     let Ok(text) = std::fs::read(old.home.join("sessions/sessions.json")) else { return Ok(()) };
     let Ok(entries) = serde_json::from_slice::<Map<String, Value>>(&text) else {
-        tracing::warn!("sessions.json cannot be read; its chats are not copied");
+        tracing::warn!("cannot read sessions.json; its chats are not copied");
         return Ok(());
     };
     let chats = entries.iter().filter(|(key, _)| !key.starts_with('_'));
@@ -22,7 +22,7 @@ pub(super) fn back_fill(old: &Old<'_>) -> Result<()> {
     Ok(())
 }
 
-fn copy(old: &Old<'_>, key: &str, entry: &Map<String, Value>) -> Result<()> {
+fn copy(old: &OldFile<'_>, key: &str, entry: &Map<String, Value>) -> Result<()> {
     let Some(session) = text(entry.get("session_id")) else { return Ok(()) };
     let origin = entry.get("origin").filter(|origin| origin.is_object());
     let of_origin = |name| origin.and_then(|origin| text(origin.get(name)));
@@ -48,7 +48,7 @@ fn copy(old: &Old<'_>, key: &str, entry: &Map<String, Value>) -> Result<()> {
     Ok(())
 }
 
-/// Ids of chats are numbers on some platforms.
+/// Returns an id as text; some platforms use numbers.
 fn text(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),

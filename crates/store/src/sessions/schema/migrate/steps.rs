@@ -1,4 +1,4 @@
-//! The steps of an upgrade, in order. Doing one twice does no harm.
+//! The steps of an upgrade, in order. Each is idempotent.
 
 use super::{columns, full_text, gateway, titles, usage};
 use crate::sessions::schema;
@@ -6,17 +6,17 @@ use rusqlite::{Connection, Result};
 use std::path::Path;
 
 /// The file that is being upgraded.
-pub(super) struct Old<'a> {
+pub(super) struct OldFile<'a> {
     pub(super) db: &'a Connection,
     pub(super) version: i64,
-    /// The directory the file is in.
+    /// The directory of the file.
     pub(super) home: &'a Path,
 }
 
 pub(super) struct Step {
-    /// Reads well after "failed to".
+    /// Description that follows "failed to".
     pub(super) doing: &'static str,
-    pub(super) run: fn(&Old<'_>) -> Result<()>,
+    pub(super) run: fn(&OldFile<'_>) -> Result<()>,
 }
 
 pub(super) const STEPS: [Step; 11] = [
@@ -25,26 +25,26 @@ pub(super) const STEPS: [Step; 11] = [
     Step { doing: "add the missing columns", run: columns::reconcile },
     Step { doing: "show hidden messages", run: show_messages },
     Step { doing: "mark delegated sessions", run: mark_delegated },
-    Step { doing: "copy what the gateway knew", run: gateway::back_fill },
+    Step { doing: "copy the gateway's chats", run: gateway::back_fill },
     Step { doing: "fill in the usage by model", run: usage::back_fill },
     Step { doing: "number equal titles", run: titles::make_unique },
     Step { doing: "create the indexes", run: |old| old.db.execute_batch(schema::INDEXES) },
     Step { doing: "rebuild the search index", run: full_text::renew },
-    Step { doing: "note the new version", run: note_version },
+    Step { doing: "record the new version", run: note_version },
 ];
 
-/// Some releases added `active` without its default, so that rows written later have no value and
-/// nobody sees them.
-fn show_messages(old: &Old<'_>) -> Result<()> {
+/// Sets missing values of `active`. Some releases added the column without its default, so that later rows
+/// have no value and are hidden.
+fn show_messages(old: &OldFile<'_>) -> Result<()> {
     old.db.execute_batch("UPDATE messages SET active = 1 WHERE active IS NULL")
 }
 
-/// Before version 16 nothing told a delegated session from others that have a parent, except that
-/// branches and continuations after a compression show in how the parent ended.
+/// Marks delegated sessions. Before version 16 they had no mark; branches and continuations after a compaction
+/// are recognised by the end reason of the parent.
 ///
-/// The other program also guesses which sessions lost their parent. A wrong guess hides a person's
-/// session from every list, so that is not done here.
-fn mark_delegated(old: &Old<'_>) -> Result<()> {
+/// The Python release also guesses which sessions lost their parent. A wrong guess hides a session of the user
+/// from every list, so that is not done here.
+fn mark_delegated(old: &OldFile<'_>) -> Result<()> {
     if old.version >= 16 {
         return Ok(());
     }
@@ -62,8 +62,8 @@ fn mark_delegated(old: &Old<'_>) -> Result<()> {
     )
 }
 
-/// The table has exactly one row.
-fn note_version(old: &Old<'_>) -> Result<()> {
+/// Records the version; the table has exactly one row.
+fn note_version(old: &OldFile<'_>) -> Result<()> {
     old.db.execute("DELETE FROM schema_version", [])?;
     old.db.execute("INSERT INTO schema_version VALUES (?1)", [schema::VERSION])?;
     Ok(())

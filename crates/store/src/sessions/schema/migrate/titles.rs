@@ -1,11 +1,11 @@
-//! Makes titles unique. Before version 4 nothing kept two sessions from having the same one.
+//! Makes titles unique. Before version 4 two sessions could have the same title.
 
-use super::steps::Old;
+use super::steps::OldFile;
 use rusqlite::{Connection, Result};
 
-/// The oldest session keeps its title; later ones get the next free number of its lineage, so that
-/// the bare title still leads to the newest.
-pub(super) fn make_unique(old: &Old<'_>) -> Result<()> {
+/// Numbers equal titles. The oldest session keeps its title; later ones get the next free number, so that the
+/// bare title still resolves to the newest.
+pub(super) fn make_unique(old: &OldFile<'_>) -> Result<()> {
     old.db.execute_batch("UPDATE sessions SET title = NULL WHERE title = ''")?;
     let mut last: Option<(String, u64)> = None;
     for (row, title) in shared_titles(old.db)? {
@@ -32,7 +32,7 @@ fn shared_titles(db: &Connection) -> Result<Vec<(i64, String)>> {
     .collect()
 }
 
-/// Gives the row the first free number from `number` on, and answers with it.
+/// Gives the row the first free number from `number` on, and returns it.
 fn give_number(db: &Connection, row: i64, title: &str, mut number: u64) -> Result<u64> {
     let base = without_number(title);
     let mut is_taken = db.prepare_cached("SELECT EXISTS (SELECT 1 FROM sessions WHERE title = ?1)")?;

@@ -1,13 +1,12 @@
-//! The tokens and costs of each model in each session, kept in a table since version 20.
+//! The table of tokens and costs per session and model, which exists since version 20.
 
 use super::columns::columns;
-use super::steps::Old;
+use super::steps::OldFile;
 use crate::sessions::schema;
 use rusqlite::Result;
 
-/// Since version 22 the task is part of the key, and a key cannot be altered: the table is made
-/// anew around its rows.
-pub(super) fn rebuild(old: &Old<'_>) -> Result<()> {
+/// Rebuilds the table: since version 22 the task is part of its key, and a key cannot be altered.
+pub(super) fn rebuild(old: &OldFile<'_>) -> Result<()> {
     let before = columns(old.db, "session_model_usage")?;
     if before.iter().any(|column| column.name == "task" && column.in_key) {
         return Ok(());
@@ -31,9 +30,8 @@ pub(super) fn rebuild(old: &Old<'_>) -> Result<()> {
     ))
 }
 
-/// Sessions from before version 20 have only sums, which go to the model they name. A row that is
-/// already there is the better one.
-pub(super) fn back_fill(old: &Old<'_>) -> Result<()> {
+/// Adds rows for sessions from before version 20, which have only totals. Existing rows are kept.
+pub(super) fn back_fill(old: &OldFile<'_>) -> Result<()> {
     if old.version >= 20 {
         return Ok(());
     }

@@ -1,11 +1,11 @@
 //! Makes the trigram table independent of the SQLite version that reads it.
 //!
-//! The tokenizer of SQLite 3.40 ends at a NUL byte, with which structured content begins; newer ones read
-//! on. A deletion tokenizes the stored text again, so a row that one version entered and another one deletes
-//! leaves entries behind. No text in the table has a NUL from here on: the triggers cut it off, and rows
-//! entered before are brought in line once, when the triggers are replaced.
+//! The tokenizer of SQLite 3.40 stops at a NUL byte, with which structured content begins; newer ones continue.
+//! A deletion tokenizes the stored text again, so a row that one version inserts and another one deletes leaves
+//! index entries behind. Therefore no text in the table has a NUL: the triggers cut it off, and older rows are
+//! corrected once, when the triggers are replaced.
 
-use super::rebuild::start_anew;
+use super::rebuild::recreate_index;
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::record::append;
@@ -13,23 +13,23 @@ use crate::sessions::rows::counts::stored;
 use crate::sessions::schema;
 use rusqlite::{Connection, params};
 
-/// The part of the search index that was made anew because SQLite versions read it differently.
+/// The part of the search index that was rebuilt because SQLite versions read it differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reindexed {
-    /// This many messages.
+    /// The number of messages.
     Messages(u64),
-    /// All of it: it had entries that belong to no message.
+    /// The whole index: it had entries without a message.
     Everything,
 }
 
-/// Replaces the triggers that let NUL bytes into the trigram table and aligns its rows. Runs inside a write
-/// transaction, after our own tables were made.
+/// Replaces the triggers that let NUL bytes into the trigram table and corrects its rows. Runs inside a write
+/// transaction, after our own tables were created.
 pub(crate) fn align(db: &Connection) -> Result<Option<Reindexed>, StoreError> {
     let done = match align_rows(db).doing("align the search index")? {
         Some(0) => None,
         Some(rows) => Some(Reindexed::Messages(rows)),
         None => {
-            start_anew(db)?;
+            recreate_index(db)?;
             Some(Reindexed::Everything)
         }
     };
@@ -41,7 +41,7 @@ pub(crate) fn align(db: &Connection) -> Result<Option<Reindexed>, StoreError> {
     Ok(done)
 }
 
-/// The number of rows brought in line; `None` if only a rebuild helps.
+/// Corrects the rows and returns their number; `None` if the index must be rebuilt.
 fn align_rows(db: &Connection) -> rusqlite::Result<Option<u64>> {
     if !totals_agree(db).unwrap_or(false) {
         return Ok(None);
@@ -55,20 +55,20 @@ fn align_rows(db: &Connection) -> rusqlite::Result<Option<u64>> {
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
         let text = row.get_ref(1)?.as_bytes().unwrap_or_default();
-        let Some(entered) = std::str::from_utf8(text).ok().and_then(|text| {
+        let Some(indexed_extent) = std::str::from_utf8(text).ok().and_then(|text| {
             let terms = varint(&mut row.get_ref(2).ok()?.as_blob().ok()?)?;
-            entered(text, terms)
+            indexed_extent(text, terms)
         }) else {
             return Ok(None);
         };
-        match entered {
-            // The index has these terms already; only the stored text has to say so.
-            Entered::UpTo(end) => {
+        match indexed_extent {
+            // The index already has these terms; only the stored text is corrected.
+            IndexedExtent::UpTo(end) => {
                 let shadow = "UPDATE messages_fts_trigram_content SET c0 = ?2 WHERE id = ?1";
-                db.prepare_cached(shadow)?.execute(params![id, entered_text(text, end)])?;
+                db.prepare_cached(shadow)?.execute(params![id, indexed_text(text, end)])?;
             }
-            // This library removes what was entered, and the indexer enters the rest.
-            Entered::Whole => {
+            // This library removes the terms, and the indexer adds them again.
+            IndexedExtent::Whole => {
                 append::queue(db, id, "put")?;
             }
         }
@@ -77,25 +77,25 @@ fn align_rows(db: &Connection) -> rusqlite::Result<Option<u64>> {
     Ok(Some(aligned))
 }
 
-fn entered_text(text: &[u8], end: usize) -> String {
+fn indexed_text(text: &[u8], end: usize) -> String {
     String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
-/// How much of a text with a NUL byte is in the index.
+/// The indexed part of a text with a NUL byte.
 #[derive(Debug, PartialEq, Eq)]
-enum Entered {
-    /// Up to this byte, as older versions do it.
+enum IndexedExtent {
+    /// Up to this byte, by older versions.
     UpTo(usize),
-    /// All but the NUL bytes themselves, as newer versions do it.
+    /// All but the NUL bytes, by newer versions.
     Whole,
 }
 
-/// Judges by the number of terms that the index noted for the row.
-fn entered(text: &str, terms: u64) -> Option<Entered> {
+/// Derives the indexed part from the number of terms of the row.
+fn indexed_extent(text: &str, terms: u64) -> Option<IndexedExtent> {
     let first = text.find('\0').unwrap_or(text.len());
     match terms {
-        old if old == trigrams(&text[..first]) => Some(Entered::UpTo(first)),
-        new if new == trigrams(text) => Some(Entered::Whole),
+        old if old == trigrams(&text[..first]) => Some(IndexedExtent::UpTo(first)),
+        new if new == trigrams(text) => Some(IndexedExtent::Whole),
         _ => None,
     }
 }
@@ -105,8 +105,8 @@ fn trigrams(text: &str) -> u64 {
     stored(chars.saturating_sub(2)).cast_unsigned()
 }
 
-/// The index keeps the number of its rows and terms. Deletions by another version than the one that
-/// entered the row make them differ from what the rows say.
+/// Compares the totals of the index with its rows. They differ if another SQLite version than the inserting one
+/// deleted rows.
 fn totals_agree(db: &Connection) -> rusqlite::Result<bool> {
     let kept: Vec<u8> =
         db.query_row("SELECT block FROM messages_fts_trigram_data WHERE id = 1", [], |row| row.get(0))?;
@@ -125,7 +125,7 @@ fn totals_agree(db: &Connection) -> rusqlite::Result<bool> {
     Ok(totals == counted)
 }
 
-/// A number in SQLite's variable-length form: seven bits a byte, the highest first.
+/// Decodes a number in SQLite's variable-length form: seven bits per byte, the highest first.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for (place, &byte) in bytes.iter().enumerate().take(8) {
@@ -143,21 +143,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_terms_tells_how_much_was_entered() {
+    fn indexed_part_is_derived_from_the_number_of_terms() {
         for (text, terms, want) in [
-            ("\0json:[1]  ", 0, Some(Entered::UpTo(0))),
-            ("\0json:[1]  ", 8, Some(Entered::Whole)),
+            ("\0json:[1]  ", 0, Some(IndexedExtent::UpTo(0))),
+            ("\0json:[1]  ", 8, Some(IndexedExtent::Whole)),
             ("\0json:[1]  ", 7, None),
-            ("ab漢字\0cd", 2, Some(Entered::UpTo(8))),
-            ("ab漢字\0c\0d", 4, Some(Entered::Whole)),
-            ("abc\0", 1, Some(Entered::UpTo(3))),
+            ("ab漢字\0cd", 2, Some(IndexedExtent::UpTo(8))),
+            ("ab漢字\0c\0d", 4, Some(IndexedExtent::Whole)),
+            ("abc\0", 1, Some(IndexedExtent::UpTo(3))),
         ] {
-            assert_eq!(entered(text, terms), want, "{text:?} with {terms}");
+            assert_eq!(indexed_extent(text, terms), want, "{text:?} with {terms}");
         }
     }
 
     #[test]
-    fn variable_length_numbers_are_read() {
+    fn variable_length_numbers_are_decoded() {
         for (bytes, want, left) in
             [(&[0x2b, 9][..], Some(43), 1), (&[0x81, 0x00], Some(128), 0), (&[0x80], None, 1), (&[], None, 0)]
         {

@@ -1,8 +1,7 @@
-//! Makes the full-text indexes anew, whatever state they are in.
+//! Rebuilds the full-text indexes from any state.
 //!
-//! One short transaction replaces the tables by empty ones and notes every message in the outbox;
-//! the rest is the indexer's ordinary work, in pieces. A process that dies in between leaves notes,
-//! not gaps.
+//! One short transaction replaces the tables by empty ones and queues every message in the outbox; the indexer
+//! does the rest in batches. A process that dies in between leaves queued entries, not gaps.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -14,16 +13,16 @@ use rusqlite::{Connection, params_from_iter};
 use std::path::Path;
 
 impl SessionDb {
-    /// Rebuilds all indexes and tells how many messages they hold now. `progress` hears how much
-    /// is done, and of how much.
+    /// Rebuilds all indexes and returns the number of messages. `progress` is called with the work done and the
+    /// total.
     pub async fn reindex(&self, mut progress: impl FnMut(u64, u64)) -> Result<u64, StoreError> {
-        let messages = self.write(Level::Normal, start_anew).await?;
-        // Every message goes into the shared indexes, and then into the index of pairs.
+        let messages = self.write(Level::Normal, recreate_index).await?;
+        // Every message is added to the shared indexes, and then to the pair index.
         let total = messages * 2;
         let mut done = 0;
         progress(0, total);
         loop {
-            let worked_off = self.one_piece().await?;
+            let worked_off = self.index_batch().await?;
             done += u64::try_from(worked_off.indexed).unwrap_or_default();
             progress(done.min(messages), total);
             if worked_off.complete {
@@ -39,7 +38,7 @@ impl SessionDb {
         let pairs = self.shared.pairs.clone();
         let (added, mut news) = tokio::sync::mpsc::unbounded_channel();
         let rebuilding = self.read(move |db| {
-            // Nobody hears it when the one who asked is gone; the work is worth finishing.
+            // The receiver may be gone; the rebuild is finished all the same.
             pairs.rebuild(db, |count| {
                 let _ = added.send(count);
             });
@@ -55,7 +54,7 @@ impl SessionDb {
     }
 }
 
-pub(super) fn start_anew(db: &Connection) -> Result<u64, StoreError> {
+pub(super) fn recreate_index(db: &Connection) -> Result<u64, StoreError> {
     let model = Connection::open_in_memory().doing("prepare the index tables")?;
     schema::complete(&model, Path::new(":memory:"))?;
     for table in virtual_tables(&model).doing("read the index tables")? {
@@ -73,35 +72,37 @@ pub(super) fn start_anew(db: &Connection) -> Result<u64, StoreError> {
     Ok(stored(noted).cast_unsigned())
 }
 
-/// Something in `sqlite_master`, with the statement that makes it.
-struct Made {
+/// An object in `sqlite_master`, with the statement that creates it.
+struct SchemaObject {
     name: String,
     sql: String,
 }
 
-fn virtual_tables(db: &Connection) -> rusqlite::Result<Vec<Made>> {
-    made(
+fn virtual_tables(db: &Connection) -> rusqlite::Result<Vec<SchemaObject>> {
+    schema_objects(
         db,
         "SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%' AND name LIKE ?1",
         "%",
     )
 }
 
-/// The tables in which `index` keeps its data.
-fn parts(db: &Connection, index: &str) -> rusqlite::Result<Vec<Made>> {
+/// Returns the shadow tables of `index`.
+fn shadow_tables(db: &Connection, index: &str) -> rusqlite::Result<Vec<SchemaObject>> {
     let sql = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name IN
                    (?1 || '_data', ?1 || '_idx', ?1 || '_content', ?1 || '_docsize', ?1 || '_config')";
-    made(db, sql, index)
+    schema_objects(db, sql, index)
 }
 
-fn made(db: &Connection, sql: &str, name: &str) -> rusqlite::Result<Vec<Made>> {
-    db.prepare(sql)?.query_map([name], |row| Ok(Made { name: row.get(0)?, sql: row.get(1)? }))?.collect()
+fn schema_objects(db: &Connection, sql: &str, name: &str) -> rusqlite::Result<Vec<SchemaObject>> {
+    db.prepare(sql)?
+        .query_map([name], |row| Ok(SchemaObject { name: row.get(0)?, sql: row.get(1)? }))?
+        .collect()
 }
 
-/// A damaged index cannot even be dropped, so its parts are first made sound, and empty.
-fn replace(db: &Connection, model: &Connection, index: &Made) -> rusqlite::Result<()> {
+/// Replaces an index. A damaged one cannot be dropped, so its shadow tables are first replaced by empty ones.
+fn replace(db: &Connection, model: &Connection, index: &SchemaObject) -> rusqlite::Result<()> {
     let exists = exists(db, &index.name)?;
-    for part in parts(model, &index.name)? {
+    for part in shadow_tables(model, &index.name)? {
         db.execute_batch(&format!("DROP TABLE IF EXISTS \"{}\"", part.name))?;
         if exists {
             db.execute_batch(&part.sql)?;
@@ -129,10 +130,10 @@ fn copy_rows(db: &Connection, model: &Connection, table: &str) -> rusqlite::Resu
     Ok(())
 }
 
-/// Triggers that are there stay as they are; the other program needs the ones that are missing.
+/// Creates missing triggers, which the Python release needs. Existing ones are kept.
 fn restore_triggers(db: &Connection, model: &Connection) -> rusqlite::Result<()> {
     let all = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE ?1";
-    for trigger in made(model, all, "messages_fts%")? {
+    for trigger in schema_objects(model, all, "messages_fts%")? {
         if !exists(db, &trigger.name)? {
             db.execute_batch(&trigger.sql)?;
         }

@@ -1,25 +1,24 @@
-//! Brings the index of pairs up to date.
+//! Updates the pair index.
 
-use super::readable::{self, Readable};
-use super::{Known, PairIndex, file, grams};
+use super::readable_text::{self, Readable};
+use super::{IndexPosition, PairIndex, file, grams};
 use crate::sessions::connection::lock_wait::is_locked;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Messages per transaction.
-const PIECE: u32 = 500;
-/// And at most this long, because a single message may be large.
-const PIECE_TIME: Duration = Duration::from_millis(50);
+const BATCH: u32 = 500;
+/// Maximum time per transaction, because a single message may be large.
+const BATCH_TIME: Duration = Duration::from_millis(50);
 
 impl PairIndex {
-    /// Adds what is new in `database`, until `deadline`. Whatever goes wrong here only leaves the
-    /// index behind.
+    /// Adds new messages of `database`, until `deadline`. An error only leaves the index behind.
     pub(crate) fn catch_up(&self, database: &Connection, deadline: Instant) {
         self.advance(database, |_| Instant::now() < deadline);
     }
 
-    /// Starts from nothing; `progress` hears how many messages were added.
+    /// Rebuilds the index; `progress` is called with the number of messages added.
     pub(crate) fn rebuild(&self, database: &Connection, mut progress: impl FnMut(u64)) {
         self.file.discard();
         self.advance(database, |added| {
@@ -28,7 +27,7 @@ impl PairIndex {
         });
     }
 
-    /// Removes messages that were deleted. A file that is not there knows none.
+    /// Removes deleted messages from the index, if it exists.
     pub(crate) fn forget(&self, messages: &[i64]) {
         if messages.is_empty() || self.file.inode().is_none() {
             return;
@@ -45,27 +44,27 @@ impl PairIndex {
             forget(&db)
         });
         if let Err(error) = outcome {
-            // Searching passes over them, and the next rebuild removes them.
-            tracing::warn!(%error, "deleted messages stay in the index of pairs for now");
+            // Searches skip them, and the next rebuild removes them.
+            tracing::warn!(%error, "deleted messages stay in the pair index for now");
         }
     }
 
-    /// Removes what the other program deleted, and merges the index.
+    /// Removes messages that the Python release deleted, and merges the index.
     pub(crate) fn tidy(&self, database: &Connection) {
         if self.file.inode().is_none() {
             return;
         }
         match self.gone(database) {
             Ok(gone) => self.forget(&gone),
-            Err(error) => tracing::warn!(%error, "the index of pairs could not be compared"),
+            Err(error) => tracing::warn!(%error, "cannot compare the pair index"),
         }
         let merge = |db: &Connection| db.execute_batch("INSERT INTO pairs(pairs) VALUES ('optimize')");
         if let Err(error) = self.file.open().and_then(|db| merge(&db)) {
-            tracing::warn!(%error, "the index of pairs could not be merged");
+            tracing::warn!(%error, "cannot merge the pair index");
         }
     }
 
-    /// What the index knows and the database does not.
+    /// Returns messages that are in the index but not in the database.
     fn gone(&self, database: &Connection) -> rusqlite::Result<Vec<i64>> {
         let ids = |db: &Connection, sql| -> rusqlite::Result<Vec<i64>> {
             db.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
@@ -76,22 +75,22 @@ impl PairIndex {
         Ok(known)
     }
 
-    /// For a message that appeared at an id which the index may have passed: then it starts anew.
+    /// Restarts the index if a message was added at an id that the index has passed.
     pub(crate) fn forget_if_past(&self, message: i64) {
         if self.read(|_, known| Ok(known.last)).is_some_and(|last| last >= message) {
             self.file.discard();
         }
     }
 
-    /// `goes_on` hears after each piece how many messages were added in all.
+    /// `goes_on` is called after each batch with the total of messages added.
     fn advance(&self, database: &Connection, goes_on: impl FnMut(u64) -> bool) {
         let outcome = self.try_advance(database, goes_on);
         match outcome {
             Ok(()) => {}
-            // Another process is at it.
+            // Another process is updating it.
             Err(error) if is_locked(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, path = %self.path().display(), "the index of pairs is left behind");
+                tracing::warn!(%error, path = %self.path().display(), "cannot update the pair index");
                 self.file.discard_if_damaged(&error);
             }
         }
@@ -111,7 +110,7 @@ impl PairIndex {
         let mut added = 0;
         loop {
             index.execute_batch("BEGIN IMMEDIATE")?;
-            let last = piece(&index, database, &mut added)?;
+            let last = batch(&index, database, &mut added)?;
             index.execute_batch("COMMIT")?;
             if last >= highest || !goes_on(added) {
                 return Ok(());
@@ -120,36 +119,36 @@ impl PairIndex {
     }
 }
 
-/// Adds some messages, and tells the last one known now.
-fn piece(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite::Result<i64> {
+/// Adds one batch, and returns the last row id in the index.
+fn batch(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite::Result<i64> {
     let started = Instant::now();
     let mut known = file::known(index)?;
     if !continues(index, database, known)? {
         index.execute_batch(
             "INSERT INTO pairs(pairs) VALUES ('delete-all'); UPDATE about SET last = 0, hidden = 0;",
         )?;
-        known = Known::default();
+        known = IndexPosition::default();
     }
     let mut add = index.prepare_cached("INSERT INTO pairs (rowid, words) VALUES (?1, ?2)")?;
     let mut newer = database.prepare_cached(&format!(
         "SELECT m.id, m.session_id, m.timestamp,
              EXISTS (SELECT 1 FROM hx_message_ext AS x WHERE x.message_id = m.id AND x.made = 1), {}
          FROM messages AS m WHERE m.id > ?1 ORDER BY m.id LIMIT ?2",
-        readable::COLUMNS
+        readable_text::COLUMNS
     ))?;
-    let mut rows = newer.query(params![known.last, PIECE])?;
+    let mut rows = newer.query(params![known.last, BATCH])?;
     let mut last: Option<(String, f64)> = None;
     while let Some(row) = rows.next()? {
         known.last = row.get(0)?;
         *added += 1;
-        // What a compaction wrote is found where it was said.
+        // Generated messages are not indexed: searches find the originals.
         if !row.get::<_, bool>(3)? {
             let said = Readable::from_row(row, 4)?;
             known.hidden += i64::from(said.is_hidden);
             add.execute(params![known.last, grams::of_message(&said.text, said.is_hidden)])?;
         }
         last = Some((row.get(1)?, row.get(2)?));
-        if started.elapsed() > PIECE_TIME {
+        if started.elapsed() > BATCH_TIME {
             break;
         }
     }
@@ -161,9 +160,9 @@ fn piece(index: &Connection, database: &Connection, added: &mut u64) -> rusqlite
     Ok(known.last)
 }
 
-/// Whether the database is still the one the index was made from. Row ids are never given twice,
-/// so one that stands for another message means that an older copy was put back.
-fn continues(index: &Connection, database: &Connection, known: Known) -> rusqlite::Result<bool> {
+/// Returns true if the index was built from this database. Row ids are never reused, so an id with another
+/// message means that an older copy of the database was restored.
+fn continues(index: &Connection, database: &Connection, known: IndexPosition) -> rusqlite::Result<bool> {
     if known.last == 0 {
         return Ok(true);
     }

@@ -1,6 +1,6 @@
-//! The file of the index of pairs.
+//! The file of the pair index.
 
-use super::Known;
+use super::IndexPosition;
 use crate::sessions::connection::connect;
 use crate::sessions::connection::lock_wait::is_locked;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -8,10 +8,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Changes whenever the same message would be given other words.
+/// Format version; changes whenever a message would get other index terms.
 const FORMAT: i64 = 1;
-/// `last_session` and `last_at` say which message `last` was, to notice a database that was put
-/// back to an older state.
+/// The tables. `last_session` and `last_at` identify the message `last`, to detect a database that was
+/// restored to an older state.
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS about (
         format INTEGER NOT NULL, last INTEGER NOT NULL, hidden INTEGER NOT NULL,
@@ -39,13 +39,12 @@ impl PairFile {
         &self.path
     }
 
-    /// Tells this file from another of the same name; `None` when there is none.
+    /// Returns the inode of the file, or `None` if it does not exist.
     pub(super) fn inode(&self) -> Option<u64> {
         std::fs::metadata(&*self.path).ok().filter(|file| file.len() > 0).map(|file| file.ino())
     }
 
-    /// A connection that writes, to a file that has our tables. One of another format, or none
-    /// of ours, is made anew.
+    /// Opens a write connection. A file of another format or program is replaced.
     pub(super) fn open(&self) -> rusqlite::Result<Connection> {
         let opened = self.try_open().and_then(|db| known(&db).map(|_| db));
         match opened {
@@ -59,15 +58,15 @@ impl PairFile {
 
     fn try_open(&self) -> rusqlite::Result<Connection> {
         if !self.path.exists() {
-            // SQLite gives the log the mode of the file. If this fails, opening says why.
-            let _ = connect::make_empty(&self.path);
+            // SQLite gives the log the mode of the file. If this fails, opening reports the reason.
+            let _ = connect::create_empty(&self.path);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(&*self.path, flags)?;
-        // Whoever finds another process at work here leaves it to that one.
+        // If another process is updating the index, this one does not wait.
         db.busy_timeout(std::time::Duration::ZERO)?;
         db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        // A power cut may lose what was added last; it is added again.
+        // Messages that a power cut loses are added again.
         db.pragma_update(None, "synchronous", "NORMAL")?;
         let is_ours = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'pairs'")?.exists([])?;
         if !is_ours {
@@ -80,22 +79,22 @@ impl PairFile {
         Ok(db)
     }
 
-    /// Removes the file. Whoever has it open goes on with what it held, which is no harm.
+    /// Removes the file. Open connections continue to read the old content.
     pub(super) fn discard(&self) {
-        // The log goes first: left alone beside a new file it would be taken for that one's.
+        // The log first: left beside a new file, it would be applied to it.
         for suffix in ["-wal", "-shm", ""] {
             let mut path = self.path.as_os_str().to_owned();
             path.push(suffix);
             if let Err(error) = std::fs::remove_file(&path)
                 && error.kind() != std::io::ErrorKind::NotFound
             {
-                tracing::warn!(%error, path = %Path::new(&path).display(), "could not be removed");
+                tracing::warn!(%error, path = %Path::new(&path).display(), "cannot remove the pair index");
             }
         }
     }
 
-    /// Removes the file if it is what an error is about. Whoever reads it reads the database too,
-    /// which may be the one at fault.
+    /// Removes the file if it caused the error. A reader of the index also reads the database, which may be the
+    /// damaged one.
     pub(super) fn discard_if_damaged(&self, error: &rusqlite::Error) {
         if is_damage(error) && !self.is_sound() {
             self.discard();
@@ -108,21 +107,21 @@ impl PairFile {
             .and_then(|db| db.execute_batch("INSERT INTO pairs(pairs) VALUES ('integrity-check')"));
         match examined {
             Ok(()) => true,
-            // Another process is at work on it; it will see for itself.
+            // Another process is using it and will notice damage itself.
             Err(error) => is_locked(&error),
         }
     }
 }
 
-/// How far the index has come, on a connection that sees its tables.
-pub(super) fn known(db: &Connection) -> rusqlite::Result<Known> {
+/// Returns the last message in the index, on a connection with its tables.
+pub(super) fn known(db: &Connection) -> rusqlite::Result<IndexPosition> {
     db.prepare_cached("SELECT last, hidden FROM about WHERE format = ?1")?
-        .query_row([FORMAT], |row| Ok(Known { last: row.get(0)?, hidden: row.get(1)? }))
+        .query_row([FORMAT], |row| Ok(IndexPosition { last: row.get(0)?, hidden: row.get(1)? }))
 }
 
-/// Whether a file may be at fault, so that a new one helps.
+/// Returns true for errors that a new file may resolve.
 fn is_damage(error: &rusqlite::Error) -> bool {
-    // An unknown error code is what a table that is not there gives.
+    // A missing table has an unknown error code.
     let codes = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase, ErrorCode::Unknown];
     matches!(error, rusqlite::Error::QueryReturnedNoRows)
         || error.sqlite_error_code().is_some_and(|code| codes.contains(&code))

@@ -1,17 +1,17 @@
-//! Text as the synthetic words of the index of pairs.
+//! Index terms of the pair index.
 //!
-//! A word stands for one character or for two that follow each other. It is spelt in hexadecimal
-//! digits, so that the index's tokenizer has nothing to interpret. Letters of scripts with spaces
-//! are left to the index of words, unless a sign or an unspaced letter stands beside them.
+//! A term stands for one character or for two adjacent ones. It is written in hexadecimal digits, which every
+//! tokenizer keeps. Letters of scripts with spaces are left to the word index, unless punctuation or an
+//! unspaced letter is adjacent.
 
 use crate::sessions::search::characters::{folded, is_plain};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Marks a message whose stored form hides some of its text from the other indexes.
+/// Term of messages whose stored form hides text from the other indexes.
 pub(crate) const HIDDEN: &str = "hidden";
 
-/// A message's words, each once.
+/// Returns the terms of a message, without duplicates.
 pub(crate) fn of_message(text: &str, is_hidden: bool) -> String {
     let mut found: BTreeSet<(char, Option<char>)> = BTreeSet::new();
     let wanted = |c: char| is_hidden || !is_plain(c);
@@ -40,7 +40,7 @@ pub(crate) fn of_message(text: &str, is_hidden: bool) -> String {
     words
 }
 
-/// The one word for a term of one or two characters.
+/// Returns the index term for a search term of one or two characters.
 pub(crate) fn of_term(term: &str) -> String {
     let mut chars = folded(term).filter(|&c| is_visible(c));
     let mut word = String::new();
@@ -50,7 +50,7 @@ pub(crate) fn of_term(term: &str) -> String {
     word
 }
 
-/// All words that a message with this text must have, if it is a hidden one.
+/// Returns all index terms that a hidden message with this text has.
 pub(crate) fn all_of_term(term: &str) -> String {
     let words = of_message(term, true);
     let quoted: Vec<_> = words.split_whitespace().map(|word| format!("\"{word}\"")).collect();

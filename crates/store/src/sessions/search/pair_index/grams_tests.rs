@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_message_has_a_word_for_every_sign_and_pair() {
+fn message_has_a_term_for_every_sign_and_pair() {
     for (text, hidden, want) in [
         ("plain words", false, ""),
         ("go!", false, " 000021 00006f000021"),
@@ -18,7 +18,7 @@ fn a_message_has_a_word_for_every_sign_and_pair() {
 }
 
 #[test]
-fn a_short_term_is_one_word_of_its_message() {
+fn short_search_term_is_a_term_of_its_message() {
     for (term, text) in [
         ("中", "我在中国"),
         ("中国", "我在中国"),

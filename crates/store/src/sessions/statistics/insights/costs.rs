@@ -1,19 +1,18 @@
-//! What was paid, as far as it is known.
+//! Known costs of sessions.
 
 use crate::sessions::rows::decode;
 use rusqlite::Row;
 
-/// Costs of many sessions. A sum leaves out what is unknown, so the number of sessions with an
-/// unknown part stands beside it.
+/// Costs of many sessions. Totals leave out unknown costs; `unknown_sessions` counts the sessions with such.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CostSummary {
-    /// By price lists; `None` when no session has an estimate.
+    /// Estimate by price list; `None` if no session has one.
     pub estimated_usd: Option<f64>,
-    /// As billed; `None` when no session knows.
+    /// Billed cost; `None` if no session has one.
     pub actual_usd: Option<f64>,
-    /// Sessions that are part of a subscription.
+    /// Sessions included in a subscription.
     pub included_sessions: u64,
-    /// Sessions that used a model at a price nobody noted.
+    /// Sessions with a model of unknown price.
     pub unknown_sessions: u64,
 }
 
@@ -29,7 +28,7 @@ pub(super) struct SessionCost {
 impl SessionCost {
     /// Adds the columns estimate, actual cost and status that begin at `first`.
     ///
-    /// A zero without a status is only the default of the column and says nothing.
+    /// A zero without a status is only the default of the column and is ignored.
     pub(super) fn add(&mut self, row: &Row<'_>, first: usize, was_used: bool) -> rusqlite::Result<()> {
         let amount = |place: usize| -> rusqlite::Result<f64> {
             let stored = row.get_ref(place)?.as_f64_or_null().unwrap_or_default();

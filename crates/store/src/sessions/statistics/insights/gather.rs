@@ -1,7 +1,7 @@
-//! One pass over the messages and one over the sums of tokens, added up per session.
+//! Adds up messages and tokens per session, in one pass each.
 //!
-//! Only what lies in the stretch of time is read: the messages through the index on session and
-//! time, without touching the rows of sessions, which carry long prompts.
+//! Only rows of the period are read: messages through the index on session and time, without reading the rows of
+//! sessions, which contain long prompts.
 
 use super::costs::SessionCost;
 use super::{Count, InsightsFilter, LONGEST_PAUSE, MessageCounts, Share, counts};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 const QUARTER: i64 = 900;
 
-/// What was read, per session.
+/// Sums per session, tool, model and quarter of an hour.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) sessions: HashMap<String, SessionSum>,
@@ -23,7 +23,7 @@ pub(super) struct Gathered {
     models: HashMap<String, ModelSum>,
 }
 
-/// One session's part.
+/// Sums of one session.
 #[derive(Default)]
 pub(super) struct SessionSum {
     pub(super) messages: MessageCounts,
@@ -36,26 +36,26 @@ pub(super) struct SessionSum {
 
 #[derive(Default)]
 struct ModelSum {
-    /// A session has a sum for each task and address of the model, and counts once.
+    /// A session has a row for each task and address of the model, and counts once.
     sessions: HashSet<String>,
     api_calls: u64,
     usage: Usage,
 }
 
-/// Calls of one session by tool, as they were asked for and as they were answered.
+/// Tool calls of one session by tool: requested and answered ones.
 #[derive(Default)]
 struct ToolCounts {
-    asked: HashMap<String, u64>,
+    requested: HashMap<String, u64>,
     answered: HashMap<String, u64>,
 }
 
 impl ToolCounts {
-    /// The side that knows more calls, and an empty start for the next session. Rows of other
-    /// programs can lack the one or the other; adding both up would count calls twice.
+    /// Returns the larger of both sides and resets the counts. Rows of other programs can lack either; adding
+    /// both would count calls twice.
     fn take(&mut self) -> HashMap<String, u64> {
-        let Self { asked, answered } = std::mem::take(self);
+        let Self { requested, answered } = std::mem::take(self);
         let total = |side: &HashMap<String, u64>| side.values().sum::<u64>();
-        if total(&answered) > total(&asked) { answered } else { asked }
+        if total(&answered) > total(&requested) { answered } else { requested }
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn messages(
         }
         if let Some(sum) = into.sessions.get_mut(&session) {
             let at: f64 = row.get(1)?;
-            sum.said(at, row.get_ref(2)?.as_str().unwrap_or_default());
+            sum.count_message(at, row.get_ref(2)?.as_str().unwrap_or_default());
             *into.quarters.entry((at as i64).div_euclid(QUARTER) * QUARTER).or_default() += 1;
         }
         tools_of(row, &mut tools)?;
@@ -87,7 +87,7 @@ pub(super) fn messages(
     Ok(())
 }
 
-/// The order is the one of the indexes; CROSS JOIN keeps the planner from another one.
+/// Returns the query. CROSS JOIN forces the planner to use the order of the indexes.
 fn message_sql(by_source: bool, by_id: bool) -> String {
     let source = if by_source { "s.source = ?3" } else { "?3 IS NULL" };
     let id = if by_id { "s.id IN (SELECT value FROM json_each(?4))" } else { "?4 IS NULL" };
@@ -96,15 +96,15 @@ fn message_sql(by_source: bool, by_id: bool) -> String {
                 CASE m.role WHEN 'tool' THEN m.tool_name END
          FROM sessions AS s CROSS JOIN messages AS m
               ON m.session_id = s.id AND m.timestamp >= ?1 AND m.timestamp < ?2
-         WHERE {source} AND {id} AND {said} ORDER BY s.id, m.timestamp",
-        said = is_original("m")
+         WHERE {source} AND {id} AND {is_original} ORDER BY s.id, m.timestamp",
+        is_original = is_original("m")
     )
 }
 
 fn tools_of(row: &Row<'_>, tools: &mut ToolCounts) -> rusqlite::Result<()> {
     if let Some(stored) = decode::text(row, 3)? {
         for call in decode::calls(&stored) {
-            *tools.asked.entry(call.name).or_default() += 1;
+            *tools.requested.entry(call.name).or_default() += 1;
         }
     }
     if let Some(name) = decode::text(row, 4)? {
@@ -114,7 +114,7 @@ fn tools_of(row: &Row<'_>, tools: &mut ToolCounts) -> rusqlite::Result<()> {
 }
 
 impl SessionSum {
-    fn said(&mut self, at: f64, role: &str) {
+    fn count_message(&mut self, at: f64, role: &str) {
         match role {
             "user" => self.messages.user += 1,
             "assistant" => self.messages.assistant += 1,
@@ -129,8 +129,7 @@ impl SessionSum {
     }
 }
 
-/// Reads what the models used: the sums per session and model, and for sessions without any the
-/// counters of the session.
+/// Reads the token usage: totals per session and model, and the session's counters if there are none.
 pub(super) fn usage(db: &Connection, filter: &InsightsFilter, into: &mut Gathered) -> rusqlite::Result<()> {
     let source = if filter.source.is_some() { "s.source = ?3" } else { "?3 IS NULL" };
     let mut find = db.prepare(&format!(
@@ -148,13 +147,13 @@ pub(super) fn usage(db: &Connection, filter: &InsightsFilter, into: &mut Gathere
     ))?;
     let mut rows = find.query(params![filter.since, filter.until, filter.source])?;
     while let Some(row) = rows.next()? {
-        into.used(row)?;
+        into.count_usage(row)?;
     }
     Ok(())
 }
 
 impl Gathered {
-    fn used(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+    fn count_usage(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         let id = decode::text(row, 0)?.unwrap_or_default();
         let model = decode::text(row, 1)?.unwrap_or_default();
         let calls = count(row, 2)?;
@@ -179,14 +178,14 @@ impl Gathered {
         Ok(())
     }
 
-    /// Adds the calls of one session to those of all.
+    /// Adds the tool calls of one session to the totals.
     fn settle(&mut self, tools: &mut ToolCounts) {
         for (name, count) in tools.take().into_iter().filter(|(name, _)| !name.is_empty()) {
             *self.tools.entry(name).or_default() += count;
         }
     }
 
-    /// The models by tokens, the largest first.
+    /// Returns the models, sorted by tokens.
     pub(super) fn models(&self) -> Vec<Share> {
         let share = |(name, sum): (&String, &ModelSum)| Share {
             name: name.clone(),
@@ -201,7 +200,7 @@ impl Gathered {
     }
 }
 
-/// How the turns that began in the stretch ended.
+/// Counts the exit reasons of the turns that began in the period.
 pub(super) fn turn_exits(db: &Connection, filter: &InsightsFilter) -> rusqlite::Result<Vec<Count>> {
     let ends = db
         .prepare(
@@ -220,9 +219,9 @@ pub(super) fn turn_exits(db: &Connection, filter: &InsightsFilter) -> rusqlite::
 mod tests {
     use super::*;
 
-    /// A sort of a million rows, or a look at every row of every session, would be felt.
+    /// Sorting a million rows, or reading every row of every session, would be too slow.
     #[test]
-    fn the_messages_are_read_through_their_indexes() {
+    fn messages_are_read_through_their_indexes() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("../../schema/tables.sql")).unwrap();
         db.execute_batch(include_str!("../../schema/indexes.sql")).unwrap();

@@ -1,4 +1,4 @@
-//! Gives the sessions that were counted their names: title, source, how they ended.
+//! Adds title, source and end reason to the counted sessions.
 
 use super::gather::{Gathered, SessionSum};
 use super::{Count, InsightsFilter, SessionUse, Share, counts};
@@ -9,7 +9,7 @@ use hermes_conversation::{SessionId, Usage};
 use rusqlite::Connection;
 use std::collections::HashMap;
 
-/// What a session's row says.
+/// Columns of a session's row.
 pub(super) struct Facts {
     source: String,
     title: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct Facts {
     end_reason: Option<String>,
 }
 
-/// The rows of many sessions, in one question.
+/// Reads the rows of many sessions in one query.
 pub(super) fn facts<'a>(
     db: &Connection,
     ids: impl Iterator<Item = &'a String>,
@@ -40,12 +40,12 @@ pub(super) fn facts<'a>(
     .collect()
 }
 
-/// Ids as one parameter, however many there are.
+/// Returns ids as one parameter.
 pub(super) fn id_list<'a>(ids: impl Iterator<Item = &'a String>) -> String {
     serde_json::to_string(&ids.collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// The sessions that used the most tokens, the largest first; those that used none are left out.
+/// Returns the sessions with the most tokens, the largest first, without those that used none.
 pub(super) fn largest(gathered: &Gathered, top: usize) -> Vec<&String> {
     ranked(gathered, top, |sum| sum.usage.total() as f64)
 }
@@ -64,12 +64,12 @@ pub(super) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// The session with the most active time, if any had some.
+    /// Returns the session with the most active time, if any.
     pub(super) fn longest(&self) -> Vec<&'a String> {
         ranked(self.gathered, 1, |sum| sum.active_seconds)
     }
 
-    /// Where the sessions were opened, by messages.
+    /// Returns the sources, sorted by messages.
     pub(super) fn sources(&self) -> Vec<Share> {
         let mut shares: HashMap<&str, Share> = HashMap::new();
         for (id, sum) in &self.gathered.sessions {
@@ -102,7 +102,7 @@ impl<'a> Named<'a> {
         counts(ends)
     }
 
-    /// A few sessions in full, in the order given.
+    /// Returns these sessions with all details, in the given order.
     pub(super) fn described(&self, db: &Connection, ids: Vec<&String>) -> rusqlite::Result<Vec<SessionUse>> {
         let mut previews = previews(db, &ids)?;
         let describe = |id: &String| {

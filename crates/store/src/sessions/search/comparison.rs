@@ -1,9 +1,9 @@
-//! Compares messages with a question one by one, where no index can be asked.
+//! Compares messages with a query one by one, where no index can be used.
 
 use super::characters::{folded, is_plain};
 use super::query::{Group, Kind, Term};
 
-/// A question, ready to be compared with many texts.
+/// A query, prepared for comparison with many texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Comparison {
     alternatives: Vec<Alternative>,
@@ -18,7 +18,7 @@ struct Alternative {
 #[derive(Debug, Clone)]
 struct Folded {
     text: String,
-    /// Must begin, and must end, where a word does.
+    /// Must begin, and must end, at a word boundary.
     begins: bool,
     ends: bool,
 }
@@ -32,14 +32,14 @@ impl Comparison {
         Self { alternatives: alternatives.collect() }
     }
 
-    pub(crate) fn fits(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         let text: String = folded(text).collect();
         let occurs = |term: &Folded| term.first_in(&text).is_some();
         let fits = |one: &Alternative| one.wanted.iter().all(occurs) && !one.unwanted.iter().any(occurs);
         self.alternatives.iter().any(fits)
     }
 
-    /// The wanted terms, for marking them in a snippet.
+    /// Returns the wanted terms, for marking them in a snippet.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().flat_map(|one| &one.wanted).map(|term| term.text.as_str())
     }
@@ -48,7 +48,7 @@ impl Comparison {
 impl Folded {
     fn new(term: &Term) -> Self {
         let is_word = term.kind == Kind::Word;
-        // In a phrase it does not matter how its words are separated.
+        // Separators inside a phrase are ignored.
         let text = if is_word { words(&term.text) } else { folded(&term.text).collect() };
         Self { text, begins: is_word, ends: is_word && !term.prefix }
     }
@@ -70,7 +70,7 @@ impl Folded {
     }
 }
 
-/// Only the words, one space between them.
+/// Replaces everything but letters and digits by single spaces.
 fn words(text: &str) -> String {
     let text: String = folded(text).collect();
     text.split(|c: char| !is_plain(c)).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -82,7 +82,7 @@ mod tests {
     use crate::sessions::search::query::groups;
 
     #[test]
-    fn compares_as_the_indexes_do() {
+    fn comparison_agrees_with_the_indexes() {
         for (query, text, want) in [
             ("fox", "The Fox.", true),
             ("fox", "foxes", false),
@@ -98,7 +98,7 @@ mod tests {
             ("❤\u{fe0f}", "with ❤", true),
             ("ÉTÉ", "un été", true),
         ] {
-            assert_eq!(Comparison::new(&groups(query)).fits(text), want, "{query} in {text}");
+            assert_eq!(Comparison::new(&groups(query)).matches(text), want, "{query} in {text}");
         }
     }
 }

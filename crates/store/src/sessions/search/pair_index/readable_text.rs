@@ -1,11 +1,11 @@
-//! What a stored message says, whatever form it is stored in.
+//! The readable text of a stored message.
 
 use crate::sessions::rows::decode;
 use crate::sessions::rows::encode::PARTS_MARK;
 use hermes_conversation::shown_parts;
 use rusqlite::Row;
 
-/// The columns that [`Readable::from_row`] needs, in this order, from `messages AS m`.
+/// The columns of [`Readable::from_row`], in this order, from `messages AS m`.
 pub(crate) const COLUMNS: &str = "m.content, m.tool_name, m.tool_calls";
 /// The number of these columns.
 pub(crate) const READABLE_WIDTH: usize = 3;
@@ -13,7 +13,7 @@ pub(crate) const READABLE_WIDTH: usize = 3;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Readable {
     pub text: String,
-    /// The stored form differs from the text: the shared indexes see only that form.
+    /// True if the stored form differs from the text: the shared indexes contain only the stored form.
     pub is_hidden: bool,
 }
 
@@ -26,7 +26,7 @@ impl Readable {
     fn new(content: Option<String>, tool_name: Option<String>, tool_calls: Option<String>) -> Self {
         let content = content.unwrap_or_default();
         let parts = content.strip_prefix(PARTS_MARK).map(shown_parts);
-        // JSON as the Python program writes it spells letters outside ASCII as escapes.
+        // The Python release escapes non-ASCII letters in JSON.
         let calls = tool_calls.as_deref().filter(|calls| calls.contains("\\u")).map(calls);
         let is_hidden = parts.is_some() || calls.is_some() || content.contains('\0');
         let mut text = parts.unwrap_or(content);
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_and_parts_are_read() {
+    fn escapes_and_parts_are_decoded() {
         let some = |text: &str| Some(text.to_owned());
         let escaped = r#"[{"id":"1","function":{"name":"write","arguments":"{\"t\":\"\u4e2d\"}"}}]"#;
         for (content, calls, want, is_hidden) in [

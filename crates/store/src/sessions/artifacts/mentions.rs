@@ -1,9 +1,8 @@
-//! Which session mentions which file.
+//! Mentions of files by sessions.
 //!
-//! A message's own transaction notes what it mentions. Messages that came another way (written by
-//! the other program, or before there was this table) are read once, up to a mark, when somebody
-//! asks; so no file that a stored message mentions ever looks unused. What is noted of a session
-//! that no longer exists does not count.
+//! The transaction of a message records its mentions. Other messages (of the Python release, or from before this
+//! table) are scanned once, up to a mark, on demand; so a mentioned file never looks unused. Mentions of deleted
+//! sessions are ignored.
 
 use super::names::{may_mention, mentioned};
 use crate::StoreError;
@@ -20,10 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const COLUMNS: &str = "content, tool_calls, api_content";
 const MARK: &str = "artifacts";
 
-/// Names, each with the sessions that mention it.
+/// File names with the sessions that mention them.
 pub(crate) type Users = BTreeMap<String, BTreeSet<SessionId>>;
 
-/// Notes what a message that is being stored mentions.
+/// Records the mentions of a new message.
 pub(crate) fn note(db: &Connection, session: &SessionId, columns: &Columns) -> rusqlite::Result<()> {
     let texts = [Some(&columns.content), columns.tool_calls.as_ref(), columns.api_content.as_ref()];
     for text in texts.into_iter().flatten() {
@@ -32,20 +31,19 @@ pub(crate) fn note(db: &Connection, session: &SessionId, columns: &Columns) -> r
     Ok(())
 }
 
-/// Notes what a message that was stored as a row mentions.
+/// Records the mentions of a stored row.
 pub(crate) fn note_row(db: &Connection, message: i64) -> rusqlite::Result<()> {
     let sql = format!("SELECT session_id, {COLUMNS} FROM messages WHERE id = ?1 AND {}", may_mention());
     let found = db.prepare_cached(&sql)?.query_row([message], mentions).optional()?;
     found.map_or(Ok(()), |(session, names)| insert(db, &session, &names))
 }
 
-/// Takes a session's notes away, and tells which files it mentioned. Its messages must still be
-/// there.
+/// Deletes a session's mentions, and returns the files. Its messages must still exist.
 pub(crate) fn release(db: &Connection, session: &SessionId) -> Result<BTreeSet<String>, StoreError> {
-    let mut names = of_messages(db, session).doing("look for a session's files")?;
-    names.extend(noted(db, session).doing("look for a session's files")?);
+    let mut names = of_messages(db, session).doing("find a session's files")?;
+    names.extend(noted(db, session).doing("find a session's files")?);
     db.execute("DELETE FROM hx_artifacts WHERE session = ?1", [session.as_str()])
-        .doing("forget a session's files")?;
+        .doing("delete a session's mentions")?;
     Ok(names)
 }
 
@@ -63,7 +61,7 @@ fn noted(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<String>> 
         .collect()
 }
 
-/// Who mentions what, as far as it is noted.
+/// Returns the recorded mentions.
 pub(crate) fn users(db: &Connection) -> rusqlite::Result<Users> {
     let mut users = Users::new();
     let mut find = db.prepare(
@@ -76,16 +74,16 @@ pub(crate) fn users(db: &Connection) -> rusqlite::Result<Users> {
     Ok(users)
 }
 
-/// What messages after the mark mention.
+/// Mentions in messages after the mark.
 #[derive(Debug)]
-pub(crate) struct Newer {
+pub(crate) struct UnscannedMentions {
     mark: i64,
     last: i64,
     found: Vec<(String, BTreeSet<String>)>,
 }
 
-impl Newer {
-    pub(crate) fn is_nothing(&self) -> bool {
+impl UnscannedMentions {
+    pub(crate) fn is_empty(&self) -> bool {
         self.last <= self.mark
     }
 
@@ -98,38 +96,38 @@ impl Newer {
     }
 }
 
-/// Reads the messages after the mark; all of them when there is none.
-pub(crate) fn newer(db: &Connection) -> rusqlite::Result<Newer> {
-    // A file that was never opened by this version has no such table, and so no mark.
+/// Scans the messages after the mark; all messages without one.
+pub(crate) fn unscanned(db: &Connection) -> rusqlite::Result<UnscannedMentions> {
+    // A file that was never opened by this version has no such table.
     let mark = db.query_row("SELECT value FROM hx_marks WHERE name = ?1", [MARK], |row| row.get(0));
     let mark: i64 = mark.unwrap_or_default();
     let last: i64 = db.query_row("SELECT COALESCE(MAX(id), 0) FROM messages", [], |row| row.get(0))?;
     let sql = format!("SELECT session_id, {COLUMNS} FROM messages WHERE id > ?1 AND {}", may_mention());
     let found = db.prepare(&sql)?.query_map([mark], mentions)?.collect::<rusqlite::Result<_>>()?;
-    Ok(Newer { mark, last, found })
+    Ok(UnscannedMentions { mark, last, found })
 }
 
-/// Notes what [`newer`] found, and moves the mark. Doing it twice does no harm.
-pub(crate) fn keep(db: &Connection, newer: &Newer) -> rusqlite::Result<()> {
-    for (session, names) in &newer.found {
+/// Records the mentions that [`unscanned`] found, and moves the mark. It is idempotent.
+pub(crate) fn keep(db: &Connection, unscanned: &UnscannedMentions) -> rusqlite::Result<()> {
+    for (session, names) in &unscanned.found {
         insert(db, session, names)?;
     }
     db.execute(
         "INSERT INTO hx_marks VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)",
-        params![MARK, newer.last],
+        params![MARK, unscanned.last],
     )?;
     Ok(())
 }
 
-/// When the oldest turn began that a living process still has open. A file that was used since may
-/// belong to a result that is not stored yet.
+/// Returns the start of the oldest open turn of a live process. A file used since then may belong to a result
+/// that is not stored yet.
 pub(crate) fn in_use_since(db: &Connection, is_alive: Liveness) -> Result<Option<f64>, StoreError> {
     let open: Vec<(SessionId, f64)> = db
         .prepare("SELECT session, started_at FROM hx_turns WHERE state = 'open' ORDER BY started_at")
         .and_then(|mut find| {
             find.query_map([], |row| Ok((SessionId::new(row.get::<_, String>(0)?), row.get(1)?)))?.collect()
         })
-        .doing("look for open turns")?;
+        .doing("find open turns")?;
     for (session, started) in open {
         if lease::holder(db, &session, is_alive)?.is_some() {
             return Ok(Some(started));

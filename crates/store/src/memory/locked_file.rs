@@ -1,13 +1,13 @@
-//! One file under its lock: refused, or changed with its history first.
+//! A memory file under its lock: checks it, and changes it after its history.
 
 use super::entries::{has_drifted, join, split};
-use super::journal::{Journal, Record, judged};
-use super::lock::{self, Lock, PATIENCE};
-use super::{Applied, Author, ChangeId, Fate, MemoryBook, MemoryError, Origin, Target, file};
+use super::journal::{Journal, Record, infer_outcome};
+use super::lock::{self, LOCK_WAIT, Lock};
+use super::{Applied, Author, ChangeId, ChangeOutcome, MemoryBook, MemoryError, Origin, Target, file};
 use std::path::PathBuf;
 
 /// A file under its lock.
-pub(super) struct Held<'a> {
+pub(super) struct LockedFile<'a> {
     book: &'a MemoryBook,
     target: Target,
     pub(super) journal: Journal,
@@ -19,19 +19,19 @@ pub(super) struct Held<'a> {
 
 impl MemoryBook {
     /// Waits for the lock and reads the file.
-    pub(super) fn hold(&self, target: Target) -> Result<Held<'_>, MemoryError> {
+    pub(super) fn lock(&self, target: Target) -> Result<LockedFile<'_>, MemoryError> {
         file::make_folder(&self.folder)?;
         let path = self.path(target);
-        let lock = lock::take(&self.folder.join(format!("{}.lock", target.file_name())), PATIENCE)?;
+        let lock = lock::take(&self.folder.join(format!("{}.lock", target.file_name())), LOCK_WAIT)?;
         let text = file::read(&path)?.unwrap_or_default();
         let entries = split(&text);
         let journal = Journal::of(&self.folder, target);
-        Ok(Held { book: self, target, journal, path, text, entries, _lock: lock })
+        Ok(LockedFile { book: self, target, journal, path, text, entries, _lock: lock })
     }
 }
 
-impl Held<'_> {
-    /// Refuses to change what a change could lose; a copy is kept.
+impl LockedFile<'_> {
+    /// Returns an error if a change could lose text; a backup is kept.
     pub(super) fn refuse_drift(&self) -> Result<(), MemoryError> {
         if !has_drifted(&self.text, self.book.settings.limit(self.target)) {
             return Ok(());
@@ -42,7 +42,7 @@ impl Held<'_> {
         Err(MemoryError::Drifted { path: self.path.clone(), backup })
     }
 
-    /// The history first, then the file, then the history's word that it was done.
+    /// Writes the history, then the file, then the outcome to the history.
     pub(super) fn replace(
         self,
         after: Vec<String>,
@@ -66,34 +66,34 @@ impl Held<'_> {
         };
         self.journal.begin(&record)?;
         if let Err(error) = file::write(&self.path, &join(&after)) {
-            // If this cannot be written either, the file tells the next one.
+            // If this cannot be written, the next change infers the outcome from the file.
             if let Ok(now) = file::read(&self.path) {
-                let fate = judged(&record, &split(&now.unwrap_or_default()));
-                let _ = self.journal.settle(number, fate);
+                let outcome = infer_outcome(&record, &split(&now.unwrap_or_default()));
+                let _ = self.journal.settle(number, outcome);
             }
             return Err(error);
         }
-        // Made is made; whoever comes next finds that out from the file.
-        let _ = self.journal.settle(number, Fate::Made);
+        // The change is applied; the next one can infer that from the file.
+        let _ = self.journal.settle(number, ChangeOutcome::Made);
         let change = Some(ChangeId { target: self.target, number });
         Ok(Applied { page: self.book.page_of(self.target, after), change })
     }
 
-    /// Writes down what is not in the history yet: how the last change ended, and what others did since.
-    /// Gives the number of the next change.
+    /// Records the outcome of the last change, and changes by other programs since. Returns the number of the
+    /// next change.
     fn catch_up(&self) -> Result<u64, MemoryError> {
         let known = self.journal.newest()?;
         let next = known.next();
         let Some(last) = known.records.last() else { return Ok(next) };
-        let fate = match known.fate(last.change) {
-            Some(fate) => fate,
+        let outcome = match known.outcome(last.change) {
+            Some(outcome) => outcome,
             None => {
-                let fate = judged(last, &self.entries);
-                self.journal.settle(last.change, fate)?;
-                fate
+                let outcome = infer_outcome(last, &self.entries);
+                self.journal.settle(last.change, outcome)?;
+                outcome
             }
         };
-        let left = if fate == Fate::NotMade { &last.before } else { &last.after };
+        let left = if outcome == ChangeOutcome::NotMade { &last.before } else { &last.after };
         if *left == self.entries {
             return Ok(next);
         }
@@ -107,7 +107,7 @@ impl Held<'_> {
             before: left.clone(),
             after: self.entries.clone(),
         })?;
-        self.journal.settle(next, Fate::Made)?;
+        self.journal.settle(next, ChangeOutcome::Made)?;
         Ok(next + 1)
     }
 }

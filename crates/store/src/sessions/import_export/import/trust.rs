@@ -1,9 +1,8 @@
-//! What an imported session brings along that would speak for the user, until they agree to it.
+//! Parts of an imported session that are not used until the user trusts them.
 //!
-//! A file from elsewhere is data. Its messages are history, but its system prompt gives orders, its waiting
-//! mail would be sent as the user's words, and its folder decides which project files are read. They stay
-//! where they are, unused, until [`SessionDb::trust_import`]; [`SessionDb::settle_import`] goes on without
-//! them.
+//! An imported file is data. Its messages are history, but its system prompt gives instructions, its queued mail
+//! would be sent as the user's prompts, and its working directory selects the project files that are read. They
+//! stay unused until [`SessionDb::trust_import`]; [`SessionDb::settle_import`] continues without them.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -13,34 +12,34 @@ use crate::sessions::record::lease::fence;
 use hermes_conversation::{Lease, SessionId};
 use rusqlite::{Connection, OptionalExtension};
 
-/// The parts of an imported session that a resume does not use without consent.
+/// The parts of an imported session that a resume does not use without the user's approval.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ImportedParts {
     pub system_prompt: Option<String>,
     pub cwd: Option<String>,
     /// Settings of the model and its tools, as JSON.
     pub settings: Option<String>,
-    /// Messages that would be sent as the user's.
+    /// Queued mail, which would be sent as the user's prompts.
     pub mail: Vec<String>,
 }
 
 impl ImportedParts {
-    /// Whether there is nothing to agree to.
+    /// Returns true if nothing needs approval.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl SessionDb {
-    /// The parts of a session that wait for consent; `None` for a session that was not imported, or that
-    /// was agreed to.
+    /// Returns the parts of a session that need approval; `None` for a session that was not imported or is
+    /// already trusted.
     pub async fn imported_parts(&self, id: &SessionId) -> Result<Option<ImportedParts>, StoreError> {
         let id = id.clone();
         let found = self.read(move |db| parts(db, &id).doing("read an imported session")).await?;
         Ok(found.filter(|parts| !parts.is_empty()))
     }
 
-    /// Notes that the user agreed to everything the session brought along.
+    /// Records that the user trusts all parts of the session.
     pub async fn trust_import(&self, id: &SessionId) -> Result<(), StoreError> {
         let id = id.clone();
         self.write(Level::Full, move |db| {
@@ -49,12 +48,12 @@ impl SessionDb {
                 [id.as_str()],
             )
             .and_then(|_| unmark(db, &id))
-            .doing("agree to an imported session")
+            .doing("trust an imported session")
         })
         .await
     }
 
-    /// Notes that the session goes on with a prompt and a folder of this home. Its mail is held on.
+    /// Records that the session continues with a prompt and working directory of this home. Its mail stays held.
     pub async fn settle_import(&self, lease: &Lease) -> Result<(), StoreError> {
         let lease = lease.clone();
         self.write(Level::Full, move |db| {
@@ -65,7 +64,7 @@ impl SessionDb {
     }
 }
 
-/// Marks a session that was just imported.
+/// Marks a session as imported.
 pub(super) fn mark(db: &Connection, session: &str) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO hx_session_ext (session, imported) VALUES (?1, 1)
