@@ -1,4 +1,4 @@
-//! The session database as its callers see it, on real files in temporary directories.
+//! The public API of the session database, on real files in temporary directories.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod artifacts;
