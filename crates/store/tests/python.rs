@@ -1,7 +1,8 @@
-//! A database shared with a real Python release: created there, read and continued here, and read there again.
+//! A database shared with a real Python release: created there, read and continued here, and read there
+//! again.
 //!
-//! `HERMES_PYTHON` names a Python with release 0.19; `.ci/python` installs it. Without it these tests are skipped
-//! with a message, except in CI.
+//! `HERMES_PYTHON` names a Python with release 0.19; `.ci/python` installs it. Without it these tests are
+//! skipped with a message, except in CI.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use hermes_conversation::{

@@ -57,8 +57,8 @@ fn heard(news: &mut impl BufRead) -> Option<String> {
     }
 }
 
-/// Asserts that every applied change begins with the result of the one before, and that the last one equals the
-/// file.
+/// Asserts that every applied change begins with the result of the one before, and that the last one equals
+/// the file.
 fn explains(changes: &[Change], entries: &[String]) {
     let mut state: Vec<String> = Vec::new();
     for change in changes {

@@ -1,7 +1,7 @@
 //! Files shared with a real Python release: written there, changed here, and read there again.
 //!
-//! `HERMES_PYTHON` names a Python with release 0.19; `.ci/python` installs it. Without it these tests are skipped
-//! with a message, except in CI.
+//! `HERMES_PYTHON` names a Python with release 0.19; `.ci/python` installs it. Without it these tests are
+//! skipped with a message, except in CI.
 
 use crate::{add, book, model, remove, replace, roomy};
 use hermes_store::memory::{Origin, Target};

@@ -1,5 +1,5 @@
-//! One file and several versions of SQLite: images and NUL bytes are written, changed and deleted by the Python
-//! release on SQLite 3.40 and on a current one, and by this program.
+//! One file and several versions of SQLite: images and NUL bytes are written, changed and deleted by the
+//! Python release on SQLite 3.40 and on a current one, and by this program.
 
 use super::{CURRENT, Peer, closing, found, me, new_session, open, opening, python};
 use hermes_conversation::{Content, Message, Opening, RawJson, SessionId, Transcript, UserMessage};

@@ -46,7 +46,7 @@ impl Cabinet {
         names_in(&self.dir)
     }
 
-    async fn users_of(&self, name: &str) -> Vec<String> {
+    async fn sessions_mentioning(&self, name: &str) -> Vec<String> {
         let files = self.db.files().await.unwrap();
         let file = files.into_iter().find(|file| file.name == name).unwrap();
         file.sessions.iter().map(ToString::to_string).collect()
@@ -89,9 +89,9 @@ async fn file_is_removed_with_the_last_session_that_mentions_it() {
     let cabinet = Cabinet::new();
     cabinet.mention("one", &[A, B]).await;
     cabinet.mention("two", &[B]).await;
-    assert_eq!(cabinet.users_of(A).await, ["one"]);
-    assert_eq!(cabinet.users_of(B).await, ["one", "two"]);
-    assert!(cabinet.users_of(C).await.is_empty());
+    assert_eq!(cabinet.sessions_mentioning(A).await, ["one"]);
+    assert_eq!(cabinet.sessions_mentioning(B).await, ["one", "two"]);
+    assert!(cabinet.sessions_mentioning(C).await.is_empty());
     cabinet.delete("one").await;
     assert_eq!(cabinet.kept(), [C, B]);
     cabinet.delete("two").await;
@@ -107,7 +107,7 @@ async fn failed_delete_keeps_the_files() {
     let lease = cabinet.desk.lease("one").await;
     let busy = cabinet.db.clone().with_liveness(all_alive);
     busy.delete(&SessionId::new("one")).await.unwrap_err();
-    assert_eq!(cabinet.users_of(A).await, ["one"]);
+    assert_eq!(cabinet.sessions_mentioning(A).await, ["one"]);
     assert!(cabinet.kept().contains(&A.to_owned()));
     cabinet.db.release(&lease).await.unwrap();
 }
@@ -127,7 +127,7 @@ async fn mentions_of_other_programs_are_found_before_files_are_removed() {
     .unwrap();
     cabinet.delete("ours").await;
     assert_eq!(cabinet.kept(), [C, B]);
-    assert_eq!(cabinet.users_of(B).await, ["theirs"]);
+    assert_eq!(cabinet.sessions_mentioning(B).await, ["theirs"]);
     // Mentions of a session that the Python release deleted are ignored, although our rows stay.
     raw.execute_batch(
         "DELETE FROM messages WHERE session_id = 'theirs'; DELETE FROM sessions WHERE id = 'theirs'",
@@ -221,7 +221,7 @@ async fn files_follow_an_export_into_another_home() {
     let done = there.db.import_files(&one, &copies).await.unwrap();
     assert_eq!((done.copied, there.kept()), (vec![A.to_owned()], vec![A.to_owned()]));
     assert_eq!(done.problems.len(), 1);
-    assert_eq!(there.users_of(A).await, ["one"]);
+    assert_eq!(there.sessions_mentioning(A).await, ["one"]);
     there.delete("one").await;
     assert!(there.kept().is_empty());
 }
@@ -273,5 +273,5 @@ async fn mention_is_recorded_with_its_message() {
     // It gets its old ids, which are before the mark.
     cabinet.db.import(&exported).await.unwrap();
     put(&cabinet.dir, A, "a", 10);
-    assert_eq!(cabinet.users_of(A).await, ["one"]);
+    assert_eq!(cabinet.sessions_mentioning(A).await, ["one"]);
 }

@@ -563,8 +563,8 @@ async fn summaries_of_the_python_release_are_not_originals() {
     is_sound(&desk).await;
 }
 
-/// The Python release ignores leases. Messages that it adds during a compaction are in no summary, so they stay
-/// active, also through later compactions, until this program has read them.
+/// The Python release ignores leases. Messages that it adds during a compaction are in no summary, so they
+/// stay active, also through later compactions, until this program has read them.
 #[tokio::test]
 async fn messages_added_by_python_meanwhile_stay_active() {
     let (desk, lease) = session_with_turns(3).await;

@@ -156,8 +156,8 @@ async fn removed_log_is_noticed_before_the_answer() {
     drop(desk.db.search("hello", 9).await);
 }
 
-/// Copies of a database with changed bytes: every operation gives an answer or an error, and a database with wrong
-/// answers does not pass a verification.
+/// Copies of a database with changed bytes: every operation gives an answer or an error, and a database
+/// with wrong answers does not pass a verification.
 #[tokio::test]
 async fn changed_bytes_are_never_silent() {
     const COPIES: u64 = 200;

@@ -4,8 +4,8 @@ use crate::desk::Desk;
 use hermes_conversation::{Message, SessionId};
 use hermes_store::{Archived, ListFilter, StoreError};
 
-/// Creates sessions from `(id, parent, end reason, model_config, source)`, started one after the other, each with
-/// one message unless its id ends with `-`.
+/// Creates sessions from `(id, parent, end reason, model_config, source)`, started one after the other,
+/// each with one message unless its id ends with `-`.
 fn made(rows: &[(&str, &str, &str, &str, &str)]) -> Desk {
     let desk = Desk::new();
     let raw = desk.raw();

@@ -47,8 +47,8 @@ impl Old {
     }
 }
 
-/// All schema objects of the file, as `schema_22.txt` lists them. Added columns are last in their table, so the
-/// order of columns is compared only within an index.
+/// All schema objects of the file, as `schema_22.txt` lists them. Added columns are last in their table, so
+/// the order of columns is compared only within an index.
 fn described(db: &Connection) -> BTreeSet<(String, BTreeSet<String>)> {
     let mut items = db
         .prepare(
