@@ -1,11 +1,12 @@
 //! Memory across sessions: `memories/MEMORY.md` and `memories/USER.md`.
 //!
-//! The files, their lock and their rules are those of the Python release, so both programs can write them at the
-//! same time. [`MemoryBook`] reads, decides (in `change` and `undo`, pure functions) and writes, in that order and
-//! under the lock. Every change is recorded in a history beside the file before the file is written.
+//! The files, their lock and their rules are those of the Python release, so both programs can write them
+//! at the same time. [`MemoryBook`] reads, decides (in `change` and `undo`, pure functions) and writes, in
+//! that order and under the lock. Every change is recorded in a history beside the file before the file is
+//! written.
 //!
-//! The history is a file and not a table: it is written under the lock of the memory file, moves with its folder,
-//! and does not depend on the session database.
+//! The history is a file and not a table: it is written under the lock of the memory file, moves with its
+//! folder, and does not depend on the session database.
 
 mod change;
 mod entries;
@@ -179,8 +180,8 @@ impl MemoryBook {
         Ok(described(target, locked.journal.all()?, &locked.entries))
     }
 
-    /// Undoes a change: the named one, or the newest effective one of one file or of both. The undo is a change,
-    /// too.
+    /// Undoes a change: the named one, or the newest effective one of one file or of both. The undo is a
+    /// change, too.
     pub fn undo(
         &self,
         wanted: Option<ChangeId>,

@@ -11,9 +11,7 @@ use crate::random::Random;
 use crate::serve::{Scenario, Served};
 use anyhow::{Context, Result, bail, ensure};
 use hermes_conversation::TurnEvent;
-use hermes_runtime::{
-    MapLimits, Opening, Prompt, SessionEvent, SessionKey, SessionMap, Submitted, Surface,
-};
+use hermes_runtime::{MapLimits, Opening, Prompt, SessionEvent, SessionKey, SessionMap, Submitted, Surface};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -69,7 +67,7 @@ async fn measure(sessions: usize, at_once: usize) -> Result<()> {
     let mut random = Random::new(1);
     let mut starts = Vec::new();
     for _ in 0..TIMED {
-        starts.push(turn(&map, random.below(sessions as u64) as usize).await?.started);
+        starts.push(turn(&map, random.below(sessions)).await?.started);
     }
     say_times("a turn in any of them starts after", starts, "target: 50 ms")?;
     let begun = Instant::now();

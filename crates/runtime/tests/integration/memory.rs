@@ -84,7 +84,7 @@ async fn a_full_memory_is_told_with_its_entries_and_not_for_ever() {
     let long = "a fact that is longer than that";
     let told = world.told(&[add(long), add(long), add(long), add(long)]).await;
     let error = told[0]["error"].as_str().unwrap();
-    assert!(error.contains("at most 20 characters. Make room in the same turn"), "{error}");
+    assert!(error.contains("the limit is 20. Make room in the same turn"), "{error}");
     assert_eq!(told[0]["current_entries"][0], "fact one");
     // What looks unsafe stays out of every answer, too.
     let masked = told[0]["current_entries"][1].as_str().unwrap();

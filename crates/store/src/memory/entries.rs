@@ -41,8 +41,8 @@ pub(super) fn is_one_entry(content: &str) -> bool {
     !content.split('\n').any(|line| line == MARK)
 }
 
-/// Returns true if the file has text outside its entries, or an entry over the limit. Rewriting such a file could
-/// lose text.
+/// Returns true if the file has text outside its entries, or an entry over the limit. Rewriting such a file
+/// could lose text.
 pub(super) fn has_drifted(text: &str, limit: usize) -> bool {
     let text = plain_lines(text);
     let pieces: Vec<&str> = pieces(&text).collect();

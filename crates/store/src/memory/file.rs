@@ -35,8 +35,8 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, MemoryError> {
     String::from_utf8(bytes).map(Some).map_err(not_text)
 }
 
-/// Replaces or creates a file: temporary file, sync, rename, sync of the folder. An existing file keeps its mode,
-/// and a link stays a link. Requires the lock.
+/// Replaces or creates a file: temporary file, sync, rename, sync of the folder. An existing file keeps its
+/// mode, and a link stays a link. Requires the lock.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), MemoryError> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mode = fs::metadata(&real).map_or(PRIVATE, |found| found.permissions().mode() & 0o7777);

@@ -93,8 +93,8 @@ impl ChangeOutcome {
     }
 }
 
-/// Returns the changes with outcomes. A missing outcome is inferred from the entries that the next change found, or,
-/// for the last change, from the current file.
+/// Returns the changes with outcomes. A missing outcome is inferred from the entries that the next change
+/// found, or, for the last change, from the current file.
 pub(super) fn described(target: Target, known: JournalEntries, current: &[String]) -> Vec<Change> {
     let outcome = |at: usize, record: &Record| {
         let locked = known.records.get(at + 1).map_or(current, |next| &next.before);

@@ -1,8 +1,8 @@
 //! The history file of a memory file: append-only, one JSON value per line.
 //!
-//! A change is written and synced here before the memory file is replaced; a second line records that it was
-//! applied. So after a crash every applied change is in the history, and the outcome of a change without second
-//! line is inferred from the memory file. Appending requires the lock.
+//! A change is written and synced here before the memory file is replaced; a second line records that it
+//! was applied. So after a crash every applied change is in the history, and the outcome of a change
+//! without second line is inferred from the memory file. Appending requires the lock.
 
 use super::{ChangeOutcome, MemoryError, Origin, Target, file};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The lock of a memory file: `flock` on a file beside it, as in the Python release. The memory file itself is
-//! replaced by each change, so it cannot be locked.
+//! The lock of a memory file: `flock` on a file beside it, as in the Python release. The memory file itself
+//! is replaced by each change, so it cannot be locked.
 
 use super::MemoryError;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
@@ -33,8 +33,8 @@ pub(super) fn take(path: &Path, max_wait: Duration) -> Result<Lock, MemoryError>
         Err(Errno::WOULDBLOCK) => {}
         Err(error) => return Err(failed(error)),
     }
-    // On a thread of its own, because `flock` has no timeout: after the wait the receiver is gone, and a lock that
-    // the thread gets later is dropped, which releases it.
+    // On a thread of its own, because `flock` has no timeout: after the wait the receiver is gone, and a
+    // lock that the thread gets later is dropped, which releases it.
     let (hand_over, handed_over) = channel();
     let waiting = move || {
         let locked = uninterrupted(&file, FlockOperation::LockExclusive);

@@ -48,8 +48,8 @@ fn unsafe_entries_are_masked_and_reported() {
     let notice = MemorySnapshot { masked: found, ..MemorySnapshot::default() }.notice().unwrap();
     assert_eq!(
         notice,
-        "entry 2 of USER.md looks unsafe (prompt_injection) and is kept from the model; `hermes memory \
-         show` shows what it says"
+        "entry 2 of USER.md looks unsafe (prompt_injection) and is hidden from the model; run `hermes \
+         memory show` to see it"
     );
     assert_eq!(MemorySnapshot::default().notice(), None);
 }

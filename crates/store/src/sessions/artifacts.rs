@@ -1,8 +1,8 @@
 //! Files of messages: results that are too long for a row, in a directory beside the store.
 //!
-//! A message mentions its file in its text, and `hx_artifacts` records the sessions that mention a file. Files are
-//! named after the hash of their content, so several sessions can share one; it is removed with the last of them.
-//! Tools write the files; this module counts, copies and removes them.
+//! A message mentions its file in its text, and `hx_artifacts` records the sessions that mention a file.
+//! Files are named after the hash of their content, so several sessions can share one; it is removed with
+//! the last of them. Tools write the files; this module counts, copies and removes them.
 
 mod folder;
 mod health;
@@ -21,7 +21,7 @@ use crate::StoreError;
 use crate::error::Doing;
 use folder::{CopyResult, Entry};
 use hermes_conversation::SessionId;
-use mentions::Users;
+use mentions::FileMentions;
 use retention::PruneContext;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -46,9 +46,9 @@ impl StoredFile {
         self.kind == FileKind::Content && self.sessions.is_empty()
     }
 
-    fn new(entry: Entry, users: &Users) -> Self {
+    fn new(entry: Entry, mentions: &FileMentions) -> Self {
         let Entry { name, kind, bytes, used_at } = entry;
-        let sessions = users.get(&name).into_iter().flatten().cloned().collect();
+        let sessions = mentions.get(&name).into_iter().flatten().cloned().collect();
         Self { name, kind, bytes, used_at, sessions }
     }
 
@@ -76,21 +76,22 @@ impl SessionDb {
 
     /// Returns the stored files with the sessions that mention them, the least recently used first.
     pub async fn files(&self) -> Result<Vec<StoredFile>, StoreError> {
-        let users = self.users().await?;
-        Ok(self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &users)).collect())
+        let mentions = self.file_mentions().await?;
+        Ok(self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &mentions)).collect())
     }
 
     /// Returns the files that [`prune_files`](Self::prune_files) removes, without those that an open turn may
     /// need.
     pub async fn prunable_files(&self, rule: FileRule) -> Result<Vec<PrunableFile>, StoreError> {
         // Mentions may require reading many messages; age and size do not need them.
-        let users = if rule.orphans { self.users().await? } else { Users::new() };
-        let files = self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &users)).collect();
-        Ok(retention::to_prune(files, rule, self.context().await?))
+        let mentions = if rule.orphans { self.file_mentions().await? } else { FileMentions::new() };
+        let files =
+            self.entries().await?.into_iter().map(|entry| StoredFile::new(entry, &mentions)).collect();
+        Ok(retention::to_prune(files, rule, self.prune_context().await?))
     }
 
-    /// Removes those of `chosen` that still match the rule, and returns them. A file that cannot be removed is
-    /// logged.
+    /// Removes those of `chosen` that still match the rule, and returns them. A file that cannot be removed
+    /// is logged.
     pub async fn prune_files(&self, rule: FileRule, chosen: &[String]) -> Result<Vec<String>, StoreError> {
         let still = self.prunable_files(rule).await?;
         let to_prune = still.iter().filter(|old| chosen.contains(&old.file.name));
@@ -121,9 +122,9 @@ impl SessionDb {
 
     /// Returns the files that these sessions mention, existing or not.
     pub async fn files_of(&self, sessions: &[SessionId]) -> Result<BTreeSet<String>, StoreError> {
-        let mut users = self.users().await?;
-        users.retain(|_, users| sessions.iter().any(|session| users.contains(session)));
-        Ok(users.into_keys().collect())
+        let mut mentions = self.file_mentions().await?;
+        mentions.retain(|_, mentioning| sessions.iter().any(|session| mentioning.contains(session)));
+        Ok(mentions.into_keys().collect())
     }
 
     /// Copies the files that these sessions mention to the directory `to`, which is created if there are any.
@@ -154,8 +155,9 @@ impl SessionDb {
             if entries.is_empty() {
                 return Ok(());
             }
-            let (users, context) = (self.users().await?, self.context().await?);
-            entries.retain(|entry| !users.contains_key(&entry.name) && !context.may_be_in_use(entry.used_at));
+            let (mentions, context) = (self.file_mentions().await?, self.prune_context().await?);
+            entries
+                .retain(|entry| !mentions.contains_key(&entry.name) && !context.may_be_in_use(entry.used_at));
             self.remove_files(entries).await;
             Ok::<(), StoreError>(())
         };
@@ -189,14 +191,14 @@ impl SessionDb {
     }
 
     /// Returns all mentions. Mentions in messages that were not scanned before are recorded.
-    async fn users(&self) -> Result<Users, StoreError> {
+    async fn file_mentions(&self) -> Result<FileMentions, StoreError> {
         let read = self.read(|db| {
             let unscanned = mentions::unscanned(db).doing("find mentioned files")?;
-            let mut users = mentions::users(db).doing("find mentioned files")?;
-            unscanned.add_to(&mut users);
-            Ok((users, unscanned))
+            let mut mentions = mentions::recorded(db).doing("find mentioned files")?;
+            unscanned.add_to(&mut mentions);
+            Ok((mentions, unscanned))
         });
-        let (users, unscanned) = read.await?;
+        let (mentions, unscanned) = read.await?;
         if !unscanned.is_empty() {
             let noted = self
                 .write(Level::Normal, move |db| mentions::keep(db, &unscanned).doing("record mentions"))
@@ -206,10 +208,10 @@ impl SessionDb {
                 tracing::debug!(%error, "messages will be searched for files again");
             }
         }
-        Ok(users)
+        Ok(mentions)
     }
 
-    async fn context(&self) -> Result<PruneContext, StoreError> {
+    async fn prune_context(&self) -> Result<PruneContext, StoreError> {
         let is_alive = self.is_alive;
         let in_use_since = self.read(move |db| mentions::in_use_since(db, is_alive)).await?;
         Ok(PruneContext { now: self.now(), in_use_since })

@@ -67,7 +67,8 @@ pub(crate) fn marker(table: &str, name: &str) -> String {
     )
 }
 
-/// Returns SQL that is true for a child that may continue its parent: not a branch, sub-agent or tool session.
+/// Returns SQL that is true for a child that may continue its parent: not a branch, sub-agent or tool
+/// session.
 pub(crate) fn may_continue(child: &str) -> String {
     format!(
         "{} IS NULL AND {} IS NULL AND {child}.source IS NOT 'tool'",

@@ -1,4 +1,4 @@
-//! Files that messages mention: noted with the message, shared by sessions, gone with the last.
+//! Files that messages mention: recorded with the message, shared by sessions, removed with the last one.
 
 use crate::desk::{Desk, closing, opening, session, ticking};
 use hermes_conversation::{Owner, SessionId, Transcript};
@@ -14,7 +14,7 @@ const C: &str = "2e7d2c03a9507ae265ecf5b5356885a5.txt";
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// A desk with a directory of files that were last used long before its clock began.
+/// A desk with a directory of files that were last used long before the desk's clock.
 struct Cabinet {
     desk: Desk,
     db: SessionDb,
@@ -33,8 +33,8 @@ impl Cabinet {
         Self { desk, db, dir }
     }
 
-    /// A session that was told about files, and left.
-    async fn told(&self, id: &str, names: &[&str]) {
+    /// Records a session that mentions files, and releases it.
+    async fn mention(&self, id: &str, names: &[&str]) {
         let lease = self.desk.lease(id).await;
         let mentions: Vec<String> =
             names.iter().map(|name| format!("it is in /h/hermes-results/{name}]")).collect();
@@ -46,7 +46,7 @@ impl Cabinet {
         names_in(&self.dir)
     }
 
-    async fn users_of(&self, name: &str) -> Vec<String> {
+    async fn sessions_mentioning(&self, name: &str) -> Vec<String> {
         let files = self.db.files().await.unwrap();
         let file = files.into_iter().find(|file| file.name == name).unwrap();
         file.sessions.iter().map(ToString::to_string).collect()
@@ -72,11 +72,11 @@ fn names_in(dir: &Path) -> Vec<String> {
     names
 }
 
-fn nobody_lives(_: &Owner) -> bool {
+fn none_alive(_: &Owner) -> bool {
     false
 }
 
-fn all_live(_: &Owner) -> bool {
+fn all_alive(_: &Owner) -> bool {
     true
 }
 
@@ -85,38 +85,38 @@ fn orphans() -> FileRule {
 }
 
 #[tokio::test]
-async fn a_file_goes_with_the_last_session_that_mentions_it() {
+async fn file_is_removed_with_the_last_session_that_mentions_it() {
     let cabinet = Cabinet::new();
-    cabinet.told("one", &[A, B]).await;
-    cabinet.told("two", &[B]).await;
-    assert_eq!(cabinet.users_of(A).await, ["one"]);
-    assert_eq!(cabinet.users_of(B).await, ["one", "two"]);
-    assert!(cabinet.users_of(C).await.is_empty());
+    cabinet.mention("one", &[A, B]).await;
+    cabinet.mention("two", &[B]).await;
+    assert_eq!(cabinet.sessions_mentioning(A).await, ["one"]);
+    assert_eq!(cabinet.sessions_mentioning(B).await, ["one", "two"]);
+    assert!(cabinet.sessions_mentioning(C).await.is_empty());
     cabinet.delete("one").await;
     assert_eq!(cabinet.kept(), [C, B]);
     cabinet.delete("two").await;
-    // Deleting a session takes nothing that it did not mention.
+    // Deleting a session removes no file that it does not mention.
     assert_eq!(cabinet.kept(), [C]);
     assert!(verify(&cabinet.desk.path).findings.is_empty());
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_be_deleted_keeps_its_files() {
+async fn failed_delete_keeps_the_files() {
     let cabinet = Cabinet::new();
-    cabinet.told("one", &[A]).await;
+    cabinet.mention("one", &[A]).await;
     let lease = cabinet.desk.lease("one").await;
-    let busy = cabinet.db.clone().with_liveness(all_live);
+    let busy = cabinet.db.clone().with_liveness(all_alive);
     busy.delete(&SessionId::new("one")).await.unwrap_err();
-    assert_eq!(cabinet.users_of(A).await, ["one"]);
+    assert_eq!(cabinet.sessions_mentioning(A).await, ["one"]);
     assert!(cabinet.kept().contains(&A.to_owned()));
     cabinet.db.release(&lease).await.unwrap();
 }
 
 #[tokio::test]
-async fn what_others_wrote_is_found_before_anything_goes() {
+async fn mentions_of_other_programs_are_found_before_files_are_removed() {
     let cabinet = Cabinet::new();
-    cabinet.told("ours", &[A, B]).await;
-    // As a version without the table, and as the other program, which writes no notes.
+    cabinet.mention("ours", &[A, B]).await;
+    // Like a version without the table, and like the Python release, which records no mentions.
     let raw = cabinet.desk.raw();
     raw.execute_batch(&format!(
         "DELETE FROM hx_artifacts;
@@ -127,8 +127,8 @@ async fn what_others_wrote_is_found_before_anything_goes() {
     .unwrap();
     cabinet.delete("ours").await;
     assert_eq!(cabinet.kept(), [C, B]);
-    assert_eq!(cabinet.users_of(B).await, ["theirs"]);
-    // A session that the other program deletes uses nothing any more, although our notes stay.
+    assert_eq!(cabinet.sessions_mentioning(B).await, ["theirs"]);
+    // Mentions of a session that the Python release deleted are ignored, although our rows stay.
     raw.execute_batch(
         "DELETE FROM messages WHERE session_id = 'theirs'; DELETE FROM sessions WHERE id = 'theirs'",
     )
@@ -138,9 +138,9 @@ async fn what_others_wrote_is_found_before_anything_goes() {
 }
 
 #[tokio::test]
-async fn a_file_without_notes_can_come_from_a_file_that_never_had_the_table() {
+async fn mentions_are_found_in_a_database_without_the_table() {
     let cabinet = Cabinet::new();
-    cabinet.told("one", &[A]).await;
+    cabinet.mention("one", &[A]).await;
     cabinet.desk.raw().execute_batch("DROP TABLE hx_artifacts; DROP TABLE hx_marks").unwrap();
     let examined = check_files(&cabinet.desk.path, &cabinet.dir, u64::MAX);
     assert_eq!((examined.files, examined.orphans, examined.orphan_bytes), (3, Some(2), 2));
@@ -150,9 +150,9 @@ async fn a_file_without_notes_can_come_from_a_file_that_never_had_the_table() {
 }
 
 #[tokio::test]
-async fn an_up_to_date_file_is_opened_and_listed_without_a_write() {
+async fn current_database_is_opened_and_listed_without_a_write() {
     let cabinet = Cabinet::new();
-    cabinet.told("one", &[A]).await;
+    cabinet.mention("one", &[A]).await;
     cabinet.db.files().await.unwrap();
     let again = SessionDb::open(&cabinet.desk.path, ticking()).unwrap().with_files(cabinet.dir.clone());
     assert_eq!(again.files().await.unwrap().len(), 3);
@@ -160,34 +160,34 @@ async fn an_up_to_date_file_is_opened_and_listed_without_a_write() {
 }
 
 #[tokio::test]
-async fn what_an_open_turn_may_need_stays() {
+async fn files_of_an_open_turn_are_kept() {
     let cabinet = Cabinet::new();
-    cabinet.told("one", &[A]).await;
+    cabinet.mention("one", &[A]).await;
     let lease = cabinet.desk.lease("two").await;
     let turn = cabinet.db.open_turn(&lease, opening("go on")).await.unwrap();
-    let busy = cabinet.db.clone().with_liveness(all_live);
-    // Written after the turn began: perhaps by it, and its result is not stored yet.
+    let busy = cabinet.db.clone().with_liveness(all_alive);
+    // Written after the turn began, so it may belong to a result that is not stored yet.
     put(&cabinet.dir, A, "a", 50_000);
     busy.delete(&SessionId::new("one")).await.unwrap();
     assert_eq!(cabinet.kept(), [C, B, A]);
     assert_eq!(busy.tidy_files(orphans(), LONG).await, [C, B]);
-    // The process died, and with it whatever it was about to say.
-    let dead = cabinet.db.clone().with_liveness(nobody_lives);
+    // The process died, so its turn needs no file any more.
+    let dead = cabinet.db.clone().with_liveness(none_alive);
     assert_eq!(dead.tidy_files(orphans(), LONG).await, [A]);
     cabinet.db.close(&lease, turn, closing("done")).await.unwrap();
 }
 
 #[tokio::test]
-async fn pruning_removes_what_was_chosen_and_still_may_go() {
+async fn prune_removes_chosen_files_that_still_match() {
     let cabinet = Cabinet::new();
-    cabinet.told("one", &[A]).await;
+    cabinet.mention("one", &[A]).await;
     put(&cabinet.dir, "7-0.part", "half", 10);
     put(&cabinet.dir, "notes.txt", "theirs", 10);
     let found = cabinet.db.prunable_files(orphans()).await.unwrap();
     let names: Vec<_> = found.iter().map(|old| (old.file.name.as_str(), old.reason)).collect();
     assert_eq!(names, [(C, PruneReason::Orphan), (B, PruneReason::Orphan)]);
-    // Somebody came to need one of them while a person made up their mind.
-    cabinet.told("two", &[C]).await;
+    // A session mentions one of them since the list was shown.
+    cabinet.mention("two", &[C]).await;
     let chosen: Vec<String> = found.into_iter().map(|old| old.file.name).collect();
     assert_eq!(cabinet.db.prune_files(orphans(), &chosen).await.unwrap(), [B]);
     assert_eq!(cabinet.kept(), [C, "7-0.part", A, "notes.txt"]);
@@ -203,8 +203,8 @@ async fn files_follow_an_export_into_another_home() {
         std::fs::remove_file(there.dir.join(name)).unwrap();
     }
     let gone = "00000000000000000000000000000000.txt";
-    here.told("one", &[A, B, gone]).await;
-    here.told("two", &[C]).await;
+    here.mention("one", &[A, B, gone]).await;
+    here.mention("two", &[C]).await;
     std::fs::write(here.dir.join(B), "damaged").unwrap();
     let (one, copies) = ([SessionId::new("one")], here.desk.path.with_file_name("copies"));
     let done = here.db.export_files(&one, &copies).await.unwrap();
@@ -215,21 +215,21 @@ async fn files_follow_an_export_into_another_home() {
     let filter = ExportFilter { session: Some(one[0].clone()), ..ExportFilter::default() };
     let text = here.desk.export(filter, ExportFormat::Jsonl).await;
     assert!(there.db.import(&text).await.unwrap().problems.is_empty());
-    // What nobody mentions is not taken, and what is not what it says it is neither.
+    // Files without a mention and damaged files are not copied.
     std::fs::write(copies.join(C), "c").unwrap();
     std::fs::write(copies.join(B), "forged").unwrap();
     let done = there.db.import_files(&one, &copies).await.unwrap();
     assert_eq!((done.copied, there.kept()), (vec![A.to_owned()], vec![A.to_owned()]));
     assert_eq!(done.problems.len(), 1);
-    assert_eq!(there.users_of(A).await, ["one"]);
+    assert_eq!(there.sessions_mentioning(A).await, ["one"]);
     there.delete("one").await;
     assert!(there.kept().is_empty());
 }
 
 #[tokio::test]
-async fn the_files_are_examined_within_a_budget() {
+async fn files_are_checked_within_a_budget() {
     let cabinet = Cabinet::new();
-    cabinet.told("one", &[A]).await;
+    cabinet.mention("one", &[A]).await;
     std::fs::write(cabinet.dir.join(B), "other").unwrap();
     put(&cabinet.dir, "7-0.part", "half", 10);
     let seen = check_files(&cabinet.desk.path, &cabinet.dir, u64::MAX);
@@ -244,7 +244,7 @@ async fn the_files_are_examined_within_a_budget() {
 }
 
 #[tokio::test]
-async fn without_a_directory_nothing_is_kept_and_nothing_fails() {
+async fn without_a_directory_there_are_no_files_and_no_errors() {
     let desk = Desk::new();
     let lease = desk.db.acquire(session("one"), crate::desk::owner(1)).await.unwrap().lease;
     desk.say(&lease, "hi", &format!("hermes-results/{A}")).await;
@@ -254,24 +254,24 @@ async fn without_a_directory_nothing_is_kept_and_nothing_fails() {
 }
 
 #[tokio::test]
-async fn a_mention_is_noted_with_its_message_however_it_comes() {
+async fn mention_is_recorded_with_its_message() {
     let cabinet = Cabinet::new();
     let noted = || -> Vec<String> {
         let raw = cabinet.desk.raw();
         let mut find = raw.prepare("SELECT session || ' ' || name FROM hx_artifacts ORDER BY 1").unwrap();
         find.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
     };
-    cabinet.told("one", &[A]).await;
+    cabinet.mention("one", &[A]).await;
     assert_eq!(noted(), [format!("one {A}")]);
-    // From here on only messages after these are searched.
-    cabinet.told("two", &[]).await;
+    // From here on only later messages are scanned.
+    cabinet.mention("two", &[]).await;
     cabinet.db.files().await.unwrap();
     let filter = ExportFilter { session: Some(SessionId::new("one")), ..ExportFilter::default() };
     let exported = cabinet.desk.export(filter, ExportFormat::Jsonl).await;
     cabinet.delete("one").await;
     assert_eq!(noted(), [] as [String; 0]);
-    // It gets its old ids back, which lie before the mark.
+    // It gets its old ids, which are before the mark.
     cabinet.db.import(&exported).await.unwrap();
     put(&cabinet.dir, A, "a", 10);
-    assert_eq!(cabinet.users_of(A).await, ["one"]);
+    assert_eq!(cabinet.sessions_mentioning(A).await, ["one"]);
 }

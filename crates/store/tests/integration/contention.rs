@@ -47,7 +47,7 @@ fn write_rows(path: &std::path::Path, id: &str) {
 }
 
 #[test]
-fn many_may_open_a_new_file_at_once() {
+fn many_threads_open_a_new_file_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
     std::thread::scope(|scope| {
@@ -60,13 +60,13 @@ fn many_may_open_a_new_file_at_once() {
 }
 
 #[tokio::test]
-async fn a_write_waits_for_a_program_without_our_queue() {
+async fn write_waits_for_a_program_without_our_queue() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let foreign = desk.raw();
     foreign.execute_batch("BEGIN IMMEDIATE").unwrap();
     let turn = desk.db.open_turn(&lease, crate::desk::opening("hello"));
-    // The other handle waits behind the first one, and both go on when the program is done.
+    // The other handle is queued behind the first one, and both continue when the program has finished.
     let again = desk.again();
     let other = tokio::spawn(async move { again.lease("t").await });
     foreign.execute_batch("INSERT INTO state_meta VALUES ('foreign', ''); COMMIT").unwrap();
@@ -76,14 +76,14 @@ async fn a_write_waits_for_a_program_without_our_queue() {
 }
 
 #[tokio::test]
-async fn the_queue_is_an_empty_private_file_and_no_need() {
+async fn queue_is_an_empty_private_and_optional_file() {
     use std::os::unix::fs::PermissionsExt;
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let queue = desk.path.with_file_name("state.db.hermes-queue");
     let file = std::fs::metadata(&queue).unwrap();
     assert_eq!((file.permissions().mode() & 0o777, file.len()), (0o600, 0));
-    // Whoever tidies it away, or has something else in its place, does no harm.
+    // Removing or replacing the file does not affect writes.
     std::fs::remove_file(&queue).unwrap();
     desk.say(&lease, "one", "two").await;
     std::fs::create_dir(&queue).unwrap();

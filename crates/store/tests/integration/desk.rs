@@ -1,4 +1,4 @@
-//! A database in a temporary directory, and short ways to write to it.
+//! A database in a temporary directory, with shortcuts for writing to it.
 
 use hermes_conversation::{
     AssistantMessage, Bill, CallId, Closing, Compaction, CompactionReport, Content, Effect, Intent,
@@ -17,7 +17,7 @@ pub(crate) struct Desk {
     _dir: Arc<tempfile::TempDir>,
 }
 
-/// A clock that goes on by one second every time it is read.
+/// A clock that advances by one second with every read.
 pub(crate) fn ticking() -> Clock {
     let ticks = AtomicU64::new(1_000);
     Arc::new(move || f64::from(u32::try_from(ticks.fetch_add(1, Ordering::Relaxed)).unwrap()))
@@ -93,7 +93,7 @@ pub(crate) fn texts() -> RecoveryTexts {
     }
 }
 
-/// A compaction whose last `tail` messages are as they were.
+/// A compaction that keeps the last `tail` messages.
 pub(crate) fn compaction(messages: &[Message], tail: usize, nodes: &[(&[u32], &str)]) -> Compaction {
     Compaction {
         messages: messages.iter().cloned().map(Arc::new).collect(),
@@ -136,7 +136,7 @@ impl Desk {
         Self { db, path, _dir: dir }
     }
 
-    /// The same file, opened once more.
+    /// Opens the same file again.
     pub(crate) fn again(&self) -> Self {
         Self {
             db: SessionDb::open(&self.path, ticking()).unwrap(),
@@ -145,7 +145,7 @@ impl Desk {
         }
     }
 
-    /// Another program's connection to the file.
+    /// Opens a connection like another program.
     pub(crate) fn raw(&self) -> rusqlite::Connection {
         let db = rusqlite::Connection::open(&self.path).unwrap();
         db.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
@@ -161,7 +161,7 @@ impl Desk {
         self.db.open_turn(lease, opening(text)).await.unwrap()
     }
 
-    /// A whole turn without tools.
+    /// Records a whole turn without tools.
     pub(crate) async fn say(&self, lease: &Lease, question: &str, answer: &str) {
         let turn = self.open(lease, question).await;
         self.db.close(lease, turn, closing(answer)).await.unwrap();
@@ -171,13 +171,13 @@ impl Desk {
         self.db.load(&SessionId::new(id)).await.unwrap().messages
     }
 
-    /// What an export writes.
+    /// Returns an export as text.
     pub(crate) async fn export(&self, filter: ExportFilter, format: ExportFormat) -> String {
         let (_, bytes) = self.db.export(filter, format, Vec::new()).await.unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
-    /// All sessions, as an export writes them.
+    /// Returns all sessions of an export.
     pub(crate) async fn exported(&self) -> Vec<Value> {
         let text = self.export(ExportFilter::default(), ExportFormat::Json).await;
         serde_json::from_str(&text).unwrap()

@@ -1,4 +1,4 @@
-//! Compactions: what is put away, what takes its place, and that nobody hears the same words twice.
+//! Compactions: epochs, summaries and copies, and that each original message is returned once.
 
 use crate::desk::{
     Desk, call, closing, compaction, intent, opening, owner, reply, session, texts as recovery_texts, ticking,
@@ -29,13 +29,13 @@ fn texts(rows: &[StoredMessage]) -> Vec<&str> {
     rows.iter().map(|row| text(&row.message)).collect()
 }
 
-async fn told(desk: &Desk, session: &str) -> Vec<String> {
+async fn originals(desk: &Desk, session: &str) -> Vec<String> {
     let all = desk.db.whole_conversation(&SessionId::new(session)).await.unwrap();
     all.iter().map(|message| text(message).to_owned()).collect()
 }
 
-/// Questions `q1`.. and answers `a1`..: message ids 1 to `2 * turns`.
-async fn talked(turns: usize) -> (Desk, Lease) {
+/// A session with prompts `q1`.. and answers `a1`..: message ids 1 to `2 * turns`.
+async fn session_with_turns(turns: usize) -> (Desk, Lease) {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     for n in 1..=turns {
@@ -44,8 +44,8 @@ async fn talked(turns: usize) -> (Desk, Lease) {
     (desk, lease)
 }
 
-/// What is sent now, with a summary in the place of all but the last `tail` messages.
-async fn summed_up(desk: &Desk, session: &str, summary: &str, tail: usize) -> Vec<Message> {
+/// The active messages, with a summary in place of all but the last `tail` messages.
+async fn with_summary(desk: &Desk, session: &str, summary: &str, tail: usize) -> Vec<Message> {
     let now = desk.messages(session).await;
     let kept = &now[now.len() - tail..];
     [&[Message::user(summary)], kept].concat()
@@ -69,9 +69,9 @@ fn node(number: u32, level: u32, children: &[u32], (first, last, messages): (i64
 }
 
 #[tokio::test]
-async fn an_epoch_is_sent_and_the_originals_are_told() {
-    let (desk, lease) = talked(4).await;
-    let epoch = summed_up(&desk, "s", "so far: a walrus", 4).await;
+async fn epoch_is_active_and_originals_are_kept() {
+    let (desk, lease) = session_with_turns(4).await;
+    let epoch = with_summary(&desk, "s", "so far: a walrus", 4).await;
     let full = desk.db.stats().full_commits;
     let nodes = desk.compact(&lease, &epoch, 4, &[(&[], "n1")]).await;
     assert_eq!(desk.db.stats().full_commits, full + 1);
@@ -82,15 +82,15 @@ async fn an_epoch_is_sent_and_the_originals_are_told() {
     let made: Vec<_> = all.iter().map(|row| (row.state, row.is_generated)).collect();
     let want = [vec![(MessageState::Compacted, false); 8], vec![(MessageState::Active, true); 5]].concat();
     assert_eq!(made, want);
-    // Copies have the times of what they copy, and time does not go backwards.
+    // Copies have the times of their sources, and time does not go backwards.
     let times: Vec<f64> = all.iter().map(|row| row.at).collect();
     assert_eq!(times[9..], times[4..8]);
     assert_eq!(times[8], times[9]);
     let want = ["q1 walrus", "a1", "q2 walrus", "a2", "q3 walrus", "a3", "q4 walrus", "a4"];
-    assert_eq!(told(&desk, "s").await, want);
+    assert_eq!(originals(&desk, "s").await, want);
     let originals = desk.db.messages(&id(), Include::Originals).await.unwrap();
     assert_eq!(texts(&originals), want);
-    // Once each, whichever index is asked, and also after everything was indexed anew.
+    // Each once, with every index, and also after a rebuild.
     for query in ["walrus", "walr*", "a3 OR a1"] {
         let once = if query.contains("a3") { vec![2, 6] } else { vec![1, 3, 5, 7] };
         assert_eq!(hits(&desk, query).await, once, "{query}");
@@ -109,29 +109,29 @@ async fn an_epoch_is_sent_and_the_originals_are_told() {
     assert_eq!(count, 5);
 }
 
-/// A message lives through many compactions as one message, and every leaf goes on where the last ended.
+/// A message stays one message through many compactions, and every leaf begins where the last one ended.
 #[tokio::test]
-async fn leaves_go_on_where_the_last_one_ended() {
-    let (desk, lease) = talked(4).await;
-    let epoch = summed_up(&desk, "s", "one", 4).await;
+async fn leaf_begins_where_the_last_one_ended() {
+    let (desk, lease) = session_with_turns(4).await;
+    let epoch = with_summary(&desk, "s", "one", 4).await;
     desk.compact(&lease, &epoch, 4, &[(&[], "n1")]).await;
-    // Nothing new was said, and the tail is shorter: what left it is covered.
-    let epoch = summed_up(&desk, "s", "two", 3).await;
+    // No new message, and a shorter tail: messages that left it are covered.
+    let epoch = with_summary(&desk, "s", "two", 3).await;
     assert_eq!(desk.compact(&lease, &epoch, 3, &[(&[], "n2")]).await, [node(2, 0, &[], (5, 5, 1))]);
-    // The same tail again: there is nothing to stand for, so there is no leaf, and parents go on.
-    let epoch = summed_up(&desk, "s", "three", 3).await;
+    // The same tail again: nothing is left to cover, so there is no leaf, and parents are still written.
+    let epoch = with_summary(&desk, "s", "three", 3).await;
     let added = desk.compact(&lease, &epoch, 3, &[(&[], "none"), (&[1, 2], "n3")]).await;
     assert_eq!(added, [node(3, 1, &[1, 2], (1, 5, 5))]);
     desk.say(&lease, "q5 walrus", "a5").await;
     // The tail begins with a copy of a copy of a copy.
-    let epoch = summed_up(&desk, "s", "four", 4).await;
+    let epoch = with_summary(&desk, "s", "four", 4).await;
     let added = desk.compact(&lease, &epoch, 4, &[(&[], "n4"), (&[3, 4], "n5")]).await;
     assert_eq!(added, [node(4, 0, &[], (6, 6, 1)), node(5, 2, &[3, 4], (1, 6, 6))]);
     let now = desk.db.messages(&id(), Include::Active).await.unwrap();
     assert_eq!(texts(&now), ["four", "q4 walrus", "a4", "q5 walrus", "a5"]);
-    assert_eq!(told(&desk, "s").await.len(), 10);
+    assert_eq!(originals(&desk, "s").await.len(), 10);
     assert_eq!(hits(&desk, "walrus").await.len(), 5);
-    // A tail that is not what was sent tells nothing: everything is covered rather than lost.
+    // A tail of unknown messages has no original: everything is covered rather than lost.
     let strange = [Message::user("five"), Message::user("never said")];
     let added = desk.compact(&lease, &strange, 1, &[(&[], "n6")]).await;
     let last = added[0].last;
@@ -144,9 +144,9 @@ async fn leaves_go_on_where_the_last_one_ended() {
     is_sound(&desk).await;
 }
 
-/// Kept messages before the summary, and the same words said twice.
+/// Kept messages before the summary, and equal messages.
 #[tokio::test]
-async fn a_head_is_copied_too_and_repeated_words_are_told_apart() {
+async fn head_is_copied_and_equal_messages_are_distinguished() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     for _ in 0..3 {
@@ -164,12 +164,12 @@ async fn a_head_is_copied_too_and_repeated_words_are_told_apart() {
         .map(Result::unwrap)
         .collect();
     assert_eq!(copies, [Some(1), Some(2), None, Some(5), Some(6)]);
-    assert_eq!(told(&desk, "s").await.len(), 6);
+    assert_eq!(originals(&desk, "s").await.len(), 6);
     is_sound(&desk).await;
 }
 
 #[tokio::test]
-async fn what_was_said_is_read_in_pages_and_found() {
+async fn originals_are_paged_and_found() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     desk.say(&lease, "look at Foo::bar_baz() and c++17", "温室里种番茄").await;
@@ -181,7 +181,7 @@ async fn what_was_said_is_read_in_pages_and_found() {
     let other = desk.lease("other").await;
     desk.say(&other, "番茄 in another session", "bar_baz").await;
     let all = desk.messages("s").await.len();
-    let epoch = summed_up(&desk, "s", "番茄 bar_baz [2]", 1).await;
+    let epoch = with_summary(&desk, "s", "番茄 bar_baz [2]", 1).await;
     desk.compact(&lease, &epoch, 1, &[(&[], "n1")]).await;
     let mut after = None;
     let mut read = Vec::new();
@@ -197,7 +197,7 @@ async fn what_was_said_is_read_in_pages_and_found() {
     assert_eq!(texts(&desk.db.originals(&id(), range, None, 9).await.unwrap()), ["温室里种番茄", "todo"]);
     let none = desk.db.originals(&SessionId::new("x"), OriginalRange::ALL, None, 9).await.unwrap();
     assert_eq!(none, []);
-    // The copy stands for what it copies; summaries and other sessions' messages are nobody's words here.
+    // A copy resolves to its original; summaries and messages of other sessions are not originals here.
     let now = desk.db.messages(&id(), Include::Active).await.unwrap();
     assert_eq!(desk.db.original(&id(), now[0].id).await.unwrap(), None);
     let original = desk.db.original(&id(), now[1].id).await.unwrap().unwrap();
@@ -223,14 +223,14 @@ async fn tool(desk: &Desk, lease: &Lease, turn: &OpenTurn, call_id: &str, result
     desk.db.settle(lease, turn, Settlement { results, ..Settlement::default() }).await.unwrap();
 }
 
-/// The process dies at different points of a turn that was compacted in its middle.
+/// The process dies at different points of a turn with a compaction in its middle.
 #[tokio::test]
-async fn a_crash_after_a_compaction_in_a_turn_is_recovered() {
+async fn crash_after_a_compaction_within_a_turn_is_recovered() {
     for (pending, tail) in [(false, 3), (true, 3), (false, 0), (true, 0)] {
-        let (desk, lease) = talked(2).await;
+        let (desk, lease) = session_with_turns(2).await;
         let turn = desk.open(&lease, "go").await;
         tool(&desk, &lease, &turn, "c1", "one").await;
-        let epoch = summed_up(&desk, "s", "sum", tail).await;
+        let epoch = with_summary(&desk, "s", "sum", tail).await;
         desk.db.compact(&lease, Some(&turn), &compaction(&epoch, tail, &[(&[], "n1")])).await.unwrap();
         let mut want = epoch;
         let mut found = Recovery { turns: 1, ..Recovery::default() };
@@ -255,8 +255,8 @@ async fn a_crash_after_a_compaction_in_a_turn_is_recovered() {
 }
 
 #[tokio::test]
-async fn a_turn_that_is_not_open_is_not_compacted() {
-    let (desk, lease) = talked(1).await;
+async fn closed_turn_is_not_compacted() {
+    let (desk, lease) = session_with_turns(1).await;
     let before = desk.messages("s").await;
     let turn = OpenTurn { id: hermes_conversation::TurnId(99), session: id() };
     let refused = desk.db.compact(&lease, Some(&turn), &compaction(&[], 0, &[])).await;
@@ -267,40 +267,40 @@ async fn a_turn_that_is_not_open_is_not_compacted() {
     assert_eq!(desk.messages("s").await, before);
 }
 
-/// Taking back a copy takes back what it is a copy of, and bringing it back does so, too.
+/// Rewinding a copy rewinds its original, and restoring it restores both.
 #[tokio::test]
-async fn what_was_kept_can_be_taken_back_and_brought_back() {
-    let (desk, lease) = talked(4).await;
-    let epoch = summed_up(&desk, "s", "sum", 4).await;
+async fn kept_messages_can_be_rewound_and_restored() {
+    let (desk, lease) = session_with_turns(4).await;
+    let epoch = with_summary(&desk, "s", "sum", 4).await;
     desk.compact(&lease, &epoch, 4, &[(&[], "n1")]).await;
     let now = desk.db.messages(&id(), Include::Active).await.unwrap();
-    let (q4, all) = (now[3].id, told(&desk, "s").await);
+    let (q4, all) = (now[3].id, originals(&desk, "s").await);
     let rewound = desk.db.rewind(&id(), q4).await.unwrap();
     assert_eq!((rewound.text.as_str(), rewound.messages), ("q4 walrus", 2));
-    assert_eq!(told(&desk, "s").await, all[..6]);
+    assert_eq!(originals(&desk, "s").await, all[..6]);
     assert_eq!(hits(&desk, "walrus").await, [1, 3, 5]);
     is_sound(&desk).await;
-    // Whatever is named as the beginning, only the copies are sent again.
+    // With any start only the copies become active again.
     for since in [q4, MessageId(1)] {
         assert_eq!(desk.db.restore_rewound(&id(), since).await.unwrap(), 2, "{since:?}");
         assert_eq!(desk.messages("s").await, epoch, "{since:?}");
-        assert_eq!(told(&desk, "s").await, all, "{since:?}");
+        assert_eq!(originals(&desk, "s").await, all, "{since:?}");
         desk.db.rewind(&id(), q4).await.unwrap();
     }
     desk.say(&lease, "q4 badger", "b4").await;
-    let epoch = summed_up(&desk, "s", "sum", 2).await;
+    let epoch = with_summary(&desk, "s", "sum", 2).await;
     let added = desk.compact(&lease, &epoch, 2, &[(&[], "n2")]).await;
-    // What was taken back is not covered.
+    // Rewound messages are not covered.
     assert_eq!(added, [node(2, 0, &[], (5, 6, 2))]);
     let error = desk.db.rewind(&id(), MessageId(1)).await.unwrap_err();
     assert!(error.to_string().ends_with("the message was already rewound or summarised"), "{error}");
     is_sound(&desk).await;
 }
 
-/// What was away while a leaf was written and came back later is covered by the next one.
+/// A message that was rewound during a compaction and restored later is covered by the next leaf.
 #[tokio::test]
-async fn what_is_brought_back_after_a_compaction_is_covered_later() {
-    let (desk, lease) = talked(3).await;
+async fn message_restored_after_a_compaction_is_covered_later() {
+    let (desk, lease) = session_with_turns(3).await;
     desk.db.rewind(&id(), MessageId(5)).await.unwrap();
     desk.say(&lease, "q4 walrus", "a4").await;
     let added = desk.compact(&lease, &[Message::user("sum")], 0, &[(&[], "n1")]).await;
@@ -316,9 +316,9 @@ async fn what_is_brought_back_after_a_compaction_is_covered_later() {
     is_sound(&desk).await;
 }
 
-/// Whichever statement fails, nothing has happened.
+/// If any statement fails, nothing is changed.
 #[tokio::test]
-async fn a_compaction_happens_whole_or_not_at_all() {
+async fn compaction_is_atomic() {
     for (name, broken) in [
         ("the report", "DROP TABLE hx_compactions"),
         ("the second summary", "CREATE UNIQUE INDEX one_node ON hx_nodes(session)"),
@@ -333,8 +333,8 @@ async fn a_compaction_happens_whole_or_not_at_all() {
              CREATE UNIQUE INDEX same_count ON sessions(message_count)",
         ),
     ] {
-        let (desk, lease) = talked(4).await;
-        // Equal text, once put away and once active, in another session.
+        let (desk, lease) = session_with_turns(4).await;
+        // Equal text, once summarised and once active, in another session.
         desk.lease("t").await;
         desk.raw()
             .execute_batch(
@@ -344,7 +344,7 @@ async fn a_compaction_happens_whole_or_not_at_all() {
             .unwrap();
         let before = desk.db.messages(&id(), Include::All).await.unwrap();
         desk.raw().execute_batch(broken).unwrap();
-        let epoch = summed_up(&desk, "s", "sum", 4).await;
+        let epoch = with_summary(&desk, "s", "sum", 4).await;
         let compaction = compaction(&epoch, 4, &[(&[], "n1"), (&[1], "n2")]);
         let failed = desk.db.compact(&lease, None, &compaction).await;
         assert!(matches!(failed, Err(RecordError::Store { .. })), "{name}: {failed:?}");
@@ -361,8 +361,8 @@ async fn a_compaction_happens_whole_or_not_at_all() {
 
 #[tokio::test]
 async fn compactions_are_exported_and_imported() {
-    let (desk, lease) = talked(4).await;
-    let epoch = summed_up(&desk, "s", "sum walrus", 4).await;
+    let (desk, lease) = session_with_turns(4).await;
+    let epoch = with_summary(&desk, "s", "sum walrus", 4).await;
     desk.compact(&lease, &epoch, 4, &[(&[], "n1"), (&[1], "n2")]).await;
     desk.db.pin(&id(), "never on Fridays").await.unwrap();
     let text = desk.export(ExportFilter::default(), ExportFormat::Jsonl).await;
@@ -378,7 +378,7 @@ async fn compactions_are_exported_and_imported() {
             assert_eq!(other.export(ExportFilter::default(), ExportFormat::Jsonl).await, text);
         }
         assert_eq!(other.messages("s").await, epoch);
-        assert_eq!(told(&other, "s").await, told(&desk, "s").await);
+        assert_eq!(originals(&other, "s").await, originals(&desk, "s").await);
         assert_eq!(hits(&other, "walrus").await.len(), 4);
         assert_eq!(other.db.pins(&id()).await.unwrap(), desk.db.pins(&id()).await.unwrap());
         assert_eq!(other.db.compactions(&id()).await.unwrap(), desk.db.compactions(&id()).await.unwrap());
@@ -386,9 +386,9 @@ async fn compactions_are_exported_and_imported() {
         let range = OriginalRange { first: nodes[1].first, last: nodes[1].last };
         let covered = other.db.originals(&id(), range, None, 99).await.unwrap();
         assert_eq!(texts(&covered), ["q1 walrus", "a1", "q2 walrus", "a2"], "takes ids: {takes_ids}");
-        // It goes on where it was.
+        // The session continues.
         let lease = other.db.acquire_existing(id(), owner(1)).await.unwrap().lease;
-        let next = summed_up(&other, "s", "sum", 2).await;
+        let next = with_summary(&other, "s", "sum", 2).await;
         let added = other.compact(&lease, &next, 2, &[(&[], "n3")]).await;
         assert_eq!((added[0].number, added[0].messages), (3, 2));
         is_sound(&other).await;
@@ -396,10 +396,10 @@ async fn compactions_are_exported_and_imported() {
 }
 
 #[tokio::test]
-async fn what_goes_takes_its_compactions_along() {
+async fn delete_and_clear_remove_compactions() {
     for clear in [false, true] {
-        let (desk, lease) = talked(2).await;
-        let epoch = summed_up(&desk, "s", "sum", 2).await;
+        let (desk, lease) = session_with_turns(2).await;
+        let epoch = with_summary(&desk, "s", "sum", 2).await;
         desk.compact(&lease, &epoch, 2, &[(&[], "n1")]).await;
         desk.db.pin(&id(), "pin").await.unwrap();
         desk.db.release(&lease).await.unwrap();
@@ -422,8 +422,8 @@ async fn what_goes_takes_its_compactions_along() {
 }
 
 #[tokio::test]
-async fn pins_are_numbered_and_can_go() {
-    let (desk, _) = talked(1).await;
+async fn pins_are_numbered_and_can_be_removed() {
+    let (desk, _) = session_with_turns(1).await;
     assert_eq!(desk.db.pin(&id(), "one").await.unwrap(), 1);
     assert_eq!(desk.db.pin(&id(), "two").await.unwrap(), 2);
     assert!(desk.db.unpin(&id(), 1).await.unwrap());
@@ -437,8 +437,8 @@ async fn pins_are_numbered_and_can_go() {
 }
 
 #[tokio::test]
-async fn trouble_is_remembered_and_one_compacts_at_a_time() {
-    let (desk, lease) = talked(1).await;
+async fn failures_are_recorded_and_one_process_compacts_at_a_time() {
+    let (desk, lease) = session_with_turns(1).await;
     assert_eq!(desk.db.compaction_failures(&id()).await.unwrap(), CompactionFailures::default());
     let trouble = CompactionFailures {
         until: Some(9.5),
@@ -463,7 +463,7 @@ async fn trouble_is_remembered_and_one_compacts_at_a_time() {
     desk.db.record_compaction_failures(&newer, &CompactionFailures::default()).await.unwrap();
     assert_eq!(desk.db.compaction_failures(&id()).await.unwrap(), CompactionFailures::default());
 
-    // Somebody with an older lease may not even try.
+    // A process with an older lease is refused.
     assert!(desk.db.lock_compaction(&lease).await.is_err());
     assert!(desk.db.lock_compaction(&newer).await.unwrap());
     assert!(desk.db.lock_compaction(&newer).await.unwrap(), "it can be prolonged");
@@ -473,7 +473,7 @@ async fn trouble_is_remembered_and_one_compacts_at_a_time() {
         let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
         rows.map(Result::unwrap).collect()
     };
-    // The clock goes on by a second with every look at it.
+    // The clock advances by a second with every read.
     let [(holder, acquired, expires)] = &held()[..] else { panic!("{:?}", held()) };
     assert!(*expires > acquired + 300.0, "{holder} holds it from {acquired} until {expires}");
     let by_python = |expires: f64| {
@@ -490,10 +490,10 @@ async fn trouble_is_remembered_and_one_compacts_at_a_time() {
     assert_eq!(held(), []);
 }
 
-/// A file of a build that knew no epochs gets the columns and keeps its messages.
+/// A file of a build without epochs gets the columns and keeps its messages.
 #[tokio::test]
-async fn an_older_file_learns_about_epochs() {
-    let (desk, lease) = talked(2).await;
+async fn older_file_gets_the_columns_of_epochs() {
+    let (desk, lease) = session_with_turns(2).await;
     desk.db.release(&lease).await.unwrap();
     let before = desk.messages("s").await;
     let path = desk.path.clone();
@@ -513,9 +513,9 @@ async fn an_older_file_learns_about_epochs() {
     assert_eq!(verify(&path).findings, []);
 }
 
-/// The Python release writes calls without words as NULL. They were said like everything else.
+/// The Python release writes calls without text as NULL. They are originals, too.
 #[tokio::test]
-async fn calls_of_the_python_release_without_words_are_somebodys() {
+async fn calls_without_text_of_the_python_release_are_originals() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     desk.raw()
@@ -530,7 +530,7 @@ async fn calls_of_the_python_release_without_words_are_somebodys() {
         .unwrap();
     let all = async || desk.db.originals(&id(), OriginalRange::ALL, None, 9).await.unwrap();
     assert_eq!(texts(&all().await), ["list it", "", "a b", "two"]);
-    let epoch = summed_up(&desk, "s", "so far", 1).await;
+    let epoch = with_summary(&desk, "s", "so far", 1).await;
     let added = desk.db.compact(&lease, None, &compaction(&epoch, 1, &[(&[], "n1")])).await.unwrap();
     assert_eq!(added, [node(1, 0, &[], (1, 3, 3))]);
     assert_eq!(desk.messages("s").await, epoch);
@@ -538,10 +538,10 @@ async fn calls_of_the_python_release_without_words_are_somebodys() {
     is_sound(&desk).await;
 }
 
-/// Rows of the Python release carry no mark: its summaries are known by how they begin.
+/// Rows of the Python release have no mark: its summaries are recognised by their first line.
 #[tokio::test]
-async fn summaries_of_the_python_release_are_nobodys_words() {
-    let (desk, lease) = talked(1).await;
+async fn summaries_of_the_python_release_are_not_originals() {
+    let (desk, lease) = session_with_turns(1).await;
     desk.raw()
         .execute_batch(
             "UPDATE messages SET active = 0, compacted = 1;
@@ -552,23 +552,23 @@ async fn summaries_of_the_python_release_are_nobodys_words() {
         )
         .unwrap();
     assert_eq!(hits(&desk, "walrus").await, [1, 5]);
-    assert_eq!(told(&desk, "s").await, ["q1 walrus", "a1", "copied by python walrus"]);
-    // What a person says is theirs, however it begins.
+    assert_eq!(originals(&desk, "s").await, ["q1 walrus", "a1", "copied by python walrus"]);
+    // A user message is an original, whatever its first line.
     let turn = desk.db.open_turn(&lease, opening("[CONTEXT SUMMARY]: mine")).await.unwrap();
     desk.db.close(&lease, turn, closing("yes")).await.unwrap();
-    assert_eq!(told(&desk, "s").await.len(), 5);
-    let epoch = summed_up(&desk, "s", "sum", 3).await;
+    assert_eq!(originals(&desk, "s").await.len(), 5);
+    let epoch = with_summary(&desk, "s", "sum", 3).await;
     let added = desk.compact(&lease, &epoch, 3, &[(&[], "n1")]).await;
     assert_eq!(added, [node(1, 0, &[], (1, 2, 2))], "the tail begins with a row of Python's");
     is_sound(&desk).await;
 }
 
-/// The other program does not mind leases. What it added while a summary was written is in no summary, so it
-/// stays in view, through later compactions, too, until this program has read it.
+/// The Python release ignores leases. Messages that it adds during a compaction are in no summary, so they
+/// stay active, also through later compactions, until this program has read them.
 #[tokio::test]
-async fn what_python_adds_in_between_stays_in_view() {
-    let (desk, lease) = talked(3).await;
-    let epoch = summed_up(&desk, "s", "sum", 2).await;
+async fn messages_added_by_python_meanwhile_stay_active() {
+    let (desk, lease) = session_with_turns(3).await;
+    let epoch = with_summary(&desk, "s", "sum", 2).await;
     desk.raw()
         .execute_batch(
             "INSERT INTO messages (session_id, role, content, timestamp) VALUES
@@ -580,14 +580,14 @@ async fn what_python_adds_in_between_stays_in_view() {
     let shown = async || desk.messages("s").await.iter().map(|one| text(one).to_owned()).collect::<Vec<_>>();
     assert_eq!(shown().await, ["sum", "q3 walrus", "a3", "python asks walrus", "python answers"]);
     desk.say(&lease, "q4 walrus", "a4").await;
-    // The session as this program knows it.
+    // The session as this program has read it.
     let again = [Message::user("sum 2"), Message::user("q4 walrus"), desk.messages("s").await.pop().unwrap()];
     desk.compact(&lease, &again, 2, &[(&[], "n2")]).await;
     assert_eq!(shown().await, ["sum 2", "q4 walrus", "a4", "python asks walrus", "python answers"]);
-    assert_eq!(told(&desk, "s").await.len(), 10);
+    assert_eq!(originals(&desk, "s").await.len(), 10);
     assert_eq!(hits(&desk, "walrus").await, [1, 3, 5, 14, 7], "by time");
     is_sound(&desk).await;
-    // Taken up again it is part of the conversation like everything else.
+    // After a resume it is part of the conversation like every other message.
     let lease = desk.db.acquire_existing(id(), lease.owner).await.unwrap().lease;
     desk.raw().execute_batch("UPDATE hx_leases SET taken_at = 2e10").unwrap();
     desk.compact(&lease, &[Message::user("sum 3")], 0, &[(&[], "n3")]).await;

@@ -1,4 +1,4 @@
-//! An export holds everything: a home made from it gives the same export and the same requests.
+//! A complete export: a home created from it gives the same export and the same requests.
 
 use crate::desk::{Desk, closing, intent, owner, reply, session, spent};
 use crate::round_trip::every_shape;
@@ -25,7 +25,7 @@ async fn filled() -> Desk {
     desk.say(&lease, "later", "yes").await;
     desk.db.set_quirks(&lease, Quirks { no_streaming: true, ..Quirks::default() }).await.unwrap();
     desk.db.set_title(&lease.session, "Sea").await.unwrap();
-    // Older than its parent, so that an export tells it first.
+    // Older than its parent, so that an export lists it first.
     let child = NewSession { parent: Some(SessionId::new("root")), ..session("a-child") };
     let child = desk.db.acquire(child, owner(1)).await.unwrap().lease;
     let turn = desk.open(&child, "go").await;
@@ -60,7 +60,7 @@ async fn imported(text: &str) -> Desk {
 }
 
 #[tokio::test]
-async fn a_home_made_from_an_export_gives_the_same_export_and_messages() {
+async fn imported_home_gives_the_same_export_and_messages() {
     let desk = filled().await;
     for format in [ExportFormat::Jsonl, ExportFormat::Json] {
         let text = desk.export(ExportFilter::default(), format).await;
@@ -75,7 +75,7 @@ async fn a_home_made_from_an_export_gives_the_same_export_and_messages() {
         assert_eq!(verify(&other.path).findings, []);
         other.db.drain(Duration::from_secs(10)).await.unwrap();
         assert_eq!(verify(&other.path).findings, []);
-        // It can be gone on with, the turn that was open included.
+        // The session can be resumed, including its open turn.
         let taken = other.db.acquire_existing(SessionId::new("a-child"), owner(2)).await.unwrap();
         assert!(taken.open_turn.is_some());
         assert_eq!(other.db.recover(&taken.lease, crate::desk::texts(), Vec::new()).await.unwrap().turns, 1);
@@ -85,7 +85,7 @@ async fn a_home_made_from_an_export_gives_the_same_export_and_messages() {
 }
 
 #[tokio::test]
-async fn what_only_we_keep_stands_beside_the_shared_columns() {
+async fn own_data_is_exported_beside_the_shared_columns() {
     let desk = filled().await;
     let all = desk.exported().await;
     let root = all.iter().find(|session| session["id"] == "root").unwrap();
@@ -100,7 +100,7 @@ async fn what_only_we_keep_stands_beside_the_shared_columns() {
     };
     assert_eq!(contents("hx_inactive_messages"), ["taken back", "compacted"]);
     assert!(!contents("messages").contains(&&json!("taken back")));
-    // Text that looks like structured content stays text, and exact bytes go along where needed.
+    // Text that looks like structured content stays text, and exact bytes are added where needed.
     let first = &root["messages"][0];
     assert_eq!(
         (&first["content"], &first["hx"]),
@@ -114,7 +114,7 @@ async fn what_only_we_keep_stands_beside_the_shared_columns() {
 }
 
 #[tokio::test]
-async fn a_value_that_a_person_changed_counts() {
+async fn edited_value_wins_over_the_exact_text() {
     let desk = filled().await;
     let text = desk.export(ExportFilter::default(), ExportFormat::Jsonl).await;
     let changed = text.replace("\"tool_calls\":[{\"id\":\"x\"}]", "\"tool_calls\":[{\"id\":\"y\"}]");
@@ -125,7 +125,7 @@ async fn a_value_that_a_person_changed_counts() {
 }
 
 #[tokio::test]
-async fn a_lineage_is_exported_with_its_ancestors_and_circles_are_cut() {
+async fn lineage_is_exported_with_its_ancestors_and_cycles_end() {
     let desk = filled().await;
     let only = ExportFilter { session: Some(SessionId::new("a-child")), ..ExportFilter::default() };
     let ids = async |filter: ExportFilter| -> Vec<String> {
@@ -147,7 +147,7 @@ async fn a_lineage_is_exported_with_its_ancestors_and_circles_are_cut() {
 }
 
 #[tokio::test]
-async fn notes_about_deleted_messages_keep_their_ids() {
+async fn ids_of_deleted_messages_are_not_reused() {
     let desk = filled().await;
     let text = desk.export(ExportFilter::default(), ExportFormat::Jsonl).await;
     let other = Desk::new();
@@ -163,7 +163,7 @@ async fn notes_about_deleted_messages_keep_their_ids() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
-    /// Whatever text a column holds comes back, and so does the whole file.
+    /// Any text in a column is restored, and so is the whole file.
     #[test]
     fn any_row_survives(
         texts in prop::collection::vec(

@@ -1,5 +1,5 @@
-//! Disks that fill up or cannot be written, files that vanish, bytes that change. Each gives a
-//! clear error, nothing acknowledged is lost, and the process goes on.
+//! Full and read-only disks, removed files, changed bytes. Each gives a clear error, no acknowledged write is
+//! lost, and the process continues.
 
 use crate::desk::{closing, opening, owner, session, ticking};
 use hermes_conversation::{Lease, Message, SessionId, Transcript};
@@ -7,7 +7,7 @@ use hermes_store::{NewSession, SessionDb, StoreError, verify};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A small disk in memory. Only root may make one.
+/// A small file system in memory. Only root can mount one.
 struct SmallDisk {
     folder: tempfile::TempDir,
 }
@@ -24,7 +24,7 @@ impl SmallDisk {
     }
 
     fn remount(&self, options: &str) {
-        // A store that was dropped closes its files in its own time.
+        // A dropped store closes its files asynchronously.
         let options = format!("remount,{options}");
         let done = (0..1_000).any(|_| mount(&["-o", &options], self.folder.path()));
         assert!(done, "{options}");
@@ -65,7 +65,7 @@ async fn taken(db: &SessionDb, id: &str) -> Lease {
     db.acquire(session(id), owner(1)).await.unwrap().lease
 }
 
-/// Adds messages until it fails; returns those that were acknowledged, and the failure.
+/// Adds messages until a write fails; returns the acknowledged ones and the error.
 async fn until_it_fails(db: &SessionDb, lease: &Lease) -> (Vec<Message>, String) {
     let turn = db.open_turn(lease, opening("begin")).await.unwrap();
     let mut acknowledged = vec![Message::user("begin")];
@@ -81,7 +81,7 @@ async fn until_it_fails(db: &SessionDb, lease: &Lease) -> (Vec<Message>, String)
 }
 
 #[tokio::test]
-async fn a_full_disk_is_an_error_and_loses_nothing() {
+async fn full_disk_is_an_error_and_loses_nothing() {
     let Some(disk) = SmallDisk::new("2m") else { return };
     let db = SessionDb::open(&disk.database(), ticking()).unwrap();
     let lease = taken(&db, "s").await;
@@ -92,10 +92,10 @@ async fn a_full_disk_is_an_error_and_loses_nothing() {
         "the session store failed: cannot commit: database or disk is full; \
          free some space and run the command again (everything recorded before is kept)"
     );
-    // Reading goes on, and so does the process.
+    // Reads still work.
     assert_eq!(db.load(&SessionId::new("s")).await.unwrap().messages, acknowledged);
     assert!(db.search("words", 3).await.is_ok());
-    // Nothing may be started on a full disk either, and it says so.
+    // A turn cannot be opened on a full disk, and the error names the reason.
     let other = SessionDb::open(&disk.database(), ticking()).unwrap();
     let refused = other
         .acquire(NewSession { system_prompt: "long ".repeat(50_000), ..session("other") }, owner(2))
@@ -103,7 +103,7 @@ async fn a_full_disk_is_an_error_and_loses_nothing() {
     let refused = refused.map(drop).unwrap_err();
     assert!(refused.is_full(), "{}", with_causes(&refused));
     drop(other);
-    // With space again, the same handle goes on.
+    // With free space the same handle works again.
     disk.remount("size=16m");
     let lease = db.acquire(session("s"), owner(1)).await.unwrap().lease;
     db.recover(&lease, crate::desk::texts(), Vec::new()).await.unwrap();
@@ -115,14 +115,14 @@ async fn a_full_disk_is_an_error_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_disk_that_is_full_from_the_start_is_named() {
+async fn disk_that_is_full_from_the_start_is_named() {
     let Some(disk) = SmallDisk::new("16k") else { return };
     let error = SessionDb::open(&disk.database(), ticking()).map(drop).unwrap_err();
     assert!(error.is_full(), "{}", with_causes(&error));
 }
 
 #[tokio::test]
-async fn a_read_only_home_is_an_error_that_says_so() {
+async fn read_only_home_is_named_in_the_error() {
     let Some(disk) = SmallDisk::new("8m") else { return };
     let db = SessionDb::open(&disk.database(), ticking()).unwrap();
     let lease = taken(&db, "s").await;
@@ -144,20 +144,20 @@ async fn a_read_only_home_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_log_that_is_removed_is_noticed_before_the_answer() {
+async fn removed_log_is_noticed_before_the_answer() {
     let desk = crate::desk::Desk::new();
     let lease = desk.lease("s").await;
     desk.say(&lease, "hello", "hi").await;
     std::fs::remove_file(desk.path.with_extension("db-wal")).unwrap();
     let error = desk.db.open_turn(&lease, opening("lost?")).await.unwrap_err().to_string();
     assert!(error.contains("was removed or replaced while open; restart Hermes"), "{error}");
-    // Every further write says so too; nothing is quietly written to a file nobody will read.
+    // Every further write fails, too; nothing is written to a file that no process reads.
     assert!(desk.db.open_turn(&lease, opening("lost?")).await.is_err());
     drop(desk.db.search("hello", 9).await);
 }
 
-/// Copies of a database with changed bytes: whatever happens is an answer or an error, and what
-/// is answered wrongly does not pass a verification.
+/// Copies of a database with changed bytes: every operation gives an answer or an error, and a database
+/// with wrong answers does not pass a verification.
 #[tokio::test]
 async fn changed_bytes_are_never_silent() {
     const COPIES: u64 = 200;
@@ -182,7 +182,7 @@ async fn changed_bytes_are_never_silent() {
         std::fs::write(&path, &bytes).unwrap();
         let outcome = used(&path, &want).await;
         if outcome.starts_with("answered") {
-            // Looked at as it was: using it may have changed more.
+            // Verified before use, which may change more.
             std::fs::write(folder.path().join("again.db"), &bytes).unwrap();
             let findings = verify(&folder.path().join("again.db")).findings;
             assert_ne!(findings, [], "copy {number} answered wrongly and passed the verification");
@@ -193,7 +193,7 @@ async fn changed_bytes_are_never_silent() {
     assert!(tally.len() > 1, "the damage did not reach anything: {tally:?}");
 }
 
-/// One to eight bytes changed, at places that depend on the number alone.
+/// Changes one to eight bytes, at positions derived from the number.
 fn damaged(original: &[u8], number: u64) -> Vec<u8> {
     let mut bytes = original.to_vec();
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
@@ -205,7 +205,7 @@ fn damaged(original: &[u8], number: u64) -> Vec<u8> {
     bytes
 }
 
-/// All messages, and whether loading them noticed a change.
+/// Loads all messages; the flag is true if a changed message was noticed.
 async fn everything(db: &SessionDb) -> Result<(Vec<Vec<Message>>, bool), StoreError> {
     let (mut all, mut changed) = (Vec::new(), false);
     for session in ["a", "b", "c"] {
@@ -216,7 +216,7 @@ async fn everything(db: &SessionDb) -> Result<(Vec<Vec<Message>>, bool), StoreEr
     Ok((all, changed))
 }
 
-/// Reads, searches and writes; what came of it.
+/// Reads, searches and writes; returns the result.
 async fn used(path: &Path, want: &[Vec<Message>]) -> &'static str {
     let Ok(db) = SessionDb::open(path, ticking()) else { return "not opened" };
     let read = everything(&db).await;

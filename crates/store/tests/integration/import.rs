@@ -1,4 +1,4 @@
-//! What was exported can be imported, and what cannot be read does no harm.
+//! Imports of exported sessions and of invalid files.
 
 use crate::desk::{Desk, session};
 use hermes_conversation::{MailMode, SessionId};
@@ -9,7 +9,7 @@ fn lines(sessions: &[Value]) -> String {
     sessions.iter().map(|session| format!("{session}\n")).collect()
 }
 
-/// Ordinary sessions, and rows as strange as the columns allow.
+/// Ordinary sessions, and unusual rows.
 async fn filled() -> Desk {
     let desk = Desk::new();
     let lease = desk.lease("parent").await;
@@ -41,7 +41,7 @@ async fn filled() -> Desk {
 }
 
 #[tokio::test]
-async fn a_round_trip_changes_nothing() {
+async fn round_trip_changes_nothing() {
     let desk = filled().await;
     let before = desk.exported().await;
     for text in [
@@ -63,7 +63,7 @@ async fn a_round_trip_changes_nothing() {
 }
 
 #[tokio::test]
-async fn mail_of_an_import_is_held_until_the_user_agrees() {
+async fn imported_mail_is_held_until_the_user_trusts_it() {
     let desk = filled().await;
     let id = SessionId::new("parent");
     assert!(desk.exported().await.iter().all(|session| session.get("hx_waiting_mail").is_none()));
@@ -90,20 +90,20 @@ async fn mail_of_an_import_is_held_until_the_user_agrees() {
     let waiting = other.db.waiting(&id).await.unwrap();
     let said: Vec<_> = waiting.iter().map(|mail| (mail.mode, mail.text.as_str())).collect();
     assert_eq!(said, [(MailMode::Queue, "and then?"), (MailMode::Steer, "not that \0 way")]);
-    // Importing again does not say it twice.
+    // A second import does not add it again.
     other.db.import(&lines(&before)).await.unwrap();
     assert_eq!(other.db.waiting(&id).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn a_file_cannot_say_that_mail_was_delivered_and_mail_without_words_is_named() {
+async fn imported_mail_is_never_delivered_and_mail_without_text_is_an_error() {
     let one = |mail: Value| {
         let messages: [Value; 0] = [];
         json!({"id": "s", "source": "cli", "started_at": 1.0, "messages": messages, "hx_waiting_mail": [mail]})
     };
     let other = Desk::new();
-    let wordless = one(json!({"mode": "queue", "created_at": 2.0}));
-    let problems = other.db.import(&lines(&[wordless])).await.unwrap().problems;
+    let without_text = one(json!({"mode": "queue", "created_at": 2.0}));
+    let problems = other.db.import(&lines(&[without_text])).await.unwrap().problems;
     assert!(problems.len() == 1 && problems[0].text.contains("queued mail"), "{problems:?}");
     assert!(other.exported().await.is_empty());
     let sly = json!({"mode": "queue", "text": "hi", "created_at": 2.0, "state": "delivered", "session": "x", "id": 7});
@@ -114,7 +114,7 @@ async fn a_file_cannot_say_that_mail_was_delivered_and_mail_without_words_is_nam
 }
 
 #[tokio::test]
-async fn taken_ids_and_titles_give_way() {
+async fn conflicting_ids_and_titles_are_replaced() {
     let desk = filled().await;
     let text =
         lines(&desk.exported().await).replace("\"parent\"", "\"second\"").replace("\"a-child\"", "\"c\"");
@@ -130,7 +130,7 @@ async fn taken_ids_and_titles_give_way() {
 }
 
 #[tokio::test]
-async fn a_bad_line_is_named_and_leaves_nothing() {
+async fn invalid_line_is_reported_and_writes_nothing() {
     let desk = Desk::new();
     let good = json!({ "id": "good", "source": "cli", "started_at": 1, "unknown": [], "archived": null, "messages": [] });
     let message = json!({ "role": "user", "content": "x", "timestamp": 2.5 });
@@ -164,7 +164,7 @@ async fn a_bad_line_is_named_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn too_much_is_refused_before_anything_is_written() {
+async fn too_large_import_is_refused_before_anything_is_written() {
     let desk = Desk::new();
     let one = |id: usize, messages: usize, text: &str| {
         let message = json!({ "role": "user", "content": text, "timestamp": 1 });

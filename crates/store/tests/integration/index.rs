@@ -1,4 +1,4 @@
-//! Search, and an index that is late or broken.
+//! Search, and an index that is behind or broken.
 
 use crate::desk::Desk;
 use hermes_conversation::SessionId;
@@ -27,7 +27,7 @@ async fn found(desk: &Desk, query: &str) -> usize {
 }
 
 #[tokio::test]
-async fn words_phrases_and_scripts_are_found() {
+async fn terms_phrases_and_scripts_are_found() {
     let desk = filled().await;
     for (query, want) in [
         ("fox", 1),
@@ -63,7 +63,7 @@ async fn words_phrases_and_scripts_are_found() {
 }
 
 #[tokio::test]
-async fn nothing_is_indexed_before_someone_asks() {
+async fn messages_are_indexed_by_the_first_search() {
     let desk = filled().await;
     assert_eq!(check(&desk.path).outbox, Some(10));
     let indexed: i64 =
@@ -81,7 +81,7 @@ async fn nothing_is_indexed_before_someone_asks() {
 }
 
 #[tokio::test]
-async fn a_broken_index_never_blocks_a_message() {
+async fn broken_index_never_blocks_a_message() {
     let desk = filled().await;
     desk.raw().execute_batch("DROP TABLE messages_fts").unwrap();
     let lease = desk.lease("s").await;
@@ -112,7 +112,7 @@ async fn deleted_messages_are_no_longer_found() {
 }
 
 #[tokio::test]
-async fn leaving_finds_everything_indexed_and_keeps_the_log_small() {
+async fn leave_indexes_everything_and_keeps_the_log_small() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let large = "many different words ".repeat(50_000);

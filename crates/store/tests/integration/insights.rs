@@ -1,4 +1,4 @@
-//! What was done in a stretch of time.
+//! Activity in a period.
 
 use crate::desk::{Desk, call, closing, intent, reply, spent};
 use hermes_conversation::{IntentState, Settled, Settlement, ToolMessage, Transcript, Usage};
@@ -48,7 +48,7 @@ fn share(name: &str, sessions: u64, messages: u64, api_calls: u64, usage: Usage)
 }
 
 #[tokio::test]
-async fn only_what_lies_in_the_stretch_counts() {
+async fn only_activity_in_the_period_counts() {
     let desk = Desk::new();
     across(&desk);
     let found = desk.db.insights(window()).await.unwrap();
@@ -115,7 +115,7 @@ async fn only_what_lies_in_the_stretch_counts() {
 }
 
 #[tokio::test]
-async fn an_empty_stretch_is_all_zero() {
+async fn empty_period_is_all_zero() {
     let desk = Desk::new();
     assert_eq!(desk.db.insights(InsightsFilter::default()).await.unwrap(), Insights::default());
     across(&desk);
@@ -126,7 +126,7 @@ async fn an_empty_stretch_is_all_zero() {
 }
 
 #[tokio::test]
-async fn our_own_turns_are_counted_by_how_they_ended() {
+async fn turns_are_counted_by_exit_reason() {
     let desk = Desk::new();
     let lease = desk.lease("a").await;
     let turn = desk.open(&lease, "list it").await;

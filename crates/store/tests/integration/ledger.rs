@@ -1,4 +1,4 @@
-//! What calls cost, and that no two of them are promised the same money.
+//! Costs of calls, and budgets: no two calls reserve the same money.
 
 use crate::desk::{Desk, closing, spent};
 use hermes_conversation::{Bill, Cost, CostStatus, Money, SessionId, SpentCall, Transcript, Usage};
@@ -8,7 +8,7 @@ fn money(units: u64) -> Money {
     Money::from_units(units)
 }
 
-fn wish(session: &str, units: u64) -> Reservation {
+fn reservation(session: &str, units: u64) -> Reservation {
     Reservation {
         session: session.into(),
         provider: "p".into(),
@@ -29,36 +29,36 @@ fn billed(task: &str, charged: u64, reservations: Vec<i64>) -> SpentCall {
     SpentCall { task: task.into(), bill, ..spent(10) }
 }
 
-async fn reserve(desk: &Desk, wish: Reservation, limits: SpendLimits) -> Result<i64, LimitExceeded> {
-    match desk.db.reserve(wish, limits).await.unwrap() {
+async fn reserve(desk: &Desk, request: Reservation, limits: SpendLimits) -> Result<i64, LimitExceeded> {
+    match desk.db.reserve(request, limits).await.unwrap() {
         Reserved::Granted(id) => Ok(id),
         Reserved::Refused(refused) => Err(refused),
     }
 }
 
 #[tokio::test]
-async fn what_is_put_aside_counts_until_it_is_spent() {
+async fn reservation_counts_until_it_is_spent() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "hello").await;
     let limits = limits(Some(100), None);
-    let id = reserve(&desk, wish("s", 60), limits).await.unwrap();
+    let id = reserve(&desk, reservation("s", 60), limits).await.unwrap();
     let refused =
         LimitExceeded { by: SpendLimit::Session, limit: money(100), spent: Money::ZERO, reserved: money(60) };
-    assert_eq!(reserve(&desk, wish("s", 41), limits).await, Err(refused));
-    // Recording the reply counts what it cost and frees the rest, in one commit.
+    assert_eq!(reserve(&desk, reservation("s", 41), limits).await, Err(refused));
+    // Recording the reply counts its cost and releases the rest, in one commit.
     let mut closing = closing("hi");
     closing.spent = Some(billed("", 25, vec![id]));
     desk.db.close(&lease, turn, closing).await.unwrap();
     let refused = LimitExceeded { spent: money(25), reserved: Money::ZERO, ..refused };
-    assert_eq!(reserve(&desk, wish("s", 76), limits).await, Err(refused));
-    reserve(&desk, wish("s", 75), limits).await.unwrap();
+    assert_eq!(reserve(&desk, reservation("s", 76), limits).await, Err(refused));
+    reserve(&desk, reservation("s", 75), limits).await.unwrap();
     // Another session has its own limit.
-    reserve(&desk, wish("t", 100), limits).await.unwrap();
+    reserve(&desk, reservation("t", 100), limits).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_session_and_its_helpers_share_one_limit() {
+async fn session_and_its_sub_agents_share_one_limit() {
     let desk = Desk::new();
     for id in ["a", "helper", "deep", "branch", "next", "other"] {
         desk.lease(id).await;
@@ -75,10 +75,10 @@ async fn a_session_and_its_helpers_share_one_limit() {
     for (id, charged) in [("a", 10), ("helper", 20), ("deep", 30), ("branch", 500), ("next", 500)] {
         desk.db.count_call(id, billed("", charged, vec![])).await.unwrap();
     }
-    reserve(&desk, wish("deep", 15), limits).await.unwrap();
-    // Read by another process, as after a resume: whoever of them asks, there are 25 left.
+    reserve(&desk, reservation("deep", 15), limits).await.unwrap();
+    // Read by another process, as after a resume: each of them has 25 left.
     for id in ["a", "helper", "deep"] {
-        let refused = reserve(&desk.again(), wish(id, 26), limits).await.unwrap_err();
+        let refused = reserve(&desk.again(), reservation(id, 26), limits).await.unwrap_err();
         assert_eq!(
             (refused.by, refused.spent, refused.reserved),
             (SpendLimit::Session, money(60), money(15))
@@ -86,47 +86,47 @@ async fn a_session_and_its_helpers_share_one_limit() {
         let Spending { charged, reserved, rows, .. } = desk.db.spending(Some(id)).await.unwrap();
         assert_eq!((charged, reserved, rows[0].calls), (money(60), money(15), 3), "{id}");
     }
-    reserve(&desk, wish("helper", 25), limits).await.unwrap();
-    assert!(reserve(&desk, wish("a", 1), limits).await.is_err());
-    // A branch is a conversation of its own, and so is one that goes on elsewhere.
+    reserve(&desk, reservation("helper", 25), limits).await.unwrap();
+    assert!(reserve(&desk, reservation("a", 1), limits).await.is_err());
+    // Branches and continuations have a budget of their own.
     for id in ["branch", "next"] {
-        assert_eq!(reserve(&desk, wish(id, 1), limits).await.unwrap_err().spent, money(500), "{id}");
+        assert_eq!(reserve(&desk, reservation(id, 1), limits).await.unwrap_err().spent, money(500), "{id}");
     }
-    reserve(&desk, wish("other", 100), limits).await.unwrap();
-    // Links that go in circles have an end.
+    reserve(&desk, reservation("other", 100), limits).await.unwrap();
+    // Cycles of links end.
     link("a", "deep", r#"{"_delegate_from": "deep"}"#);
     assert_eq!(desk.db.spending(Some("a")).await.unwrap().charged, money(60));
 }
 
 #[tokio::test]
-async fn the_limit_of_a_day_holds_for_all_sessions() {
+async fn daily_limit_holds_for_all_sessions() {
     let desk = Desk::new();
     let limits = limits(Some(80), Some(100));
-    reserve(&desk, wish("s", 60), limits).await.unwrap();
-    let refused = reserve(&desk.again(), wish("t", 41), limits).await.unwrap_err();
+    reserve(&desk, reservation("s", 60), limits).await.unwrap();
+    let refused = reserve(&desk.again(), reservation("t", 41), limits).await.unwrap_err();
     assert_eq!((refused.by, refused.reserved), (SpendLimit::Day, money(60)));
-    reserve(&desk, wish("t", 40), limits).await.unwrap();
-    // Nothing is left, so only what costs nothing goes on.
-    assert!(reserve(&desk, wish("u", 1), limits).await.is_err());
-    reserve(&desk, wish("u", 0), limits).await.unwrap();
+    reserve(&desk, reservation("t", 40), limits).await.unwrap();
+    // Nothing is left, so only free calls are granted.
+    assert!(reserve(&desk, reservation("u", 1), limits).await.is_err());
+    reserve(&desk, reservation("u", 0), limits).await.unwrap();
 }
 
 #[tokio::test]
 async fn calls_of_a_dead_process_count_in_full() {
     let desk = Desk::new();
-    let id = reserve(&desk, wish("s", 60), limits(Some(100), None)).await.unwrap();
+    let id = reserve(&desk, reservation("s", 60), limits(Some(100), None)).await.unwrap();
     desk.raw().execute("UPDATE hx_reservations SET pid = 4000000, started = 1 WHERE id = ?1", [id]).unwrap();
-    let refused = reserve(&desk, wish("s", 41), limits(Some(100), None)).await.unwrap_err();
+    let refused = reserve(&desk, reservation("s", 41), limits(Some(100), None)).await.unwrap_err();
     assert_eq!((refused.spent, refused.reserved), (money(60), Money::ZERO));
     let spending = desk.db.spending(Some("s")).await.unwrap();
     assert_eq!((spending.charged, spending.uncertain), (money(60), money(60)));
 }
 
 #[tokio::test]
-async fn a_call_that_broke_off_is_told_apart_and_one_that_was_turned_away_leaves_no_line() {
+async fn interrupted_call_is_uncertain_and_refused_call_leaves_no_row() {
     let desk = Desk::new();
     let limits = limits(Some(100), None);
-    let away = reserve(&desk, wish("s", 60), limits).await.unwrap();
+    let away = reserve(&desk, reservation("s", 60), limits).await.unwrap();
     let freed = Bill { reservations: vec![away], ..Bill::default() };
     desk.db
         .count_call("s", SpentCall { calls: 0, usage: Usage::default(), bill: freed, ..spent(0) })
@@ -134,7 +134,7 @@ async fn a_call_that_broke_off_is_told_apart_and_one_that_was_turned_away_leaves
         .unwrap();
     let spending = desk.db.spending(Some("s")).await.unwrap();
     assert_eq!((spending.rows.len(), spending.reserved), (0, Money::ZERO));
-    let broken = reserve(&desk, wish("s", 60), limits).await.unwrap();
+    let broken = reserve(&desk, reservation("s", 60), limits).await.unwrap();
     let bill =
         Bill { charged: money(60), uncertain: money(50), reservations: vec![broken], ..Bill::default() };
     desk.db.count_call("s", SpentCall { bill, ..spent(1) }).await.unwrap();
@@ -146,14 +146,14 @@ async fn a_call_that_broke_off_is_told_apart_and_one_that_was_turned_away_leaves
 }
 
 #[tokio::test]
-async fn the_ledger_and_the_shared_sums_agree() {
+async fn ledger_and_shared_totals_agree() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "hello").await;
     for (task, charged) in [("", 20), ("compression", 5), ("", 7)] {
         desk.db.count_call("s", billed(task, charged, vec![])).await.unwrap();
     }
-    // A price that nobody knows spoils the sum; a call of no session is in no shared table.
+    // An unknown price makes the total unknown; a call without a session is in no shared table.
     desk.db.count_call("s", spent(1)).await.unwrap();
     desk.db.count_call("", billed("title", 3, vec![])).await.unwrap();
     desk.db.close(&lease, turn, closing("hi")).await.unwrap();
@@ -202,7 +202,7 @@ async fn the_ledger_and_the_shared_sums_agree() {
 }
 
 #[tokio::test]
-async fn what_was_spent_outlives_its_session() {
+async fn spending_outlives_its_session() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     desk.say(&lease, "hello", "hi").await;
@@ -213,7 +213,7 @@ async fn what_was_spent_outlives_its_session() {
 }
 
 #[tokio::test]
-async fn many_at_once_are_never_promised_more_than_there_is() {
+async fn concurrent_reservations_never_exceed_the_limit() {
     let desk = Desk::new();
     let tasks: Vec<_> = (0..8)
         .map(|_| {
@@ -221,8 +221,9 @@ async fn many_at_once_are_never_promised_more_than_there_is() {
             tokio::spawn(async move {
                 let mut granted = 0;
                 for _ in 0..20 {
-                    granted +=
-                        u64::from(reserve(&other, wish("s", 7), limits(None, Some(500))).await.is_ok());
+                    granted += u64::from(
+                        reserve(&other, reservation("s", 7), limits(None, Some(500))).await.is_ok(),
+                    );
                 }
                 granted
             })

@@ -1,11 +1,11 @@
-//! Which session comes from which, and where a conversation is continued.
+//! Parents, children and continuations of sessions.
 
 use crate::desk::Desk;
 use hermes_conversation::{Message, SessionId};
 use hermes_store::{Archived, ListFilter, StoreError};
 
-/// Sessions as `(id, parent, end reason, model_config, source)`, started one after the other, each
-/// with one message unless its id ends with `-`.
+/// Creates sessions from `(id, parent, end reason, model_config, source)`, started one after the other,
+/// each with one message unless its id ends with `-`.
 fn made(rows: &[(&str, &str, &str, &str, &str)]) -> Desk {
     let desk = Desk::new();
     let raw = desk.raw();
@@ -36,7 +36,7 @@ const BRANCH: &str = r#"{"_branched_from": "a"}"#;
 const HELPER: &str = r#"{"_delegate_from": "a"}"#;
 
 #[tokio::test]
-async fn lines_are_followed_both_ways() {
+async fn ancestors_and_descendants_are_found() {
     let desk = made(&[
         ("a", "", "compression", "", "cli"),
         ("b", "a", "compression", "", "cli"),
@@ -51,7 +51,7 @@ async fn lines_are_followed_both_ways() {
 }
 
 #[tokio::test]
-async fn the_tip_is_where_a_compressed_session_went_on() {
+async fn tip_is_the_continuation_of_a_split_session() {
     let chain = ("a", "", "compression", "", "cli");
     for (rows, want) in [
         (vec![("a", "", "", "", "cli"), ("b", "a", "", "", "cli")], "a"),
@@ -60,7 +60,7 @@ async fn the_tip_is_where_a_compressed_session_went_on() {
         (vec![chain, ("b", "a", "", "", "cli"), ("branch", "a", "", BRANCH, "cli")], "b"),
         (vec![chain, ("helper", "a", "", HELPER, "cli"), ("tool", "a", "", "", "tool")], "a"),
         (vec![chain, ("b", "a", "", "not json", "cli")], "b"),
-        // One that lives is preferred to a newer one that ended, and one that went on to both.
+        // An open child is preferred to a newer one that ended, and one that was split again to both.
         (vec![chain, ("b", "a", "", "", "cli"), ("stale", "a", "ws_orphan_reap", "", "cli")], "b"),
         (vec![chain, ("b", "a", "compression", "", "cli"), ("live", "a", "", "", "cli")], "b"),
     ] {
@@ -71,7 +71,7 @@ async fn the_tip_is_where_a_compressed_session_went_on() {
 }
 
 #[tokio::test]
-async fn a_resume_goes_on_where_something_was_said() {
+async fn resume_continues_in_the_newest_session_with_messages() {
     for (rows, want) in [
         (vec![("a", "", "", "", "cli")], "a"),
         (vec![("a-", "", "", "", "cli")], "a-"),
@@ -87,7 +87,7 @@ async fn a_resume_goes_on_where_something_was_said() {
 }
 
 #[tokio::test]
-async fn circles_end() {
+async fn cycles_end() {
     let desk = made(&[
         ("a", "c", "compression", HELPER, "cli"),
         ("b", "a", "compression", HELPER, "cli"),
@@ -108,7 +108,7 @@ async fn circles_end() {
 }
 
 #[tokio::test]
-async fn a_long_line_is_followed_to_its_end() {
+async fn long_lineage_is_followed_to_its_end() {
     let ids: Vec<String> = (0..150).map(|n| format!("s{n:03}")).collect();
     let rows: Vec<_> = (0..150)
         .map(|n| {
@@ -124,7 +124,7 @@ async fn a_long_line_is_followed_to_its_end() {
 }
 
 #[tokio::test]
-async fn helpers_are_deleted_with_the_session_they_worked_for() {
+async fn sub_agents_are_deleted_with_their_parent() {
     let desk = made(&[
         ("a", "", "", "", "cli"),
         ("helper", "a", "", HELPER, "cli"),
@@ -144,7 +144,7 @@ async fn helpers_are_deleted_with_the_session_they_worked_for() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_told_from_its_beginning() {
+async fn whole_conversation_begins_with_the_first_session() {
     let desk = Desk::new();
     let first = desk.lease("first").await;
     desk.say(&first, "what?", "this").await;
@@ -154,16 +154,16 @@ async fn a_conversation_is_told_from_its_beginning() {
     let lease = desk.db.acquire(second, crate::desk::owner(1)).await.unwrap().lease;
     desk.say(&lease, "and how?", "so").await;
     desk.say(&lease, "and how?", "as I said").await;
-    let told = desk.db.whole_conversation(&SessionId::new("second")).await.unwrap();
+    let conversation = desk.db.whole_conversation(&SessionId::new("second")).await.unwrap();
     let want = [("what?", "this"), ("and how?", "so"), ("and how?", "as I said")];
     let want: Vec<Message> =
         want.iter().flat_map(|(ask, answer)| [Message::user(*ask), Message::assistant(*answer)]).collect();
-    assert_eq!(told, want);
+    assert_eq!(conversation, want);
     assert_eq!(desk.messages("second").await, want[2..]);
 }
 
 #[tokio::test]
-async fn a_conversation_has_one_line_and_children_none_unless_they_are_branches() {
+async fn list_has_one_line_per_conversation_and_branch() {
     let desk = made(&[
         ("a", "", "compression", "", "cli"),
         ("old", "", "", "", "cli"),

@@ -1,4 +1,4 @@
-//! What is said to a busy session: kept, delivered once, and by the lease holder only.
+//! Mail to a busy session: stored, delivered once, and by the lease holder only.
 
 use crate::desk::{Desk, closing, intent, opening, owner, reply, session, texts};
 use hermes_conversation::{
@@ -11,7 +11,7 @@ async fn post(desk: &Desk, mode: MailMode, text: &str) -> MailId {
     desk.db.post(&SessionId::new("s"), mode, text).await.unwrap()
 }
 
-/// What waits, as `mode text`.
+/// The queued mail, as `mode text`.
 async fn waiting(desk: &Desk) -> Vec<String> {
     let mail = desk.db.waiting(&SessionId::new("s")).await.unwrap();
     mail.iter().map(|mail| format!("{} {}", mail.mode.as_str(), mail.text)).collect()
@@ -32,7 +32,7 @@ async fn busy(desk: &Desk, lease: &Lease, mail: &[MailId]) -> (OpenTurn, Settlem
 }
 
 #[tokio::test]
-async fn posting_is_one_durable_commit_and_needs_no_lease() {
+async fn post_is_one_durable_commit_and_needs_no_lease() {
     let desk = Desk::new();
     desk.lease("s").await;
     let full = desk.db.stats().full_commits;
@@ -41,12 +41,12 @@ async fn posting_is_one_durable_commit_and_needs_no_lease() {
     // Another process, while the first one holds the lease.
     post(&desk.again(), MailMode::Steer, "two").await;
     assert_eq!(waiting(&desk).await, ["queue one", "steer two"]);
-    let nobody = desk.db.post(&SessionId::new("gone"), MailMode::Queue, "x").await.unwrap_err();
-    assert!(matches!(nobody, StoreError::UnknownSession { .. }), "{nobody}");
+    let unknown = desk.db.post(&SessionId::new("gone"), MailMode::Queue, "x").await.unwrap_err();
+    assert!(matches!(unknown, StoreError::UnknownSession { .. }), "{unknown}");
 }
 
 #[tokio::test]
-async fn what_opens_a_turn_or_joins_a_result_is_delivered_once() {
+async fn mail_is_delivered_once_with_a_prompt_or_result() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let queued = post(&desk, MailMode::Queue, "one").await;
@@ -54,7 +54,7 @@ async fn what_opens_a_turn_or_joins_a_result_is_delivered_once() {
     assert!(waiting(&desk).await.is_empty());
     desk.db.close(&lease, turn, closing("fine")).await.unwrap();
 
-    // The same item cannot open another turn, and the turn is not there either.
+    // The same mail cannot open another turn, and no turn is recorded.
     let before = desk.messages("s").await;
     let twice = desk.db.open_turn(&lease, with_mail("one", &[queued])).await.unwrap_err();
     assert!(matches!(twice, RecordError::Store { .. }), "{twice}");
@@ -88,7 +88,7 @@ async fn mail_needs_a_message_to_join() {
 }
 
 #[tokio::test]
-async fn a_process_without_the_lease_delivers_nothing() {
+async fn process_without_the_lease_delivers_nothing() {
     let desk = Desk::new();
     let old = desk.lease("s").await;
     let mail = post(&desk, MailMode::Queue, "one").await;
@@ -103,7 +103,7 @@ async fn a_process_without_the_lease_delivers_nothing() {
 }
 
 #[tokio::test]
-async fn steering_that_found_no_result_is_queued_by_the_end_of_the_turn() {
+async fn undelivered_steering_mail_is_queued_at_the_end_of_the_turn() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "go").await;
@@ -118,32 +118,32 @@ async fn steering_that_found_no_result_is_queued_by_the_end_of_the_turn() {
 }
 
 #[tokio::test]
-async fn what_another_process_posts_is_seen_by_the_next_plan() {
+async fn mail_of_another_process_is_noticed_by_the_next_plan() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let due = async || Mailbox::waiting(&desk.db, &lease, DeliveryPoint::ToolResult).await.unwrap().len();
     assert_eq!(due().await, 0);
     post(&desk.again(), MailMode::Steer, "from elsewhere").await;
     let (turn, settlement) = busy(&desk, &lease, &[]).await;
-    // It waits for whoever asks, as often as they ask, until it is delivered.
+    // It stays queued until it is delivered.
     assert_eq!((due().await, due().await), (1, 1));
     let mail = desk.db.waiting(&lease.session).await.unwrap();
     let settlement = Settlement { mail: mail.iter().map(|mail| mail.id).collect(), ..settlement };
     desk.db.settle(&lease, &turn, settlement).await.unwrap();
     assert_eq!(due().await, 0);
-    // What is posted here is seen at once.
+    // Mail posted through this handle is noticed at once.
     post(&desk, MailMode::Steer, "from here").await;
     assert_eq!(due().await, 1);
 }
 
 #[tokio::test]
-async fn what_was_posted_outlives_the_process_that_was_to_deliver_it() {
+async fn mail_outlives_the_process_that_should_deliver_it() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let steer = post(&desk, MailMode::Steer, "turn left").await;
     let (turn, settlement) = busy(&desk, &lease, &[steer]).await;
     let queued = post(&desk, MailMode::Queue, "and then").await;
-    // The process dies before it settles; another one takes the session up.
+    // The process dies before it settles; another one resumes the session.
     let next = desk.again();
     let db = next.db.clone().with_liveness(|_| false);
     let lease = db.acquire_existing(SessionId::new("s"), owner(2)).await.unwrap().lease;
@@ -164,7 +164,7 @@ async fn what_was_posted_outlives_the_process_that_was_to_deliver_it() {
 }
 
 #[tokio::test]
-async fn a_deleted_session_takes_its_mail_along() {
+async fn delete_removes_the_mail_of_a_session() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     post(&desk, MailMode::Queue, "never said").await;

@@ -8,12 +8,12 @@ use hermes_store::memory::{Author, MemoryBook, MemorySettings, Op};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The memory of a home where it is always the same second.
+/// The memory of a home with a fixed clock.
 fn book(home: &Path) -> MemoryBook {
     MemoryBook::open(home, MemorySettings::default(), Arc::new(|| 1_700_000_000.0))
 }
 
-/// One that holds more than a model should read.
+/// The memory of a home with large limits.
 fn roomy(home: &Path) -> MemoryBook {
     let settings = MemorySettings { memory_char_limit: 1_000_000, ..MemorySettings::default() };
     MemoryBook::open(home, settings, Arc::new(|| 1_700_000_000.0))

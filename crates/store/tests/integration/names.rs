@@ -19,7 +19,7 @@ async fn three() -> Desk {
 }
 
 #[tokio::test]
-async fn a_session_is_found_by_id_prefix_title_or_age() {
+async fn session_is_found_by_id_prefix_title_or_age() {
     let desk = three().await;
     let id = SessionId::new("20260101_a");
     desk.db.set_title(&id, "plan").await.unwrap();
@@ -66,7 +66,7 @@ async fn titles_are_unique_and_numbered() {
 }
 
 #[tokio::test]
-async fn a_title_means_the_newest_of_its_kind_and_is_counted_on() {
+async fn title_resolves_to_the_newest_and_is_numbered_on() {
     // Titles in the order in which their sessions were started.
     for (titles, wanted, newest, next) in [
         (&["plan"][..], "plan", Some("plan"), "plan #2"),
@@ -93,7 +93,7 @@ async fn a_title_means_the_newest_of_its_kind_and_is_counted_on() {
 }
 
 #[tokio::test]
-async fn a_title_nobody_asked_for_gives_way() {
+async fn automatic_title_does_not_overwrite_the_users() {
     let desk = three().await;
     let id = SessionId::new("20260101_a");
     assert!(!desk.db.set_title_if_none(&id, " \u{200b} ").await.unwrap());
@@ -106,7 +106,7 @@ async fn a_title_nobody_asked_for_gives_way() {
 }
 
 #[tokio::test]
-async fn a_title_moves_to_the_session_that_goes_on() {
+async fn title_moves_to_the_continuation() {
     let desk = three().await;
     let old = SessionId::new("20260101_a");
     desk.db.set_title(&old, "plan").await.unwrap();
@@ -138,7 +138,7 @@ async fn sessions_are_listed_by_last_activity() {
 }
 
 #[tokio::test]
-async fn an_export_has_every_column_and_parsed_json() {
+async fn export_has_every_column_and_parsed_json() {
     let desk = three().await;
     let lease = desk.lease("x").await;
     let turn = desk.open(&lease, "go").await;

@@ -1,8 +1,8 @@
-//! The same file in both programs: made by a real Python release, read and continued here, and
-//! read there again.
+//! A database shared with a real Python release: created there, read and continued here, and read there
+//! again.
 //!
-//! `HERMES_PYTHON` names a Python that has release 0.19; `.ci/python` installs it. Without it
-//! these tests say so and do nothing, except in CI.
+//! `HERMES_PYTHON` names a Python with release 0.19; `.ci/python` installs it. Without it these tests are
+//! skipped with a message, except in CI.
 
 use hermes_conversation::{
     AssistantMessage, Bill, CallId, Closing, Compaction, CompactionReport, Content, Effect, Intent,
@@ -24,11 +24,11 @@ const CURRENT: &str = "HERMES_PYTHON";
 
 mod sqlite_versions;
 
-/// One Python release, working on one file.
+/// A Python release that works on one file.
 struct Peer<'a> {
     python: PathBuf,
     path: &'a Path,
-    /// The folder of another SQLite than the interpreter's own.
+    /// The folder of a SQLite library other than the interpreter's.
     sqlite: Option<PathBuf>,
 }
 
@@ -88,17 +88,17 @@ async fn a_database_of_0_13_is_upgraded_for_both() {
 }
 
 #[test]
-fn a_new_file_is_made_of_the_same_things_in_both() {
+fn new_file_has_the_same_schema_in_both_programs() {
     let Some(python) = python(CURRENT) else { return };
     let dir = tempfile::tempdir().unwrap();
     let (ours, theirs) = (dir.path().join("ours.db"), dir.path().join("theirs.db"));
     drop(open(&ours));
     Peer { python, path: &theirs, sqlite: None }.ask("make", &[]);
-    assert_eq!(things(&ours), things(&theirs));
+    assert_eq!(schema_objects(&ours), schema_objects(&theirs));
 }
 
-/// Type, name, table and columns of everything in a file, without what only we have.
-fn things(path: &Path) -> Vec<String> {
+/// Type, name, table and columns of all schema objects of a file, without our own.
+fn schema_objects(path: &Path) -> Vec<String> {
     let db = rusqlite::Connection::open(path).unwrap();
     let mut find = db
         .prepare(
@@ -145,7 +145,7 @@ async fn is_as_python_left_it(db: &SessionDb, can: &Value) {
     listed.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
     let listed: Vec<_> =
         listed.iter().map(|line| (line.id.as_str(), line.title.as_deref(), &*line.preview)).collect();
-    // `py-2` went on as `py-3`, and `py-4` is archived.
+    // `py-3` continues `py-2`, and `py-4` is archived.
     let mut want = vec![
         ("py-1", Some("garden plan"), "where do tomatoes grow?"),
         ("py-3", Some("roof #2"), "a newer question about slates"),
@@ -159,7 +159,7 @@ async fn is_as_python_left_it(db: &SessionDb, can: &Value) {
     assert_eq!(listed, want);
     let one = db.load(&SessionId::new("py-1")).await.unwrap();
     assert_eq!((one.usage.input, one.usage.output, one.system_prompt.as_deref()), (7, 3, Some("be kind")));
-    let [Message::User(asked), Message::Assistant(call), Message::Tool(told), Message::Assistant(said)] =
+    let [Message::User(asked), Message::Assistant(call), Message::Tool(result), Message::Assistant(said)] =
         one.messages.as_slice()
     else {
         panic!("{:?}", one.messages)
@@ -167,7 +167,7 @@ async fn is_as_python_left_it(db: &SessionDb, can: &Value) {
     assert_eq!(asked.content, Content::text("where do tomatoes grow?"));
     assert_eq!(call.calls, [ToolCall::new(CallId::new("c1"), "terminal", r#"{"command": "ls greenhouse"}"#)]);
     assert!(format!("{:?}", call.reasoning).contains("look first"), "{call:?}");
-    assert_eq!(*told, ToolMessage::new(CallId::new("c1"), "terminal", "seeds.txt"));
+    assert_eq!(*result, ToolMessage::new(CallId::new("c1"), "terminal", "seeds.txt"));
     assert_eq!(said.text, "温室里种番茄");
     let three = db.load(&SessionId::new("py-3")).await.unwrap();
     assert_eq!(three.parent, Some(SessionId::new("py-2")));
@@ -176,7 +176,7 @@ async fn is_as_python_left_it(db: &SessionDb, can: &Value) {
         ("greenhouse", vec!["py-1 assistant"]),
         ("温室里", vec!["py-1 assistant"]),
         ("slates", vec!["py-3 user"]),
-        // Taken back, so not found.
+        // Rewound, so not found.
         ("zeppelin", vec![]),
     ] {
         assert_eq!(found(db, query).await, want, "{query}");
@@ -329,9 +329,9 @@ fn has_a_backup(home: &Path, version: i64) {
     assert_eq!(backups, usize::from(version < 22), "version {version}");
 }
 
-/// What we take back, compact, replace, archive and end is so for Python, too.
+/// Python reads our rewinds, compactions, replacements, archived and ended sessions.
 #[tokio::test]
-async fn python_sees_what_was_changed_here() {
+async fn python_reads_changes_of_hermes() {
     let Some(python) = python(CURRENT) else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
@@ -378,10 +378,10 @@ async fn python_sees_what_was_changed_here() {
     assert_eq!(db.resolve_resume(&lease.session).await.unwrap(), next.session);
     let display = peer.ask("see", &["rs-2"])["display"].clone();
     assert_eq!(display, json!(["only weeds", "pulled"]));
-    // Here the person is told what the compaction put away, too.
-    let told = db.whole_conversation(&next.session).await.unwrap();
-    assert_eq!(told[4..], [Message::user("only weeds"), Message::assistant("pulled")]);
-    assert_eq!(told[..2], [Message::user("hello from rust"), Message::assistant("hello yourself")]);
+    // Here the conversation includes summarised messages.
+    let conversation = db.whole_conversation(&next.session).await.unwrap();
+    assert_eq!(conversation[4..], [Message::user("only weeds"), Message::assistant("pulled")]);
+    assert_eq!(conversation[..2], [Message::user("hello from rust"), Message::assistant("hello yourself")]);
     db.clear(&lease.session).await.unwrap();
     assert_eq!(peer.ask("see", &["rs-1", "weeds"])["all"], json!([]));
     assert_eq!(verify(&path).findings, []);
@@ -418,7 +418,7 @@ async fn both_compact_the_same_session() {
     let id = SessionId::new("py-1");
     let lease = db.acquire_existing(id.clone(), me()).await.unwrap().lease;
     let before = db.load(&id).await.unwrap().messages;
-    // The tail begins with a row of Python's, a call and its result among what follows.
+    // The tail begins with a row of Python's, followed by a call and its result, among others.
     let epoch = [&[Message::user("so far: tomatoes")], &before[3..]].concat();
     let nodes = db.compact(&lease, None, &compaction(&epoch, 5)).await.unwrap();
     assert_eq!((nodes[0].messages, nodes[0].first.0), (3, 1));
@@ -446,13 +446,13 @@ async fn both_compact_the_same_session() {
     let loaded = db.load(&id).await.unwrap().messages;
     let theirs = [Message::user("[CONTEXT COMPACTION — REFERENCE ONLY] peppers"), Message::user("and now?")];
     assert_eq!(loaded, theirs);
-    // Python's triggers have put our copies into its index; the words are still found once.
+    // Python's triggers have indexed our copies; a search still finds the original only.
     assert_eq!(found(&db, "jalapeno").await, ["py-1 tool"]);
     let mut peppers = found(&db, "peppers").await;
     peppers.sort();
     assert_eq!(peppers, ["py-1 assistant", "py-1 user"]);
-    let told = db.messages(&id, Include::Originals).await.unwrap();
-    assert_eq!(told.len(), 9);
+    let originals = db.messages(&id, Include::Originals).await.unwrap();
+    assert_eq!(originals.len(), 9);
     let epoch = [Message::user("so far: all"), Message::user("and now?")];
     let nodes = db.compact(&lease, None, &compaction(&epoch, 1)).await.unwrap();
     assert_eq!((nodes[0].number, nodes[0].messages), (2, 5));
@@ -463,9 +463,9 @@ async fn both_compact_the_same_session() {
     assert_eq!(verify(&path).findings, []);
 }
 
-/// And the other way round: what Python took back, put away and archived.
+/// Hermes reads messages that Python rewound, compacted and archived.
 #[tokio::test]
-async fn what_python_changed_is_seen_here() {
+async fn hermes_reads_changes_of_python() {
     let Some(python) = python(CURRENT) else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
@@ -504,7 +504,7 @@ async fn what_python_changed_is_seen_here() {
     assert!(seen["listed"].as_array().unwrap().contains(&json!("py-3")), "{seen}");
 }
 
-/// Either program imports what the other exported.
+/// Each program imports the other's export.
 #[tokio::test]
 async fn exports_are_exchanged() {
     let Some(python) = python(CURRENT) else { return };
@@ -540,7 +540,7 @@ async fn exports_are_exchanged() {
     assert_eq!(
         seen["all"],
         json!([]),
-        "what was taken back is not told to a reader that would bring it to life"
+        "rewound messages are not exported to a reader that would restore them"
     );
     assert_eq!(loaded(&back, "py-1").await.messages, loaded(&ours, "py-1").await.messages);
 }

@@ -1,10 +1,10 @@
-//! Rows as the Python program, or nobody sane, would write them.
+//! Rows of the Python release, and invalid rows.
 
 use crate::desk::Desk;
 use hermes_conversation::{AssistantMessage, CallId, Content, Message, RawJson, ToolCall, UserMessage};
 
 #[tokio::test]
-async fn rows_of_other_programs_are_read_as_well_as_they_can_be() {
+async fn rows_of_other_programs_are_decoded_leniently() {
     let desk = Desk::new();
     desk.lease("s").await;
     let raw = desk.raw();
@@ -42,7 +42,7 @@ async fn rows_of_other_programs_are_read_as_well_as_they_can_be() {
 }
 
 #[tokio::test]
-async fn its_triggers_and_our_outbox_agree() {
+async fn python_triggers_and_our_outbox_agree() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     desk.say(&lease, "ours", "mine").await;

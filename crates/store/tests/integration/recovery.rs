@@ -1,4 +1,4 @@
-//! What a crash left open is closed once, and the history is whole.
+//! Crash recovery: open turns are closed once, and the history is complete.
 
 use crate::desk::{Desk, intent, owner, reply, session, texts};
 use hermes_conversation::{
@@ -81,7 +81,7 @@ async fn every_call_gets_one_result_and_the_turn_is_closed() {
         want.extend(case.want);
         want.push(Message::assistant("interrupted"));
 
-        // The process dies here: nobody closes the turn or gives back the lease.
+        // The process dies here: the turn stays open and the lease is not released.
         let next = desk.again();
         drop(desk);
         let taken = next.db.acquire(session("s"), owner(2)).await.unwrap();
@@ -115,7 +115,7 @@ async fn every_call_gets_one_result_and_the_turn_is_closed() {
 }
 
 #[tokio::test]
-async fn an_old_owner_cannot_recover() {
+async fn old_owner_cannot_recover() {
     let desk = Desk::new();
     let old = desk.lease("s").await;
     desk.open(&old, "go").await;
@@ -124,9 +124,9 @@ async fn an_old_owner_cannot_recover() {
     assert_eq!(desk.messages("s").await, [Message::user("go")]);
 }
 
-/// A call of which it was found out how it ended gets that as its result.
+/// A call with a known end gets its real result.
 #[tokio::test]
-async fn what_was_found_out_is_recorded() {
+async fn real_result_of_a_call_is_recorded() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "go").await;

@@ -1,4 +1,4 @@
-//! Changing what a session holds: taking back, compacting, replacing, clearing, archiving, ending.
+//! Changes of a session: rewind, compact, replace, clear, archive, end.
 
 use crate::desk::{Desk, call, closing, compaction, intent, owner, reply, session};
 use hermes_conversation::{
@@ -9,7 +9,7 @@ use hermes_store::{Include, ListFilter, MessageState, NewSession, StoreError, St
 use std::time::Duration;
 
 /// A session with three turns, one of them with a tool: ids 1 to 8.
-async fn talked() -> (Desk, Lease) {
+async fn session_with_turns() -> (Desk, Lease) {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     desk.say(&lease, "first walrus", "one").await;
@@ -50,7 +50,7 @@ fn counters(desk: &Desk) -> (i64, i64, i64) {
     desk.raw().query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
 }
 
-/// Nothing is wrong, also not once the index has caught up.
+/// Asserts that the verification has no findings, also after indexing.
 async fn is_sound(desk: &Desk) {
     assert_eq!(verify(&desk.path).findings, []);
     desk.db.drain(Duration::from_secs(10)).await.unwrap();
@@ -62,8 +62,8 @@ async fn hits(desk: &Desk, query: &str) -> usize {
 }
 
 #[tokio::test]
-async fn what_was_said_is_taken_back_and_brought_back() {
-    let (desk, lease) = talked().await;
+async fn messages_are_rewound_and_restored() {
+    let (desk, lease) = session_with_turns().await;
     let before = desk.messages("s").await;
     let rewound = desk.db.rewind(&id(), MessageId(3)).await.unwrap();
     assert_eq!((rewound.text.as_str(), rewound.messages, rewound.last), ("list it", 6, Some(MessageId(2))));
@@ -72,7 +72,7 @@ async fn what_was_said_is_taken_back_and_brought_back() {
     assert_eq!((hits(&desk, "walrus").await, hits(&desk, "fox").await), (1, 0));
     is_sound(&desk).await;
 
-    // Going on after it, and bringing back what is older than that.
+    // Continues after the rewind, and restores older messages.
     desk.say(&lease, "another walrus", "four").await;
     assert_eq!(texts(&desk.messages("s").await), ["first walrus", "one", "another walrus", "four"]);
     is_sound(&desk).await;
@@ -87,8 +87,8 @@ async fn what_was_said_is_taken_back_and_brought_back() {
 }
 
 #[tokio::test]
-async fn a_rewind_needs_a_message_of_the_user_and_a_session_at_rest() {
-    let (desk, lease) = talked().await;
+async fn rewind_needs_a_user_message_and_an_idle_session() {
+    let (desk, lease) = session_with_turns().await;
     desk.db.rewind(&id(), MessageId(7)).await.unwrap();
     for (message, want) in [
         (4, "cannot rewind session s to message 4: not a message of the user"),
@@ -113,8 +113,8 @@ async fn a_rewind_needs_a_message_of_the_user_and_a_session_at_rest() {
 }
 
 #[tokio::test]
-async fn compacting_puts_away_and_goes_on() {
-    let (desk, lease) = talked().await;
+async fn compaction_deactivates_messages_and_continues() {
+    let (desk, lease) = session_with_turns().await;
     desk.db.rewind(&id(), MessageId(7)).await.unwrap();
     let turn = desk.open(&lease, "and now").await;
     let kept = [Message::user("so far: a walrus"), Message::Assistant(reply(&["c1"]))];
@@ -133,9 +133,9 @@ async fn compacting_puts_away_and_goes_on() {
     };
     assert_eq!(ids(&rows), (1..=14).map(|id| (id, state(id))).collect::<Vec<_>>());
     is_sound(&desk).await;
-    // Put away is still found, taken back is not.
+    // Summarised messages are found, rewound ones are not.
     assert_eq!((hits(&desk, "first").await, hits(&desk, "last").await, hits(&desk, "fox").await), (1, 0, 1));
-    // What is put away is not brought back with what was taken back.
+    // Restoring rewound messages does not restore summarised ones.
     assert_eq!(desk.db.restore_rewound(&id(), MessageId(1)).await.unwrap(), 2);
     // A rewind after a compaction leaves a counter between active and all.
     desk.db.rewind(&id(), MessageId(13)).await.unwrap();
@@ -144,8 +144,8 @@ async fn compacting_puts_away_and_goes_on() {
 }
 
 #[tokio::test]
-async fn replacing_removes_what_was_active_and_nothing_else() {
-    let (desk, lease) = talked().await;
+async fn replace_removes_active_messages_only() {
+    let (desk, lease) = session_with_turns().await;
     desk.compact(&lease, &[Message::user("summary")], 0, &[]).await;
     desk.say(&lease, "gone badger", "five").await;
     desk.db.drain(Duration::from_secs(10)).await.unwrap();
@@ -166,7 +166,7 @@ async fn replacing_removes_what_was_active_and_nothing_else() {
 
 #[tokio::test]
 async fn only_the_newest_lease_rewrites() {
-    let (desk, old) = talked().await;
+    let (desk, old) = session_with_turns().await;
     let before = desk.messages("s").await;
     let lease = desk.lease("s").await;
     let refused = desk.db.replace(&old, &[]).await;
@@ -174,15 +174,15 @@ async fn only_the_newest_lease_rewrites() {
     let refused = desk.db.compact(&old, None, &compaction(&[], 0, &[])).await;
     assert!(matches!(refused, Err(RecordError::Fenced { .. })), "{refused:?}");
     assert_eq!(desk.messages("s").await, before);
-    // Whole or not at all, and durable when it is answered.
+    // Atomic, and durable when it is answered.
     let full = desk.db.stats().full_commits;
     desk.db.replace(&lease, &before).await.unwrap();
     assert_eq!((desk.messages("s").await, desk.db.stats().full_commits), (before, full + 1));
 }
 
 #[tokio::test]
-async fn a_cleared_session_begins_anew() {
-    let (desk, lease) = talked().await;
+async fn cleared_session_is_empty() {
+    let (desk, lease) = session_with_turns().await;
     desk.db.drain(Duration::from_secs(10)).await.unwrap();
     desk.db.clear(&id()).await.unwrap();
     assert_eq!((desk.messages("s").await, counters(&desk)), (vec![], (0, 0, 0)));
@@ -195,7 +195,7 @@ async fn a_cleared_session_begins_anew() {
 }
 
 #[tokio::test]
-async fn a_session_ends_once_and_can_be_reopened() {
+async fn session_ends_once_and_can_be_reopened() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let ended = || -> (Option<f64>, Option<String>) {
@@ -216,7 +216,7 @@ async fn a_session_ends_once_and_can_be_reopened() {
     assert_eq!(desk.db.stats().full_commits, full, "an end costs no sync");
     desk.db.acquire_existing(id(), owner(1)).await.unwrap();
     assert_eq!(ended(), (None, None));
-    // The first lease is lost by now, so giving it back ends nothing.
+    // The first lease is lost, so releasing it ends nothing.
     desk.db.release_ending(&lease, "cli_close").await.unwrap();
     assert_eq!(ended(), (None, None));
     let lease = desk.lease("s").await;
@@ -228,7 +228,7 @@ async fn a_session_ends_once_and_can_be_reopened() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_archived_with_all_its_sessions() {
+async fn conversation_is_archived_with_all_its_sessions() {
     let desk = Desk::new();
     for id in ["first", "second", "third", "branch", "other"] {
         let lease = desk.lease(id).await;
@@ -255,7 +255,7 @@ async fn a_conversation_is_archived_with_all_its_sessions() {
 }
 
 #[tokio::test]
-async fn a_session_can_be_made_late_and_gains_what_it_lacks() {
+async fn ensure_creates_a_session_and_fills_in_missing_values() {
     let desk = Desk::new();
     desk.db.ensure(session("parent")).await.unwrap();
     desk.raw()

@@ -1,4 +1,4 @@
-//! What was written comes back byte for byte.
+//! Messages and sessions are read back byte for byte.
 
 use crate::desk::{Desk, closing, session, spent};
 use hermes_conversation::{
@@ -58,7 +58,7 @@ pub(crate) fn every_shape() -> Vec<Message> {
 }
 
 #[tokio::test]
-async fn every_message_comes_back_as_it_was() {
+async fn every_message_is_read_back_unchanged() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "go").await;
@@ -70,7 +70,7 @@ async fn every_message_comes_back_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_session_comes_back_with_its_costs_and_quirks() {
+async fn session_is_loaded_with_its_costs_and_quirks() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "q").await;
@@ -110,7 +110,7 @@ async fn a_session_comes_back_with_its_costs_and_quirks() {
 }
 
 #[tokio::test]
-async fn a_long_session_is_read_in_one_go() {
+async fn long_session_is_loaded() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "go").await;
@@ -122,7 +122,7 @@ async fn a_long_session_is_read_in_one_go() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_session_is_its_last_messages() {
+async fn last_messages_are_the_end_of_a_session() {
     let desk = Desk::new();
     let lease = desk.lease("a").await;
     desk.say(&lease, "one", "two").await;

@@ -1,4 +1,4 @@
-//! The file format: equal to the Python release's, private, and never made from something else.
+//! The file format: equal to the Python release's, private, and never created over another program's file.
 
 use crate::desk::{Desk, ticking};
 use hermes_conversation::{Mail, MailMode};
@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Type, name, table and columns of everything in a file that release 0.19 made; a column of a
-/// table is `name|type|not null|default|place in the key`.
+/// Type, name, table and columns of all schema objects in a file of release 0.19; a column of a table is
+/// `name|type|not null|default|position in the key`.
 const PYTHON_RELEASE: &str = include_str!("schema_22.txt");
 
 fn described(db: &Connection) -> String {
@@ -51,7 +51,7 @@ fn open(path: &Path) -> Result<(), StoreError> {
 }
 
 #[test]
-fn a_new_file_has_the_schema_of_the_python_release() {
+fn new_file_has_the_schema_of_the_python_release() {
     let desk = Desk::new();
     let raw = desk.raw();
     for (ours, theirs) in described(&raw).lines().zip(PYTHON_RELEASE.lines()) {
@@ -76,7 +76,7 @@ fn a_new_file_has_the_schema_of_the_python_release() {
 }
 
 #[test]
-fn a_new_file_is_private_and_so_is_its_log() {
+fn new_file_and_its_log_are_private() {
     let desk = Desk::new();
     for suffix in ["", "-wal", "-shm"] {
         let path = format!("{}{suffix}", desk.path.display());
@@ -86,7 +86,7 @@ fn a_new_file_is_private_and_so_is_its_log() {
 }
 
 #[test]
-fn an_empty_file_is_a_new_one() {
+fn empty_file_is_treated_as_new() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
     std::fs::write(&path, b"").unwrap();
@@ -97,7 +97,7 @@ fn an_empty_file_is_a_new_one() {
 }
 
 #[test]
-fn a_file_of_the_python_release_only_gains_our_tables() {
+fn file_of_the_python_release_only_gets_our_tables() {
     let desk = Desk::new();
     let raw = desk.raw();
     raw.execute_batch(
@@ -112,9 +112,9 @@ fn a_file_of_the_python_release_only_gains_our_tables() {
     assert_eq!(check(&desk.path).sessions, Some(1));
 }
 
-/// A file of a build that knew no mailbox, with a session in it.
+/// A file of a build without mailbox, with a session in it.
 #[tokio::test]
-async fn a_file_of_an_earlier_build_gains_the_mailbox() {
+async fn file_of_an_earlier_build_gets_the_mailbox() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     desk.say(&lease, "hello", "hi").await;
@@ -128,7 +128,7 @@ async fn a_file_of_an_earlier_build_gains_the_mailbox() {
 }
 
 #[test]
-fn what_is_not_ours_is_left_as_it_is() {
+fn file_of_another_program_is_not_changed() {
     let with = |sql: &str| {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("made.db");
@@ -164,7 +164,7 @@ fn what_is_not_ours_is_left_as_it_is() {
 }
 
 #[test]
-fn a_check_reports_and_never_fails() {
+fn check_reports_problems_and_never_fails() {
     let desk = Desk::new();
     let health = check(&desk.path);
     assert!(health.is_sound(), "{health:?}");

@@ -1,11 +1,11 @@
-//! Every script, every sign: what was written is found again.
+//! Search in all scripts and with all kinds of punctuation.
 
 use crate::desk::Desk;
 use hermes_conversation::Transcript;
 use hermes_store::{SearchFilter, SearchReport, Sort};
 use std::path::PathBuf;
 
-/// A message, and queries that must find it and no other.
+/// A message, and queries that must find only this message.
 const SAID: &[(&str, &[&str])] = &[
     ("Où est la façade du café Müller?", &["façade", "facade", "CAFÉ", "muller", "Où", "café?"]),
     ("Zürich 2026-11-15 naïve résumé", &["zürich", "2026-11-15", "naïve", "resume", "2026-11*"]),
@@ -45,7 +45,7 @@ const SAID: &[(&str, &[&str])] = &[
     ("~/.config/app", &["~/.config", ".config/app", "~/"]),
 ];
 
-/// What the table's queries say that no message says, or that several do.
+/// Returns true for queries of the table that match no message or several.
 fn unwanted(query: &str) -> bool {
     matches!(query, "t; DROP")
 }
@@ -81,7 +81,7 @@ fn index_of(desk: &Desk) -> PathBuf {
 }
 
 #[tokio::test]
-async fn every_script_and_sign_is_found() {
+async fn every_script_and_punctuation_is_found() {
     let desk = filled().await;
     all_are_found(&desk, "first").await;
     all_are_found(&desk.again(), "again").await;
@@ -92,20 +92,20 @@ async fn every_script_and_sign_is_found() {
 }
 
 #[tokio::test]
-async fn an_index_that_cannot_be_made_does_not_matter() {
+async fn search_works_without_the_pair_index() {
     let desk = filled().await;
     std::fs::create_dir(index_of(&desk)).unwrap();
     all_are_found(&desk, "no index").await;
 }
 
 #[tokio::test]
-async fn only_the_file_that_is_damaged_is_made_anew() {
+async fn only_a_damaged_file_is_rebuilt() {
     use std::os::unix::fs::MetadataExt;
     let desk = filled().await;
     let inode = || std::fs::metadata(index_of(&desk)).unwrap().ino();
     assert_eq!(search(&desk, "中文").await.hits.len(), 1);
     let before = inode();
-    // The database's own index is gone: that is no fault of this one.
+    // The index of the database is missing, which the pair index did not cause.
     desk.raw().execute_batch("DROP TABLE messages_fts_trigram").unwrap();
     let desk = desk.again();
     assert_eq!(search(&desk, "中文搜索").await.hits.len(), 1);
@@ -119,7 +119,7 @@ async fn only_the_file_that_is_damaged_is_made_anew() {
     assert_ne!(std::fs::metadata(index_of(&desk)).unwrap().ino(), before);
 }
 
-/// Adds rows as the Python program does: its triggers index them, and its JSON is ASCII.
+/// Adds rows like the Python release: its triggers index them, and its JSON is ASCII.
 fn python_says(desk: &Desk, content: &str, tool_calls: Option<&str>) {
     desk.raw()
         .execute(
@@ -130,7 +130,7 @@ fn python_says(desk: &Desk, content: &str, tool_calls: Option<&str>) {
 }
 
 #[tokio::test]
-async fn the_index_catches_up_with_rows_of_the_other_program() {
+async fn pair_index_catches_up_with_rows_of_the_python_release() {
     let desk = filled().await;
     assert_eq!(search(&desk, "蓝鲸").await.hits.len(), 0);
     python_says(&desk, "看见蓝鲸了", None);
@@ -139,7 +139,7 @@ async fn the_index_catches_up_with_rows_of_the_other_program() {
 }
 
 #[tokio::test]
-async fn text_that_its_stored_form_hides_is_found() {
+async fn text_hidden_by_its_stored_form_is_found() {
     let desk = filled().await;
     python_says(
         &desk,
@@ -166,7 +166,7 @@ async fn text_that_its_stored_form_hides_is_found() {
 }
 
 #[tokio::test]
-async fn deleted_messages_leave_the_index() {
+async fn deleted_messages_are_removed_from_the_index() {
     let desk = filled().await;
     let lease = desk.lease("other").await;
     desk.say(&lease, "蓝鲸", "是").await;
@@ -180,7 +180,7 @@ async fn deleted_messages_leave_the_index() {
     db.delete(&hermes_conversation::SessionId::new("other")).await.unwrap();
     assert_eq!(search(&desk, "蓝鲸").await.hits.len(), 0);
     assert_eq!(indexed(), before - 2);
-    // What the other program deletes leaves it when the store is optimized.
+    // Messages that the Python release deletes are removed by optimize.
     desk.raw().execute("DELETE FROM messages WHERE content LIKE '%技术%'", []).unwrap();
     assert_eq!(search(&desk, "技术").await.hits.len(), 0);
     assert_eq!(indexed(), before - 2);
@@ -190,7 +190,7 @@ async fn deleted_messages_leave_the_index() {
 }
 
 #[tokio::test]
-async fn a_session_that_comes_back_is_found_again() {
+async fn session_imported_again_is_found() {
     let desk = filled().await;
     let lease = desk.lease("other").await;
     desk.say(&lease, "蓝鲸", "是").await;
@@ -207,14 +207,14 @@ async fn a_session_that_comes_back_is_found_again() {
 }
 
 #[tokio::test]
-async fn an_older_copy_put_back_is_noticed() {
+async fn restored_older_database_is_noticed() {
     let desk = filled().await;
     let copy = desk.path.with_file_name("copy.db");
     desk.db.backup(&copy, hermes_store::Existing::Keep, |_, _| {}).await.unwrap();
     let lease = desk.lease("other").await;
     desk.say(&lease, "蓝鲸", "是").await;
     assert_eq!(search(&desk, "蓝鲸").await.hits.len(), 1);
-    // The copy, in a home where the index is still that of the newer database.
+    // The copy, in a home with the index of the newer database.
     let home = tempfile::tempdir().unwrap();
     std::fs::copy(&copy, home.path().join("state.db")).unwrap();
     std::fs::copy(index_of(&desk), home.path().join("search.db")).unwrap();
@@ -226,7 +226,7 @@ async fn an_older_copy_put_back_is_noticed() {
 }
 
 #[tokio::test]
-async fn signs_that_differ_are_no_reason_to_find_nothing() {
+async fn relaxed_search_ignores_punctuation() {
     let desk = filled().await;
     for (query, loosened) in [("user@example,com", true), ("snake-case", true), ("user@example.com", false)] {
         let report = search(&desk, query).await;
@@ -235,7 +235,7 @@ async fn signs_that_differ_are_no_reason_to_find_nothing() {
 }
 
 #[tokio::test]
-async fn filters_and_pages_hold_for_every_index() {
+async fn filters_and_pages_apply_to_every_index() {
     let desk = Desk::new();
     for (session, source) in [("a", "cli"), ("b", "cron")] {
         let new = hermes_store::NewSession { source: source.into(), ..crate::desk::session(session) };

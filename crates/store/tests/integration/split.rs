@@ -1,4 +1,4 @@
-//! A compaction that goes on in another session: one conversation for everybody who looks at it.
+//! A compaction that continues in another session: readers see one conversation.
 
 use crate::desk::{Desk, compaction, intent, owner, reply, texts as recovery_texts};
 use crate::epochs::text;
@@ -15,7 +15,7 @@ fn session(name: &str) -> SessionId {
     SessionId::new(name)
 }
 
-async fn told(desk: &Desk, name: &str) -> Vec<String> {
+async fn originals(desk: &Desk, name: &str) -> Vec<String> {
     let all = desk.db.whole_conversation(&session(name)).await.unwrap();
     all.iter().map(|message| text(message).to_owned()).collect()
 }
@@ -31,7 +31,7 @@ async fn is_sound(desk: &Desk) {
 }
 
 /// Three turns in `s`, with a summary and all that belongs to a session.
-async fn talked() -> (Desk, Lease) {
+async fn session_with_turns() -> (Desk, Lease) {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     for n in 1..=3 {
@@ -44,14 +44,14 @@ async fn talked() -> (Desk, Lease) {
     (desk, lease)
 }
 
-/// Everything but the last `tail` messages summed up.
-async fn summed_up(desk: &Desk, name: &str, tail: usize) -> Vec<Message> {
+/// The active messages, with a summary in place of all but the last `tail` messages.
+async fn with_summary(desk: &Desk, name: &str, tail: usize) -> Vec<Message> {
     let now = desk.messages(name).await;
     [&[Message::user("sum walrus")], &now[now.len() - tail..]].concat()
 }
 
 async fn split(desk: &Desk, lease: &Lease, to: &str, tail: usize) -> Lease {
-    let epoch = summed_up(desk, lease.session.as_str(), tail).await;
+    let epoch = with_summary(desk, lease.session.as_str(), tail).await;
     let compaction = compaction(&epoch, tail, &[(&[], "n")]);
     let (lease, _) = desk.db.split_compacted(lease, &compaction, &session(to)).await.unwrap();
     assert_eq!(desk.messages(to).await, epoch);
@@ -59,8 +59,8 @@ async fn split(desk: &Desk, lease: &Lease, to: &str, tail: usize) -> Lease {
 }
 
 #[tokio::test]
-async fn the_conversation_goes_on_in_the_new_session() {
-    let (desk, lease) = talked().await;
+async fn conversation_continues_in_the_new_session() {
+    let (desk, lease) = session_with_turns().await;
     let trouble = CompactionFailures { fallback_streak: 1, ineffective: 1, ..CompactionFailures::default() };
     desk.db.record_compaction_failures(&lease, &trouble).await.unwrap();
     let full = desk.db.stats().full_commits;
@@ -80,8 +80,8 @@ async fn the_conversation_goes_on_in_the_new_session() {
     assert_eq!(desk.db.compaction_failures(&session("u")).await.unwrap(), trouble);
     assert_eq!(desk.db.pins(&session("u")).await.unwrap()[0].text, "never on Fridays");
     assert_eq!(desk.db.resolve_resume(&session("s")).await.unwrap(), session("u"));
-    // Everything is told and found once.
-    let all = told(&desk, "u").await;
+    // Every message is returned and found once.
+    let all = originals(&desk, "u").await;
     assert_eq!(
         all,
         ["q1 walrus", "a1", "q2 walrus", "a2", "q3 walrus", "a3", "q4 walrus", "a4", "q5 walrus", "a5"]
@@ -94,11 +94,11 @@ async fn the_conversation_goes_on_in_the_new_session() {
     assert_eq!((&listed[0].id, listed[0].preview.as_str()), (&session("u"), "q5 walrus"));
     let originals = desk.db.originals(&session("u"), OriginalRange::ALL, None, 99).await.unwrap();
     assert_eq!(originals.len(), 10);
-    // The summaries of all sessions are known, and numbers go on.
+    // The summaries of all sessions are returned, and numbers continue.
     let nodes = desk.db.nodes(&session("u")).await.unwrap();
     let nodes: Vec<_> = nodes.iter().map(|node| (node.number, node.first.0, node.last.0)).collect();
     assert_eq!(nodes, [(1, 1, 4)]);
-    let epoch = summed_up(&desk, "u", 2).await;
+    let epoch = with_summary(&desk, "u", 2).await;
     let added = desk.compact(&third, &epoch, 2, &[(&[], "n2"), (&[1, 2], "n3")]).await;
     assert_eq!((added[0].number, added[0].first, added[0].messages), (2, MessageId(5), 4));
     assert_eq!((added[1].number, added[1].children.as_slice(), added[1].messages), (3, &[1, 2][..], 8));
@@ -107,11 +107,11 @@ async fn the_conversation_goes_on_in_the_new_session() {
     is_sound(&desk).await;
 }
 
-/// A turn in the middle of which it happens goes on, or is recovered, in the new session.
+/// A turn that is split in its middle continues, or is recovered, in the new session.
 #[tokio::test]
-async fn an_open_turn_goes_along() {
+async fn open_turn_moves_to_the_new_session() {
     for crash in [false, true] {
-        let (desk, lease) = talked().await;
+        let (desk, lease) = session_with_turns().await;
         let turn = desk.open(&lease, "go").await;
         let intents = [intent("c1", IntentState::Started)];
         let permits = desk.db.plan(&lease, &turn, &reply(&["c1"]), None, &intents).await.unwrap();
@@ -146,10 +146,10 @@ async fn an_open_turn_goes_along() {
 }
 
 #[tokio::test]
-async fn a_split_happens_whole_or_not_at_all() {
-    let (desk, lease) = talked().await;
+async fn split_is_atomic() {
+    let (desk, lease) = session_with_turns().await;
     let before = desk.export(ExportFilter::default(), ExportFormat::Jsonl).await;
-    let epoch = summed_up(&desk, "s", 2).await;
+    let epoch = with_summary(&desk, "s", 2).await;
     let bad = compaction(&epoch, 2, &[(&[], "n1"), (&[9], "n2")]);
     let refused = desk.db.split_compacted(&lease, &bad, &session("t")).await;
     assert!(matches!(refused, Err(StoreError::UnknownNode { number: 9, .. })), "{refused:?}");
@@ -164,12 +164,12 @@ async fn a_split_happens_whole_or_not_at_all() {
     desk.say(&lease, "on", "yes").await;
 }
 
-/// Copies of what is gone are all there is of it.
+/// Copies of deleted originals become originals.
 #[tokio::test]
-async fn without_the_old_session_its_copies_are_what_was_said() {
-    let (desk, lease) = talked().await;
+async fn copies_become_originals_when_the_old_session_is_deleted() {
+    let (desk, lease) = session_with_turns().await;
     let second = split(&desk, &lease, "t", 2).await;
-    let epoch = summed_up(&desk, "t", 2).await;
+    let epoch = with_summary(&desk, "t", 2).await;
     desk.compact(&second, &epoch, 2, &[]).await;
     assert_eq!(hits(&desk, "q3").await, 1);
     let alone = ExportFilter { session: Some(session("t")), ..ExportFilter::default() };
@@ -178,20 +178,20 @@ async fn without_the_old_session_its_copies_are_what_was_said() {
     assert_eq!(elsewhere.db.import(&text).await.unwrap().problems, []);
     desk.db.delete(&session("s")).await.unwrap();
     for desk in [&desk, &elsewhere] {
-        assert_eq!(told(desk, "t").await, ["q3 walrus", "a3"]);
+        assert_eq!(originals(desk, "t").await, ["q3 walrus", "a3"]);
         assert_eq!(hits(desk, "q3").await, 1);
         is_sound(desk).await;
     }
     desk.say(&second, "q4 walrus", "a4").await;
-    let epoch = summed_up(&desk, "t", 2).await;
+    let epoch = with_summary(&desk, "t", 2).await;
     let added = desk.compact(&second, &epoch, 2, &[(&[], "n")]).await;
     assert_eq!(added[0].messages, 2);
-    assert_eq!(told(&desk, "t").await.len(), 4);
+    assert_eq!(originals(&desk, "t").await.len(), 4);
 }
 
 #[tokio::test]
-async fn a_split_line_is_exported_and_imported() {
-    let (desk, lease) = talked().await;
+async fn split_conversation_is_exported_and_imported() {
+    let (desk, lease) = session_with_turns().await;
     let second = split(&desk, &lease, "t", 2).await;
     desk.say(&second, "q4 walrus", "a4").await;
     let text = desk.export(ExportFilter::default(), ExportFormat::Jsonl).await;
@@ -202,33 +202,33 @@ async fn a_split_line_is_exported_and_imported() {
             other.say(&stranger, "hello", "yes").await;
         }
         assert_eq!(other.db.import(&text).await.unwrap().problems, []);
-        assert_eq!(told(&other, "t").await, told(&desk, "t").await, "in the way: {in_the_way}");
+        assert_eq!(originals(&other, "t").await, originals(&desk, "t").await, "in the way: {in_the_way}");
         assert_eq!(hits(&other, "walrus").await, 4, "in the way: {in_the_way}");
         is_sound(&other).await;
         let lease = other.db.acquire_existing(session("t"), owner(1)).await.unwrap().lease;
-        let epoch = summed_up(&other, "t", 3).await;
+        let epoch = with_summary(&other, "t", 3).await;
         let added = other.compact(&lease, &epoch, 3, &[(&[], "n")]).await;
         assert_eq!((added[0].number, added[0].messages), (2, 1), "in the way: {in_the_way}");
     }
 }
 
-/// What is taken back in the new session was said in the old one.
+/// A copy that is rewound in the new session has its original in the old one.
 #[tokio::test]
-async fn what_was_carried_over_can_be_taken_back() {
-    let (desk, lease) = talked().await;
+async fn copied_messages_can_be_rewound() {
+    let (desk, lease) = session_with_turns().await;
     split(&desk, &lease, "t", 2).await;
     let now = desk.db.messages(&session("t"), Include::Active).await.unwrap();
     desk.db.rewind(&session("t"), now[1].id).await.unwrap();
-    assert_eq!(told(&desk, "t").await, ["q1 walrus", "a1", "q2 walrus", "a2"]);
+    assert_eq!(originals(&desk, "t").await, ["q1 walrus", "a1", "q2 walrus", "a2"]);
     desk.db.restore_rewound(&session("t"), now[1].id).await.unwrap();
-    assert_eq!(told(&desk, "t").await.len(), 6);
+    assert_eq!(originals(&desk, "t").await.len(), 6);
     assert_eq!(desk.messages("s").await.len(), 6);
     is_sound(&desk).await;
 }
 
-/// A conversation is one, through however many sessions it went.
+/// A conversation stays one through any number of sessions.
 #[tokio::test]
-async fn a_long_line_has_no_end() {
+async fn conversation_of_many_sessions_is_complete() {
     let desk = Desk::new();
     let mut lease = desk.lease("s0").await;
     desk.say(&lease, "q0", "a0").await;

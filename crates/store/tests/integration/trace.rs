@@ -1,4 +1,4 @@
-//! What a turn took is recorded with its commits, and read again.
+//! Observations of a turn are recorded with its commits, and read back.
 
 use crate::desk::{Desk, closing, intent, owner, reply, session, texts};
 use hermes_conversation::{
@@ -48,7 +48,7 @@ async fn trace(desk: &Desk, lease: &Lease, number: Option<u64>) -> Option<TurnTr
 }
 
 #[tokio::test]
-async fn the_ledger_has_every_request_and_what_was_sent_last() {
+async fn cache_ledger_has_every_request_and_the_last_ones() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "hi").await;
@@ -67,7 +67,7 @@ async fn the_ledger_has_every_request_and_what_was_sent_last() {
 }
 
 #[tokio::test]
-async fn calls_and_tools_have_their_own_times_and_cost_no_commit() {
+async fn observations_have_their_own_times_and_cost_no_commit() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "hi").await;
@@ -101,7 +101,7 @@ async fn calls_and_tools_have_their_own_times_and_cost_no_commit() {
     let stopped = desk.db.partial_replies(&lease.session).await.unwrap();
     let messages = desk.db.messages(&lease.session, hermes_store::Include::Originals).await.unwrap();
     assert_eq!(stopped, [(messages.last().unwrap().id, "half of".to_owned())], "beside the closing message");
-    // Somebody else's turn is not mixed in, and a turn that is not there is not found.
+    // Other turns are not mixed in, and an unknown turn is not found.
     assert_eq!((found.number, found.turns), (1, 1));
     desk.say(&lease, "again", "yes").await;
     let second = trace(&desk, &lease, None).await.unwrap();
@@ -111,11 +111,11 @@ async fn calls_and_tools_have_their_own_times_and_cost_no_commit() {
 }
 
 #[tokio::test]
-async fn a_killed_turn_is_known_as_one_before_and_after_its_recovery() {
+async fn killed_turn_is_reported_before_and_after_recovery() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "hi").await;
-    // Written at once: nothing else is recorded before the next answer.
+    // Written at once: no other commit follows before the next reply.
     desk.db.note_span(asked(&turn, 1, CallEnd::Failed("overloaded")));
     let started = [intent("a", IntentState::Started)];
     desk.db.note_span(asked(&turn, 2, CallEnd::Replied("tool_calls")));

@@ -12,7 +12,7 @@ fn result(id: &str) -> ToolMessage {
 }
 
 #[tokio::test]
-async fn a_turn_with_one_call_is_four_syncs() {
+async fn turn_with_one_call_needs_four_syncs() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     assert_eq!(desk.db.stats().full_commits, 0);
@@ -49,7 +49,7 @@ async fn a_turn_with_one_call_is_four_syncs() {
 }
 
 #[tokio::test]
-async fn a_call_starts_once_and_ends_once() {
+async fn call_starts_once_and_ends_once() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "list").await;
@@ -87,7 +87,7 @@ async fn a_call_starts_once_and_ends_once() {
 }
 
 #[tokio::test]
-async fn an_old_generation_cannot_write() {
+async fn old_generation_cannot_write() {
     let desk = Desk::new();
     let old = desk.lease("s").await;
     let turn = desk.open(&old, "first").await;
@@ -107,7 +107,7 @@ async fn an_old_generation_cannot_write() {
 }
 
 #[tokio::test]
-async fn a_live_owner_keeps_its_session() {
+async fn live_owner_keeps_its_session() {
     let desk = Desk::new();
     let db = desk.db.clone().with_liveness(|owner| owner.pid == 1);
     let lease = desk.lease("s").await;
@@ -124,7 +124,7 @@ async fn a_live_owner_keeps_its_session() {
 }
 
 #[tokio::test]
-async fn a_process_is_known_to_the_next_owner() {
+async fn next_owner_reads_the_process_of_a_call() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
     let turn = desk.open(&lease, "run").await;

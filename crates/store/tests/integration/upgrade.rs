@@ -1,4 +1,4 @@
-//! Files of older versions: upgraded when they are opened, with all that is in them.
+//! Files of older versions are upgraded when they are opened, without losing data.
 
 use crate::desk::{closing, opening, owner, ticking};
 use hermes_conversation::{Message, SessionId, Transcript};
@@ -47,8 +47,8 @@ impl Old {
     }
 }
 
-/// Everything in the file as `schema_22.txt` lists it. Columns that were added to a table come
-/// last in it, so their order is not compared; the order within an index is.
+/// All schema objects of the file, as `schema_22.txt` lists them. Added columns are last in their table, so
+/// the order of columns is compared only within an index.
 fn described(db: &Connection) -> BTreeSet<(String, BTreeSet<String>)> {
     let mut items = db
         .prepare(
@@ -78,7 +78,7 @@ async fn finds(db: &SessionDb, query: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_old_file_gets_the_schema_of_the_python_release() {
+fn old_file_gets_the_schema_of_the_python_release() {
     let want: BTreeSet<_> = PYTHON_RELEASE.lines().map(listed).collect();
     for (version, sql) in OLD {
         let old = Old::made_by(sql);
@@ -92,7 +92,7 @@ fn an_old_file_gets_the_schema_of_the_python_release() {
 }
 
 #[test]
-fn an_upgraded_file_has_the_statements_of_a_new_one() {
+fn upgraded_file_has_the_statements_of_a_new_one() {
     let statements = |path: &Path| {
         let db = Connection::open(path).unwrap();
         let mut find = db
@@ -114,19 +114,19 @@ fn an_upgraded_file_has_the_statements_of_a_new_one() {
 }
 
 #[tokio::test]
-async fn what_was_said_is_loaded_and_found() {
+async fn messages_of_an_old_file_are_loaded_and_found() {
     for (version, sql) in OLD {
         let old = Old::made_by(sql);
         let db = old.open();
         let one = db.load(&SessionId::new("one")).await.unwrap();
         assert_eq!((one.usage.input, one.usage.output), (7, 3), "version {version}");
-        let [Message::User(_), Message::Assistant(asked), Message::Tool(told), Message::Assistant(said)] =
+        let [Message::User(_), Message::Assistant(call), Message::Tool(result), Message::Assistant(answer)] =
             one.messages.as_slice()
         else {
             panic!("version {version}: {:?}", one.messages)
         };
-        assert_eq!((asked.calls[0].name.as_str(), told.call_id.as_str()), ("terminal", "c1"));
-        assert_eq!(said.text, "温室里种番茄", "version {version}");
+        assert_eq!((call.calls[0].name.as_str(), result.call_id.as_str()), ("terminal", "c1"));
+        assert_eq!(answer.text, "温室里种番茄", "version {version}");
         for (query, want) in [
             ("tomatoes", vec!["one user"]),
             // Tool calls are in the index only since version 11.
@@ -144,13 +144,13 @@ async fn what_was_said_is_loaded_and_found() {
             .map(|line| line.id.to_string())
             .collect();
         listed.sort();
-        // `two` went on as `three` after a compression, and `four` was delegated by `one`.
+        // `three` continues `two` after a compaction, and `four` was delegated by `one`.
         assert_eq!(listed, ["one", "three"], "version {version}");
     }
 }
 
 #[tokio::test]
-async fn an_upgraded_session_goes_on() {
+async fn upgraded_session_can_be_resumed() {
     for (version, sql) in OLD {
         let old = Old::made_by(sql);
         let db = old.open();
@@ -165,7 +165,7 @@ async fn an_upgraded_session_goes_on() {
 }
 
 #[tokio::test]
-async fn equal_titles_are_numbered_and_lead_to_the_newest() {
+async fn equal_titles_are_numbered_and_resolve_to_the_newest() {
     let old = Old::made_by(OLD[1].1);
     let db = old.open();
     assert_eq!(
@@ -178,7 +178,7 @@ async fn equal_titles_are_numbered_and_lead_to_the_newest() {
 }
 
 #[test]
-fn sums_of_tokens_become_usage_by_model() {
+fn token_totals_become_usage_by_model() {
     for ((version, sql), want) in OLD.iter().zip([
         "one m '' 7/3/0 0.0, two unknown '' 0/5/0 0.0",
         "one m '' 7/3/0 0.0, two unknown '' 0/5/0 0.0",
@@ -230,7 +230,7 @@ fn usage_of_version_21_gets_a_task() {
 }
 
 #[test]
-fn the_gateways_own_file_is_copied() {
+fn chats_of_the_gateway_are_copied() {
     let old = Old::made_by(OLD[2].1);
     std::fs::create_dir(old.dir.path().join("sessions")).unwrap();
     std::fs::write(
@@ -250,7 +250,7 @@ fn the_gateways_own_file_is_copied() {
 }
 
 #[test]
-fn the_backup_is_the_old_file_and_private() {
+fn backup_equals_the_old_file_and_is_private() {
     for (version, sql) in OLD {
         let old = Old::made_by(sql);
         let before = described(&old.raw());
@@ -266,8 +266,8 @@ fn the_backup_is_the_old_file_and_private() {
 }
 
 #[test]
-fn a_step_that_fails_leaves_the_file_and_names_the_backup() {
-    // A view in the place of a table cannot be given a column.
+fn failed_step_leaves_the_file_and_names_the_backup() {
+    // No column can be added to a view.
     let old = Old::made_by(OLD[2].1);
     old.raw().execute_batch("CREATE VIEW state_meta AS SELECT 1 AS other").unwrap();
     let before = described(&old.raw());
@@ -294,14 +294,14 @@ fn programs_that_open_an_old_file_at_once_upgrade_it_once() {
 }
 
 #[tokio::test]
-async fn files_that_are_not_quite_what_they_say_are_mended() {
+async fn files_with_a_wrong_version_are_repaired() {
     for (name, damage) in [
         ("a column without its default", "ALTER TABLE messages ADD COLUMN active INTEGER"),
         ("no version", "DELETE FROM schema_version"),
         ("a later version than its search table", "UPDATE schema_version SET version = 15"),
         ("two versions", "INSERT INTO schema_version VALUES (5)"),
         ("no search table", "DROP TRIGGER messages_fts_insert; DROP TABLE messages_fts"),
-        ("settings that are no JSON", "UPDATE sessions SET model_config = '{' WHERE id = 'one'"),
+        ("settings with invalid JSON", "UPDATE sessions SET model_config = '{' WHERE id = 'one'"),
     ] {
         let old = Old::made_by(OLD[2].1);
         old.raw().execute_batch(damage).unwrap();

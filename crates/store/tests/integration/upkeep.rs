@@ -1,4 +1,4 @@
-//! Counting, checking, copying, rebuilding and pruning a store.
+//! Maintenance of a store: statistics, verification, backup, reindex and pruning.
 
 use crate::desk::{Desk, call, closing, intent, owner, reply, session, spent};
 use hermes_conversation::{IntentState, SessionId, Settled, Settlement, ToolMessage, Transcript};
@@ -36,7 +36,7 @@ async fn filled() -> Desk {
 }
 
 #[tokio::test]
-async fn everything_is_counted() {
+async fn statistics_count_everything() {
     let desk = filled().await;
     let found = desk.db.statistics().await.unwrap();
     let want = Tally {
@@ -66,7 +66,7 @@ async fn everything_is_counted() {
 }
 
 #[tokio::test]
-async fn a_damaged_index_is_built_anew() {
+async fn damaged_index_is_rebuilt() {
     let model = Desk::new();
     let schema = |desk: &Desk| -> Vec<String> {
         let raw = desk.raw();
@@ -88,7 +88,7 @@ async fn a_damaged_index_is_built_anew() {
     ] {
         let desk = filled().await;
         desk.db.drain(Duration::from_secs(10)).await.unwrap();
-        // A connection that knows nothing of the index yet, as that of another program.
+        // A connection that has not read the index yet, like that of another program.
         desk.raw().execute_batch(damage).unwrap();
         let desk = desk.again();
         let mut heard = Vec::new();
@@ -101,7 +101,7 @@ async fn a_damaged_index_is_built_anew() {
             assert_eq!((report.hits.len(), report.complete), (want, true), "{damage}: {query}");
         }
         assert_eq!(verify(&desk.path).findings, [], "{damage}");
-        // The other program's triggers still work.
+        // The triggers of the Python release still work.
         let raw = desk.raw();
         raw.execute(
             "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('b', 'user', 'walrus', 1.0)",
@@ -128,7 +128,7 @@ async fn messages_are_written_while_the_index_is_rebuilt() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_found_with_its_session() {
+async fn verification_names_the_session_of_a_finding() {
     for (damage, check, session) in [
         ("UPDATE hx_message_ext SET seq = 99 WHERE session = 'a' AND seq = 3", Check::Sequence, Some("a")),
         ("DELETE FROM messages_fts WHERE rowid = 8", Check::Index, Some("b")),
@@ -159,7 +159,7 @@ async fn what_is_wrong_is_found_with_its_session() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_a_finding() {
+async fn file_that_is_not_a_database_is_a_finding() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
     std::fs::write(&path, "this is no database, only text".repeat(100)).unwrap();
@@ -169,7 +169,7 @@ async fn a_file_that_is_no_database_is_a_finding() {
 }
 
 #[tokio::test]
-async fn a_backup_is_whole_private_and_never_half_there() {
+async fn backup_is_complete_private_and_atomic() {
     let desk = filled().await;
     let folder = desk.path.parent().unwrap();
     let target = folder.join("copy.db");
@@ -196,7 +196,7 @@ async fn a_backup_is_whole_private_and_never_half_there() {
 }
 
 #[tokio::test]
-async fn only_old_sessions_that_nobody_uses_are_pruned() {
+async fn only_old_unused_sessions_are_pruned() {
     let desk = filled().await;
     let day = 86_400.0;
     desk.raw()
@@ -233,7 +233,7 @@ async fn only_old_sessions_that_nobody_uses_are_pruned() {
 }
 
 #[tokio::test]
-async fn searches_are_sorted_filtered_and_given_context() {
+async fn search_hits_are_sorted_filtered_and_have_context() {
     let desk = filled().await;
     let hits = async |filter: SearchFilter| desk.db.search_with("fox", filter).await.unwrap().hits;
     let ids = |hits: &[hermes_store::SearchHit]| hits.iter().map(|hit| hit.message.0).collect::<Vec<_>>();
@@ -260,7 +260,7 @@ async fn searches_are_sorted_filtered_and_given_context() {
 }
 
 #[tokio::test]
-async fn optimizing_gives_space_back_unless_someone_works() {
+async fn optimize_frees_space_unless_the_store_is_in_use() {
     let desk = filled().await;
     let lease = desk.lease("big").await;
     let large = "many different words ".repeat(20_000);
@@ -281,7 +281,7 @@ async fn optimizing_gives_space_back_unless_someone_works() {
 }
 
 #[tokio::test]
-async fn a_rebuild_that_is_stopped_loses_no_message() {
+async fn interrupted_rebuild_loses_no_message() {
     let desk = filled().await;
     desk.db.drain(Duration::from_secs(10)).await.unwrap();
     let stopped = tokio::time::timeout(Duration::ZERO, desk.db.reindex(|_, _| {})).await;
@@ -293,7 +293,7 @@ async fn a_rebuild_that_is_stopped_loses_no_message() {
 }
 
 #[tokio::test]
-async fn old_sessions_go_by_themselves_once_in_a_while() {
+async fn old_sessions_are_pruned_automatically_once_per_interval() {
     let desk = filled().await;
     let (hour, day) = (3_600.0, 86_400.0);
     desk.raw()
@@ -325,12 +325,12 @@ async fn old_sessions_go_by_themselves_once_in_a_while() {
         let done = at(100.0 * day + hours * hour).auto_prune(settings).await.unwrap();
         assert_eq!(done.is_some(), is_due, "{hours}");
     }
-    // A second program that looked at the same time finds it done.
+    // A second program at the same time does nothing.
     let (later, at_once) = (at(200.0 * day), at(200.0 * day));
     let (one, other) = tokio::join!(later.auto_prune(settings), at_once.auto_prune(settings));
     assert_eq!([one, other].into_iter().filter(|done| matches!(done, Ok(Some(_)))).count(), 1);
     desk.raw().execute("UPDATE state_meta SET value = 'nonsense' WHERE key = 'last_auto_prune'", []).unwrap();
-    // Nothing is vacuumed when nothing went, or when it is not wanted.
+    // The file is vacuumed only if sessions were removed and the setting allows it.
     let done = at(200.0 * day).auto_prune(settings).await.unwrap().unwrap();
     assert!(!done.vacuumed, "{done:?}");
     assert!(reason("unended").is_none());

@@ -51,8 +51,8 @@ fn used_at(metadata: &Metadata) -> f64 {
     since_1970.map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// Removes `files` unless they were used since they were listed, and returns the removed ones. A file that cannot
-/// be removed is logged.
+/// Removes `files` unless they were used since they were listed, and returns the removed ones. A file that
+/// cannot be removed is logged.
 pub(crate) fn remove(dir: &Path, files: &[Entry]) -> Vec<String> {
     let mut gone = Vec::new();
     let _lock = lock(dir);

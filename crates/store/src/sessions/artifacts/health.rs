@@ -24,8 +24,8 @@ pub struct FilesHealth {
     pub problems: Vec<String>,
 }
 
-/// Checks the files in `dir` and compares up to `budget` bytes of them with their names, newest first. Mentions
-/// are read from the database at `db`.
+/// Checks the files in `dir` and compares up to `budget` bytes of them with their names, newest first.
+/// Mentions are read from the database at `db`.
 pub fn check_files(db: &Path, dir: &Path, budget: u64) -> FilesHealth {
     let mut health = FilesHealth::default();
     let entries = match folder::list(dir) {
@@ -54,9 +54,9 @@ fn count_orphans(db: &Path, entries: &[Entry], health: &mut FilesHealth) {
         health.orphans = Some(0);
         return;
     }
-    match users(db) {
-        Ok(users) => {
-            let orphans = || content(entries).filter(|entry| !users.contains_key(&entry.name));
+    match all_mentions(db) {
+        Ok(mentions) => {
+            let orphans = || content(entries).filter(|entry| !mentions.contains_key(&entry.name));
             health.orphans = u64::try_from(orphans().count()).ok();
             health.orphan_bytes = orphans().map(|entry| entry.bytes).sum();
         }
@@ -64,15 +64,15 @@ fn count_orphans(db: &Path, entries: &[Entry], health: &mut FilesHealth) {
     }
 }
 
-fn users(db: &Path) -> rusqlite::Result<mentions::Users> {
+fn all_mentions(db: &Path) -> rusqlite::Result<mentions::FileMentions> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(db, flags)?;
     db.busy_timeout(std::time::Duration::from_secs(1))?;
     db.execute_batch("BEGIN")?;
     // Without the table nothing is noted, and all messages are read.
-    let mut users = mentions::users(&db).unwrap_or_default();
-    mentions::unscanned(&db)?.add_to(&mut users);
-    Ok(users)
+    let mut mentions = mentions::recorded(&db).unwrap_or_default();
+    mentions::unscanned(&db)?.add_to(&mut mentions);
+    Ok(mentions)
 }
 
 fn find_damage(dir: &Path, entries: &[Entry], mut budget: u64, health: &mut FilesHealth) {

@@ -1,8 +1,8 @@
 //! Mentions of files by sessions.
 //!
-//! The transaction of a message records its mentions. Other messages (of the Python release, or from before this
-//! table) are scanned once, up to a mark, on demand; so a mentioned file never looks unused. Mentions of deleted
-//! sessions are ignored.
+//! The transaction of a message records its mentions. Other messages (of the Python release, or from before
+//! this table) are scanned once, up to a mark, on demand; so a mentioned file never looks unused. Mentions
+//! of deleted sessions are ignored.
 
 use super::names::{may_mention, mentioned};
 use crate::StoreError;
@@ -20,7 +20,7 @@ pub(crate) const COLUMNS: &str = "content, tool_calls, api_content";
 const MARK: &str = "artifacts";
 
 /// File names with the sessions that mention them.
-pub(crate) type Users = BTreeMap<String, BTreeSet<SessionId>>;
+pub(crate) type FileMentions = BTreeMap<String, BTreeSet<SessionId>>;
 
 /// Records the mentions of a new message.
 pub(crate) fn note(db: &Connection, session: &SessionId, columns: &Columns) -> rusqlite::Result<()> {
@@ -62,16 +62,16 @@ fn noted(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<String>> 
 }
 
 /// Returns the recorded mentions.
-pub(crate) fn users(db: &Connection) -> rusqlite::Result<Users> {
-    let mut users = Users::new();
+pub(crate) fn recorded(db: &Connection) -> rusqlite::Result<FileMentions> {
+    let mut mentions = FileMentions::new();
     let mut find = db.prepare(
         "SELECT name, session FROM hx_artifacts WHERE session IN (SELECT id FROM sessions) ORDER BY name",
     )?;
     let mut rows = find.query([])?;
     while let Some(row) = rows.next()? {
-        users.entry(row.get(0)?).or_default().insert(SessionId::new(row.get::<_, String>(1)?));
+        mentions.entry(row.get(0)?).or_default().insert(SessionId::new(row.get::<_, String>(1)?));
     }
-    Ok(users)
+    Ok(mentions)
 }
 
 /// Mentions in messages after the mark.
@@ -87,10 +87,10 @@ impl UnscannedMentions {
         self.last <= self.mark
     }
 
-    pub(crate) fn add_to(&self, users: &mut Users) {
+    pub(crate) fn add_to(&self, mentions: &mut FileMentions) {
         for (session, names) in &self.found {
             for name in names {
-                users.entry(name.clone()).or_default().insert(SessionId::new(session.clone()));
+                mentions.entry(name.clone()).or_default().insert(SessionId::new(session.clone()));
             }
         }
     }

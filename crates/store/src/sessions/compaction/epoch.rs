@@ -1,9 +1,9 @@
 //! Opens an epoch: replaces the active messages of a session by those of a compaction.
 //!
-//! Runs in the caller's transaction. Active messages become inactive, the epoch's messages are new rows marked
-//! as generated, and summaries record the range they cover. A message that stays in the context is a copy: it
-//! has the time, the turn and the platform id of the message it copies, and refers to the original. So an
-//! original is never counted twice, also after many compactions.
+//! Runs in the caller's transaction. Active messages become inactive, the epoch's messages are new rows
+//! marked as generated, and summaries record the range they cover. A message that stays in the context is a
+//! copy: it has the time, the turn and the platform id of the message it copies, and refers to the
+//! original. So an original is never counted twice, also after many compactions.
 //!
 //! The Python release has no leases and may have added messages after this process read the session. No
 //! summary covers them, so they stay active, after the epoch.

@@ -42,15 +42,18 @@ pub(crate) struct Log {
     /// `None` on file systems without a write-ahead log.
     path: Option<PathBuf>,
     commits: u32,
-    cutters: WriteQueue,
+    truncation_queue: WriteQueue,
 }
 
 impl Log {
     pub(crate) fn of(database: &Path) -> Self {
         let mut path = database.as_os_str().to_owned();
         path.push("-wal");
-        let mut log =
-            Self { path: Some(path.into()), commits: 0, cutters: WriteQueue::for_truncation(database) };
+        let mut log = Self {
+            path: Some(path.into()),
+            commits: 0,
+            truncation_queue: WriteQueue::for_truncation(database),
+        };
         match log.length() {
             None => log.path = None,
             // An earlier process left a large log.
@@ -107,7 +110,7 @@ impl Log {
         if !self.is_longer_than(most) {
             return Ok(());
         }
-        let Some(_cutter) = self.cutters.try_enter() else { return Ok(()) };
+        let Some(_truncation_turn) = self.truncation_queue.try_enter() else { return Ok(()) };
         let Ok(_turn) = queue.enter(Instant::now() + TRUNCATE_WAIT) else { return Ok(()) };
         db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }

@@ -91,8 +91,8 @@ fn find(locks: &str, file: FileId, matches: impl Fn(&Lock<'_>) -> bool) -> Optio
     exact.or_else(|| held.first()).map(|lock| lock.pid)
 }
 
-/// Parses `7: POSIX  ADVISORY  WRITE 4242 fe:00:123 120 120`. Waiting processes have an arrow after the number
-/// and are skipped; a lock without a process has the id -1 or 0.
+/// Parses `7: POSIX  ADVISORY  WRITE 4242 fe:00:123 120 120`. Waiting processes have an arrow after the
+/// number and are skipped; a lock without a process has the id -1 or 0.
 fn parse(line: &str) -> Option<Lock<'_>> {
     let mut fields = line.split_ascii_whitespace().skip(1);
     let kind = fields.next().filter(|kind| *kind != "->")?;

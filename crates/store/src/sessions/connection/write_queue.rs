@@ -1,9 +1,10 @@
 //! A queue in which the processes of this program write one after the other.
 //!
 //! SQLite has no queue: a process that finds the database locked has to retry. So a writer first takes an
-//! advisory lock on a file beside the database, and the kernel wakes the next one as soon as it is released,
-//! also when its holder is killed. Only programs without the queue can then block the holder. If the lock file
-//! is not available, writers go on without: the queue shortens waits and is not needed for correctness.
+//! advisory lock on a file beside the database, and the kernel wakes the next one as soon as it is
+//! released, also when its holder is killed. Only programs without the queue can then block the holder. If
+//! the lock file is not available, writers go on without: the queue shortens waits and is not needed for
+//! correctness.
 //!
 //! The lock is `flock`: it belongs to the open file, so two handles of one process exclude each other, too,
 //! and closing one does not release the other's.

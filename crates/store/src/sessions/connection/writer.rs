@@ -245,8 +245,8 @@ impl WriterThread {
         requests.recv().ok()
     }
 
-    /// Commits a group and answers it. Returns the jobs that did not run because SQLite rolled the transaction
-    /// back during an earlier job.
+    /// Commits a group and answers it. Returns the jobs that did not run because SQLite rolled the
+    /// transaction back during an earlier job.
     fn commit_group(&mut self, group: Vec<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
         let level = group.iter().map(|job| job.level()).max().unwrap_or(Level::Normal);
         let turn = match self.begin(level) {

@@ -1,7 +1,7 @@
 //! Budgets: spending limits, and reservations for running calls.
 //!
-//! A reservation is one transaction, so two processes cannot reserve the same money. The reservation of a dead
-//! process counts as spent: the call may have been made.
+//! A reservation is one transaction, so two processes cannot reserve the same money. The reservation of a
+//! dead process counts as spent: the call may have been made.
 
 use super::call_costs::{self, Amounts, LedgerKey};
 use crate::StoreError;
@@ -105,8 +105,8 @@ impl SessionDb {
         self.write(Level::Normal, move |db| call_costs::count(db, &session, &spent, now))
     }
 
-    /// Returns the spending of the current local day, or of one session with its sub-agents. A sub-agent shares
-    /// the budget of its parent, so its spending is the parent's.
+    /// Returns the spending of the current local day, or of one session with its sub-agents. A sub-agent
+    /// shares the budget of its parent, so its spending is the parent's.
     pub async fn spending(&self, session: Option<&str>) -> Result<Spending, StoreError> {
         let (session, now) = (session.map(str::to_owned), self.now());
         self.read(move |db| spending_of(db, session.as_deref(), now).doing("read the spending")).await

@@ -1,5 +1,5 @@
-//! Records the cost of model calls: in the shared counters of the session, in the shared totals per model, and
-//! in our own ledger by day, which budgets use.
+//! Records the cost of model calls: in the shared counters of the session, in the shared totals per model,
+//! and in our own ledger by day, which budgets use.
 
 use crate::StoreError;
 use crate::error::Doing;

@@ -18,7 +18,8 @@ pub(crate) fn is_exchanged(column: &str) -> bool {
     column == CONTENT || JSON_COLUMNS.contains(&column)
 }
 
-/// Returns the exported value of a column. `plain` content is text, also with the prefix of structured content.
+/// Returns the exported value of a column. `plain` content is text, also with the prefix of structured
+/// content.
 pub(crate) fn to_json(column: &str, text: &str, plain: bool) -> Value {
     let better = match column {
         CONTENT if plain => None,

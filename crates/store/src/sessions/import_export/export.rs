@@ -1,8 +1,9 @@
 //! Exports whole sessions as JSON, with every shared column and our own.
 //!
 //! Rows are written as they are read, so an export needs little memory. Keys outside the shared format
-//! (`session_model_usage`, `hx_*`, a message's `hx`) stand beside the others; the Python release ignores them.
-//! `messages` are the active ones, as it expects; rewound and summarised rows are `hx_inactive_messages`.
+//! (`session_model_usage`, `hx_*`, a message's `hx`) stand beside the others; the Python release ignores
+//! them. `messages` are the active ones, as it expects; rewound and summarised rows are
+//! `hx_inactive_messages`.
 
 use super::column_json;
 use crate::StoreError;
@@ -167,8 +168,8 @@ impl<W: Write> SessionWriter<W> {
     }
 }
 
-/// Adds the session's rows of other tables. Owners of turns are left out: the process does not exist where the
-/// export is imported.
+/// Adds the session's rows of other tables. Owners of turns are left out: the process does not exist where
+/// the export is imported.
 fn notes(db: &Connection, id: &str, session: &mut Map<String, Value>) -> rusqlite::Result<()> {
     for (key, sql) in [
         (

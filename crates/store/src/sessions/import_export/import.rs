@@ -1,8 +1,8 @@
 //! Imports exported sessions.
 //!
-//! The inverse of `export`: the same shared and own columns, with the same message ids if they are free, so that
-//! a second export gives the same bytes. A session is written as a whole or not at all, and after its parent.
-//! This module parses the file; `write` writes the rows.
+//! The inverse of `export`: the same shared and own columns, with the same message ids if they are free, so
+//! that a second export gives the same bytes. A session is written as a whole or not at all, and after its
+//! parent. This module parses the file; `write` writes the rows.
 
 mod epochs;
 mod row;
@@ -59,7 +59,8 @@ pub enum ImportError {
 }
 
 impl SessionDb {
-    /// Imports JSONL or a JSON array, as [`export`](Self::export) writes it. Existing sessions are not changed.
+    /// Imports JSONL or a JSON array, as [`export`](Self::export) writes it. Existing sessions are not
+    /// changed.
     pub async fn import(&self, text: &str) -> Result<Imported, ImportError> {
         let (entries, problems) = parse(text)?;
         let mut imported = Imported { problems, ..Imported::default() };

@@ -1,8 +1,8 @@
 //! Finds and removes old sessions.
 //!
-//! Only ended sessions are removed, as in the Python release, unless all are requested: a session whose process
-//! died never ends. The age counts from the last message and not, as there, from the start, so that a session
-//! that is resumed every day stays.
+//! Only ended sessions are removed, as in the Python release, unless all are requested: a session whose
+//! process died never ends. The age counts from the last message and not, as there, from the start, so that
+//! a session that is resumed every day stays.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -58,8 +58,8 @@ impl SessionDb {
         .await
     }
 
-    /// Removes those of `chosen` that still match the filter, and returns them. Their children stay, without a
-    /// parent.
+    /// Removes those of `chosen` that still match the filter, and returns them. Their children stay,
+    /// without a parent.
     pub async fn prune(
         &self,
         filter: PruneFilter,

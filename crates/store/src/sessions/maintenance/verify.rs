@@ -1,7 +1,8 @@
 //! Verifies the invariants of the store.
 //!
-//! Reads everything in one transaction and writes nothing; also for a damaged file, findings are values. States
-//! that the Python release may create (rows without our columns, or our rows without theirs) are not reported.
+//! Reads everything in one transaction and writes nothing; also for a damaged file, findings are values.
+//! States that the Python release may create (rows without our columns, or our rows without theirs) are not
+//! reported.
 
 use super::health::is_of_index;
 use crate::sessions::rows::counts::count;
@@ -119,8 +120,8 @@ fn examine(db: &Connection, seen: &mut Verification) -> rusqlite::Result<()> {
 
 /// The parts of a file that can be checked.
 struct FileState {
-    /// Our own tables exist. In a file that only the Python release used they are created, and an older schema is
-    /// upgraded, when the file is opened next.
+    /// Our own tables exist. In a file that only the Python release used they are created, and an older
+    /// schema is upgraded, when the file is opened next.
     has_own_tables: bool,
     /// All SQLite versions read the search index alike. Otherwise it is corrected at that time.
     is_aligned: bool,

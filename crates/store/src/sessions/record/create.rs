@@ -66,8 +66,8 @@ pub(crate) fn ensure(db: &Connection, new: &NewSession, now: f64) -> rusqlite::R
     ])
 }
 
-/// Returns the settings with the marks of a sub-agent, which distinguish it from other sessions with a parent.
-/// The first mark is shared with the Python release.
+/// Returns the settings with the marks of a sub-agent, which distinguish it from other sessions with a
+/// parent. The first mark is shared with the Python release.
 fn model_config(new: &NewSession) -> Option<String> {
     let mut config = new.model_config.clone();
     if let (Some(parent), Some(call)) = (&new.parent, &new.delegating_call) {

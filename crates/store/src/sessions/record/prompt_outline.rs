@@ -8,7 +8,8 @@ use hermes_conversation::SessionId;
 use rusqlite::{OptionalExtension, params};
 
 impl SessionDb {
-    /// Records the outline of a session's prompt as JSON. The write is queued at once; awaiting it is optional.
+    /// Records the outline of a session's prompt as JSON. The write is queued at once; awaiting it is
+    /// optional.
     pub fn record_prompt_outline(
         &self,
         session: &SessionId,

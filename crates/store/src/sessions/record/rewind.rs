@@ -25,8 +25,8 @@ pub struct Rewound {
 }
 
 impl SessionDb {
-    /// Rewinds to before a user message: it and all later messages become inactive. Refused while another live
-    /// process holds the session, and while a turn is unfinished.
+    /// Rewinds to before a user message: it and all later messages become inactive. Refused while another
+    /// live process holds the session, and while a turn is unfinished.
     pub async fn rewind(&self, id: &SessionId, to: MessageId) -> Result<Rewound, StoreError> {
         let (id, is_alive) = (id.clone(), self.is_alive);
         self.write(Level::Full, move |db| {

@@ -17,8 +17,8 @@ impl SessionDb {
         self.write(Level::Normal, move |db| end(db, &id, &reason, now).doing("end a session")).await
     }
 
-    /// Ends a session because the user starts a new one; `reason` is `session_reset` or a more specific one. It
-    /// replaces a reason that only says that a program closed the session.
+    /// Ends a session because the user starts a new one; `reason` is `session_reset` or a more specific
+    /// one. It replaces a reason that only says that a program closed the session.
     pub async fn end_for_reset(&self, id: &SessionId, reason: &str) -> Result<bool, StoreError> {
         let (id, reason, now) = (id.clone(), reason.to_owned(), self.now());
         self.write(Level::Normal, move |db| {

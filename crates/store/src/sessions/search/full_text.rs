@@ -38,21 +38,21 @@ impl SessionDb {
         if self.read(is_empty).await? {
             return Ok(Drained { indexed: 0, complete: true });
         }
-        self.index_until(max).await
+        self.index_for(max).await
     }
 
-    /// Prepares the exit of the program: indexes queued messages for about `max`, and shortens the log so that
-    /// the next start reads it quickly. Does not wait much longer for other programs.
+    /// Prepares the exit of the program: indexes queued messages for about `max`, and shortens the log so
+    /// that the next start reads it quickly. Does not wait much longer for other programs.
     pub async fn leave(&self, max: Duration) {
         let tidy_up = async {
             // The next search updates the index.
-            let _ = self.index_until(max).await;
+            let _ = self.index_for(max).await;
             self.shared.writer.tidy().await;
         };
         let _ = tokio::time::timeout(max * 2, tidy_up).await;
     }
 
-    async fn index_until(&self, max: Duration) -> Result<Drained, StoreError> {
+    async fn index_for(&self, max: Duration) -> Result<Drained, StoreError> {
         let deadline = Instant::now() + max;
         let mut drained = Drained::default();
         while !drained.complete {

@@ -1,9 +1,9 @@
 //! The pair index: finds text that the shared indexes cannot find, such as terms of one or two characters in
 //! scripts without spaces, short terms with punctuation, and text that is hidden by its stored form.
 //!
-//! It is a separate file that holds only data derived from the database: it may be deleted at any time, and an
-//! unreadable file is rebuilt. It contains all messages up to some row id and catches up by itself, also with
-//! messages of the Python release; until then a search compares the rest.
+//! It is a separate file that holds only data derived from the database: it may be deleted at any time, and
+//! an unreadable file is rebuilt. It contains all messages up to some row id and catches up by itself, also
+//! with messages of the Python release; until then a search compares the rest.
 
 mod catch_up;
 mod file;

@@ -180,7 +180,8 @@ impl Search<'_> {
     }
 }
 
-/// Builds a hit with a readable snippet; `stored` gives the snippet of a message whose stored form is readable.
+/// Builds a hit with a readable snippet; `stored` gives the snippet of a message whose stored form is
+/// readable.
 fn hit_with_snippet(
     row: &Row<'_>,
     comparison: &Comparison,

@@ -1,8 +1,9 @@
 //! Activity in a period: messages, model calls, tool calls and costs, by model, source and time.
 //!
-//! A message counts if it was written in the period. Tokens are stored only as totals per session and model, so
-//! they count in full if the total last grew in the period, or, for a session without such totals, if the
-//! session started in it. Rewound messages count, too: they were paid for. Time zones are left to the caller.
+//! A message counts if it was written in the period. Tokens are stored only as totals per session and
+//! model, so they count in full if the total last grew in the period, or, for a session without such
+//! totals, if the session started in it. Rewound messages count, too: they were paid for. Time zones are
+//! left to the caller.
 
 mod costs;
 mod gather;
@@ -135,8 +136,8 @@ pub struct Insights {
 }
 
 impl Insights {
-    /// Returns the share of input tokens that came from a cache: cache reads divided by fresh input, cache reads
-    /// and cache writes. `None` without input.
+    /// Returns the share of input tokens that came from a cache: cache reads divided by fresh input, cache
+    /// reads and cache writes. `None` without input.
     pub fn cache_hit_rate(&self) -> Option<f64> {
         let read = self.usage.prompt();
         (read > 0).then(|| self.usage.cache_read as f64 / read as f64)

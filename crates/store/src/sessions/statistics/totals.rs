@@ -64,8 +64,8 @@ impl SessionDb {
     }
 }
 
-/// Every session as a row of numbers, with the names that [`SUMS`] uses. The counters of a compacted session count
-/// active messages only, so its original messages are counted instead.
+/// Every session as a row of numbers, with the names that [`SUMS`] uses. The counters of a compacted
+/// session count active messages only, so its original messages are counted instead.
 const OF_SESSIONS: &str = "SELECT id, source, started_at, COALESCE(model, 'unknown') AS model, 1 AS sessions,
     CASE WHEN id IN (SELECT session FROM hx_compactions) THEN
         (SELECT COUNT(*) FROM messages AS m WHERE m.session_id = sessions.id AND NOT EXISTS

@@ -1,4 +1,4 @@
-//! Several processes at once, and processes that are killed.
+//! Concurrent processes, and processes that are killed.
 
 use super::{add, model, remove, roomy};
 use hermes_store::memory::{Change, ChangeOutcome, Target};
@@ -10,10 +10,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 const HOME: &str = "HERMES_MEMORY_TEST_HOME";
 const NAME: &str = "HERMES_MEMORY_TEST_NAME";
 const COUNT: &str = "HERMES_MEMORY_TEST_COUNT";
-/// Entries that a writer leaves behind it before it takes its oldest away.
+/// Entries that a writer keeps before it removes its oldest one.
 const KEPT: usize = 5;
 
-/// What a writer is: this program again, running only this. It says what was done, when it was done.
+/// A writer process: this test program, started for this test only. It prints every change after it was made.
 #[test]
 #[ignore = "the other tests start it as a process of its own"]
 fn writer() {
@@ -42,7 +42,7 @@ fn start(home: &Path, name: &str, count: usize) -> Child {
         .unwrap()
 }
 
-/// The next change that a writer says it made.
+/// Reads the next change that a writer has printed.
 fn heard(news: &mut impl BufRead) -> Option<String> {
     let mut line = String::new();
     loop {
@@ -50,15 +50,15 @@ fn heard(news: &mut impl BufRead) -> Option<String> {
         if news.read_line(&mut line).unwrap() == 0 {
             return None;
         }
-        // The test harness writes the test's name before the first line.
+        // The test harness prints the name of the test before the first line.
         if let Some((_, done)) = line.split_once("done ") {
             return done.split_whitespace().next().map(str::to_owned);
         }
     }
 }
 
-/// Every change that was made begins where the one before it ended, and the last one is what the file
-/// holds: nothing was lost and nothing is unexplained.
+/// Asserts that every applied change begins with the result of the one before, and that the last one equals
+/// the file.
 fn explains(changes: &[Change], entries: &[String]) {
     let mut state: Vec<String> = Vec::new();
     for change in changes {
@@ -66,7 +66,7 @@ fn explains(changes: &[Change], entries: &[String]) {
         match change.outcome {
             ChangeOutcome::Made => state = change.after.clone(),
             ChangeOutcome::NotMade => {}
-            ChangeOutcome::Unclear => panic!("{} is unclear, and nobody else writes", change.id),
+            ChangeOutcome::Unclear => panic!("{} is unclear, and no other program writes", change.id),
         }
     }
     assert_eq!(entries, state);
@@ -92,7 +92,7 @@ fn two_processes_writing_at_once_lose_nothing() {
 }
 
 #[test]
-fn killed_writers_leave_a_readable_file_and_a_history_that_explains_it() {
+fn killed_writers_leave_a_readable_file_and_a_consistent_history() {
     let home = tempfile::tempdir().unwrap();
     let book = roomy(home.path());
     let mut acknowledged = BTreeSet::new();
@@ -104,7 +104,7 @@ fn killed_writers_leave_a_readable_file_and_a_history_that_explains_it() {
             (child, news)
         });
         for (at, (child, news)) in writers.iter_mut().enumerate() {
-            // A different number of changes each time, and then a while that has no meaning.
+            // A different number of changes each time, and then an arbitrary moment.
             for _ in 0..(round * 7 + at * 3) % 5 + 1 {
                 acknowledged.extend(heard(news));
             }

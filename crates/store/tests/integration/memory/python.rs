@@ -1,7 +1,7 @@
-//! The same files in both programs: written by a real Python release, changed here, and read there again.
+//! Files shared with a real Python release: written there, changed here, and read there again.
 //!
-//! `HERMES_PYTHON` names a Python that has release 0.19; `.ci/python` installs it. Without it these
-//! tests say so and do nothing, except in CI.
+//! `HERMES_PYTHON` names a Python with release 0.19; `.ci/python` installs it. Without it these tests are
+//! skipped with a message, except in CI.
 
 use super::{add, book, model, remove, replace, roomy};
 use hermes_store::memory::{Origin, Target};
@@ -43,7 +43,7 @@ fn ask(python: &Path, home: &Path, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn files_of_the_python_release_go_back_and_forth() {
+fn python_release_and_hermes_change_the_same_files() {
     let Some(python) = python() else { return };
     let home = tempfile::tempdir().unwrap();
     let ask = |arguments: &[&str]| ask(&python, home.path(), arguments);
@@ -68,7 +68,7 @@ fn files_of_the_python_release_go_back_and_forth() {
         json!(["the build takes 3 minutes", "two\nlines, § and ünïcode", "new\nhere"])
     );
     assert_eq!(ask(&["entries", "user"]), json!(["is called Bob"]));
-    // Python changes what we wrote, without taking it for an edit by hand.
+    // Python changes our entries without treating them as a manual edit.
     let replaced = ask(&["replace", "memory", "3 minutes", "the build takes a minute"]);
     assert_eq!((&replaced["success"], &replaced["entry_count"]), (&json!(true), &json!(3)), "{replaced}");
     assert_eq!(book.page(Target::Memory).unwrap().entries[0], "the build takes a minute");
@@ -88,7 +88,7 @@ fn both_programs_writing_at_once_lose_nothing() {
     let home = tempfile::tempdir().unwrap();
     let theirs = peer(&python, home.path(), &["many", "memory", "theirs", "60"]).spawn().unwrap();
     let book = roomy(home.path());
-    // Go on until Python has begun and ended among our changes.
+    // Continues until Python's changes have begun and ended among ours.
     let mut theirs = theirs;
     let mut ours = 0;
     while theirs.try_wait().unwrap().is_none() {

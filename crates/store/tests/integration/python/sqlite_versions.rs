@@ -1,4 +1,4 @@
-//! One file and several versions of SQLite: images and NUL bytes written, changed and deleted by every
+//! One file and several versions of SQLite: images and NUL bytes are written, changed and deleted by the
 //! Python release on SQLite 3.40 and on a current one, and by this program.
 
 use super::{CURRENT, Peer, closing, found, me, new_session, open, opening, python};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const RELEASES: [&str; 3] = [CURRENT, "HERMES_PYTHON_OLD_17", "HERMES_PYTHON_OLD_13"];
-/// Where the tokenizer of trigrams stops at a NUL byte, and where it reads on.
+/// A version whose trigram tokenizer stops at a NUL byte, and one that continues.
 const OLD: &str = "HERMES_SQLITE_OLD";
 const NEW: &str = "HERMES_SQLITE_NEW";
 
@@ -45,11 +45,11 @@ async fn picture(db: &SessionDb, id: &str, text: &str) {
     assert!(db.drain(Duration::from_secs(10)).await.unwrap().complete);
 }
 
-/// Both indexes are sound for every version, this program included.
+/// Asserts that both indexes are intact for every version, including this program.
 fn is_sound_for_all(path: &Path, peers: &[Peer<'_>; 2], when: &str) {
     for peer in peers {
-        let told = peer.ask("integrity", &["greenhouse", "温室里", "seen"]);
-        assert_eq!(told["file"], json!(["ok"]), "{when}");
+        let checked = peer.ask("integrity", &["greenhouse", "温室里", "seen"]);
+        assert_eq!(checked["file"], json!(["ok"]), "{when}");
     }
     let health = check(path);
     assert!(health.is_sound() && health.index == IndexHealth::Sound, "{when}: {health:?}");
@@ -57,7 +57,7 @@ fn is_sound_for_all(path: &Path, peers: &[Peer<'_>; 2], when: &str) {
 }
 
 #[tokio::test]
-async fn a_file_with_images_is_sound_in_all_versions_of_sqlite() {
+async fn file_with_images_is_intact_in_all_sqlite_versions() {
     for release in RELEASES {
         for sqlite in [OLD, NEW] {
             let (_dir, path) = file();
@@ -80,7 +80,7 @@ async fn a_file_with_images_is_sound_in_all_versions_of_sqlite() {
 }
 
 #[tokio::test]
-async fn either_program_deletes_what_any_version_entered() {
+async fn both_programs_delete_rows_of_any_sqlite_version() {
     let (_dir, path) = file();
     let Some(peers) = both(&path) else { return };
     let db = open(&path);
@@ -93,7 +93,7 @@ async fn either_program_deletes_what_any_version_entered() {
         }
     }
     is_sound_for_all(&path, &peers, "entered");
-    // Each version handles what the other one entered.
+    // Each version handles rows that the other one inserted.
     for (number, peer) in peers.iter().enumerate() {
         let name = |kind: &str| format!("{kind}-{}", 1 - number);
         peer.ask("touch", &[&name("rs-touched")]);
@@ -112,11 +112,11 @@ async fn either_program_deletes_what_any_version_entered() {
 }
 
 #[tokio::test]
-async fn an_index_with_leftovers_is_rebuilt_once() {
+async fn index_with_leftovers_is_rebuilt_once() {
     let (_dir, path) = file();
     let Some(peers) = both(&path) else { return };
     let [old, new] = &peers;
-    // Entered by a version that reads on, deleted by one that stops at the NUL byte.
+    // Inserted by a version that continues, deleted by one that stops at the NUL byte.
     new.ask("picture", &["py-1", "greenhouse"]);
     new.ask("picture", &["py-2", "greenhouse"]);
     old.ask("delete", &["py-1"]);

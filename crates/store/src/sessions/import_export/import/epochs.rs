@@ -34,9 +34,9 @@ fn id_of(node: &Map<String, Value>, end: &str, ids: &Ids) -> i64 {
     ids.get(&known).copied().unwrap_or(known)
 }
 
-/// Links copies to originals, after all messages were inserted. A copy of a message in another session is linked
-/// if both are equal. Otherwise the session was imported without its ancestor, and the newest copy becomes the
-/// original.
+/// Links copies to originals, after all messages were inserted. A copy of a message in another session is
+/// linked if both are equal. Otherwise the session was imported without its ancestor, and the newest copy
+/// becomes the original.
 fn link_copies(db: &Connection, session: &Session, ids: &Ids) -> rusqlite::Result<()> {
     let mut alone: HashMap<i64, i64> = HashMap::new();
     for message in session.messages.iter().rev() {

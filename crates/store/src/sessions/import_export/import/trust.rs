@@ -1,8 +1,9 @@
 //! Parts of an imported session that are not used until the user trusts them.
 //!
-//! An imported file is data. Its messages are history, but its system prompt gives instructions, its queued mail
-//! would be sent as the user's prompts, and its working directory selects the project files that are read. They
-//! stay unused until [`SessionDb::trust_import`]; [`SessionDb::settle_import`] continues without them.
+//! An imported file is data. Its messages are history, but its system prompt gives instructions, its queued
+//! mail would be sent as the user's prompts, and its working directory selects the project files that are
+//! read. They stay unused until [`SessionDb::trust_import`]; [`SessionDb::settle_import`] continues without
+//! them.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -53,7 +54,8 @@ impl SessionDb {
         .await
     }
 
-    /// Records that the session continues with a prompt and working directory of this home. Its mail stays held.
+    /// Records that the session continues with a prompt and working directory of this home. Its mail stays
+    /// held.
     pub async fn settle_import(&self, lease: &Lease) -> Result<(), StoreError> {
         let lease = lease.clone();
         self.write(Level::Full, move |db| {

@@ -203,8 +203,8 @@ fn are_free(db: &Connection, session: &Session) -> rusqlite::Result<bool> {
     Ok(true)
 }
 
-/// Returns the first message id of the parent. If the parent's messages got new, larger ids, this session needs
-/// new ones, too, because ids define the order.
+/// Returns the first message id of the parent. If the parent's messages got new, larger ids, this session
+/// needs new ones, too, because ids define the order.
 fn parent_start(db: &Connection, session: &Session) -> rusqlite::Result<i64> {
     let line = lineage::continuation_chain(db, &SessionId::new(session.id.clone()))?;
     let mut first = db.prepare_cached("SELECT COALESCE(MIN(id), 0) FROM messages WHERE session_id = ?1")?;

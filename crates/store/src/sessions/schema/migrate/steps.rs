@@ -39,11 +39,11 @@ fn show_messages(old: &OldFile<'_>) -> Result<()> {
     old.db.execute_batch("UPDATE messages SET active = 1 WHERE active IS NULL")
 }
 
-/// Marks delegated sessions. Before version 16 they had no mark; branches and continuations after a compaction
-/// are recognised by the end reason of the parent.
+/// Marks delegated sessions. Before version 16 they had no mark; branches and continuations after a
+/// compaction are recognised by the end reason of the parent.
 ///
-/// The Python release also guesses which sessions lost their parent. A wrong guess hides a session of the user
-/// from every list, so that is not done here.
+/// The Python release also guesses which sessions lost their parent. A wrong guess hides a session of the
+/// user from every list, so that is not done here.
 fn mark_delegated(old: &OldFile<'_>) -> Result<()> {
     if old.version >= 16 {
         return Ok(());

@@ -1,9 +1,9 @@
 //! Makes the trigram table independent of the SQLite version that reads it.
 //!
-//! The tokenizer of SQLite 3.40 stops at a NUL byte, with which structured content begins; newer ones continue.
-//! A deletion tokenizes the stored text again, so a row that one version inserts and another one deletes leaves
-//! index entries behind. Therefore no text in the table has a NUL: the triggers cut it off, and older rows are
-//! corrected once, when the triggers are replaced.
+//! The tokenizer of SQLite 3.40 stops at a NUL byte, with which structured content begins; newer ones
+//! continue. A deletion tokenizes the stored text again, so a row that one version inserts and another one
+//! deletes leaves index entries behind. Therefore no text in the table has a NUL: the triggers cut it off,
+//! and older rows are corrected once, when the triggers are replaced.
 
 use super::rebuild::recreate_index;
 use crate::StoreError;
@@ -105,8 +105,8 @@ fn trigrams(text: &str) -> u64 {
     stored(chars.saturating_sub(2)).cast_unsigned()
 }
 
-/// Compares the totals of the index with its rows. They differ if another SQLite version than the inserting one
-/// deleted rows.
+/// Compares the totals of the index with its rows. They differ if another SQLite version than the inserting
+/// one deleted rows.
 fn totals_agree(db: &Connection) -> rusqlite::Result<bool> {
     let kept: Vec<u8> =
         db.query_row("SELECT block FROM messages_fts_trigram_data WHERE id = 1", [], |row| row.get(0))?;

@@ -1,7 +1,7 @@
 //! Rebuilds the full-text indexes from any state.
 //!
-//! One short transaction replaces the tables by empty ones and queues every message in the outbox; the indexer
-//! does the rest in batches. A process that dies in between leaves queued entries, not gaps.
+//! One short transaction replaces the tables by empty ones and queues every message in the outbox; the
+//! indexer does the rest in batches. A process that dies in between leaves queued entries, not gaps.
 
 use crate::StoreError;
 use crate::error::Doing;
@@ -13,8 +13,8 @@ use rusqlite::{Connection, params_from_iter};
 use std::path::Path;
 
 impl SessionDb {
-    /// Rebuilds all indexes and returns the number of messages. `progress` is called with the work done and the
-    /// total.
+    /// Rebuilds all indexes and returns the number of messages. `progress` is called with the work done and
+    /// the total.
     pub async fn reindex(&self, mut progress: impl FnMut(u64, u64)) -> Result<u64, StoreError> {
         let messages = self.write(Level::Normal, recreate_index).await?;
         // Every message is added to the shared indexes, and then to the pair index.

@@ -93,8 +93,8 @@ impl PairFile {
         }
     }
 
-    /// Removes the file if it caused the error. A reader of the index also reads the database, which may be the
-    /// damaged one.
+    /// Removes the file if it caused the error. A reader of the index also reads the database, which may be
+    /// the damaged one.
     pub(super) fn discard_if_damaged(&self, error: &rusqlite::Error) {
         if is_damage(error) && !self.is_sound() {
             self.discard();

@@ -1,7 +1,7 @@
 //! Adds up messages and tokens per session, in one pass each.
 //!
-//! Only rows of the period are read: messages through the index on session and time, without reading the rows of
-//! sessions, which contain long prompts.
+//! Only rows of the period are read: messages through the index on session and time, without reading the
+//! rows of sessions, which contain long prompts.
 
 use super::costs::SessionCost;
 use super::{Count, InsightsFilter, LONGEST_PAUSE, MessageCounts, Share, counts};
