@@ -166,17 +166,16 @@ impl Chat {
         }
         loop {
             self.show_status().await?;
+            // Part of the prompt: a user who reads it can press the key at once.
+            let prompt = if warned { "  (Ctrl-C again, or Ctrl-D, leaves)\n\n❯ " } else { "\n❯ " };
             let typed = tokio::select! {
-                typed = self.editor.go_on("\n❯ ", std::mem::take(&mut self.draft), Remember::Yes) => typed,
+                typed = self.editor.go_on(prompt, std::mem::take(&mut self.draft), Remember::Yes) => typed,
                 () = signals::leave_asked() => return Ok(()),
             };
             match typed {
                 Typed::End => return Ok(()),
                 Typed::Interrupt if warned => return Ok(()),
-                Typed::Interrupt => {
-                    warned = true;
-                    term::print_line("  (Ctrl-C again, or Ctrl-D, leaves)");
-                }
+                Typed::Interrupt => warned = true,
                 Typed::Line(line) if line.trim().is_empty() => warned = false,
                 Typed::Line(line) => {
                     warned = false;

@@ -116,10 +116,29 @@ fn screen_for(runtime: &Runtime, question_shown: Option<Arc<Notify>>) -> Screen 
     }
 }
 
+/// Waits for the start of the turn, printing notices. Returns `false` if there is none.
+async fn turn_begins(observer: &mut Observer) -> bool {
+    loop {
+        match observer.next().await {
+            Some(SessionEvent::TurnStarted { .. }) => return true,
+            Some(SessionEvent::Notice(text)) => complain_about(&text),
+            Some(SessionEvent::Closed) | None => return false,
+            Some(_) => {}
+        }
+    }
+}
+
+fn complain_about(notice: &str) {
+    term::complain(&format!("hermes: {}", term::printable(notice)));
+}
+
 /// Shows the events of one turn.
 async fn show(mut observer: Observer, manner: Manner, screen: Screen) -> Seen {
     let mut seen = Seen::default();
     if manner == Manner::Human {
+        if !turn_begins(&mut observer).await {
+            return seen;
+        }
         let mut page = Page::new(screen, Beside::nothing());
         page.show(&mut observer).await;
         page.finish().await;
@@ -137,7 +156,7 @@ async fn show(mut observer: Observer, manner: Manner, screen: Screen) -> Seen {
                 }
                 is_read = is_read && term::print_line(&json_events::event(&event).to_string());
             }
-            SessionEvent::Notice(text) => term::complain(&format!("hermes: {}", term::printable(&text))),
+            SessionEvent::Notice(text) => complain_about(&text),
             SessionEvent::TurnEnded { .. } | SessionEvent::TurnFailed { .. } => break,
             _ => {}
         }

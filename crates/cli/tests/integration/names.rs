@@ -16,6 +16,7 @@ const NOT_TOOLS: &[(&str, &str, &str)] = &[
     ("memory/target.rs", "memory", "a target: one of the two files of the memory"),
     ("memory/pending.rs", "memory", "a folder and a field of stored changes"),
     ("home.rs", "terminal", "a folder of the cache"),
+    ("skills/src/bundled.rs", "terminal", "a toolset that a bundled skill requires"),
     ("shrinking/files.rs", "patch", "an argument that holds a patch, of whatever tool"),
     ("prompt/src/layers.rs", "memory", "the name of a layer"),
     ("otlp/span.rs", "tool_call", "the name of a span"),
@@ -27,7 +28,7 @@ const NOT_TOOLS: &[(&str, &str, &str)] = &[
 const NOT_PROVIDERS: &[(&str, &str, &str)] = &[
     ("conversation/src/model_names.rs", "*", "families of models"),
     ("model_names/output.rs", "*", "families of models"),
-    ("config/request_extras.rs", "openrouter", "a section of the settings"),
+    ("config/src/request_extras.rs", "openrouter", "a section of the settings"),
     ("resolve/endpoint.rs", "lmstudio", "a name that users give to a server of their own"),
 ];
 

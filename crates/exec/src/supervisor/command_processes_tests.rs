@@ -50,8 +50,16 @@ fn descendants_are_included_and_dead_processes_are_not() {
 
 #[test]
 fn mark_is_read_from_the_environment() {
-    let mut child =
-        std::process::Command::new("sleep").arg("1000").env_clear().env(MARK, "home:key").spawn().unwrap();
+    let mut child = std::process::Command::new("/bin/sh")
+        .args(["-c", "echo started; read line"])
+        .env_clear()
+        .env(MARK, "home:key")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The kernel shows the environment once the program has been started.
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
     assert_eq!(mark_of(child.id()), Some("home:key".to_owned()));
     child.kill().unwrap();
     child.wait().unwrap();

@@ -19,7 +19,7 @@ impl Other {
     /// Returns when the process has the lock.
     fn holding(path: &Path) -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "sessions::connection::writer::crowd::hold", "--ignored", "--nocapture"])
+            .args(["--exact", "sessions::connection::writer::crowd_tests::hold", "--ignored", "--nocapture"])
             .env(HOLD, path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
