@@ -147,7 +147,7 @@ mod tests {
     use ThinkingStyle::{Adaptive, Budget, None};
 
     #[test]
-    fn endpoints_are_told_apart() {
+    fn endpoints_are_distinguished() {
         for (server, model, thinking, replay, xhigh) in [
             (MessagesServer::Anthropic, "claude-opus-4-8", Adaptive, Signed, "xhigh"),
             (MessagesServer::Anthropic, "claude-opus-4.6", Adaptive, Signed, "max"),
