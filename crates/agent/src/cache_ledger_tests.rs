@@ -69,7 +69,7 @@ fn a_request_goes_on_from_the_one_before_or_does_not() {
             vec![(First, 0, 0), (Broken(CacheBreak::ModelSwitch), 0, 0), (Extends, 20, 0)],
         ),
         (
-            "a last answer in words, and on with tools",
+            "a final call without tools, then calls with tools",
             vec![("m", "t|s|a"), ("m", "|s|a|b"), ("m", "t|s|a|b|c")],
             vec![(First, 0, 0), (Broken(CacheBreak::WithoutTools), 0, 0), (Extends, 30, 0)],
         ),
@@ -79,7 +79,7 @@ fn a_request_goes_on_from_the_one_before_or_does_not() {
 }
 
 #[test]
-fn a_declared_change_is_told_with_its_reason_and_once() {
+fn declared_cache_break_is_reported_once_with_its_reason() {
     for reason in CacheBreak::ALL {
         let mut ledger = CacheLedger::default();
         let enter =

@@ -3,7 +3,7 @@
 use hermes_conversation::{CacheBreak, CacheEntry, PrefixDigest, PrefixStatus, PromptPart};
 use hermes_wire::{ModelProfile, Segment, SegmentKind};
 
-/// What was sent last, by model. A model that steps in has a cache of its own.
+/// The last request per model. A fallback model has a cache of its own.
 #[derive(Debug, Default)]
 pub struct CacheLedger {
     lines: Vec<Line>,
@@ -49,7 +49,7 @@ impl CacheLedger {
         }
     }
 
-    /// How many requests changed what was already sent, and nobody meant it.
+    /// The number of requests that changed the prefix without a declared cache break.
     pub fn unexplained(&self) -> u32 {
         self.unexplained
     }
@@ -152,5 +152,5 @@ fn rolled(before: u64, hash: &[u8; 16]) -> u64 {
 }
 
 #[cfg(test)]
-#[path = "ledger_tests.rs"]
+#[path = "cache_ledger_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
-//! Another model steps in, for the rest of a turn or a little longer.
+//! Fallback to another model, for the rest of a turn or for the cooldown of the first one.
 //!
-//! Nothing of the session's own changes: its system prompt and what was learned about its model are
-//! put aside and taken up again, so that the model finds its requests as it left them.
+//! The session's own state does not change: its system prompt and the quirks of its model are kept and used
+//! again afterwards, so that the requests to it keep their prefix.
 
 use crate::turn::Event;
 use crate::{Ports, Session, StandIn, driver};
@@ -10,14 +10,14 @@ use hermes_prompt::SystemPrompt;
 use hermes_wire::{Fault, FaultClass, ModelProfile};
 use std::sync::Arc;
 
-/// What is different while another model steps in.
-pub(crate) struct Detour {
+/// The state of a session while a fallback model is in use.
+pub(crate) struct FallbackState {
     pub(crate) system: Arc<str>,
     pub(crate) quirks: Quirks,
 }
 
-impl Detour {
-    /// The prompt names the model, and a model should not be told that it is another.
+impl FallbackState {
+    /// Names the fallback model in the system prompt, where the session's own model is named.
     fn to(system: &Arc<str>, profile: &ModelProfile) -> Self {
         let renamed = SystemPrompt::renamed(system, &profile.model, &profile.issuer.provider);
         let system = renamed.map_or_else(|| system.clone(), Arc::from);
@@ -25,27 +25,27 @@ impl Detour {
     }
 }
 
-/// A turn begins: the session's own model answers again, unless it is to be left alone for now.
+/// Returns to the session's own model at the start of a turn, unless it is in cooldown.
 pub(crate) fn restore(session: &mut Session, ports: &Ports) {
     if ports.route.restore() {
-        session.detour = None;
-    } else if session.detour.is_none() {
-        session.detour = Some(Detour::to(&session.system, ports.route.current().profile()));
+        session.fallback = None;
+    } else if session.fallback.is_none() {
+        session.fallback = Some(FallbackState::to(&session.system, ports.route.current().profile()));
     }
 }
 
-/// Says who answers, where that is not the session's own model from the start.
-pub(crate) async fn remind(session: &Session, ports: &Ports) {
-    if session.detour.is_some() {
+/// Notifies the user that a turn starts with a fallback model.
+pub(crate) async fn notify(session: &Session, ports: &Ports) {
+    if session.fallback.is_some() {
         let name = name(ports.route.current().profile());
-        let notice = format!("staying with {name} for now: the first model is given a rest");
+        let notice = format!("using {name}: the first model is in cooldown");
         ports.events.send(TurnEvent::Status(notice)).await;
     }
 }
 
-/// Goes on with the next model.
-pub(crate) async fn take(session: &mut Session, class: FaultClass, why: String, ports: &Ports) -> Event {
-    // What the one before has cost is recorded as its own.
+/// Switches to the next model of the route.
+pub(crate) async fn advance(session: &mut Session, class: FaultClass, why: String, ports: &Ports) -> Event {
+    // The cost of the failed model is recorded under its own name.
     if session.unrecorded.is_some()
         && let failed @ Event::StoreFailed(_) = driver::add(session, Vec::new(), ports).await
     {
@@ -55,9 +55,9 @@ pub(crate) async fn take(session: &mut Session, class: FaultClass, why: String, 
     let Some(model) = ports.route.advance(class) else {
         return Event::Failed(Fault::new(class, why));
     };
-    session.detour = Some(Detour::to(&session.system, model.profile()));
-    // What the one before could write says nothing about this one.
-    session.room = None;
+    session.fallback = Some(FallbackState::to(&session.system, model.profile()));
+    // The raised cap belongs to the model before.
+    session.output_cap = None;
     tracing::warn!(
         from = before,
         to = name(model.profile()),
@@ -69,9 +69,9 @@ pub(crate) async fn take(session: &mut Session, class: FaultClass, why: String, 
     Event::Remedied
 }
 
-/// Who stands in for the session's own model, for the report.
+/// The fallback model in use, for the report.
 pub(crate) fn stand_in(session: &Session, ports: &Ports) -> Option<StandIn> {
-    session.detour.as_ref()?;
+    session.fallback.as_ref()?;
     let model = ports.route.current();
     let profile = model.profile();
     Some(StandIn {
