@@ -1,4 +1,4 @@
-//! What the second model is asked.
+//! The question to the auxiliary model.
 
 use super::mechanical;
 use super::reading::Reading;
@@ -15,16 +15,16 @@ use std::ops::Range;
 const FOCUS_ASKS: usize = 3;
 const FOCUS_ASK: usize = 260;
 const FOCUS: usize = 700;
-/// Where fewer tokens than this are left for the messages, no model is asked.
+/// With fewer tokens than this left for the messages, no model is called.
 const LEAST_ROOM: u64 = 1_000;
 
 /// The summaries in a stretch, as far as models wrote them, and where they are. There is one, unless another
 /// program has compacted the session: it leaves ours where it is and adds its own.
 pub(crate) struct Previous {
     pub(crate) places: Vec<usize>,
-    /// What they say, oldest first.
+    /// Their text, oldest first.
     pub(crate) text: String,
-    /// Whether the end line of the newest is one of ours.
+    /// True if the end line of the newest is one of ours.
     pub(crate) is_ours: bool,
     /// The files that they name.
     pub(crate) files: Vec<String>,
@@ -43,7 +43,8 @@ pub(crate) fn previous(view: &View<'_>, reading: &Reading, range: &Range<usize>)
     Some(Previous { places, text: texts.join("\n\n"), is_ours: newest.is_ours, files })
 }
 
-/// What is still to be told of a summary that another one follows: what was asked last is told by that one.
+/// The part of a summary that is still needed if another one follows: the newest request is in the newer
+/// one.
 fn older_text(text: &str) -> String {
     let sections = Sections::parse(text);
     match sections.count() {
@@ -52,17 +53,17 @@ fn older_text(text: &str) -> String {
     }
 }
 
-/// What becomes of an earlier summary.
+/// The treatment of an earlier summary.
 pub(crate) enum Earlier {
     /// There is none.
     None,
     /// The new summary stands for it, too.
     Updated(Previous),
-    /// It is told elsewhere: those at these places are not shown.
+    /// It is kept elsewhere: the summaries at these places are omitted.
     Elsewhere(Vec<usize>),
 }
 
-/// The question; `None` if there is nobody to ask, or hardly any room to show them something.
+/// The question; `None` if there is no model to call, or too little of its context window left.
 pub(crate) fn question(
     view: &View<'_>,
     reading: &Reading,

@@ -1,6 +1,6 @@
 use super::*;
-use crate::shrinking::marker::framed;
-use crate::shrinking::reading::read;
+use crate::compaction::marker::framed;
+use crate::compaction::reading::read;
 use hermes_conversation::{AssistantMessage, CallId, UserMessage};
 use hermes_tools::KnownTools;
 
@@ -83,7 +83,7 @@ fn too_much_gets_shorter_from_the_oldest_on() {
 }
 
 #[test]
-fn a_summary_that_is_told_elsewhere_is_left_out_but_not_the_words_after_it() {
+fn skipped_summary_is_omitted_but_not_the_text_after_it() {
     let merged = Message::User(UserMessage::text("and now?").preceded_by(&framed("i", "SECRET SUMMARY")));
     let messages = vec![merged, Message::assistant("a")];
     let text = written(messages.clone(), Some(0), 0, 1_000);

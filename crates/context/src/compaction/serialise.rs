@@ -22,10 +22,10 @@ const MOST_OF_ARGUMENTS: usize = 1_500;
 const HEAD_OF_ARGUMENTS: usize = 1_200;
 const BRIEF: usize = 400;
 const LINE: usize = 120;
-/// What a line and its heading weigh.
+/// The tokens of a line and its heading.
 const LINE_TOKENS: u64 = 40;
 
-/// How much is told of a message.
+/// The level of detail of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Full,
@@ -33,7 +33,7 @@ enum Detail {
     Line,
 }
 
-/// What is to be written.
+/// The history to serialise.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) history: &'a [Arc<Message>],
@@ -45,8 +45,8 @@ pub(crate) struct Source<'a> {
     pub(crate) results: u64,
 }
 
-/// The messages of a stretch, in at most about so many estimated tokens. The summaries at `skip` are told
-/// elsewhere.
+/// The messages of a range, in at most about so many estimated tokens. The summaries at `skip` are part of
+/// the question already.
 pub(crate) fn serialise(source: Source<'_>, range: Range<usize>, skip: &[usize], room: u64) -> String {
     let places: Vec<usize> =
         range.rev().filter(|place| !skip.contains(place) || has_words(source, *place)).collect();
@@ -72,13 +72,13 @@ fn pieces(source: Source<'_>, places: &[usize], room: u64) -> Vec<String> {
     written.pieces
 }
 
-/// What is written so far.
+/// The text so far.
 struct Written<'a> {
     source: Source<'a>,
     /// Fingerprints of results, and where they are.
     seen: HashMap<u64, usize>,
     pieces: Vec<String>,
-    /// What the pieces up to each one weigh.
+    /// The cumulative size of the pieces.
     sums: Vec<u64>,
 }
 

@@ -1,7 +1,7 @@
-//! What can be set about the compressor, and the numbers that follow for a window.
+//! Settings of the compressor, and the limits that follow for a context window.
 //!
-//! What a person wrote is obeyed to the letter. What nobody wrote is adjusted: a small window is used
-//! further before it is compacted, and there is always some room to work in.
+//! A value of the user is applied exactly. Defaults are adjusted: a small context window is used further
+//! before it is compacted, and some of it is always left to work in.
 
 use crate::Window;
 use hermes_conversation::ModelName;
@@ -19,7 +19,7 @@ const LOWEST_THRESHOLD: u64 = 64_000;
 /// Windows below this are in reduced mode: a share of them stays free for the reply.
 const REDUCED_WINDOW: u64 = 64_000;
 const REDUCED_THRESHOLD: f64 = 0.75;
-/// Where the threshold does not fit into the window.
+/// The share of the context window if the threshold does not fit into it.
 const SQUEEZED_THRESHOLD: f64 = 0.85;
 const HYGIENE_THRESHOLD: f64 = 0.85;
 const SUMMARY_SHARE_OF_WINDOW: f64 = 0.05;
@@ -30,25 +30,25 @@ const LEAST_SUMMARY_TOKENS: u64 = 2_000;
 const SUMMARY_SHARE_OF_COMPACTED: f64 = 0.20;
 const DEFAULT_PROTECT_LAST: usize = 20;
 
-/// What can be set; see `docs/context.md`.
+/// The settings; see `docs/context.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CompressorSettings {
-    /// Off: nothing is compacted by itself. A person can still ask for it.
+    /// False: no automatic compaction. The user can still ask for one.
     pub enabled: bool,
-    /// The share of the window at which compaction begins; `Some` if a person wrote it.
+    /// The share of the context window at which compaction begins; `Some` if the user set it.
     pub threshold: Option<f64>,
     /// The share of the threshold that is kept as it is at the end.
     pub target_ratio: f64,
-    /// Messages at the end that are kept even if they are heavy; `Some` if a person wrote it.
+    /// Messages at the end that are kept even if they are large; `Some` if the user set it.
     pub protect_last_n: Option<usize>,
     /// Messages at the beginning that the first compaction keeps.
     pub protect_first_n: usize,
-    /// A session that nobody watches is compacted from this many messages on.
+    /// An unattended session is compacted from this many messages on.
     pub hygiene_hard_message_limit: usize,
     /// The model that is spoken to, as `provider/name`: some have thresholds of their own.
     pub model: String,
-    /// Whether those thresholds apply where nobody wrote one.
+    /// True if those thresholds apply where the user set none.
     pub model_thresholds: bool,
     /// Estimated tokens that people must have said since the last compaction before a turn begins with
     /// another one.
@@ -78,12 +78,12 @@ pub struct Limits {
     pub window_tokens: u64,
     /// Compaction begins here.
     pub threshold_tokens: u64,
-    /// What is kept at the end.
+    /// The size of the tail.
     pub tail_tokens: u64,
     /// Messages that are kept at the end although they are heavier than that.
     pub tail_messages: usize,
     pub max_summary_tokens: u64,
-    /// A session that nobody watches is compacted from here on.
+    /// An unattended session is compacted from here on.
     pub hygiene_tokens: u64,
 }
 
@@ -111,7 +111,7 @@ pub fn limits(settings: &CompressorSettings, window: Window) -> Limits {
 }
 
 impl Limits {
-    /// What a summary of so many tokens may have.
+    /// The maximum size of a summary of so many tokens.
     pub fn summary_budget(&self, compacted: u64) -> u64 {
         let share = part(compacted, SUMMARY_SHARE_OF_COMPACTED);
         share.max(LEAST_SUMMARY_TOKENS).min(self.max_summary_tokens).max(1)
@@ -142,8 +142,8 @@ fn summary_share(size: u64) -> f64 {
     if size < REDUCED_WINDOW { SUMMARY_SHARE_OF_REDUCED } else { SUMMARY_SHARE_OF_WINDOW }
 }
 
-/// Whoever writes the summary must be able to read what is summed up. A very small window does not pull
-/// the threshold down with it: then what is to be read is shortened.
+/// The model that writes the summary must be able to read the range. A very small context window does not
+/// lower the threshold: then the text of the range is shortened.
 fn readable_by(summariser: Option<u64>, threshold: u64) -> u64 {
     match summariser {
         Some(window) if window < threshold => window.max(LOWEST_THRESHOLD.min(threshold)),

@@ -1,8 +1,8 @@
-//! What the model reads of the tree: the newest part in full, older ones in a few lines, the oldest as
-//! lines, and where even that is too much, as ranges. Nothing is left out without a word.
+//! The text of the tree for the model: the newest part in full, older ones in a few lines, the oldest as
+//! single lines, and if even that is too much, as ranges. No part is omitted silently.
 
 use super::tree::Standing;
-use crate::shrinking::sections::{CRITICAL, GOAL, SNAPSHOT, Sections};
+use crate::compaction::sections::{CRITICAL, GOAL, SNAPSHOT, Sections};
 use crate::weights::text_tokens;
 
 const HEADING: &str = "## Earlier Parts of This Conversation";
@@ -16,7 +16,7 @@ const SHORT_LINE: usize = 100;
 /// Characters of each section of the newest part that are tried where it does not fit as it is.
 const SECTION_CHARS: [usize; 4] = [1_000, 400, 160, 80];
 
-/// How much is told of a summary.
+/// The level of detail of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Lines,
@@ -117,5 +117,5 @@ fn range(nodes: &[Standing]) -> String {
 }
 
 #[cfg(test)]
-#[path = "shown_tests.rs"]
+#[path = "display_tests.rs"]
 mod tests;

@@ -3,7 +3,7 @@
 use super::text::one_line;
 use crate::Keep;
 
-/// What this part begins with.
+/// The beginning of this part.
 pub(crate) const HEADING: &str = "## Kept by Hermes, Not by a Model";
 const TODOS: &str = "### Open Todos";
 const PINS: &str = "### Pinned";
@@ -60,7 +60,7 @@ pub(crate) fn files_of(summary: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// An earlier summary without this part, and without our words before its first section.
+/// An earlier summary without this part, and without the introduction before its first section.
 pub(crate) fn without(summary: &str) -> &str {
     let end = summary.rfind(HEADING).unwrap_or(summary.len());
     let text = &summary[..end];
@@ -87,7 +87,7 @@ mod tests {
              `main`\n\nb\n\n### Files Touched\n- src/a.rs\n- /b c"
         );
         assert_eq!(kept.files, 2);
-        let summary = format!("Words.\n\n## Goal\nx\n\n{}", kept.text);
+        let summary = format!("Text.\n\n## Goal\nx\n\n{}", kept.text);
         assert_eq!(files_of(&summary), files);
         assert_eq!(without(&summary), "## Goal\nx");
     }

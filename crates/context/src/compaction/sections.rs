@@ -16,12 +16,12 @@ pub(crate) const ASKS: usize = 9;
 pub(crate) const FILES: usize = 10;
 const REMAINING: usize = 11;
 pub(crate) const CRITICAL: usize = 12;
-/// What stands for the newest request where it was not put away.
+/// The placeholder for the newest request if it was not summarised.
 pub(crate) const ASKED_AFTER: &str = "The request that follows this summary.";
-/// What excerpts say before a list of requests.
+/// The introduction of a list of requests in excerpts.
 pub(crate) const ASKED: &str = "Done or not, these were asked:";
 
-/// What is said under each heading; `None` where the heading is missing.
+/// The text under each heading; `None` if the heading is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Sections([Option<String>; SECTIONS.len()]);
 
@@ -74,7 +74,7 @@ impl Sections {
         sections
     }
 
-    /// How many headings there are.
+    /// The number of headings.
     pub(crate) fn count(&self) -> usize {
         self.0.iter().flatten().count()
     }
@@ -89,8 +89,8 @@ impl Sections {
     }
 }
 
-/// Other names of sections, in the words of [`words_of`]. The older description of a summary has seven
-/// sections; its progress is what was done, what is in progress and what is blocked.
+/// Other names of sections, normalised by [`words_of`]. The older template of a summary has seven sections;
+/// its progress is the work done, in progress and blocked.
 const OTHER_NAMES: [(&str, usize); 24] = [
     ("task snapshot", SNAPSHOT),
     ("current task", SNAPSHOT),
@@ -133,7 +133,7 @@ fn heading(line: &str) -> Option<usize> {
     ours.or_else(|| OTHER_NAMES.iter().find(|(name, _)| *name == words).map(|(_, section)| *section))
 }
 
-/// A name in lower case, without signs, plurals and the words that say nothing.
+/// A name in lower case, without punctuation, plurals and filler terms.
 fn words_of(name: &str) -> String {
     let name = name.to_lowercase().replace('&', " and ");
     let words = name.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());

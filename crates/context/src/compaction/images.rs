@@ -1,10 +1,10 @@
-//! Images that are history: those before the newest message in which a person shows one.
+//! Images of summarised messages: those before the newest user message with an image.
 
 use crate::parts::{has_image, without_images};
 use hermes_conversation::{Message, ToolMessage, UserMessage};
 use std::sync::Arc;
 
-/// The newest message in which a person shows an image.
+/// The newest user message with an image.
 pub(crate) fn newest(history: &[Arc<Message>]) -> Option<usize> {
     let shows = |message: &Arc<Message>| match &**message {
         Message::User(user) => user.api_content.is_none() && has_image(&user.content),
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn only_images_before_the_newest_of_a_person_become_notes() {
+    fn only_images_before_the_newest_of_the_user_become_notes() {
         let person = || Arc::new(Message::User(UserMessage { content: image(), api_content: None }));
         let tool = || {
             let result = ToolMessage::new(CallId::new("1"), "t", "");

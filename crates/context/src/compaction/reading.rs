@@ -1,16 +1,16 @@
-//! What a history consists of, seen by somebody who wants to shorten it.
+//! The structure of a history, for compaction.
 
 use super::marker::{self, Found};
 use crate::parts::words;
 use hermes_conversation::{Message, UserMessage};
 use std::sync::Arc;
 
-/// Where the things are that decide about a cut.
+/// The places that determine where a history may be cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Reading {
     /// Messages that hold a summary, oldest first.
     pub(crate) summaries: Vec<usize>,
-    /// The newest message in which a person says something.
+    /// The newest message with text of the user.
     pub(crate) newest_user: Option<usize>,
     /// The newest message in which the model says something.
     pub(crate) newest_reply: Option<usize>,
@@ -58,7 +58,7 @@ impl Reading {
         self.is_summary(place).then(|| marker::found(&history[place])).flatten()
     }
 
-    /// What a person said at this place, without any summary before it.
+    /// The user's message at this place, without any summary before it.
     pub(crate) fn said(&self, history: &[Arc<Message>], place: usize) -> Option<UserMessage> {
         match (&**history.get(place)?, self.summary(history, place)) {
             (_, Some(found)) => found.rest,
@@ -67,14 +67,14 @@ impl Reading {
         }
     }
 
-    /// The words of it.
+    /// The text of it.
     pub(crate) fn said_words(&self, history: &[Arc<Message>], place: usize) -> Option<String> {
         self.said(history, place).map(|said| words(&said.content).into_owned())
     }
 }
 
-/// Whether a history may be cut before this place: never between a call and its results, nor inside a
-/// reply that came in several pieces.
+/// Returns true if a history may be cut before this place: never between a call and its results, nor inside
+/// a reply that came in several pieces.
 pub(crate) fn may_cut(history: &[Arc<Message>], place: usize) -> bool {
     let Some(here) = history.get(place) else { return true };
     let before = place.checked_sub(1).map(|before| &*history[before]);

@@ -1,5 +1,5 @@
-//! What the engines that sum up have in common: when it is time, which stretch goes, what a second model
-//! is asked, how the shorter history is put together.
+//! Code that the summarising engines share: the trigger, the choice of the range, the question to the
+//! auxiliary model, assembling the new history.
 
 pub(crate) mod assembling;
 pub(crate) mod boundaries;

@@ -1,4 +1,4 @@
-//! Whether a history is to shrink, and which stretch of it goes.
+//! Decides whether to compact a history, and the range to replace.
 
 use super::boundaries::{self, Room};
 use super::reading::{Reading, read};
@@ -11,25 +11,25 @@ use std::ops::Range;
 
 /// By itself nothing is compacted that brings less than this share of the threshold.
 const LEAST_GAIN_SHARE: u64 = 20;
-/// The percentage of the window that results nobody has seen yet may fill.
+/// The percentage of the context window that results which the model has not seen may fill.
 const UNSEEN_PERCENT: u64 = 90;
 
-const TOO_LITTLE: &str = "there is too little to sum up: what is new stays as it is, and the rest is short; \
+const TOO_LITTLE: &str = "there is too little to summarise: new messages stay as they are, and the rest is short; \
      start afresh with /new, or use a model with a larger window";
 const NEWEST_IS_TOO_LARGE: &str = "the newest message alone is larger than the model's window; say it in parts, \
      or put it into a file";
 
-/// In what engines that sum up differ.
+/// The differences between the summarising engines.
 pub(crate) trait Manner {
     fn settings(&self) -> &CompressorSettings;
 
     /// Messages at the beginning that the first compaction keeps.
     fn head_messages(&self) -> usize;
 
-    /// What the summary message may have, as the model counts.
+    /// The maximum size of the summary message, as the model counts.
     fn summary_tokens(&self, limits: &Limits) -> u64;
 
-    /// What the summary message weighs at least beside what is pinned and planned, estimated.
+    /// The estimated minimum size of the summary message besides pins and task list.
     fn lightest(&self) -> u64;
 
     fn question(
@@ -104,7 +104,7 @@ fn newest_fills(view: &View<'_>, reading: &Reading) -> u64 {
     tokens * 100 / estimated(view, window).max(1)
 }
 
-/// How much may stay, in estimated tokens.
+/// The limits of the kept parts, in estimated tokens.
 fn room(manner: &impl Manner, view: &View<'_>, limits: &Limits) -> Room {
     let all = view.weights.tokens(0..view.history.len());
     let share = limits.tail_tokens as f64 / limits.threshold_tokens.max(1) as f64;
@@ -137,7 +137,7 @@ fn room(manner: &impl Manner, view: &View<'_>, limits: &Limits) -> Room {
     }
 }
 
-/// Whether the stretch weighs more than what would take its place, and enough to be worth a model's time.
+/// Returns true if the range is larger than its replacement, and large enough for a model call.
 fn is_gain(
     manner: &impl Manner,
     view: &View<'_>,
@@ -157,7 +157,7 @@ fn is_gain(
     gone > manner.lightest() + kept_tokens(view) + least
 }
 
-/// What is pinned and planned, in estimated tokens.
+/// The estimated tokens of pins and task list.
 pub(crate) fn kept_tokens(view: &View<'_>) -> u64 {
     view.keep.pins.iter().chain(&view.keep.todos).map(|item| text_tokens(item) + 2).sum()
 }

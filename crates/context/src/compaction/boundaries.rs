@@ -1,4 +1,4 @@
-//! Which stretch of a history a summary takes the place of.
+//! The choice of the range that a summary replaces.
 
 use super::reading::{Reading, cut_after, cut_before, may_cut};
 use crate::{Weights, weigh};
@@ -9,31 +9,31 @@ use std::sync::Arc;
 /// A stretch is cut only out of more than the head and this many messages.
 const LEAST_MESSAGES: usize = 4;
 
-/// How much may stay, in estimated tokens.
+/// The limits of the kept parts, in estimated tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// What the end should weigh; one message may take it half as far again.
+    /// The target size of the tail; one message may exceed it by half.
     pub(crate) tail: u64,
     /// Messages at the end that stay although they are heavier.
     pub(crate) tail_messages: usize,
-    /// How heavy those may make it.
+    /// The maximum size of the tail with those.
     pub(crate) tail_messages_tokens: u64,
-    /// How heavy the newest request and the newest reply may make it.
+    /// The maximum size with the newest request and the newest reply.
     pub(crate) newest: u64,
-    /// How heavy calls whose results the model has not seen may make it, together with the request that is
+    /// The maximum size with calls whose results the model has not seen, together with the request that is
     /// repeated before them.
     pub(crate) unseen: u64,
     /// Messages at the beginning that stay, and what they may weigh.
     pub(crate) head_messages: usize,
     pub(crate) head: u64,
-    /// Whether even a very short history is to be cut, because it was refused as too long.
+    /// True if even a very short history is to be compacted, because it was refused as too long.
     pub(crate) is_refused: bool,
 }
 
 /// The stretch to replace; `None` if nothing is gained by it.
 ///
-/// The newest request is behind the stretch, or in it: then one turn is so heavy that it must be cut, and
-/// whoever puts the history together repeats the request after the summary.
+/// The newest request is behind the range, or in it: then one turn is so large that it must be cut, and the
+/// assembling code repeats the request after the summary.
 pub(crate) fn stretch(
     history: &[Arc<Message>],
     weights: &Weights,

@@ -1,7 +1,7 @@
-//! Whether what a model wrote can stand for what it was shown.
+//! Checks of a summary that a model wrote.
 //!
-//! The checks are mechanical: they find answers that are missing, cut, refused or far too long. What looks
-//! like the frame of a summary, like a message or like an order is taken out or refused.
+//! The checks are mechanical: they find answers that are missing, cut, refused or far too long. Imitations
+//! of the frame of a summary, of a message or of an instruction are removed or refused.
 
 use super::marker::defused;
 use super::mechanical::HEADING as MECHANICAL;
@@ -36,7 +36,8 @@ const ORDERS: [&str; 7] = [
 ];
 const ROLES: [&str; 6] = ["user:", "human:", "system:", "assistant:", "developer:", "tool:"];
 
-/// The sections of an answer, or why it is no good. `most` is what it may have, in estimated tokens.
+/// The sections of an answer, or the reason for its rejection. `most` is its maximum size, in estimated
+/// tokens.
 pub(crate) fn check(answer: &str, most: u64) -> Result<Sections, String> {
     let text = answer.trim();
     if text.is_empty() {
@@ -68,7 +69,7 @@ pub(crate) fn check(answer: &str, most: u64) -> Result<Sections, String> {
     Ok(sections)
 }
 
-/// The text with everything taken out that could pass for our frame or for the message of somebody.
+/// The text without anything that imitates the frame of a summary or a message.
 pub(crate) fn harmless(text: &str) -> String {
     let text = without_fence(text).replace("<|", "< |").replace("|>", "| >");
     let line = |line: &str| {

@@ -68,7 +68,7 @@ fn each_trigger_has_its_moment() {
     assert!(due, "many small messages");
     let few = CompressorSettings { hygiene_hard_message_limit: 1, ..many };
     let due = ask(&history(3), &Past::default(), Trigger::Hygiene, |limits, view| is_due(&few, limits, view));
-    assert!(!due, "nobody looks after three messages");
+    assert!(!due, "three messages are not compacted unattended");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn what_stops_a_compaction_and_whom() {
         ("too little growth", &on, past(|past| past.left = Some(95_001)), by_itself),
         ("enough growth", &on, past(|past| past.left = Some(95_000)), vec![]),
         ("nobody spoke", &on, past(|past| past.said_since = 0), vec![Preflight, Hygiene]),
-        ("nobody spoke yet", &on, Past::default(), vec![]),
+        ("no messages yet", &on, Past::default(), vec![]),
         ("it is off", &off, past(|_| {}), but_manual),
     ] {
         let objects = |trigger: &Trigger| {

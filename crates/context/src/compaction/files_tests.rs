@@ -7,7 +7,7 @@ fn calls(calls: &[(&str, &str)]) -> Message {
 }
 
 #[test]
-fn files_come_from_arguments_and_from_words() {
+fn files_come_from_arguments_and_from_text() {
     let patch =
         r#"{"mode":"patch","patch":"*** Begin Patch\n*** Update File: lib/a.py\n*** Add File: b.py\n+x"}"#;
     let rows: Vec<(Message, &[&str])> = vec![

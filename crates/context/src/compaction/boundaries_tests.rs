@@ -1,10 +1,10 @@
 use super::*;
-use crate::shrinking::marker::framed;
-use crate::shrinking::reading::read;
+use crate::compaction::marker::framed;
+use crate::compaction::reading::read;
 use hermes_conversation::{AssistantMessage, CallId, ToolCall, UserMessage};
 
-/// Every message weighs about a hundred tokens times the digit after its letter; `u` person, `a` reply,
-/// `c` two calls without words, `t` result, `s` summary, `m` summary and words of a person.
+/// Every message has about a hundred tokens times the digit after its letter; `u` user, `a` reply, `c` two
+/// calls without text, `t` result, `s` summary, `m` summary and text of the user.
 fn history(shape: &str) -> Vec<Arc<Message>> {
     let said = |word: &str| {
         let text = "x".repeat(word[1..].parse::<usize>().unwrap_or(1) * 400);
@@ -50,22 +50,27 @@ fn the_stretch_is_cut_where_it_may_be() {
         ("a heavy head is not kept", "u6 a u a u a u a u a", room(), Some(0..6)),
         ("or only in part", "u a6 u a u a u a u a", room(), Some(1..6)),
         ("the newest request stays", "u a u a c t t c t t", no_head, Some(0..2)),
-        ("and the newest words", "u a u a u c t t c t t", room(), Some(2..3)),
+        ("and the newest message", "u a u a u c t t c t t", room(), Some(2..3)),
         ("unless they are too heavy", "u a u a4 u c t t c t t", room(), Some(3..4)),
         ("a turn too heavy", "u a u a u c t4 t4 c t t", room(), Some(3..8)),
         ("one turn alone, between calls", "u c t4 t4 c t4 t4 c t t", room(), Some(0..7)),
         ("a last group too heavy", "u a u c t9 t9", room(), Some(0..6)),
-        ("a reply at the end stays, for the next words follow it", "u a u a u a u a20", room(), Some(3..7)),
-        ("unless nobody has seen it", "u a u c t9 t9", unseen(2_000), Some(0..3)),
+        (
+            "a reply at the end stays, for the next message follows it",
+            "u a u a u a u a20",
+            room(),
+            Some(3..7),
+        ),
+        ("unless the model has not seen it", "u a u c t9 t9", unseen(2_000), Some(0..3)),
         ("with the request it is too heavy", "u a u c t9 t9", unseen(1_900), Some(0..6)),
         ("what was seen in the same turn goes", "u a c t t u c t t c t5 t4", unseen(2_000), Some(5..9)),
-        ("words after results do not hide them", "u a u c t9 t9 u", unseen(2_100), Some(2..3)),
+        ("text after results do not hide them", "u a u c t9 t9 u", unseen(2_100), Some(2..3)),
         ("a reply has seen them", "u a u c t9 t9 a", unseen(9_000), Some(2..6)),
         ("calls without results are no news", "u9 a u a u c", unseen(9_000), Some(0..2)),
-        ("a summary is no head", "s a u a u a u a u a", room(), Some(0..6)),
+        ("a summary is not kept as head", "s a u a u a u a u a", room(), Some(0..6)),
         ("a summary in the middle", "u a s a u a u a u a", room(), Some(0..6)),
         ("a summary is always replaced", "u a u a u a s a", room(), Some(0..7)),
-        ("words in its message are repeated", "m c t3 t3 c t t c t t", room(), Some(0..7)),
+        ("text in its message are repeated", "m c t3 t3 c t t c t t", room(), Some(0..7)),
         ("a summary alone is nothing new", "s u a u", room(), None),
         ("nor with the newest request", "m a a a", room(), None),
         ("too short", "u a u9 a9", room(), None),

@@ -1,20 +1,20 @@
-//! How a summary is told from what people and models said.
+//! Recognition of summary messages among the messages of users and models.
 //!
-//! A summary message begins with a heading and ends with a line that carries a fingerprint of everything
-//! before it, so that no text inside can end it early and the words of a person may follow in the same
-//! message. Summaries that other programs wrote have the heading, and an end line without a fingerprint
-//! or none; some stand behind the words that were in their place before, under a heading of their own.
+//! A summary message begins with a heading and ends with a line that carries a digest of everything before
+//! it, so that no text inside can end it early and text of the user may follow in the same message.
+//! Summaries of other programs have the heading, and an end line without a digest or none; some follow the
+//! text that was in their place before, under a heading of their own.
 
 use crate::digest::of_text;
 use hermes_conversation::{Content, Message, RawJson, UserMessage, parse_lenient};
 use serde_json::{Value, json};
 
-/// What every summary of ours begins with.
+/// The beginning of every summary of ours.
 pub const HEADING: &str = "[CONTEXT COMPACTION — REFERENCE ONLY]";
 const ANY_HEADING: &str = "[context compaction";
 const OLD_HEADING: &str = "[context summary]:";
 const END: &str = "end of context summary";
-/// What other programs put before words that a summary follows, and between the two.
+/// The lines of other programs before text that a summary follows, and between the two.
 const PRIOR: &str = "[prior context";
 const END_OF_PRIOR: &str = "[end of prior context";
 
@@ -23,13 +23,13 @@ const END_OF_PRIOR: &str = "[end of prior context";
 pub(crate) struct Found {
     /// The summary, with neither the heading nor the end line.
     pub(crate) text: String,
-    /// What a person said in the same message.
+    /// The text of the user in the same message.
     pub(crate) rest: Option<UserMessage>,
-    /// Whether its end line has the fingerprint that ours have.
+    /// True if its end line has the digest that ours have.
     pub(crate) is_ours: bool,
 }
 
-/// The text of a summary message around what is summed up.
+/// The text of a summary message around its body.
 pub(crate) fn framed(introduction: &str, body: &str) -> String {
     let text = format!("{HEADING}\n{introduction}\n\n{}\n\n", body.trim_end());
     let print = of_text(&text);
@@ -52,7 +52,7 @@ pub(crate) fn found(message: &Message) -> Option<Found> {
     }
 }
 
-/// Whether it is a summary, without taking it apart.
+/// Returns true for a summary, without parsing it.
 pub(crate) fn is_summary(message: &Message) -> bool {
     match message {
         Message::Tool(_) => false,
@@ -117,7 +117,7 @@ fn begins(text: &str, with: &str) -> bool {
     text.trim_start().get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
 }
 
-/// The words before a summary that stands behind them, and the text that begins with the summary.
+/// The text before a summary that follows it, and the text that begins with the summary.
 fn behind_prior(text: &str) -> Option<(&str, &str)> {
     if !begins(text, PRIOR) {
         return None;
@@ -131,15 +131,15 @@ fn behind_prior(text: &str) -> Option<(&str, &str)> {
 /// A text that begins like a summary, taken apart.
 struct InText<'a> {
     summary: &'a str,
-    /// What comes after the end line, if there is one.
+    /// The text after the end line, if there is one.
     rest: Option<&'a str>,
-    /// What stood before it.
+    /// The text before it.
     prior: &'a str,
     is_ours: bool,
 }
 
 impl InText<'_> {
-    /// What else is said in the text.
+    /// The rest of the text.
     fn words(&self) -> Option<String> {
         let words = [self.prior, self.rest.unwrap_or_default()];
         let words: Vec<&str> = words.into_iter().filter(|words| !words.is_empty()).collect();
@@ -167,7 +167,7 @@ fn in_text(text: &str) -> Option<InText<'_>> {
 
 struct End<'a> {
     start: usize,
-    /// What follows it after a blank line.
+    /// The text after it and a blank line.
     after: &'a str,
     is_ours: bool,
 }
@@ -205,7 +205,7 @@ pub(crate) fn defused(text: &str) -> String {
     replaced(&text, OLD_HEADING, |heading| heading.replace('[', "("))
 }
 
-/// Every occurrence of some ASCII words, in whatever case, given in lower case.
+/// Replaces every occurrence of an ASCII phrase in any case; the phrase is in lower case.
 fn replaced(text: &str, words: &str, with: impl Fn(&str) -> String) -> String {
     let lower = text.to_ascii_lowercase();
     let (mut out, mut done) = (String::with_capacity(text.len()), 0);

@@ -1,4 +1,4 @@
-//! Which files a stretch of a history is about.
+//! The files that a range of a history mentions.
 
 use super::prune::arguments;
 use crate::parts::words;
@@ -68,7 +68,7 @@ fn as_path(text: &str) -> Option<String> {
     is_path.then(|| text.to_owned())
 }
 
-/// The paths in running text: words with a slash that have an ending or begin like a path.
+/// The paths in running text: terms with a slash that have an extension or begin like a path.
 fn mentioned(text: &str, found: &mut Vec<String>) {
     if !text.contains('/') {
         return;

@@ -1,7 +1,7 @@
-//! Old tool calls and results in few words.
+//! Old tool calls and results in one line each.
 //!
-//! This is what the second model reads of them, and what excerpts are made of. What stays in the history
-//! is never rewritten.
+//! The auxiliary model reads these lines, and excerpts are made of them. Messages that stay in the history
+//! are never rewritten.
 
 use super::text::{cut, one_line};
 use hermes_conversation::{Outcome, Subject, ToolCall, ToolTable, parse_lenient};
@@ -20,7 +20,7 @@ const LONGEST_SUBJECT: usize = 160;
 /// Bytes at either end of a result in which a number is looked for.
 const NEAR: usize = 400;
 
-/// What was called and what came of it, on one line.
+/// The call and its result, on one line.
 pub(crate) fn line_of_result(
     tools: &dyn ToolTable,
     tool: &str,
@@ -32,7 +32,7 @@ pub(crate) fn line_of_result(
     format!("[{tool}]{separator}{subject} -> {}", outcome(tools.facts(tool).digest.outcome, result))
 }
 
-/// What was called, without what came of it.
+/// The call, without its result.
 pub(crate) fn line_of_call(tools: &dyn ToolTable, call: &ToolCall) -> String {
     let subject = subject(tools, call);
     let separator = if subject.is_empty() { "" } else { " " };
@@ -115,7 +115,7 @@ fn lines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count() + usize::from(!text.ends_with('\n'))
 }
 
-/// Whether a result tells of a failure.
+/// Returns true if a result reports a failure.
 pub(crate) fn looks_failed(result: &str) -> bool {
     let start: String = result.chars().take(80).collect::<String>().to_ascii_lowercase();
     let failed = ["{\"error", "{ \"error", "error:", "error ", "failed", "traceback"];

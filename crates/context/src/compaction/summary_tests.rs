@@ -1,8 +1,8 @@
 use super::*;
-use crate::shrinking::marker::framed;
-use crate::shrinking::reading::read;
-use crate::shrinking::settings::{CompressorSettings, limits};
-use crate::shrinking::template::SECTIONS;
+use crate::compaction::marker::framed;
+use crate::compaction::reading::read;
+use crate::compaction::settings::{CompressorSettings, limits};
+use crate::compaction::template::SECTIONS;
 use crate::{Keep, Past, Weights, Window};
 use hermes_conversation::{Message, Trigger};
 use std::sync::Arc;
@@ -60,13 +60,13 @@ fn a_first_summary_is_asked_for_with_all_sections_in_order() {
 }
 
 #[test]
-fn an_earlier_summary_is_brought_up_to_date_whoever_wrote_it() {
+fn earlier_summary_of_any_program_is_updated() {
     for summary in [
         framed(
             "Words.",
             "## Goal\nport 8080\n\n## Kept by Hermes, Not by a Model\n\n### Files Touched\n- a.rs",
         ),
-        "[CONTEXT COMPACTION - Reference Only] Words.\n## Goal\nport 8080".to_owned(),
+        "[CONTEXT COMPACTION - Reference Only] Text.\n## Goal\nport 8080".to_owned(),
         "[CONTEXT SUMMARY]: ## Goal\nport 8080".to_owned(),
     ] {
         let mut messages = talk();
@@ -99,7 +99,7 @@ fn a_topic_replaces_what_was_guessed_and_memory_is_escaped() {
 }
 
 #[test]
-fn nobody_is_asked_who_could_not_read_it() {
+fn model_with_too_small_a_window_is_not_called() {
     for (summariser, want) in [(None, false), (Some(2_000), false), (Some(8_000), true)] {
         assert_eq!(asked(talk(), Asked { summariser, ..Asked::default() }).is_some(), want, "{summariser:?}");
     }
@@ -109,15 +109,15 @@ fn nobody_is_asked_who_could_not_read_it() {
     assert!(tokens <= 30_000, "{tokens}");
 }
 
-/// The Python release does not know our summaries: it leaves one at the beginning and adds its own. The older
-/// one stands for most of what was said.
+/// The Python release does not know our summaries: it leaves one at the beginning and adds its own. The
+/// older one covers most of the conversation.
 #[test]
-fn summaries_of_two_programs_are_both_told() {
+fn summaries_of_two_programs_are_both_included() {
     let fact = "the key of the greenhouse is under the third pot";
     let long =
         format!("## {}\nask one\n\n## {}\n{}\n{fact}", SECTIONS[0], SECTIONS[3], "did it. ".repeat(1_000));
     let theirs = format!(
-        "[CONTEXT COMPACTION — REFERENCE ONLY] Words:\n## {}\nask two\n\n## {}\nplanted\n\n--- END OF CONTEXT \
+        "[CONTEXT COMPACTION — REFERENCE ONLY] Text:\n## {}\nask two\n\n## {}\nplanted\n\n--- END OF CONTEXT \
          SUMMARY — respond to the message below ---",
         SECTIONS[0], SECTIONS[3]
     );

@@ -43,8 +43,8 @@ fn part_of(most: usize) -> usize {
     most * 9 / 10 / 24
 }
 
-/// The same, beside an earlier summary of which every section has at most so many characters. What a model
-/// once wrote is worth more than excerpts, and nobody can write it again.
+/// The same, beside an earlier summary of which every section has at most so many characters. A summary by
+/// a model is worth more than excerpts, and cannot be written again.
 pub(crate) fn carrying(
     material: Material<'_>,
     range: Range<usize>,
@@ -97,7 +97,7 @@ fn cut_front(text: &str, most: usize) -> String {
     format!("…{}", text.chars().skip(count - most).collect::<String>())
 }
 
-/// What excerpts said of other excerpts is not worth repeating.
+/// Excerpts of excerpts are not repeated.
 fn without_index(known: &str) -> &str {
     match known.starts_with(INDEX) {
         true => known
@@ -163,7 +163,7 @@ fn turns(history: &[Arc<Message>], reading: &Reading, range: Range<usize>) -> Ve
     last
 }
 
-/// How much of what was put away.
+/// The number of summarised messages.
 fn index(history: &[Arc<Message>], range: Range<usize>) -> String {
     let (mut people, mut replies, mut results) = (0, 0, 0);
     for message in &history[range.clone()] {

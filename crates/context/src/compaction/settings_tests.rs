@@ -16,7 +16,7 @@ fn the_numbers_for_a_window() {
     let output = |tokens, output| Window { output: Some(output), ..window(tokens) };
     let summariser = |tokens, summariser| Window { summariser: Some(summariser), ..window(tokens) };
     for (name, settings, window, want) in [
-        ("a person wrote it", written(0.5), window(200_000), (100_000, 20_000, 10_000, 170_000)),
+        ("the user set it", written(0.5), window(200_000), (100_000, 20_000, 10_000, 170_000)),
         ("nobody did", default.clone(), window(200_000), (150_000, 30_000, 10_000, 170_000)),
         ("a large window", default.clone(), window(1_000_000), (500_000, 100_000, 10_000, 850_000)),
         ("just not small", default.clone(), window(512_000), (256_000, 51_200, 10_000, 435_200)),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::shrinking::template::SECTIONS;
+use crate::compaction::template::SECTIONS;
 
 fn good() -> String {
     let section = |name: &&str| format!("## {name}\nsomething was done to src/{}.rs", name.len());

@@ -8,7 +8,7 @@ use hermes_conversation::Trigger;
 const MOST_PER_TURN: u32 = 3;
 /// Compactions in a row that were no use, or that no model wrote a summary for.
 pub(crate) const MOST_IN_VAIN: u32 = 2;
-/// What must be new since the last compaction: so many tokens, or this share of the threshold.
+/// The minimum growth since the last compaction: so many tokens, or this share of the threshold.
 const LEAST_GROWTH: u64 = 4_096;
 const LEAST_GROWTH_SHARE: u64 = 20;
 /// In small windows that many tokens would never be new; this share of the threshold is enough.
@@ -17,10 +17,10 @@ const SMALL_GROWTH_SHARE: u64 = 8;
 const FULL_PERCENT: u64 = 95;
 /// The percentage of the window below which a threshold can be raised.
 const LOW_PERCENT: u64 = 70;
-/// Nobody looks after shorter sessions.
+/// Shorter sessions are not compacted unattended.
 const SHORTEST_FOR_HYGIENE: usize = 4;
 
-/// Whether the history should shrink.
+/// Returns true if compaction is due.
 pub(crate) fn is_due(settings: &CompressorSettings, limits: &Limits, view: &View<'_>) -> bool {
     let tokens = || view.tokens().value();
     match view.trigger {
@@ -35,7 +35,7 @@ pub(crate) fn is_due(settings: &CompressorSettings, limits: &Limits, view: &View
     }
 }
 
-/// Why nothing good would come of compacting now.
+/// The reason why a compaction would not help now.
 pub(crate) fn objection(settings: &CompressorSettings, limits: &Limits, view: &View<'_>) -> Option<String> {
     let past = view.past;
     let is_asked = view.trigger == Trigger::Manual;
@@ -96,8 +96,9 @@ fn too_soon(settings: &CompressorSettings, limits: &Limits, view: &View<'_>) -> 
     // Inside a turn it is tools that talk; there the number of compactions is what is limited.
     let is_between_turns = matches!(view.trigger, Trigger::Preflight | Trigger::Hygiene);
     let is_silent = past.count > 0 && past.said_since < settings.min_user_tokens;
-    (is_between_turns && is_silent)
-        .then(|| "nobody said anything since the last compaction; /compress compacts all the same".to_owned())
+    (is_between_turns && is_silent).then(|| {
+        "there are no new messages since the last compaction; /compress compacts all the same".to_owned()
+    })
 }
 
 /// New tokens since the last compaction that make another one worth its price.

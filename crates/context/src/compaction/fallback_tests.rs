@@ -1,5 +1,5 @@
 use super::*;
-use crate::shrinking::reading::read;
+use crate::compaction::reading::read;
 use hermes_conversation::{AssistantMessage, CallId, ToolCall};
 use hermes_tools::KnownTools;
 
@@ -66,6 +66,6 @@ fn excerpts_of_excerpts_keep_what_a_model_once_wrote() {
     }
     assert_eq!(summary.matches("No model wrote this summary").count(), 1, "{summary}");
     let foreign =
-        excerpts(material(&history, &reading), 0..120, Some("free words about port 9090"), MOST).text();
-    assert!(foreign.contains("free words about port 9090"), "{foreign}");
+        excerpts(material(&history, &reading), 0..120, Some("free text about port 9090"), MOST).text();
+    assert!(foreign.contains("free text about port 9090"), "{foreign}");
 }

@@ -14,11 +14,11 @@ use hermes_conversation::{KeptCounts, Message, SummaryBy, TokenCount, UserMessag
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Characters of the newest request that was put away.
+/// The maximum characters of the newest summarised request.
 const SNAPSHOT_CHARS: usize = 1_400;
 /// Characters of the list of files.
 pub(crate) const FILES_CHARS: usize = 16_000;
-/// Why a history stays as it is.
+/// The reason why a history stays as it is.
 pub(crate) const NOTHING_SHORTER: &str =
     "no summary is shorter than what it would stand for; unpin something, or start afresh with /new";
 
@@ -30,11 +30,11 @@ pub(crate) struct Work<'a> {
     pub(crate) previous: Option<Previous>,
     /// The newest request, if it is in the stretch and so must be repeated.
     ask: Option<UserMessage>,
-    /// The newest request that is put away.
+    /// The newest summarised request.
     pub(crate) snapshot: String,
     /// The files that the stretch and earlier summaries name, newest first.
     pub(crate) files: Vec<String>,
-    /// How many of them the stretch names.
+    /// The number of those that the range names.
     pub(crate) files_here: usize,
     tokens_before: u64,
 }
@@ -67,8 +67,8 @@ impl<'a> Work<'a> {
         Material { history: self.view.history, reading: &self.reading, tools: self.view.tools }
     }
 
-    /// The history with these words in the place of the stretch; `None` if it is not smaller. Who wrote
-    /// them and what is remembered of them is for the caller to say.
+    /// The history with this text in place of the range; `None` if it is not smaller. The caller adds the
+    /// author of the text and the nodes.
     pub(crate) fn with(&self, introduction: &str, own: &str, files: usize) -> Option<Assembled> {
         let messages = valid(self.messages(&framed(introduction, own)));
         let tokens = Weights::of(&messages).tokens(0..messages.len());
@@ -96,8 +96,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Head, summary, tail. The summary is the person's part of the conversation, together with their next
-    /// words if those follow at once; only between two of their messages it is the model's.
+    /// Head, summary, tail. The summary is a user message, joined with the user's next message if that
+    /// follows at once; only between two user messages it is an assistant message.
     fn messages(&self, summary: &str) -> Vec<Arc<Message>> {
         let newest_image = images::newest(self.view.history);
         let kept = |place: usize| images::historical(&self.view.history[place], place, newest_image);
@@ -154,7 +154,7 @@ fn valid(messages: Vec<Arc<Message>>) -> Vec<Arc<Message>> {
     if is_same { messages } else { repaired.into_iter().map(Arc::new).collect() }
 }
 
-/// How many messages at the end are as they were.
+/// The number of unchanged messages at the end.
 fn unchanged(messages: &[Arc<Message>], tail: &[Arc<Message>]) -> usize {
     let pairs = messages.iter().rev().zip(tail.iter().rev());
     pairs.take_while(|(new, old)| Arc::ptr_eq(new, old) || new == old).count()
