@@ -26,7 +26,7 @@ pub(crate) fn ports(
         delegate: None,
         memory: None,
         skills: None,
-        earlier: None,
+        record: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

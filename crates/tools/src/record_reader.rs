@@ -1,27 +1,27 @@
-//! What was said earlier in the conversation and is no longer sent.
+//! Access to summarised messages of the session.
 //!
-//! The record is not read from here: whoever assembles a session hands in what can.
+//! The record is not read from here: the code that assembles a session passes in a reader.
 
 use hermes_conversation::{BoxFuture, Message, MessageId, Node};
 
 /// A message with its id.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EarlierMessage {
+pub struct RecordMessage {
     pub id: MessageId,
     pub message: Message,
 }
 
-/// A place where words were found.
+/// A match of a search in the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EarlierHit {
+pub struct RecordHit {
     pub id: MessageId,
     pub role: String,
-    /// A piece of the message around the words.
+    /// The part of the message around the match.
     pub snippet: String,
 }
 
-/// Reads what was said earlier. Errors are sentences for the model.
-pub trait Earlier: Send + Sync {
+/// Reads summarised messages. Errors are sentences for the model.
+pub trait RecordReader: Send + Sync {
     /// The summaries, oldest first.
     fn summaries(&self) -> BoxFuture<'_, Result<Vec<Node>, String>>;
 
@@ -32,8 +32,8 @@ pub trait Earlier: Send + Sync {
         last: MessageId,
         after: Option<MessageId>,
         limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<EarlierMessage>, String>>;
+    ) -> BoxFuture<'_, Result<Vec<RecordMessage>, String>>;
 
-    /// Where these words were said.
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<EarlierHit>, String>>;
+    /// Finds messages by the terms of a query.
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<RecordHit>, String>>;
 }
