@@ -3,8 +3,8 @@
 //! Trying again, trying another key and trying another model are three budgets, as in a turn. A
 //! model that is out of reach or out of money is left alone for a while, for all jobs.
 
+use crate::output_cap;
 use crate::recovery::is_about_the_key;
-use crate::room;
 use futures::StreamExt;
 use hermes_conversation::{AuxRequest, AuxTask, Cost, FinishReason, Message};
 use hermes_wire::{
@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a model that failed is left alone.
-const REST: Duration = Duration::from_secs(600);
+/// The cooldown of a model that failed an auxiliary task.
+const COOLDOWN: Duration = Duration::from_secs(600);
 
 /// Times that another key is looked for, per model. The keys run out before this does.
 const KEYS: u32 = 32;
 
-/// What one job may spend.
+/// The limits of one auxiliary task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuxLimits {
     /// For one answer.
@@ -55,7 +55,7 @@ impl Resting {
 
     fn begin(&self, model: &dyn Model) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(place(model), Instant::now() + REST);
+        all.insert(place(model), Instant::now() + COOLDOWN);
     }
 }
 
@@ -64,14 +64,14 @@ fn place(model: &dyn Model) -> (String, String) {
     (issuer.provider.clone(), issuer.origin.clone())
 }
 
-/// What to do about a model that failed at a small job.
+/// The reaction to a model that failed an auxiliary task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuxStep {
     /// The same again, after this.
     Again(Duration),
     /// Another model; the failed one rests if `rests`.
     Next { rests: bool },
-    /// Nobody else would do better.
+    /// No other model would do better.
     GiveUp,
 }
 
@@ -96,7 +96,7 @@ pub fn decide(task: AuxTask, fault: &Fault, retries: u32, limits: &AuxLimits) ->
     }
 }
 
-/// What a model answered to a small job.
+/// The answer of a model to an auxiliary task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuxAnswer {
     pub text: String,
@@ -104,16 +104,16 @@ pub struct AuxAnswer {
     /// It was cut by the output limit.
     pub was_cut: bool,
     pub cost: Cost,
-    /// Why a model that should have been asked first did not answer.
+    /// The reason why the preferred model did not answer.
     pub instead_of: Option<String>,
 }
 
-/// Why nobody answered.
+/// The reason why no model answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuxFailure {
-    /// What the last one failed with; `None` where nobody could be asked.
+    /// The fault of the last model; `None` if no model was called.
     pub class: Option<FaultClass>,
-    /// A sentence for a person.
+    /// A sentence for the user.
     pub why: String,
 }
 
@@ -178,7 +178,7 @@ pub async fn answer_in_order(
 async fn ask(model: &dyn Model, limits: &AuxLimits, request: &AuxRequest) -> Result<AuxAnswer, Failure> {
     let first = ask_once(model, limits, request).await?;
     let must_be_whole = request.task == AuxTask::Compression;
-    let max_output_tokens = request.max_output_tokens.saturating_mul(4).min(room::ENOUGH);
+    let max_output_tokens = request.max_output_tokens.saturating_mul(4).min(output_cap::MOST);
     let has_more = max_output_tokens > request.max_output_tokens;
     if !(first.was_cut && (must_be_whole || first.text.is_empty()) && has_more) {
         return said(first);

@@ -120,7 +120,7 @@ async fn an_answer_that_takes_too_long_is_not_waited_for() {
     assert_eq!((answer.unwrap().as_str(), models[0].left()), ("yes", 0));
 }
 
-/// What a model thinks may use up what it may write.
+/// Reasoning may use up the output limit.
 #[tokio::test]
 async fn an_answer_that_was_cut_is_asked_for_with_more_room() {
     use AuxTask::{Compression, Title};

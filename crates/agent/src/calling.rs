@@ -45,7 +45,7 @@ pub(crate) async fn call_model(
         quirks,
         &session.lease.session,
     );
-    request.settings.max_tokens = session.room.or(request.settings.max_tokens);
+    request.settings.max_tokens = session.output_cap.or(request.settings.max_tokens);
     let encoded = session.encoder(model.profile().mode).encode(&request);
     let messages = session.history.len();
     let situation = situation(model.profile(), &encoded, request.messages.len());
@@ -111,7 +111,7 @@ fn measured(session: &mut Session, ports: &Ports, messages: usize, usage: &Usage
     session.context.measured(&model.profile().model, estimate, messages, usage, threshold);
 }
 
-/// What the call was about, for faults that only its size explains.
+/// The size of the call, for faults that only the size explains.
 fn situation(profile: &ModelProfile, request: &EncodedRequest, messages: usize) -> Situation {
     /// Bytes of a request per token, roughly.
     const BYTES: u64 = 4;
@@ -124,10 +124,10 @@ fn situation(profile: &ModelProfile, request: &EncodedRequest, messages: usize) 
     }
 }
 
-/// What came in of a reply.
+/// The part of a reply that has arrived.
 #[derive(Default)]
 struct Heard {
-    /// Whether the front end has been shown a part of it.
+    /// True once the front end has received a part of it.
     anything: bool,
     /// When the first piece came.
     first: Option<Instant>,
@@ -164,7 +164,7 @@ impl Heard {
     }
 }
 
-/// What was shown of a reply that will not be finished does not count.
+/// Retracts the displayed part of a reply that will not be completed.
 async fn retract(heard: &Heard, ports: &Ports) {
     if heard.anything {
         ports.events.send(TurnEvent::Retracted).await;

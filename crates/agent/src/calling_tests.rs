@@ -8,7 +8,7 @@ fn reply(text: &str, reasoning: Option<&str>) -> Box<Reply> {
     Box::new(Reply { message, calls, finish, usage: None, bill })
 }
 
-/// What a front end is told while these come in.
+/// The events that a front end receives for these model events.
 async fn told(heard: Vec<ModelEvent>) -> Vec<TurnEvent> {
     let (front, mut stream) = events();
     let coming = futures::stream::iter(heard.into_iter().map(Ok)).boxed();

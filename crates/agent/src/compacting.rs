@@ -1,4 +1,5 @@
-//! Makes room in the model's window: asks the engine, then a second model, and opens a new epoch.
+//! Compacts the history: gets a plan from the context engine and a summary from the auxiliary model, then opens a
+//! new epoch.
 //!
 //! Nothing changes before the new epoch is recorded; whatever fails before that leaves the session as it
 //! was.
@@ -15,7 +16,7 @@ use hermes_wire::{Fault, FaultClass, overflow};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What came of an attempt to make room.
+/// The result of an attempt at compaction.
 #[derive(Debug)]
 pub enum Compacted {
     /// The history fits as it is.
@@ -23,12 +24,12 @@ pub enum Compacted {
     /// It should shrink and cannot, for this reason.
     Stuck(String),
     Done(Box<CompactionReport>),
-    /// The person stopped it; nothing was changed.
+    /// The user cancelled it; nothing was changed.
     Cancelled,
     StoreFailed(RecordError),
 }
 
-/// Before the first call of a turn, or after the results of tools: whatever happened goes on, with room.
+/// Compacts if needed before the first call of a turn or after tool results, and passes the event on.
 pub(crate) async fn before(
     session: &mut Session,
     trigger: Trigger,
@@ -43,7 +44,7 @@ pub(crate) async fn before(
         Compacted::NotNeeded | Compacted::Done(_) => event,
         Compacted::Stuck(why) => {
             // It may still fit; the provider has the last word.
-            if !std::mem::replace(&mut session.context.is_told, true) {
+            if !std::mem::replace(&mut session.context.is_notified, true) {
                 ports.events.send(TurnEvent::Status(why)).await;
             }
             event
@@ -60,9 +61,9 @@ pub(crate) async fn after_refusal(
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> Event {
-    /// Where less than this could be written, a shorter history is better than a reply that is cut at once.
+    /// With less output than this left, compaction is better than a reply that is cut at once.
     const WORTH_WRITING: u64 = 1_024;
-    /// What an account may use of a long window without paying extra.
+    /// The tokens of a long context window that an account may use without extra cost.
     const USUAL_TIER: u64 = 200_000;
     let told = overflow(&fault.detail);
     let window = window_of(session, ports);
@@ -73,13 +74,13 @@ pub(crate) async fn after_refusal(
         // The prompt fits; only the wish was too large.
         const MARGIN: u64 = 64;
         let room = room.saturating_sub(MARGIN).max(1);
-        session.room = Some(room);
-        ports.events.send(TurnEvent::Status(texts::room_that_is_left(room))).await;
+        session.output_cap = Some(room);
+        ports.events.send(TurnEvent::Status(texts::output_left(room))).await;
         return Event::Remedied;
     }
     if is_only_output {
         // A shorter history would be refused for the same reason.
-        return Event::NoRoom { fault, why: Some(texts::WISH_IS_TOO_LARGE.to_owned()) };
+        return Event::NotCompacted { fault, why: Some(texts::OUTPUT_TOO_LONG.to_owned()) };
     }
     if fault.class == FaultClass::ContextOverflow {
         let counted = counted(session, ports);
@@ -103,7 +104,7 @@ pub(crate) async fn after_refusal(
         return Event::Remedied;
     }
     if ports.engine.threshold(&window_of(session, ports)).is_none() {
-        return Event::NoRoom { fault, why: None };
+        return Event::NotCompacted { fault, why: None };
     }
     let why = match compact(session, Trigger::Overflow, None, ports, cancel).await {
         Compacted::Done(_) => return Event::Remedied,
@@ -114,7 +115,7 @@ pub(crate) async fn after_refusal(
     };
     match leave_out_images(session, &fault, ports).await {
         true => Event::Remedied,
-        false => Event::NoRoom { fault, why },
+        false => Event::NotCompacted { fault, why },
     }
 }
 
@@ -149,7 +150,7 @@ async fn leave_out_images(session: &mut Session, fault: &Fault, ports: &Ports) -
     }
     session.quirks_mut().set(QUIRK);
     session.ledger.declare(CacheBreak::Learned);
-    ports.events.send(TurnEvent::Status(texts::mended(QUIRK, &fault.detail))).await;
+    ports.events.send(TurnEvent::Status(texts::repaired(QUIRK, &fault.detail))).await;
     true
 }
 

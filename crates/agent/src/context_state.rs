@@ -1,4 +1,4 @@
-//! What a session knows about its own size and about its compactions.
+//! The token counts of a session and the state of its compactions.
 
 use crate::Session;
 use hermes_context::{Calibration, Last, Past, SummaryFailureKind, Weights, request_size, weigh};
@@ -23,14 +23,13 @@ pub struct ContextState {
     pub nodes: Vec<Node>,
     /// The engine does not look at earlier summaries.
     pub forgets_nodes: bool,
-    /// What a person pinned, word for word.
+    /// Texts that the user pinned, verbatim.
     pub pins: Vec<String>,
     /// The plan as it stood in the conversation, for when it no longer does.
     pub todos: Vec<Todo>,
-    /// Windows as refusals told them, where that is less than was believed, by model and address: another
-    /// model has another one.
+    /// Context windows as stated by refusals, where smaller than expected, by model and address.
     told_windows: HashMap<(Arc<str>, String), ToldWindow>,
-    /// Why a summary failed in this turn.
+    /// The reason why a summary failed in this turn.
     pub failed: Option<(SummaryFailureKind, String)>,
     /// A summary was written in this turn, and none has failed since.
     pub is_made_good: bool,
@@ -39,21 +38,21 @@ pub struct ContextState {
     fixed: Option<Fixed>,
     /// The last compaction has not been judged by a request yet.
     is_on_trial: bool,
-    /// The person was told that nothing can be done, in this turn.
-    pub(crate) is_told: bool,
+    /// True if the user was notified in this turn that nothing can be done.
+    pub(crate) is_notified: bool,
     /// A refusal for the length of a request was doubted and the request sent again, in this turn.
     pub(crate) has_doubted: bool,
 }
 
-/// A window that a refusal told.
+/// A context window as stated by a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToldWindow {
     pub tokens: u64,
-    /// Whether it is the model's own, and not what the account may use for now.
+    /// True if it is the window of the model itself, not a temporary limit of the account.
     pub is_lasting: bool,
 }
 
-/// What goes with every request beside the messages, and for which system prompt and tools.
+/// The tokens of a request besides its messages, and the system prompt and tools they were counted for.
 #[derive(Debug)]
 struct Fixed {
     system: Arc<str>,
@@ -75,15 +74,15 @@ impl ContextState {
         self.past.in_this_turn = 0;
         self.past.said_since += u64::from(weigh(said).tokens);
         self.forget_attempts();
-        (self.is_told, self.has_doubted) = (false, false);
+        (self.is_notified, self.has_doubted) = (false, false);
     }
 
-    /// What came of summaries so far was noted.
+    /// Clears the results of summary attempts, once they are recorded.
     pub fn forget_attempts(&mut self) {
         (self.failed, self.is_made_good) = (None, false);
     }
 
-    /// The window of a model as a refusal told it.
+    /// The context window of a model as stated by a refusal.
     pub fn told_window(&self, model: &ModelProfile) -> Option<ToldWindow> {
         self.told_windows.get(&place(model)).copied()
     }
@@ -133,8 +132,8 @@ impl ContextState {
         }
     }
 
-    /// Adds summaries. Those that are part of a newer one are told by it: their words are only on disk, so that
-    /// a session never grows with its age.
+    /// Adds summaries. A node that a newer one covers keeps its text only on disk, so that memory use does
+    /// not grow with the age of a session.
     pub fn remember(&mut self, nodes: Vec<Node>) {
         if self.forgets_nodes {
             return;
@@ -160,7 +159,7 @@ impl ContextState {
     }
 }
 
-/// What a session weighs, part by part, in tokens.
+/// The size of a session in tokens, by part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weighed {
     pub system: u64,
@@ -172,7 +171,7 @@ pub struct Weighed {
 }
 
 impl Weighed {
-    /// What a session is estimated to weigh that no model was asked in yet.
+    /// The estimated size of a session before its first model call.
     pub fn estimated(system: &str, tools: &[ToolDefinition], history: &[Arc<Message>]) -> Self {
         let (system, tools) = (estimate_tokens(system).value(), tools.iter().map(tool).sum());
         let messages = history.iter().map(|message| u64::from(weigh(message).tokens)).sum();
@@ -182,8 +181,7 @@ impl Weighed {
 }
 
 impl Session {
-    /// What goes with every request beside the messages, in estimated tokens. It is counted once for a system
-    /// prompt and its tools.
+    /// The estimated tokens of a request besides its messages. Counted once per system prompt and tools.
     pub(crate) fn fixed_tokens(&mut self, tools: &Arc<[ToolDefinition]>) -> u64 {
         if let Some(known) = &self.context.fixed
             && Arc::ptr_eq(&known.system, self.spoken_system())
@@ -196,7 +194,7 @@ impl Session {
         tokens
     }
 
-    /// What it weighs for a model with these tools.
+    /// The size for a model with these tools.
     pub fn weighed(&self, tools: &[ToolDefinition], model: &str) -> Weighed {
         let mut weights = self.context.weights.clone();
         weights.follow(self.history.messages());
@@ -224,7 +222,7 @@ fn tool(tool: &ToolDefinition) -> u64 {
     text(&tool.name) + text(&tool.description) + text(tool.parameters.as_str())
 }
 
-/// What goes with every request beside the messages, in estimated tokens.
+/// The estimated tokens of a request besides its messages.
 fn fixed(session: &Session, tools: &[ToolDefinition]) -> u64 {
     let text = |text: &str| estimate_tokens(text).value();
     let added = session.additions.system.as_deref().map_or(0, text);
@@ -238,7 +236,7 @@ mod tests {
     use hermes_conversation::MessageId;
 
     #[test]
-    fn only_summaries_that_stand_alone_keep_their_words() {
+    fn covered_summaries_drop_their_text() {
         let node = |number, children: &[u32]| Node {
             number,
             level: u32::from(!children.is_empty()),
@@ -246,13 +244,13 @@ mod tests {
             first: MessageId(1),
             last: MessageId(2),
             messages: 2,
-            text: format!("words of {number}"),
+            text: format!("text of {number}"),
         };
         let mut state = ContextState::default();
         state.remember(vec![node(1, &[]), node(2, &[]), node(3, &[1, 2])]);
         state.remember(vec![node(4, &[])]);
         let words: Vec<&str> = state.nodes.iter().map(|node| node.text.as_str()).collect();
-        assert_eq!(words, ["", "", "words of 3", "words of 4"]);
+        assert_eq!(words, ["", "", "text of 3", "text of 4"]);
         let mut state = ContextState { forgets_nodes: true, ..ContextState::default() };
         state.remember(vec![node(1, &[])]);
         assert!(state.nodes.is_empty());

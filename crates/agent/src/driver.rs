@@ -3,8 +3,8 @@
 use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
 use crate::{
-    Input, Ports, Session, TurnReport, calling, compacting, detour, finish, hooking, mail, room, texts,
-    tooling,
+    Input, Ports, Session, TurnReport, calling, compacting, fallback, finish, hooking, mail, output_cap,
+    texts, tooling,
 };
 use hermes_conversation::{CacheBreak, Message, Opening, Trigger, TurnEvent};
 use hermes_wire::Fault;
@@ -24,7 +24,7 @@ pub fn run_turn(
 }
 
 async fn drive(session: &mut Session, input: Input, ports: &Ports, cancel: &CancellationToken) -> TurnReport {
-    detour::restore(session, ports);
+    fallback::restore(session, ports);
     let mut turn = Turn::new(session.limits)
         .with_fallbacks(ports.route.stops_left())
         .asked_in(ports.route.current().profile().mode);
@@ -65,7 +65,7 @@ async fn begin(session: &mut Session, input: Input, ports: &Ports, cancel: &Canc
     if let Err(error) = recorded {
         return Event::StoreFailed(error);
     }
-    detour::remind(session, ports).await;
+    fallback::notify(session, ports).await;
     compacting::before(session, Trigger::Preflight, Event::Started, ports, cancel).await
 }
 
@@ -75,11 +75,11 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
         Remedy::Mend { quirk, why } => {
             session.quirks_mut().set(quirk);
             session.ledger.declare(CacheBreak::Learned);
-            ports.events.send(TurnEvent::Status(texts::mended(quirk, &why))).await;
+            ports.events.send(TurnEvent::Status(texts::repaired(quirk, &why))).await;
             Event::Remedied
         }
         Remedy::NextKey(fault) => next_key(fault, ports, cancel).await,
-        Remedy::NextModel { class, why } => detour::take(session, class, why, ports).await,
+        Remedy::NextModel { class, why } => fallback::advance(session, class, why, ports).await,
         Remedy::AskAboutResults(reply) => {
             add(session, vec![Message::Assistant(reply.message), texts::about_results()], ports).await
         }
@@ -91,16 +91,16 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
             add(session, vec![Message::Assistant(reply.message), texts::act()], ports).await
         }
         Remedy::AskToContinue(reply) => {
-            room::for_the_rest(session, ports.route.current().profile(), &reply);
+            output_cap::raise_for_continuation(session, ports.route.current().profile(), &reply);
             add(session, vec![Message::Assistant(reply.message), texts::continuation()], ports).await
         }
         Remedy::Resend(reply) => {
-            room::forget(&reply, ports).await;
+            output_cap::retract(&reply, ports).await;
             Event::Remedied
         }
-        Remedy::MoreRoom(reply) => room::for_calls(session, reply, ports).await,
-        Remedy::LessRoom { why } => room::taken_back(session, &why, ports).await,
-        Remedy::MakeRoom(fault) => compacting::after_refusal(session, fault, ports, cancel).await,
+        Remedy::RaiseCap(reply) => output_cap::raise_for_calls(session, reply, ports).await,
+        Remedy::RestoreCap { why } => output_cap::restore(session, &why, ports).await,
+        Remedy::Compact(fault) => compacting::after_refusal(session, fault, ports, cancel).await,
         Remedy::AskForSummary => add(session, vec![texts::summary_request()], ports).await,
     }
 }

@@ -1,4 +1,4 @@
-//! What an engine is shown of a session.
+//! The view of a session that a context engine gets.
 
 use crate::{Ports, Session};
 use hermes_context::{Keep, View, Window};
@@ -6,14 +6,14 @@ use hermes_conversation::Trigger;
 use hermes_tools::{Todo, TodoStatus, todo_list_in};
 use std::time::Instant;
 
-/// Why a history should become smaller.
+/// A request for compaction.
 pub(crate) struct Wish<'a> {
     pub trigger: Trigger,
-    /// What the summary should be about.
+    /// The focus of the summary.
     pub focus: Option<&'a str>,
-    /// What goes with every request besides the history, in tokens.
+    /// The tokens of every request besides the history.
     pub fixed: u64,
-    /// When somebody first thought of it.
+    /// The time at which compaction was first considered.
     pub since: Instant,
 }
 
@@ -45,7 +45,7 @@ fn known_window(session: &Session, ports: &Ports) -> Option<u64> {
     session.context.window(ports.route.current().profile())
 }
 
-/// Whether a session is so small that nobody needs to be asked what fits.
+/// Returns true if a session is so small that the engine need not be called.
 pub(crate) fn is_far(session: &Session, wish: &Wish<'_>, ports: &Ports) -> bool {
     /// A window that no model writes summaries with.
     const SMALL: u64 = 8_000;
@@ -58,8 +58,8 @@ pub(crate) fn is_far(session: &Session, wish: &Wish<'_>, ports: &Ports) -> bool 
     size.value() < ports.engine.threshold(&window).unwrap_or(u64::MAX).min(SMALL)
 }
 
-/// What must not get lost. The plan is taken from the conversation, or from what stood there before: a
-/// replay has nothing else.
+/// The texts that a compaction must keep. The task list is taken from the conversation, or from the
+/// previous summary: a replay has nothing else.
 pub(crate) fn keep(session: &mut Session) -> Keep {
     let newest = session.history.messages().iter().rev().find_map(|message| todo_list_in(message));
     if let Some(list) = newest {

@@ -12,7 +12,7 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// What came of the attempt to make a new epoch.
+/// The result of preparing a new epoch.
 #[derive(Debug)]
 pub enum Prepared {
     NotNeeded,
@@ -133,8 +133,8 @@ async fn carry_out(
     Prepared::Ready(Box::new(Compaction { messages, tail, nodes, report }))
 }
 
-/// Lets an outside memory keep what it wants; where it has something to say to the summary, the plan is made
-/// again with it. `None` when the person stopped it.
+/// Lets an external memory save facts before a compaction; if it returns notes for the summary, the plan is
+/// made again with them. `None` if the user cancelled.
 async fn flushed(
     session: &Session,
     plan: Plan,
@@ -181,11 +181,11 @@ pub async fn adopt(session: &mut Session, compaction: Compaction, nodes: Vec<Nod
     ports.events.send(TurnEvent::Compacted(Box::new(report))).await;
     // What an engine keeps within reach is not lost to the model.
     if session.context.past.count == 2 && ports.engine.name() != LOSSLESS {
-        ports.events.send(TurnEvent::Status(texts::SUMMED_UP_TWICE.to_owned())).await;
+        ports.events.send(TurnEvent::Status(texts::SUMMARISED_TWICE.to_owned())).await;
     }
 }
 
-/// What a second model said, or why it did not.
+/// The summary of the auxiliary model, or the reason why there is none.
 struct Answered {
     said: Option<(String, String)>,
     failed: Option<String>,
@@ -207,7 +207,7 @@ async fn ask(session: &mut Session, plan: &Plan, ports: &Ports) -> Answered {
     let Some(question) = &plan.question else { return nothing };
     let asked = ports.summaries.ask(&session.lease.session, question).await;
     if let Ok(Summary { model, instead_of: Some(why), .. }) = &asked {
-        ports.events.send(TurnEvent::Status(texts::summed_up_instead(why, model))).await;
+        ports.events.send(TurnEvent::Status(texts::summary_by_fallback(why, model))).await;
     }
     match asked {
         Ok(summary) if summary.was_cut => {

@@ -4,7 +4,7 @@
 //! message can follow it and nothing that was sent has to be rewritten.
 
 use crate::turn::{Outcome, When};
-use crate::{Ports, Session, TurnReport, detour, hooking, mail, texts, watching};
+use crate::{Ports, Session, TurnReport, fallback, hooking, mail, texts, watching};
 use hermes_conversation::{AssistantMessage, Closing, Message, RecordError};
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +23,7 @@ pub(crate) async fn finish(
     report.api_calls = api_calls;
     report.usage = session.usage;
     report.cost = session.cost;
-    report.stand_in = detour::stand_in(session, ports);
+    report.stand_in = fallback::stand_in(session, ports);
     report.last_prompt_tokens = session.last_prompt_tokens;
     report.last_reasoning = message.as_ref().and_then(thought).or_else(|| last_reasoning(session));
     watching::turn_ended(&report);
@@ -61,7 +61,7 @@ fn thought(message: &AssistantMessage) -> Option<String> {
     message.reasoning.text.clone().filter(|text| !text.trim().is_empty())
 }
 
-/// What the model thought last in this turn.
+/// The last reasoning of the model in this turn.
 fn last_reasoning(session: &Session) -> Option<String> {
     let newest = session.history.messages().iter().rev().map(AsRef::as_ref);
     newest.take_while(|message| !matches!(message, Message::User(_))).find_map(|message| match message {

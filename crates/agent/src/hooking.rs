@@ -1,7 +1,7 @@
-//! The moments of a turn at which outside code is asked or told.
+//! Calls hooks on turn events.
 //!
-//! Outside code never fails a turn. A person who stops the turn does not wait for it either: what is being
-//! asked is dropped, and what is told afterwards has a second.
+//! A hook never fails a turn. A cancelled turn does not wait for hooks either: a hook that is being asked
+//! is dropped, and one that is only notified gets a second.
 
 use crate::{Ports, Session, TurnReport};
 use hermes_conversation::{
@@ -12,13 +12,13 @@ use hermes_tools::Finished;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long outside code has after the person stopped the turn.
+/// The time that hooks have after the user cancelled the turn.
 const AFTER_STOP: Duration = Duration::from_secs(1);
 /// Characters that outside code may add to what the user said.
 const MOST_CONTEXT: usize = 20_000;
 
-/// Lets outside code know that a turn begins, and adds its words to the user's: in what is sent and stored
-/// as sent, not in what is shown.
+/// Notifies hooks that a turn begins and appends their text to the user's message: to the text that is sent
+/// and stored as sent, not to the one that is displayed.
 pub(crate) async fn opening(
     session: &mut Session,
     mut message: UserMessage,
@@ -40,7 +40,7 @@ pub(crate) async fn opening(
         return (message, Ok(()));
     };
     let Some(sent) = with_context(&message, &text) else {
-        let notice = "the words of a hook were left out: they cannot be added to a message with images";
+        let notice = "the text of a hook was ignored: it cannot be added to a message with images";
         ports.events.send(TurnEvent::Status(notice.to_owned())).await;
         return (message, Ok(()));
     };
@@ -52,7 +52,8 @@ pub(crate) async fn opening(
     (message, recorded)
 }
 
-/// What is sent for `message` with `context` after it. Parts, such as images, have no such form.
+/// The text to send for `message` with `context` after it. Content parts, such as images, have no such
+/// form.
 fn with_context(message: &UserMessage, context: &str) -> Option<String> {
     let said = match (&message.api_content, &message.content) {
         (Some(sent), _) => sent,
@@ -65,7 +66,7 @@ fn with_context(message: &UserMessage, context: &str) -> Option<String> {
     })
 }
 
-/// Why outside code does not want a call to run, if so.
+/// The reason for which a hook rejects a call, if any.
 pub(crate) async fn before_tool(
     session: &SessionId,
     call: &ToolCall,
@@ -108,7 +109,7 @@ pub(crate) fn status(refused: Option<&str>, failed: bool, is_stopped: bool) -> T
     }
 }
 
-/// Tells what came of the turn, once it is recorded.
+/// Notifies hooks of the result of the turn, once it is recorded.
 pub(crate) async fn closing(
     session: &mut Session,
     report: &TurnReport,
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_outside_code_come_after_what_is_sent_anyway() {
+    fn hook_text_follows_the_message() {
         let plain = UserMessage::text("hi");
         let steered = UserMessage { api_content: Some("[note] hi".into()), ..plain.clone() };
         let parts = Content::Parts(RawJson::of(&serde_json::json!([{"type": "image"}])).unwrap());

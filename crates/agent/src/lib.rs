@@ -4,24 +4,24 @@
 //! turn needs from the world comes in through [`Ports`].
 
 pub mod auxiliary;
+mod cache_ledger;
 mod calling;
 mod compacting;
 mod context_state;
-mod detour;
 mod driver;
 pub mod edits;
 mod engine_view;
 mod epoch;
+mod fallback;
 mod finish;
 mod hooking;
-mod ledger;
 pub mod loop_guard;
 mod mail;
+mod output_cap;
 mod ports;
 pub mod recovery;
 mod report;
 mod request_log;
-mod room;
 mod route;
 mod session;
 mod stop_checks;
@@ -33,11 +33,11 @@ pub mod turn;
 mod watching;
 mod window;
 
+pub use cache_ledger::{CacheLedger, CacheOf};
 pub use compacting::{Compacted, compact};
 pub use context_state::{ContextState, ToldWindow, Weighed};
 pub use driver::run_turn;
 pub use epoch::{Prepared as PreparedEpoch, adopt, prepare};
-pub use ledger::{CacheLedger, CacheOf};
 pub use ports::{Pause, Ports, sleep};
 pub use report::{NotCompacted, StandIn, TurnReport};
 pub use request_log::{LoggedFailure, LoggedRequest, RequestLog};

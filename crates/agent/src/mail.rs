@@ -1,15 +1,15 @@
-//! Where mail joins a turn, and who is told.
+//! Delivery of queued messages to a turn, and the notification of the front end.
 
 use crate::{Ports, Session};
 use hermes_conversation::{Content, DeliveryPoint, Mail, RecordError, ToolMessage, TurnEvent};
 use hermes_prompt::{steered, without_pretence};
 
-/// What waits to be said to the running turn.
+/// The queued messages that steer the running turn.
 pub(crate) async fn steering(session: &Session, ports: &Ports) -> Result<Vec<Mail>, RecordError> {
     ports.mailbox.waiting(&session.lease, DeliveryPoint::ToolResult).await
 }
 
-/// What was to steer the turn and did not, as one text.
+/// The steering messages that were not delivered, as one text.
 pub(crate) async fn pending(session: &Session, ports: &Ports) -> Option<String> {
     // The turn is over; that this cannot be told costs nobody anything, for the mail itself waits.
     let waiting = steering(session, ports).await.unwrap_or_default();
@@ -24,17 +24,18 @@ pub(crate) async fn announce(mail: Vec<Mail>, ports: &Ports) {
     }
 }
 
-/// Whether words can be set beside this result.
+/// Returns true if a message can be added to this result.
 pub(crate) fn can_join(message: &ToolMessage) -> bool {
     message.api_content.is_some() || matches!(message.content, Content::Text(_))
 }
 
-/// Sets the user's words beside a result: in what is sent, not in what is shown and stored as the result.
+/// Adds the user's messages to a result: to the text that is sent, not to the one that is displayed and
+/// stored as the result.
 pub(crate) fn join(message: &mut ToolMessage, mail: &[Mail]) {
     message.api_content = Some(steered(sent(message), &lines(mail)));
 }
 
-/// Takes the marks of the user's words out of a result that was not made here.
+/// Removes the markers of user messages from a result that contains them already.
 pub(crate) fn disarm(message: &mut ToolMessage) {
     if let Some(harmless) = without_pretence(sent(message)) {
         message.api_content = Some(harmless);

@@ -1,4 +1,4 @@
-//! What a turn needs from the world.
+//! The handles that a turn needs: models, tools, store, hooks and events.
 
 use hermes_context::{EnginePort, Summarise};
 use hermes_conversation::{BoxFuture, EventSink, Hooks, Mailbox, Transcript};
@@ -24,7 +24,7 @@ pub struct Ports {
     pub summaries: Arc<dyn Summarise>,
     /// A number in 0..1 for waits that must not fall in step; fixed in tests.
     pub jitter: Arc<dyn Fn() -> f64 + Send + Sync>,
-    /// How faults are waited out; a replay does not.
+    /// The wait between retries; a replay does not wait.
     pub pause: Pause,
     pub events: EventSink,
 }

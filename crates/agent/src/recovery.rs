@@ -1,4 +1,4 @@
-//! What to do about a fault, as a pure function.
+//! Decides the remedy for a fault, as a pure function.
 
 use crate::StopChecks;
 use crate::loop_guard::LoopLimits;
@@ -6,7 +6,7 @@ use hermes_conversation::{Quirk, Quirks};
 use hermes_wire::{Fault, FaultClass, Reply};
 use std::time::Duration;
 
-/// What may be spent on one turn.
+/// The limits of one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Model calls that may follow tool results.
@@ -15,12 +15,12 @@ pub struct Limits {
     pub attempts: u32,
     /// Times that another key is looked for, per model call. The keys run out before this does.
     pub keys: u32,
-    /// Answers cut by length that are asked on, and cut calls that are asked for again, with more room.
+    /// Continuations of truncated replies, and repeated requests for truncated calls, with a larger cap.
     pub continuations: u32,
     pub empty_retries: u32,
-    /// Times that room is made after a refusal for being too long.
+    /// Compactions after a refusal for length.
     pub compactions: u32,
-    /// Replies in a row whose tool calls were cut short, and whose model was told.
+    /// Consecutive replies with truncated tool calls that were reported to the model.
     pub cut_calls: u32,
     /// The first wait after a fault other than a rate limit; it doubles from there. With the longest jitter the
     /// first retry comes within 0.5 s.
@@ -48,13 +48,13 @@ impl Default for Limits {
     }
 }
 
-/// What has been spent on the current model. Going on with another one begins anew.
+/// The attempts spent on the current model. A fallback starts at zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// Failed attempts at the current model call.
     pub attempts: u32,
-    /// What was tried to make a request acceptable.
-    pub mended: Quirks,
+    /// Quirks that were applied to make a request acceptable.
+    pub repaired: Quirks,
     /// Times that another key was looked for at the current model call.
     pub keys: u32,
     /// There is no other key for now.
@@ -63,14 +63,14 @@ pub struct Spent {
     pub fallbacks_left: u32,
     /// Times that cut calls were asked for again with a larger output cap.
     pub raises: u32,
-    /// Times that room was made in the window.
+    /// Compactions so far.
     pub compactions: u32,
-    pub room: Room,
+    pub cap: OutputCap,
 }
 
-/// What is known about the output cap.
+/// The state of the output cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Room {
+pub enum OutputCap {
     #[default]
     MayGrow,
     /// It is as large as it gets.
@@ -80,9 +80,9 @@ pub enum Room {
 }
 
 impl Spent {
-    /// Whether calls that were cut may be asked for again with a larger cap.
-    pub fn has_room(&self, limits: &Limits) -> bool {
-        self.room == Room::MayGrow && self.raises < limits.continuations
+    /// Returns true if truncated calls may be requested again with a larger cap.
+    pub fn can_raise_cap(&self, limits: &Limits) -> bool {
+        self.cap == OutputCap::MayGrow && self.raises < limits.continuations
     }
 }
 
@@ -108,11 +108,11 @@ pub enum Remedy {
     /// Drop the reply, whose arguments could not be read, and send the same request again.
     Resend(Box<Reply>),
     /// Forget the reply, whose calls were cut, and ask again with a larger output cap.
-    MoreRoom(Box<Reply>),
+    RaiseCap(Box<Reply>),
     /// The larger output cap was refused: go back to the first one.
-    LessRoom { why: String },
+    RestoreCap { why: String },
     /// The request was too long: make the history shorter.
-    MakeRoom(Fault),
+    Compact(Fault),
     /// The budget is spent: ask for a last answer without tools.
     AskForSummary,
 }
@@ -125,16 +125,16 @@ const PATIENCE: u32 = 2;
 
 /// Chooses a remedy, or none when nothing helps.
 ///
-/// What was asked for too much is taken back first. The request is mended, then another key is looked for, then another model is asked, then
-/// the same one again. Each has a budget of its own.
+/// A raised output cap is taken back first. Then the request is changed, then another credential is tried,
+/// then a fallback, then the same model again. Each has a budget of its own.
 pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
-    if spent.raises > 0 && spent.room != Room::Refused && may_be_about_room(fault.class) {
-        return Some(Remedy::LessRoom { why: fault.detail.clone() });
+    if spent.raises > 0 && spent.cap != OutputCap::Refused && may_be_about_the_cap(fault.class) {
+        return Some(Remedy::RestoreCap { why: fault.detail.clone() });
     }
     if is_too_long(fault.class) && spent.compactions < limits.compactions {
-        return Some(Remedy::MakeRoom(fault.clone()));
+        return Some(Remedy::Compact(fault.clone()));
     }
-    if let Some(quirk) = mend(fault.class).filter(|quirk| !spent.mended.has(*quirk)) {
+    if let Some(quirk) = repair(fault.class).filter(|quirk| !spent.repaired.has(*quirk)) {
         return Some(Remedy::Mend { quirk, why: fault.detail.clone() });
     }
     if is_about_the_key(fault.class) && !spent.keys_spent && spent.keys < limits.keys {
@@ -147,37 +147,37 @@ pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     again
 }
 
-/// How long the first model is left alone after it was given up for this, also in later turns.
-pub fn rest_after(class: FaultClass) -> Option<Duration> {
+/// The cooldown of the first model after a fallback for this fault, which lasts into later turns.
+pub fn cooldown_after(class: FaultClass) -> Option<Duration> {
     use FaultClass::*;
     matches!(class, RateLimited | UpstreamRateLimited | Billing).then_some(Duration::from_secs(60))
 }
 
-/// How long the last model is stayed with after all have failed.
-pub const REST_AT_THE_END: Duration = Duration::from_secs(5);
+/// The time during which the last model of the route is kept after all have failed.
+pub const LAST_MODEL_HOLD: Duration = Duration::from_secs(5);
 
-/// Whether another key may help. Whether this refusal is such a one, the keys know better: some
-/// are about the account and not about the key.
+/// Returns true if another credential may help. The credential pool decides on the individual refusal: some
+/// are about the account and not about the credential.
 pub(crate) fn is_about_the_key(class: FaultClass) -> bool {
     use FaultClass::*;
     matches!(class, Auth | Billing | RateLimited)
 }
 
-/// Whether a shorter history helps.
+/// Returns true if compaction helps.
 pub(crate) fn is_too_long(class: FaultClass) -> bool {
     use FaultClass::*;
     matches!(class, ContextOverflow | PayloadTooLarge | LongContextTier)
 }
 
-/// Whether a larger output cap may be why: the endpoint does not take it, it does not fit beside the
-/// prompt, or it could cost more than may be spent.
-fn may_be_about_room(class: FaultClass) -> bool {
+/// Returns true if a larger output cap may be the cause: the endpoint rejects it, it does not fit beside
+/// the prompt, or it could exceed the budget.
+fn may_be_about_the_cap(class: FaultClass) -> bool {
     use FaultClass::*;
     matches!(class, Format | ContextOverflow | Budget)
 }
 
 /// The change of the request that helps once, where there is one.
-fn mend(class: FaultClass) -> Option<Quirk> {
+fn repair(class: FaultClass) -> Option<Quirk> {
     use FaultClass::*;
     Some(match class {
         StreamingUnsupported => Quirk::NoStreaming,
@@ -215,8 +215,8 @@ fn wait(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     Some(Remedy::Wait { delay, why: fault.detail.clone() })
 }
 
-/// Whether another model is asked, given that there is one. `is_last` says that nothing else is
-/// left to be tried with this one.
+/// Returns true if the fault calls for a fallback, if there is one. `is_last` says that no other remedy is
+/// left for this model.
 fn moves_on(fault: &Fault, spent: &Spent, is_last: bool) -> bool {
     use FaultClass::*;
     match fault.class {

@@ -16,7 +16,7 @@ fn mends(quirk: Quirk) -> Option<Remedy> {
     Some(Remedy::Mend { quirk, why: "x".into() })
 }
 
-fn all_mended() -> Quirks {
+fn all_repaired() -> Quirks {
     let mut quirks = Quirks::default();
     Quirk::ALL.into_iter().for_each(|quirk| quirks.set(quirk));
     quirks
@@ -52,9 +52,9 @@ fn the_remedy_fits_the_fault_and_what_was_spent() {
         (ProviderPolicy, None, 1, None),
         (Auth, None, 1, None),
         (Billing, None, 1, None),
-        (ContextOverflow, None, 1, Some(Remedy::MakeRoom(fault(ContextOverflow, None)))),
-        (PayloadTooLarge, None, 1, Some(Remedy::MakeRoom(fault(PayloadTooLarge, None)))),
-        (LongContextTier, None, 1, Some(Remedy::MakeRoom(fault(LongContextTier, None)))),
+        (ContextOverflow, None, 1, Some(Remedy::Compact(fault(ContextOverflow, None)))),
+        (PayloadTooLarge, None, 1, Some(Remedy::Compact(fault(PayloadTooLarge, None)))),
+        (LongContextTier, None, 1, Some(Remedy::Compact(fault(LongContextTier, None)))),
         (ModelNotFound, None, 1, None),
         (ContentPolicy, None, 1, None),
         (Format, None, 1, None),
@@ -62,7 +62,7 @@ fn the_remedy_fits_the_fault_and_what_was_spent() {
         let spent = Spent { attempts: failures, keys_spent: true, ..Spent::default() };
         assert_eq!(decide(&fault(class, asked), &spent, &Limits::default()), want, "{class:?} {failures}");
     }
-    let spent = Spent { attempts: 1, mended: all_mended(), ..Spent::default() };
+    let spent = Spent { attempts: 1, repaired: all_repaired(), ..Spent::default() };
     for class in
         [StreamingUnsupported, ThinkingSignature, EncryptedContent, SchemaKeywords, ToolImages, ImageTooLarge]
     {
@@ -86,19 +86,19 @@ fn every_fault_has_its_way_to_another_model() {
     enum Way {
         Waits,
         MovesOn,
-        Mends,
-        MakesRoom,
+        Repairs,
+        Compacts,
         Ends,
     }
-    use Way::{Ends, MakesRoom, Mends, MovesOn, Waits};
+    use Way::{Compacts, Ends, MovesOn, Repairs, Waits};
     let ways = |class: FaultClass| match class {
         Auth | Billing | RateLimited | UpstreamRateLimited | Certificate | ModelNotFound | ContentPolicy
         | Format | Garbled | LongContextBeta => [MovesOn; 3],
         Overloaded | Timeout | Unreachable | StreamCut => [Waits, MovesOn, MovesOn],
         Server | Unknown => [Waits, Waits, MovesOn],
         ThinkingSignature | EncryptedContent | StreamingUnsupported | SchemaKeywords | ToolImages
-        | ImageTooLarge => [Mends; 3],
-        ContextOverflow | PayloadTooLarge | LongContextTier => [MakesRoom; 3],
+        | ImageTooLarge => [Repairs; 3],
+        ContextOverflow | PayloadTooLarge | LongContextTier => [Compacts; 3],
         ProviderPolicy | Budget => [Ends; 3],
     };
     let way = |class, spent: &Spent| match decide(&fault(class, None), spent, &Limits::default()) {
@@ -107,15 +107,15 @@ fn every_fault_has_its_way_to_another_model() {
             assert_eq!((given, why.as_str()), (class, "x"));
             MovesOn
         }
-        Some(Remedy::Mend { .. }) => Mends,
-        Some(Remedy::MakeRoom(_)) => MakesRoom,
+        Some(Remedy::Mend { .. }) => Repairs,
+        Some(Remedy::Compact(_)) => Compacts,
         Some(Remedy::NextKey(_)) => panic!("there is no other key"),
-        Some(Remedy::LessRoom { .. }) => panic!("no room was asked for"),
+        Some(Remedy::RestoreCap { .. }) => panic!("the cap was not raised"),
         Some(
             Remedy::AskToContinue(_)
             | Remedy::AskAboutResults(_)
             | Remedy::AskForSummary
-            | Remedy::MoreRoom(_)
+            | Remedy::RaiseCap(_)
             | Remedy::Resend(_)
             | Remedy::AskToVerify(..)
             | Remedy::AskToAct(_),
@@ -132,10 +132,10 @@ fn every_fault_has_its_way_to_another_model() {
         assert!(way(class, &alone) != MovesOn, "{class:?}");
         // A history that was made shorter in vain ends the turn: another model would not make it fit.
         let shortened = Spent { compactions: 3, ..with(2) };
-        assert!(ways(class) != [MakesRoom; 3] || way(class, &shortened) == Ends, "{class:?}");
-        // What was mended in vain moves on.
-        let mended = Spent { mended: all_mended(), ..with(2) };
-        assert!(ways(class) != [Mends; 3] || way(class, &mended) == MovesOn, "{class:?}");
+        assert!(ways(class) != [Compacts; 3] || way(class, &shortened) == Ends, "{class:?}");
+        // A repair in vain leads to a fallback.
+        let repaired = Spent { repaired: all_repaired(), ..with(2) };
+        assert!(ways(class) != [Repairs; 3] || way(class, &repaired) == MovesOn, "{class:?}");
     }
 }
 
@@ -166,19 +166,19 @@ fn room_that_may_be_refused_is_taken_back_once() {
     use FaultClass::*;
     for class in FaultClass::ALL.iter().copied() {
         let may_be = matches!(class, Format | ContextOverflow | Budget);
-        for (raises, room, wanted) in [
-            (0, Room::MayGrow, false),
-            (0, Room::Full, false),
-            (1, Room::MayGrow, may_be),
-            (4, Room::Full, may_be),
-            (4, Room::Refused, false),
+        for (raises, cap, wanted) in [
+            (0, OutputCap::MayGrow, false),
+            (0, OutputCap::Full, false),
+            (1, OutputCap::MayGrow, may_be),
+            (4, OutputCap::Full, may_be),
+            (4, OutputCap::Refused, false),
         ] {
-            let spent = Spent { attempts: 1, fallbacks_left: 1, raises, room, ..Spent::default() };
+            let spent = Spent { attempts: 1, fallbacks_left: 1, raises, cap, ..Spent::default() };
             let got = decide(&fault(class, None), &spent, &Limits::default());
             assert_eq!(
-                got == Some(Remedy::LessRoom { why: "x".into() }),
+                got == Some(Remedy::RestoreCap { why: "x".into() }),
                 wanted,
-                "{class:?} {raises} {room:?}: {got:?}"
+                "{class:?} {raises} {cap:?}: {got:?}"
             );
         }
     }
@@ -189,6 +189,6 @@ fn only_limits_and_bills_let_the_first_model_rest() {
     for class in FaultClass::ALL.iter().copied() {
         use FaultClass::*;
         let rests = matches!(class, RateLimited | UpstreamRateLimited | Billing);
-        assert_eq!(rest_after(class), rests.then_some(Duration::from_secs(60)), "{class:?}");
+        assert_eq!(cooldown_after(class), rests.then_some(Duration::from_secs(60)), "{class:?}");
     }
 }

@@ -3,7 +3,7 @@
 use hermes_conversation::{Cost, Usage};
 use hermes_wire::FaultClass;
 
-/// How a turn ended and what it cost.
+/// The outcome of a turn and its cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnReport {
     pub final_response: Option<String>,
@@ -12,7 +12,7 @@ pub struct TurnReport {
     pub failed: bool,
     pub partial: bool,
     pub interrupted: bool,
-    /// One line for a person, when something went wrong.
+    /// One line for the user, if the turn failed.
     pub error: Option<String>,
     pub fault: Option<FaultClass>,
     /// Set where the conversation was too long for the model and stayed so.
@@ -27,7 +27,7 @@ pub struct TurnReport {
     pub last_prompt_tokens: Option<u64>,
     /// The newest reasoning since the user's message, for people to read.
     pub last_reasoning: Option<String>,
-    /// What was to steer the turn and found no tool result; it is queued.
+    /// A steering message that met no tool result; it is queued.
     pub pending_steer: Option<String>,
     /// The model that was asked last, where that is not the session's own.
     pub stand_in: Option<StandIn>,

@@ -1,6 +1,6 @@
 //! A route with several models, asked in order.
 
-use crate::recovery::{REST_AT_THE_END, rest_after};
+use crate::recovery::{LAST_MODEL_HOLD, cooldown_after};
 use hermes_wire::{FaultClass, Model, ModelRoute};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
@@ -66,7 +66,7 @@ impl ModelRoute for FallbackRoute {
                 return None;
             }
             standing.at += 1;
-            if let Some(rest) = rest_after(because) {
+            if let Some(rest) = cooldown_after(because) {
                 standing.stay_until(Instant::now() + rest);
             }
             Some(self.stops[standing.at].clone())
@@ -80,7 +80,7 @@ impl ModelRoute for FallbackRoute {
     fn turn_failed(&self) {
         self.standing(|standing| {
             if standing.at > 0 && self.is_end(standing.at) {
-                standing.stay_until(Instant::now() + REST_AT_THE_END);
+                standing.stay_until(Instant::now() + LAST_MODEL_HOLD);
             }
         });
     }

@@ -1,7 +1,7 @@
 //! A session as the agent holds it while a turn runs.
 
-use crate::detour::Detour;
 use crate::edits::FileEdits;
+use crate::fallback::FallbackState;
 use crate::loop_guard::LoopGuard;
 use crate::recovery::Limits;
 use crate::{CacheLedger, ContextState, RequestLog};
@@ -13,10 +13,10 @@ use hermes_prompt::Additions;
 use hermes_wire::{ApiMode, Encoder};
 use std::sync::Arc;
 
-/// What the user said.
+/// The message of the user.
 pub type UserInput = UserMessage;
 
-/// What opens a turn: words, and the mail that is in them.
+/// The prompt that opens a turn, and the queued messages in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     pub message: UserInput,
@@ -38,7 +38,7 @@ impl Input {
         Self { message: UserMessage::text(join_mail(&mail)), mail, at: None }
     }
 
-    /// Words with what was waiting before them.
+    /// Returns the message preceded by the queued messages.
     pub fn after_mail(mail: Vec<Mail>, message: UserInput) -> Self {
         if mail.is_empty() {
             return message.into();
@@ -56,11 +56,11 @@ pub struct Session {
     /// Of the session's own model; another one that steps in has its own.
     pub quirks: Quirks,
     pub limits: Limits,
-    /// What is different while another model steps in.
-    pub(crate) detour: Option<Detour>,
+    /// The state while a fallback model is in use.
+    pub(crate) fallback: Option<FallbackState>,
     pub(crate) encoder: Encoder,
     pub(crate) turn: Option<OpenTurn>,
-    /// What the newest reply cost, until it is recorded with the message it produced.
+    /// The cost of the newest reply, until it is recorded with its message.
     pub(crate) unrecorded: Option<SpentCall>,
     /// Model calls of this turn that failed since the last answer.
     pub(crate) failures: u32,
@@ -74,12 +74,12 @@ pub struct Session {
     /// Every call of the last reply was housekeeping.
     pub(crate) only_housekeeping: bool,
     /// The output cap of this turn, where replies were cut and it was raised.
-    pub(crate) room: Option<u64>,
-    /// What the user said, where outside code wants to know it when the turn is over.
+    pub(crate) output_cap: Option<u64>,
+    /// The prompt, if hooks need it when the turn ends.
     pub(crate) asked: Option<String>,
-    /// What goes with every request and is not stored.
+    /// Texts that are added to every request and are not stored.
     pub additions: Additions,
-    /// What was sent, as far as providers may have kept it.
+    /// The requests that providers may have cached.
     pub ledger: CacheLedger,
     /// Its size, and what compactions have come to.
     pub context: ContextState,
@@ -96,7 +96,7 @@ impl Session {
             history,
             quirks,
             limits,
-            detour: None,
+            fallback: None,
             encoder: Encoder::new(ApiMode::ChatCompletions),
             turn: None,
             unrecorded: None,
@@ -107,7 +107,7 @@ impl Session {
             guard: LoopGuard::default(),
             edits: FileEdits::default(),
             only_housekeeping: false,
-            room: None,
+            output_cap: None,
             asked: None,
             additions: Additions::default(),
             ledger: CacheLedger::default(),
@@ -115,7 +115,7 @@ impl Session {
         }
     }
 
-    /// What the newest request that was answered had, in tokens.
+    /// The prompt tokens of the newest request with a reply.
     pub fn prompt_tokens(&self) -> Option<u64> {
         self.last_prompt_tokens
     }
@@ -138,12 +138,12 @@ impl Session {
 
     /// The system prompt for the model that is asked now.
     pub(crate) fn spoken_system(&self) -> &Arc<str> {
-        self.detour.as_ref().map_or(&self.system, |detour| &detour.system)
+        self.fallback.as_ref().map_or(&self.system, |fallback| &fallback.system)
     }
 
-    /// What was learned about the model that is asked now.
+    /// The quirks of the model in use.
     pub(crate) fn quirks_mut(&mut self) -> &mut Quirks {
-        self.detour.as_mut().map_or(&mut self.quirks, |detour| &mut detour.quirks)
+        self.fallback.as_mut().map_or(&mut self.quirks, |fallback| &mut fallback.quirks)
     }
 
     /// Forgets what earlier turns cost: a report speaks of its own turn.
@@ -154,7 +154,7 @@ impl Session {
         self.guard = LoopGuard::default();
         self.edits = FileEdits::default();
         self.requests.clear();
-        self.room = None;
+        self.output_cap = None;
         self.failures = 0;
     }
 

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn promises_about_the_workspace_are_told_from_answers() {
+    fn promises_about_the_workspace_differ_from_answers() {
         for (text, want) in [
             ("I'll inspect the repository and report back.", true),
             ("Sure! Let me look at the project files first.", true),

@@ -22,7 +22,7 @@ pub(crate) struct TextCalls {
 }
 
 impl TextCalls {
-    /// What applies to a reply of this model to a request with these tools.
+    /// The rules for a reply of this model to a request with these tools.
     pub(crate) fn of(profile: &ModelProfile, offer: &Offer, messages: usize) -> Self {
         let offered = match offer {
             Offer::Tools(tools) if profile.text_tool_calls && !tools.is_empty() => Some(tools.clone()),

@@ -1,6 +1,6 @@
-//! What the agent itself puts into a conversation, word for word.
+//! Texts that the agent itself adds to a conversation, and notices for the user.
 //!
-//! These texts are replayed with the history, so changing one changes request bytes of future
+//! Texts in a conversation are replayed with the history, so changing one changes request bytes of future
 //! sessions only.
 
 use crate::loop_guard::Loop;
@@ -11,7 +11,7 @@ use hermes_conversation::{Message, Quirk, UserMessage};
 pub(crate) const EMPTY_REPLY: &str = "(empty)";
 /// The answer when even the last question of a spent budget brought nothing.
 pub(crate) const NO_SUMMARY: &str = "I ran out of steps for this task and could not put together a summary. Ask me to go on, or narrow the task.";
-/// Closes a turn that the person stopped.
+/// Closes a turn that the user cancelled.
 pub(crate) const INTERRUPTED: &str = "[The user stopped this turn here.]";
 /// Closes a turn whose process died.
 const CRASHED: &str =
@@ -19,7 +19,7 @@ const CRASHED: &str =
 /// Closes a turn that failed; the next message of the user begins a new one.
 pub(crate) const FAILED: &str = "[No answer: the model could not be reached or refused the request.]";
 
-/// Whether this is a line that closes a turn without an answer, not something a model said.
+/// Returns true for a line that closes a turn without an answer and is not a reply of a model.
 pub fn is_closing_line(text: &str) -> bool {
     text == INTERRUPTED || text == FAILED || text == CRASHED
 }
@@ -37,8 +37,8 @@ pub(crate) const SKIPPED_CALL: &str = "Skipped: another call of the same reply h
 so none of them was run. Send it again.";
 pub(crate) const CANCELLED_CALL: &str = "Not run: the user stopped the turn first.";
 
-/// Told to the person when a model does not take something.
-pub(crate) fn mended(quirk: Quirk, why: &str) -> String {
+/// The notice that a request feature was rejected by the endpoint.
+pub(crate) fn repaired(quirk: Quirk, why: &str) -> String {
     let instead = match quirk {
         Quirk::NoStreaming => "asking for whole replies",
         Quirk::NoReasoningReplay => "leaving out earlier reasoning",
@@ -49,49 +49,49 @@ pub(crate) fn mended(quirk: Quirk, why: &str) -> String {
     format!("{why}; {instead} from now on")
 }
 
-/// Told to the person when calls were cut and are asked for again.
-pub(crate) fn more_room(tokens: u64) -> String {
+/// The notice that truncated tool calls are requested again.
+pub(crate) fn cap_raised(tokens: u64) -> String {
     format!("the model's tool calls were cut by the output limit; asking again, with up to {tokens} tokens")
 }
 
-/// Told to the person when a larger output cap was not taken.
-pub(crate) fn less_room(why: &str) -> String {
+/// The notice that a larger output cap was rejected.
+pub(crate) fn cap_restored(why: &str) -> String {
     format!("{why}; going back to the first output limit")
 }
 
-/// Why nothing is done about a history that is too long.
+/// The error for a history that is too long while compaction is disabled.
 pub(crate) const COMPACTION_IS_OFF: &str =
     "compression.enabled is false, so the conversation is not made shorter; /new begins another one";
 
-/// Told to the person when older messages are about to be summarised.
+/// The notice that a compaction begins.
 pub(crate) fn compacting(messages: usize) -> String {
-    format!("summing up {messages} older messages (`hermes context expand` shows them)")
+    format!("compacting {messages} older messages (`hermes context expand` shows them)")
 }
 
-/// Told to the person, once a session, when a summary has itself been summed up.
-pub(crate) const SUMMED_UP_TWICE: &str =
-    "the model knows the beginning only in outline by now; /new starts afresh";
+/// The notice, once per session, that a summary has itself been summarised.
+pub(crate) const SUMMARISED_TWICE: &str =
+    "early messages have been summarised twice; details may be missing (/new starts a new session)";
 
-/// Told to the person when another model than the one that is configured wrote a summary.
-pub(crate) fn summed_up_instead(why: &str, model: &str) -> String {
+/// The notice that a model other than the configured one wrote a summary.
+pub(crate) fn summary_by_fallback(why: &str, model: &str) -> String {
     format!("{why}; the summary is by {model} instead. `hermes model tasks` shows who is asked")
 }
 
-/// Why a history is not made shorter now.
+/// The reason why a compaction is not possible now.
 pub(crate) fn compacted_elsewhere() -> String {
     "another program is making this conversation shorter; when it has ended, open the session again"
         .to_owned()
 }
 
-/// Why a history was left as it is.
+/// The error for a history that could not be summarised.
 pub(crate) fn left_whole(why: &str) -> String {
     format!(
         "no summary was written ({why}), and compression.abort_on_summary_failure leaves the conversation as it is"
     )
 }
 
-/// Told to the person when a refusal says how much may still be written.
-pub(crate) fn room_that_is_left(tokens: u64) -> String {
+/// The notice that a refusal states how many output tokens are left.
+pub(crate) fn output_left(tokens: u64) -> String {
     format!("the prompt leaves room for {tokens} tokens; asking again with that limit")
 }
 
@@ -103,10 +103,10 @@ pub(crate) fn far_below_the_window(claim: &str, counted: u64, window: u64) -> St
     )
 }
 
-/// What to do where the model may not write as much as was wished for, and nobody says how much it may.
-pub(crate) const WISH_IS_TOO_LARGE: &str = "the reply may not be that long; set model.max_tokens to less";
+/// The advice if the requested output is too long and the limit of the model is unknown.
+pub(crate) const OUTPUT_TOO_LONG: &str = "the reply may not be that long; set model.max_tokens to less";
 
-/// Why a model was not asked.
+/// The error for a model that was not called.
 pub(crate) fn window_too_small(tokens: u64) -> String {
     format!(
         "the model's context window is {tokens} tokens, and Hermes needs at least {}: start the server with a \
@@ -119,7 +119,7 @@ pub(crate) fn window_too_small(tokens: u64) -> String {
 /// The error of a turn that used all of its model calls.
 pub(crate) fn budget_spent(max: u32) -> String {
     format!(
-        "the turn used all of its model calls ({max}, agent.max_turns); the reply sums up what was done so far"
+        "the turn used all of its model calls ({max}, agent.max_turns); the reply is a summary of the work so far"
     )
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn error_result(text: &str) -> String {
     serde_json::json!({ "error": text }).to_string()
 }
 
-/// What is recorded for a turn whose process died.
+/// The texts that are recorded for a turn whose process died.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrashTexts {
     /// The result of a call that was running.

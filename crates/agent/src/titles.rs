@@ -2,9 +2,9 @@
 
 use hermes_conversation::{AuxRequest, AuxTask, History, Message, SessionId};
 
-/// How much of each side is shown to whoever names it.
+/// The characters of the prompt and of the reply that the title model gets.
 const EXCERPT: usize = 500;
-/// A longer name is no name.
+/// The maximum length of a title in characters.
 const LONGEST: usize = 80;
 /// For a model that thinks before it names.
 const ROOM: u64 = 500;

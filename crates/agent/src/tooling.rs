@@ -44,13 +44,13 @@ struct Batch {
     /// Results that have not been recorded yet, in call order.
     unsettled: Vec<Settled>,
     decided: Vec<(IntentId, &'static str)>,
-    /// Where the session stood when the calls were judged.
+    /// The working directory when the calls were judged.
     judged_in: PathBuf,
-    /// Why the turn should not go on.
+    /// The reason why a loop ends the turn.
     stopped_loop: Option<String>,
     /// The names of the tools, where none of them exists.
     unknown: Option<String>,
-    /// What the user says beside the last result.
+    /// The user's messages that go with the last result.
     steering: Vec<Mail>,
     /// Characters of the results so far.
     said: usize,
@@ -216,7 +216,7 @@ impl Batch {
         }
     }
 
-    /// Asks outside code whether the calls may run, before a person is asked about them.
+    /// Asks hooks whether the calls may run, before the user is asked.
     async fn consult(
         &mut self,
         calls: &mut [Planned],
@@ -238,8 +238,8 @@ impl Batch {
         self.decided.extend(join_all(asking).await.into_iter().flatten());
     }
 
-    /// Asks the person where the verdict says so, and turns the answer into a verdict. A person
-    /// may take long to answer, so what has ended is recorded first.
+    /// Requests approval where the verdict says so, and turns the answer into a verdict. An answer may take
+    /// long, so finished calls are recorded first.
     async fn ask(
         &mut self,
         calls: &mut [Planned],
@@ -316,7 +316,7 @@ impl Batch {
     }
 }
 
-/// What an answer means. A person who stops the turn is obeyed before anything else runs.
+/// The verdict for an answer. If the user cancels the turn, nothing else runs.
 fn judged(answer: Approval, cancel: &CancellationToken) -> (Verdict, &'static str) {
     let refused = |word| (Verdict::Refuse { text: denied_text(&answer), decision: "denied" }, word);
     match answer {
@@ -338,8 +338,8 @@ fn ending(answer: Approval) -> CallEnding {
     }
 }
 
-/// What is to become of a call: cut or unreadable ones are refused before any tool sees them.
-/// `is_unreadable` says that one of the reply's calls is: then the others are not run either.
+/// Judges a call: truncated or unreadable ones are refused before any tool sees them. `is_unreadable` says
+/// that one of the reply's calls is: then the others are not run either.
 fn judge(call: &ToolCall, state: &CallState, is_unreadable: bool, ports: &Ports) -> Prepared {
     let mut prepared = ports.tools.prepare(call, &ports.tool_context);
     let refusal = match state {
@@ -444,7 +444,7 @@ async fn carry_out(
     (Settled { intent: id, state, message }, Made { call, facts, effect, failed, cost })
 }
 
-/// The end of calls that the person's stop came before.
+/// Ends calls that were not started before the user cancelled.
 async fn stopped(
     calls: Vec<Planned>,
     session: &Session,

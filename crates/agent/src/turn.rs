@@ -1,10 +1,10 @@
 //! Decides what a turn does next.
 //!
-//! [`Turn`] holds no handles and never waits: it is told what happened and answers with a
-//! [`Step`]. Carrying a step out is `driver`'s work. A provider failure is an ordinary
-//! [`Event`] here, so every path of recovery can be tested without a network.
+//! [`Turn`] holds no handles and never waits: it takes an [`Event`] and returns the next [`Step`]. Carrying
+//! a step out is `driver`'s work. A provider failure is an ordinary [`Event`] here, so every recovery path
+//! can be tested without a network.
 
-use crate::recovery::{Limits, Remedy, Room, Spent, decide};
+use crate::recovery::{Limits, OutputCap, Remedy, Spent, decide};
 use crate::stop_checks::only_promises;
 use crate::texts;
 use crate::{IntentCheck, NotCompacted};
@@ -22,7 +22,7 @@ const NO_RESPONSE: &str = "all_retries_exhausted_no_response";
 /// The exit reason of a reply that the output limit cut.
 const LENGTH: &str = "text_response(finish_reason=length)";
 
-/// What happened.
+/// An event that a turn reacts to.
 #[derive(Debug)]
 pub enum Event {
     /// The user's message is recorded.
@@ -37,10 +37,10 @@ pub enum Event {
         is_ollama: bool,
     },
     /// The calls of this reply were cut, and the output cap cannot be raised.
-    NoMoreRoom(Box<Reply>),
+    CapIsFull(Box<Reply>),
     /// After this refusal the history could not be made shorter; `why` says what stood against it, and
     /// nothing where compaction is off.
-    NoRoom {
+    NotCompacted {
         fault: Fault,
         why: Option<String>,
     },
@@ -51,19 +51,19 @@ pub enum Event {
     /// Every call has a result, and the settings end a turn whose calls repeat like these.
     GoesInCircles(String),
     Remedied,
-    /// The person asked to stop.
+    /// The user cancelled the turn.
     Cancelled(When),
     StoreFailed(RecordError),
 }
 
-/// What the turn was doing when it was cancelled.
+/// The activity of the turn when it was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     CallingModel,
     RunningTools,
 }
 
-/// What to do.
+/// The next action of a turn.
 #[derive(Debug, PartialEq)]
 pub enum Step {
     CallModel(Asking),
@@ -81,23 +81,23 @@ pub struct BatchNotes {
     pub only_housekeeping: bool,
 }
 
-/// What kind of answer is wanted.
+/// The kind of reply that is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {
     WithTools,
     InWords,
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, PartialEq)]
 pub enum Outcome {
-    /// With words for the user. `reply` is the message to record.
+    /// With a reply for the user. `reply` is the message to record.
     Answered {
         text: String,
         reply: Box<Reply>,
         exit_reason: String,
     },
-    /// With words that are known to be incomplete.
+    /// With a reply that is known to be incomplete.
     Partial {
         text: String,
         reply: Option<Box<Reply>>,
@@ -195,7 +195,7 @@ impl Turn {
         self.said_beside = self.beside.take().filter(|_| notes.only_housekeeping);
     }
 
-    /// How many requests were sent.
+    /// The number of requests sent.
     pub fn calls(&self) -> u32 {
         self.calls
     }
@@ -226,12 +226,12 @@ impl Turn {
                 self.failed(fault)
             }
             Event::WindowTooSmall { tokens, is_ollama } => self.not_asked(tokens, is_ollama),
-            Event::NoMoreRoom(reply) => {
+            Event::CapIsFull(reply) => {
                 self.spent.raises = self.spent.raises.saturating_sub(1);
-                self.spent.room = Room::Full;
+                self.spent.cap = OutputCap::Full;
                 self.tell_of_cut(reply)
             }
-            Event::NoRoom { fault, why } => no_room(fault, why),
+            Event::NotCompacted { fault, why } => not_compacted(fault, why),
             Event::Cancelled(when) => Step::Finish(Outcome::Interrupted(when)),
             Event::StoreFailed(error) => Step::Finish(Outcome::StoreFailed(error)),
         }
@@ -295,16 +295,16 @@ impl Turn {
 
     fn apply(&mut self, remedy: Remedy) -> Step {
         if let Remedy::Mend { quirk, .. } = &remedy {
-            self.spent.mended.set(*quirk);
+            self.spent.repaired.set(*quirk);
         }
-        if matches!(remedy, Remedy::MakeRoom(_)) {
+        if matches!(remedy, Remedy::Compact(_)) {
             self.spent.compactions += 1;
         }
-        if matches!(remedy, Remedy::MoreRoom(_)) {
+        if matches!(remedy, Remedy::RaiseCap(_)) {
             self.spent.raises += 1;
         }
-        if matches!(remedy, Remedy::LessRoom { .. }) {
-            self.spent.room = Room::Refused;
+        if matches!(remedy, Remedy::RestoreCap { .. }) {
+            self.spent.cap = OutputCap::Refused;
         }
         if matches!(remedy, Remedy::NextKey(_)) {
             // Keys are tried at their own expense; what failed counts only when there is no other.
@@ -365,8 +365,8 @@ impl Turn {
         Step::Finish(Outcome::Answered { text: self.with_earlier(&reply), reply, exit_reason })
     }
 
-    /// A reply that ended for want of room may hold half a call: none of its calls may run. It is asked for
-    /// again with more room; when there is no more, the model is told.
+    /// A reply that reached the output limit may hold half a call: none of its calls may run. It is
+    /// requested again with a larger cap; if the cap cannot grow, the model gets an error.
     fn calls_tools(&mut self, mut reply: Box<Reply>) -> Step {
         if matches!(reply.finish, FinishReason::Length | FinishReason::Incomplete) {
             reply.calls.fill(CallState::Truncated);
@@ -375,8 +375,8 @@ impl Turn {
             self.cut_calls = 0;
             return self.whole_calls(reply);
         }
-        if self.spent.has_room(&self.limits) {
-            return self.apply(Remedy::MoreRoom(reply));
+        if self.spent.can_raise_cap(&self.limits) {
+            return self.apply(Remedy::RaiseCap(reply));
         }
         self.tell_of_cut(reply)
     }
@@ -426,8 +426,8 @@ impl Turn {
         Step::Apply(Remedy::AskToContinue(reply))
     }
 
-    /// What was said beside the last calls counts as the answer, if those only kept house. Results are
-    /// asked about once. Then the same is asked again, and then another model.
+    /// The text beside the last calls counts as the answer, if those were only housekeeping. After tool
+    /// results the model is asked to go on, once. Then the request is retried, and then sent to a fallback.
     fn empty(&mut self, mut reply: Box<Reply>) -> Step {
         if let Some(text) = self.said_beside.take().or_else(|| self.displaced.take()) {
             reply.message.text.clone_from(&text);
@@ -496,7 +496,7 @@ impl Turn {
 }
 
 /// The end of a turn whose history is too long and cannot be made shorter.
-fn no_room(mut fault: Fault, why: Option<String>) -> Step {
+fn not_compacted(mut fault: Fault, why: Option<String>) -> Step {
     let not_compacted = match why {
         Some(_) => NotCompacted::Exhausted,
         None => NotCompacted::Disabled,

@@ -30,7 +30,7 @@ fn reply(dice: &mut Random) -> Box<Reply> {
     Box::new(Reply { message, calls, finish, usage: None, bill: Default::default() })
 }
 
-/// What may follow a step. Faults are common, so that budgets are used up.
+/// Returns an event that may follow a step. Faults are frequent, so that budgets are used up.
 fn follows(step: &Step, dice: &mut Random) -> Event {
     let lost = || Event::StoreFailed(RecordError::Store { cause: "full".into() });
     match (step, dice.below(40)) {
@@ -44,14 +44,14 @@ fn follows(step: &Step, dice: &mut Random) -> Event {
         (Step::RunTools(_), 3..6) => Event::UnknownTools("x".into()),
         (Step::RunTools(_), _) => Event::ToolsDone,
         (Step::Apply(Remedy::NextKey(fault)), ..30) => Event::NoOtherKey(fault.clone()),
-        (Step::Apply(Remedy::MoreRoom(reply)), ..10) => Event::NoMoreRoom(reply.clone()),
+        (Step::Apply(Remedy::RaiseCap(reply)), ..10) => Event::CapIsFull(reply.clone()),
         (Step::Apply(Remedy::NextModel { class, why }), 2) => Event::Failed(Fault::new(*class, why.clone())),
         (Step::Apply(_), _) => Event::Remedied,
         (Step::Finish(_), _) => unreachable!("a finished turn is not gone on with"),
     }
 }
 
-/// What a turn has done so far.
+/// The counts of the actions of a turn.
 #[derive(Default)]
 struct Tally {
     calls: u32,
@@ -61,10 +61,10 @@ struct Tally {
     continuations: u32,
     about_results: u32,
     /// Of the current model.
-    mended: [u32; Quirk::ALL.len()],
+    repaired: [u32; Quirk::ALL.len()],
     raises: u32,
     taken_back: u32,
-    rooms: u32,
+    compactions: u32,
     /// Of the current call.
     waits: u32,
     keys: u32,
@@ -93,7 +93,7 @@ impl Tally {
                 }
                 Remedy::Mend { quirk, .. } => {
                     for (count, _) in
-                        self.mended.iter_mut().zip(Quirk::ALL).filter(|(_, other)| other == quirk)
+                        self.repaired.iter_mut().zip(Quirk::ALL).filter(|(_, other)| other == quirk)
                     {
                         *count += 1;
                     }
@@ -101,14 +101,14 @@ impl Tally {
                 Remedy::NextKey(_) => self.keys += 1,
                 Remedy::NextModel { .. } => {
                     self.models += 1;
-                    (self.mended, self.waits, self.keys) = (Default::default(), 0, 0);
-                    (self.raises, self.taken_back, self.rooms) = (0, 0, 0);
+                    (self.repaired, self.waits, self.keys) = (Default::default(), 0, 0);
+                    (self.raises, self.taken_back, self.compactions) = (0, 0, 0);
                 }
-                Remedy::MoreRoom(_) => {
+                Remedy::RaiseCap(_) => {
                     self.raises += 1;
-                    assert_eq!(self.taken_back, 0, "{seed}: more room after it was refused");
+                    assert_eq!(self.taken_back, 0, "{seed}: cap raised after it was refused");
                 }
-                Remedy::LessRoom { .. } => {
+                Remedy::RestoreCap { .. } => {
                     self.taken_back += 1;
                     assert!(self.raises > 0, "{seed}: nothing to take back");
                 }
@@ -118,14 +118,14 @@ impl Tally {
                     self.continuations += 1;
                     (self.waits, self.keys) = (0, 0);
                 }
-                Remedy::MakeRoom(_) => self.rooms += 1,
+                Remedy::Compact(_) => self.compactions += 1,
                 Remedy::AskForSummary => self.summaries += 1,
             },
             Step::Finish(_) => {}
         }
-        assert!(self.mended.iter().all(|times| *times <= 1), "{seed}: mended twice");
+        assert!(self.repaired.iter().all(|times| *times <= 1), "{seed}: repaired twice");
         assert!(self.keys <= limits.keys, "{seed}");
-        assert!(self.rooms <= limits.compactions, "{seed}");
+        assert!(self.compactions <= limits.compactions, "{seed}");
         assert!(self.raises <= limits.continuations && self.taken_back <= 1, "{seed}");
         assert!(self.summaries <= 1 && self.continuations <= limits.continuations, "{seed}");
         assert!(self.iterations <= limits.max_iterations, "{seed}");

@@ -26,7 +26,7 @@ fn turn() -> Turn {
 }
 
 #[test]
-fn words_end_the_turn() {
+fn reply_without_calls_ends_the_turn() {
     let answer = reply("hi", FinishReason::Stop);
     let want = Outcome::Answered {
         text: "hi".into(),
@@ -46,11 +46,11 @@ fn calls_are_run_and_the_model_is_asked_again() {
 }
 
 fn asks_for_room(step: &Step) -> bool {
-    matches!(step, Step::Apply(Remedy::MoreRoom(_)))
+    matches!(step, Step::Apply(Remedy::RaiseCap(_)))
 }
 
 #[test]
-fn cut_calls_are_asked_for_again_four_times_before_the_model_is_told() {
+fn truncated_calls_are_requested_four_times_before_the_model_gets_an_error() {
     for (state, finish) in [
         (CallState::Complete, FinishReason::Length),
         (CallState::Complete, FinishReason::Incomplete),
@@ -93,7 +93,7 @@ fn room_that_was_refused_is_not_asked_for_again_of_the_same_model() {
     let refused = || Event::Failed(fault(FaultClass::Format));
     assert!(asks_for_room(&turn.next(cut())));
     turn.next(Event::Remedied);
-    assert_eq!(turn.next(refused()), Step::Apply(Remedy::LessRoom { why: "x".into() }));
+    assert_eq!(turn.next(refused()), Step::Apply(Remedy::RestoreCap { why: "x".into() }));
     assert_eq!(turn.next(Event::Remedied), Step::CallModel(Asking::WithTools));
     assert!(matches!(turn.next(cut()), Step::RunTools(_)));
     turn.next(Event::ToolsDone);
@@ -119,10 +119,10 @@ fn a_window_that_is_too_small_ends_the_turn_before_a_request() {
 fn a_reply_cut_by_length_runs_none_of_its_calls() {
     let mut turn = turn();
     let cut = calling(CallState::Complete, FinishReason::Length);
-    // There is no more room: the model is told from now on.
+    // The cap cannot grow: the model gets errors from now on.
     assert!(asks_for_room(&turn.next(Event::Replied(cut.clone()))));
     let Step::RunTools(run) =
-        turn.next(Event::NoMoreRoom(calling(CallState::Truncated, FinishReason::Length)))
+        turn.next(Event::CapIsFull(calling(CallState::Truncated, FinishReason::Length)))
     else {
         panic!("tools")
     };
@@ -187,7 +187,7 @@ fn empty_replies_are_tried_again_and_then_said_to_be_empty() {
 }
 
 #[test]
-fn a_spent_budget_ends_with_words() {
+fn spent_budget_ends_with_a_reply() {
     let mut turn = Turn::new(Limits { max_iterations: 1, ..Limits::default() });
     turn.next(Event::Started);
     turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
@@ -205,7 +205,7 @@ fn a_spent_budget_ends_with_words() {
 }
 
 #[test]
-fn unreadable_arguments_are_asked_for_again_three_times_before_the_model_is_told() {
+fn unreadable_arguments_are_requested_three_times_before_the_model_gets_an_error() {
     let mut turn = turn();
     let unreadable = || calling(CallState::Malformed, FinishReason::ToolCalls);
     for _ in 0..2 {
@@ -411,7 +411,7 @@ fn nothing_said_to_results_is_asked_about_once_per_round() {
 }
 
 #[test]
-fn what_was_said_beside_housekeeping_is_the_answer_if_nothing_follows() {
+fn text_beside_housekeeping_calls_is_the_answer_if_nothing_follows() {
     for (only_housekeeping, text, is_answer) in
         [(true, "It is done.", true), (true, " ", false), (false, "It is done.", false)]
     {

@@ -1,7 +1,7 @@
-//! What a model call takes, for the log and the record.
+//! Log lines and trace spans of model calls.
 //!
-//! Nothing of what is said goes into either: names, counts and times do, and at DEBUG sizes and
-//! digests. What a provider says about a fault is in the log alone, which takes secrets out.
+//! They hold no text of the conversation: only names, counts and times, and at DEBUG sizes and digests. The
+//! error text of a provider goes to the log only, where secrets are redacted.
 
 use crate::{Ports, Session, TurnReport};
 use hermes_conversation::{
@@ -123,19 +123,19 @@ impl Watch {
     }
 }
 
-/// Something that was already sent is different now, and nothing in the code meant it to be.
+/// Reports a changed prefix without a declared cache break.
 pub(crate) async fn unexplained(part: PromptPart, entry: CacheEntry, ports: &Ports) {
     let (part, lost) = (part.as_str(), entry.lost);
     tracing::warn!(part, lost_bytes = lost, "the prompt changed for no declared reason");
     let notice = format!(
-        "what was sent before has changed ({part}) for no reason that is known: the provider reads about {} tokens \
-         anew. `hermes cache report` tells more; please report this",
+        "the prompt prefix changed unexpectedly ({part}): cache miss for about {} tokens. `hermes cache report` \
+         shows details; please report this",
         lost / 4
     );
     ports.events.send(TurnEvent::Status(notice)).await;
 }
 
-/// Says how a turn ended; session and turn are in the span around it.
+/// Logs the end of a turn; session and turn are in the span around it.
 pub(crate) fn turn_ended(report: &TurnReport) {
     let TurnReport { exit_reason, api_calls, usage, .. } = report;
     let (tokens_in, tokens_out) = (usage.prompt(), usage.output);
@@ -165,7 +165,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Enough of a provider's words to know them by.
+/// The beginning of a provider's error text.
 fn clipped(text: &str) -> &str {
     const MOST: usize = 400;
     text.get(..text.floor_char_boundary(MOST)).unwrap_or(text)

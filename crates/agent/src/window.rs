@@ -1,4 +1,4 @@
-//! Whether the model's context window is large enough to work at all.
+//! Checks that the model's context window has the minimum size.
 
 use crate::Session;
 use hermes_wire::ModelProfile;

@@ -1,9 +1,9 @@
-//! How far estimates are from what providers count, per model.
+//! The ratio between estimated and counted tokens, per model.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How much a new observation moves what is known.
+/// The weight of a new observation.
 const WEIGHT_OF_NEW: f64 = 0.3;
 const LEAST: f64 = 0.25;
 const MOST: f64 = 4.0;

@@ -1,25 +1,25 @@
-//! The engine that sums up the middle of a conversation.
+//! The engine that summarises the middle of a conversation.
 //!
-//! Planning is quick and asks nobody: it decides whether to shrink, which stretch, and what to ask the
-//! second model. Putting together checks what that model said, and where it is no good uses excerpts.
+//! Planning is fast and makes no model call: it decides whether to compact, which range, and the question
+//! to the auxiliary model. Assembling checks the model's answer, and uses excerpts if it is not acceptable.
 
-use crate::shrinking::assembling::{FILES_CHARS, NOTHING_SHORTER, Work};
-use crate::shrinking::boundaries::before_longest_tail;
-use crate::shrinking::checks::check;
-use crate::shrinking::fallback::{self, carrying, excerpts};
-use crate::shrinking::mechanical::mechanical;
-use crate::shrinking::planning::{Manner, decide, limits_for};
-use crate::shrinking::reading::Reading;
-use crate::shrinking::sections::{SNAPSHOT, Sections};
-use crate::shrinking::settings::{CompressorSettings, Limits, limits};
-use crate::shrinking::summary::{Earlier, previous, question};
-use crate::shrinking::template::INTRODUCTION;
-use crate::shrinking::{estimated, scale, weighed};
+use crate::compaction::assembling::{FILES_CHARS, NOTHING_SHORTER, Work};
+use crate::compaction::boundaries::before_longest_tail;
+use crate::compaction::checks::check;
+use crate::compaction::fallback::{self, carrying, excerpts};
+use crate::compaction::mechanical::mechanical;
+use crate::compaction::planning::{Manner, decide, limits_for};
+use crate::compaction::reading::Reading;
+use crate::compaction::sections::{SNAPSHOT, Sections};
+use crate::compaction::settings::{CompressorSettings, Limits, limits};
+use crate::compaction::summary::{Earlier, previous, question};
+use crate::compaction::template::INTRODUCTION;
+use crate::compaction::{estimated, scale, weighed};
 use crate::{Answer, Assembled, ContextEngine, Decision, Plan, Question, View, Window};
 use hermes_conversation::{NewNode, SummaryBy, Trigger};
 use std::ops::Range;
 
-/// What a summary weighs at least beside what is pinned and planned: our words, headings, excerpts.
+/// The minimum size of a summary besides pins and task list: introduction, headings, excerpts.
 const LIGHTEST_SUMMARY: u64 = 700;
 /// Characters of excerpts and of the list of files that are tried, longest first.
 const EXCERPTS: [(usize, usize); 4] =
@@ -28,7 +28,7 @@ const EXCERPTS: [(usize, usize); 4] =
 /// Characters of each section of an earlier summary that excerpts leave as they are, if there is room.
 const CARRIED: usize = 4_000;
 
-/// Sums up the middle of a conversation; the newest messages stay as they are.
+/// Summarises the middle of a conversation; the newest messages stay as they are.
 #[derive(Debug, Clone, Default)]
 pub struct Compressor {
     pub settings: CompressorSettings,
@@ -133,7 +133,7 @@ fn assemble(
     whole.chain(shorter).next().ok_or_else(|| NOTHING_SHORTER.to_owned())
 }
 
-/// Excerpts of what a plan puts away; see [`carrying`] for `carried`.
+/// Excerpts of the range that a plan replaces; see [`carrying`] for `carried`.
 fn excerpted(work: &Work<'_>, most: usize, carried: Option<usize>) -> Sections {
     let (material, range) = (work.material(), work.plan.replace.clone());
     let earlier = work.previous.as_ref().map(|previous| previous.text.as_str());
@@ -143,8 +143,8 @@ fn excerpted(work: &Work<'_>, most: usize, carried: Option<usize>) -> Sections {
     }
 }
 
-/// The plan with the longest end that fits, where nobody wrote a summary of what it leaves out: then every
-/// message that stays counts. A person who wants less gets less.
+/// The plan with the longest tail that fits, if no model wrote a summary of the rest: then every message
+/// that stays counts. A smaller limit of the user applies.
 fn longer_tail(work: &Work<'_>, plan: &Plan, by: &SummaryBy, limits: &Limits) -> Option<Plan> {
     let view = work.view;
     if !matches!(by, SummaryBy::Fallback { .. }) || view.trigger == Trigger::Manual {

@@ -1,7 +1,7 @@
-//! Fingerprints of messages, the same in every process and every version.
+//! Digests of messages, the same in every process and every version.
 //!
-//! They tell whether a history is the one that a compaction left, and find results that came twice. They
-//! are quick, not secret: whoever relies on two texts being equal compares the texts too.
+//! They show whether a history is the one that a compaction left, and find repeated results. They are fast,
+//! not cryptographic: code that relies on two texts being equal compares the texts too.
 
 use hermes_conversation::{Content, Message};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(crate) fn of_text(text: &str) -> u64 {
     mixed((hash.rotate_left(5) ^ u64::from_le_bytes(last)).wrapping_mul(0x517c_c1b7_2722_0a95))
 }
 
-/// What of a content goes out.
+/// The part of a content that is sent.
 pub(crate) fn sent<'a>(content: &'a Content, api_content: Option<&'a str>) -> &'a str {
     api_content.unwrap_or_else(|| content.as_text())
 }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_by_whom_and_in_which_order_matters() {
+    fn digest_depends_on_text_role_and_order() {
         let call = |id: &str| {
             let calls = vec![ToolCall::new(CallId::new(id), "terminal", "{}")];
             Message::Assistant(AssistantMessage { calls, ..AssistantMessage::default() })

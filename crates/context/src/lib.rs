@@ -4,26 +4,26 @@
 //! a summary, records the new epoch and goes on with it.
 
 mod calibration;
+mod compaction;
 mod compressor;
 mod digest;
 mod lossless;
 mod never;
 mod parts;
 mod port;
-mod shrinking;
 mod summarise;
 mod view;
 mod weights;
 
 pub use calibration::Calibration;
+pub use compaction::marker::HEADING as SUMMARY_HEADING;
+pub use compaction::settings::{CompressorSettings, Limits, UNKNOWN_WINDOW, limits};
+pub use compaction::template::SECTIONS as SUMMARY_SECTIONS;
 pub use compressor::Compressor;
 pub use digest::digest;
 pub use lossless::{LOSSLESS, Lossless, LosslessSettings};
 pub use never::NeverCompact;
 pub use port::{EnginePort, here};
-pub use shrinking::marker::HEADING as SUMMARY_HEADING;
-pub use shrinking::settings::{CompressorSettings, Limits, UNKNOWN_WINDOW, limits};
-pub use shrinking::template::SECTIONS as SUMMARY_SECTIONS;
 pub use summarise::{NoSummaries, Summarise, Summary, SummaryFailure, SummaryFailureKind};
 pub use view::{Keep, Last, Past, View, Window, request_size};
 pub use weights::{IMAGE_TOKENS, Weight, Weights, weigh};
@@ -40,41 +40,40 @@ pub trait ContextEngine: Send + Sync {
     /// The name in settings and in the record.
     fn name(&self) -> &str;
 
-    /// Whether the history is to shrink now, and what is needed for it.
+    /// Decides whether to compact the history now, and returns the plan for it.
     fn plan(&self, view: &View<'_>) -> Decision;
 
-    /// What takes the place of the history, given what the second model said. An answer that is no good is
-    /// replaced by excerpts, so that nothing is dropped without a word; an error says why nothing that is
-    /// smaller and valid can be made, and the history stays as it is.
+    /// Returns the compacted history, given the answer of the auxiliary model. An unacceptable answer is
+    /// replaced by excerpts, so that no message is dropped silently; an error says why no valid and smaller
+    /// history can be made, and the history stays as it is.
     fn assemble(&self, view: &View<'_>, plan: &Plan, answer: Answer<'_>) -> Result<Assembled, String>;
 
     /// From how many tokens on a request is too large, for a window; `None` where nothing ever is.
     fn threshold(&self, window: &Window) -> Option<u64>;
 }
 
-/// What to do about a history.
+/// The decision about a history.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
     /// It fits.
     Leave,
-    /// It should shrink, and nothing good would come of it now. A sentence for the person: why, and what
-    /// can be done.
+    /// Compaction is due but would not help now. A sentence for the user: the reason, and a remedy.
     Stuck(String),
     Shrink(Plan),
 }
 
-/// How a history is to shrink.
+/// The plan of a compaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The stretch that a summary takes the place of.
     pub replace: Range<usize>,
-    /// What to ask the second model; `None` where no model is needed.
+    /// The question to the auxiliary model; `None` if no model is needed.
     pub question: Option<Question>,
     /// The whole request before, in tokens.
     pub before: hermes_conversation::TokenCount,
 }
 
-/// What a second model is asked for.
+/// A question to the auxiliary model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub system: String,
@@ -82,14 +81,14 @@ pub struct Question {
     pub max_output_tokens: u64,
 }
 
-/// What came of the question.
+/// The answer to the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer<'a> {
     /// Nothing was asked.
     NotAsked,
     /// A model, by its name, said this.
     Said { model: &'a str, text: &'a str },
-    /// Nobody answered, for this reason.
+    /// No model answered, for this reason.
     Failed(&'a str),
 }
 
@@ -97,7 +96,7 @@ pub enum Answer<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assembled {
     pub messages: Vec<Arc<Message>>,
-    /// How many of them, at the end, are as they were.
+    /// The number of unchanged messages at the end.
     pub tail: usize,
     pub nodes: Vec<NewNode>,
     pub by: SummaryBy,

@@ -1,38 +1,38 @@
-//! The engine that loses nothing: summaries form a tree, and every one knows the messages it stands for.
+//! The lossless engine: summaries form a tree, and each one knows the messages that it covers.
 //!
-//! Each compaction adds one leaf, for what leaves the view, and asks a model for that leaf at most. When
-//! too many summaries of a level stand side by side, the oldest get a parent, so that what is shown grows
-//! with the logarithm of what was said. What is shown is made anew each time within a budget; the messages
+//! Each compaction adds one leaf for the replaced range, with at most one model call. When there are too
+//! many summaries on a level, the oldest get a parent, so that the summary message grows with the logarithm
+//! of the conversation. The summary message is written anew each time within a budget; the messages
 //! themselves stay in the record, where tools of the model read them.
 
+mod display;
 mod extract;
 mod gist;
 mod settings;
-mod shown;
 mod tree;
 
 pub use settings::LosslessSettings;
 
-use crate::shrinking::assembling::{FILES_CHARS, NOTHING_SHORTER, Work};
-use crate::shrinking::checks::check;
-use crate::shrinking::fallback;
-use crate::shrinking::mechanical::mechanical;
-use crate::shrinking::planning::{Manner, decide, limits_for};
-use crate::shrinking::reading::Reading;
-use crate::shrinking::sections::{SNAPSHOT, Sections};
-use crate::shrinking::settings::{CompressorSettings, Limits, limits};
-use crate::shrinking::summary::{Earlier, Previous, previous, question};
-use crate::shrinking::template::INTRODUCTION;
-use crate::shrinking::{estimated, scale, thrash, weighed};
+use crate::compaction::assembling::{FILES_CHARS, NOTHING_SHORTER, Work};
+use crate::compaction::checks::check;
+use crate::compaction::fallback;
+use crate::compaction::mechanical::mechanical;
+use crate::compaction::planning::{Manner, decide, limits_for};
+use crate::compaction::reading::Reading;
+use crate::compaction::sections::{SNAPSHOT, Sections};
+use crate::compaction::settings::{CompressorSettings, Limits, limits};
+use crate::compaction::summary::{Earlier, Previous, previous, question};
+use crate::compaction::template::INTRODUCTION;
+use crate::compaction::{estimated, scale, thrash, weighed};
 use crate::weights::text_tokens;
 use crate::{Answer, Assembled, ContextEngine, Decision, Past, Plan, Question, View, Window};
 use extract::{Stretch, extract};
 use hermes_conversation::{NewNode, SummaryBy};
 use std::ops::Range;
 
-/// What the summary message weighs at least beside what is pinned and planned.
+/// The minimum size of the summary message besides pins and task list.
 const LIGHTEST_SUMMARY: u64 = 900;
-/// What it may weigh in any window, or nothing could be said.
+/// The minimum budget of the summary message in any context window.
 const LEAST_BUDGET: u64 = 700;
 
 /// The name of [`Lossless`].
@@ -54,12 +54,12 @@ impl Lossless {
         limits_for(&self.settings.compression, &View { window: self.window(view.window), ..*view })
     }
 
-    /// What the summary message may have, in tokens of the model.
+    /// The maximum size of the summary message, in tokens of the model.
     pub fn budget(&self, view: &View<'_>) -> u64 {
         self.settings.budget(&self.limits(view))
     }
 
-    /// Whoever is not asked needs to read nothing.
+    /// A model that is not called needs no window.
     fn window(&self, window: Window) -> Window {
         Window { summariser: window.summariser.filter(|_| !self.settings.extractive), ..window }
     }
@@ -131,7 +131,7 @@ impl Manner for Lossless {
     }
 }
 
-/// Whether the tree remembers what an earlier summary stood for.
+/// Returns true if the tree covers the messages of an earlier summary.
 fn is_in_tree(view: &View<'_>, previous: &Previous) -> bool {
     previous.is_ours && !view.nodes.is_empty()
 }
@@ -166,7 +166,7 @@ impl Lossless {
             let beside = text_tokens(INTRODUCTION) + text_tokens(&kept.text) + FRAME_TOKENS;
             // What is pinned is not shortened, and what was said is not left out for it.
             let room = budget.saturating_sub(beside).max(budget / 5);
-            let own = [shown::shown(&leaf, number, &older, room), kept.text].join("\n\n");
+            let own = [display::shown(&leaf, number, &older, room), kept.text].join("\n\n");
             work.with(INTRODUCTION, own.trim_end(), kept.files)
         };
         let tries = [1, 2, 4, 16].into_iter().filter_map(|part| message((budget / part).max(1)));
@@ -177,7 +177,7 @@ impl Lossless {
     }
 }
 
-/// What heading, end line and blank lines of the summary message weigh.
+/// The tokens of heading, end line and blank lines of the summary message.
 const FRAME_TOKENS: u64 = 40;
 
 fn excerpts(work: &Work<'_>, plan: &Plan) -> Sections {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::shrinking::marker::{found, framed};
+use crate::compaction::marker::{found, framed};
 use crate::{Compressor, Keep, SUMMARY_SECTIONS, Weights};
 use hermes_conversation::{AssistantMessage, CallId, Message, MessageId, Node, ToolCall, Trigger};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 const WINDOW: Window = Window { tokens: Some(200_000), output: None, summariser: Some(200_000) };
 
 fn good() -> String {
-    let section = |name: &&str| format!("## {name}\nthe model's words about {name}");
+    let section = |name: &&str| format!("## {name}\nthe model's text about {name}");
     SUMMARY_SECTIONS.iter().map(section).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -105,7 +105,7 @@ fn the_first_compaction_makes_one_leaf_and_one_message() {
     for part in [
         "context_expand reads them word for word",
         "### Summary 1, the Newest Part",
-        "## Historical Task Snapshot\nrequest 15\n\n## Goal\nthe model's words",
+        "## Historical Task Snapshot\nrequest 15\n\n## Goal\nthe model's text",
         "### Open Todos\n- ship it\n\n### Pinned\nnever push\nto main\n\n### Files Touched\n- src/15.rs",
     ] {
         assert!(text.contains(part), "{part} is not in {text}");
@@ -143,7 +143,7 @@ fn a_model_is_asked_for_the_leaf_only_and_only_if_it_may_be() {
 }
 
 #[test]
-fn what_nobody_else_remembers_goes_into_the_leaf() {
+fn messages_that_no_summary_covers_go_into_the_leaf() {
     let old = "## Goal\nport 8080\n\n## Key Decisions\nuse sqlite";
     let foreign = || Arc::new(Message::user(format!("[CONTEXT SUMMARY]: {old}")));
     let ours = || Arc::new(Message::user(framed("Words.", old)));
@@ -164,7 +164,7 @@ fn what_nobody_else_remembers_goes_into_the_leaf() {
 }
 
 #[test]
-fn what_is_no_good_gives_way_to_excerpts() {
+fn unacceptable_answer_is_replaced_by_excerpts() {
     let session = Session::new(turns(0..20));
     for (answer, why) in [
         (Answer::NotAsked, None),
@@ -210,11 +210,11 @@ fn engines_take_over_from_each_other() {
         assert!(text.contains("never push\nto main") && text.contains("- ship it"), "{round}");
     }
     assert!(
-        texts[1].contains("- Summary 1 (messages 100 to 199):\n  goal: FIRST the model's words"),
+        texts[1].contains("- Summary 1 (messages 100 to 199):\n  goal: FIRST the model's text"),
         "{}",
         texts[1]
     );
-    assert!(texts[2].contains("## Goal\nSECOND the model's words"), "{}", texts[2]);
+    assert!(texts[2].contains("## Goal\nSECOND the model's text"), "{}", texts[2]);
     assert!(texts[3].contains("- Summary 2 (messages 200 to 299):\n  goal: SECOND"), "{}", texts[3]);
     assert!(texts[3].contains("### Summary 4, the Newest Part"), "{}", texts[3]);
 }

@@ -1,10 +1,10 @@
-//! Content that is more than text: which parts there are, and how images become words.
+//! Content with parts other than text: the kinds of parts, and the conversion of images to text.
 
 use hermes_conversation::{Content, RawJson, parse_lenient};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// What stands in the place of an image that is no longer sent.
+/// The replacement of an image of a summarised message.
 pub(crate) const IMAGE_NOTE: &str = "[an image was here; it is no longer sent]";
 
 /// One part of a content, by what it costs.
@@ -36,12 +36,12 @@ fn part(value: &Value) -> Part {
     }
 }
 
-/// The words of a content; what is not words is named.
+/// The text of a content; other parts are named.
 pub(crate) fn words(content: &Content) -> Cow<'_, str> {
     content.plain_text()
 }
 
-/// Whether there is an image in it.
+/// Returns true if it contains an image.
 pub(crate) fn has_image(content: &Content) -> bool {
     content.has_image()
 }

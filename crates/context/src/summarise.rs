@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A second model that writes summaries.
 pub trait Summarise: Send + Sync {
-    /// The window of the model that is asked first; `None` where nobody can be asked.
+    /// The context window of the first model that is called; `None` if there is none.
     fn window(&self) -> Option<u64>;
 
     /// A compaction is near: an outside memory keeps what it has not kept yet, and may say what the summary
@@ -15,7 +15,7 @@ pub trait Summarise: Send + Sync {
         Box::pin(async { None })
     }
 
-    /// Asks until somebody answers or nobody is left. Dropping the future abandons the question.
+    /// Calls models until one answers or none is left. Dropping the future abandons the question.
     fn ask<'a>(
         &'a self,
         session: &'a SessionId,
@@ -23,7 +23,7 @@ pub trait Summarise: Send + Sync {
     ) -> BoxFuture<'a, Result<Summary, SummaryFailure>>;
 }
 
-/// What a model said.
+/// The summary of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub model: String,
@@ -32,20 +32,20 @@ pub struct Summary {
     pub was_cut: bool,
     /// Dollars, where that is known.
     pub cost_usd: Option<f64>,
-    /// Why a model that should have written it did not.
+    /// The reason why the preferred model did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
 }
 
-/// Why there is no summary.
+/// The reason why there is no summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryFailure {
     pub kind: SummaryFailureKind,
-    /// A sentence for a person.
+    /// A sentence for the user.
     pub why: String,
 }
 
-/// What kind of failure it was, which decides how long none is tried by itself.
+/// The kind of failure, which determines the cooldown of automatic compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryFailureKind {
@@ -60,7 +60,7 @@ pub enum SummaryFailureKind {
 }
 
 impl SummaryFailureKind {
-    /// How many seconds no compaction is tried by itself, after so many failures in a row.
+    /// The cooldown of automatic compaction in seconds, after so many failures in a row.
     pub fn rest(self, in_a_row: u32) -> u64 {
         match (self, in_a_row) {
             (Self::NoModel, _) => 600,
@@ -73,7 +73,7 @@ impl SummaryFailureKind {
     }
 }
 
-/// Nobody who could be asked.
+/// A summariser without models.
 #[derive(Debug, Default)]
 pub struct NoSummaries;
 

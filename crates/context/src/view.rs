@@ -1,4 +1,4 @@
-//! What an engine is shown.
+//! The view of a session that an engine gets.
 
 use crate::Weights;
 use hermes_conversation::{Message, Node, TokenCount, ToolTable, Trigger};
@@ -10,16 +10,15 @@ use std::sync::Arc;
 pub struct View<'a> {
     pub history: &'a [Arc<Message>],
     pub weights: &'a Weights,
-    /// What goes with every request beside the messages, in estimated tokens: system prompt, tools,
-    /// added words.
+    /// The estimated tokens of every request besides the messages: system prompt, tools, additions.
     pub fixed: u64,
-    /// The newest request whose size the provider told.
+    /// The newest request whose size the provider reported.
     pub last: Option<Last>,
     /// Tokens that this model counts for every one that is estimated, as far as it is known.
     pub scale: f64,
     pub window: Window,
     pub trigger: Trigger,
-    /// What the summary should be about, where a person said so.
+    /// The focus of the summary, if the user named one.
     pub focus: Option<&'a str>,
     pub past: &'a Past,
     pub keep: &'a Keep,
@@ -33,21 +32,21 @@ pub struct View<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Last {
     pub prompt_tokens: u64,
-    /// How many messages it had.
+    /// The number of messages in it.
     pub messages: usize,
 }
 
-/// How much there is room for.
+/// The limits of the context window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Window {
     pub tokens: Option<u64>,
-    /// What the model may write, which needs room too.
+    /// The output limit of the model, which needs a part of the window too.
     pub output: Option<u64>,
     /// The window of the model that writes summaries; `None` where there is no such model.
     pub summariser: Option<u64>,
 }
 
-/// What compactions have come to so far.
+/// The history of compactions so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Past {
@@ -58,7 +57,7 @@ pub struct Past {
     pub ineffective: u32,
     /// The newest ones, in a row, that no model wrote a summary for.
     pub fallbacks: u32,
-    /// Why none is made by itself for a while, as a sentence.
+    /// The reason for a cooldown of automatic compaction, as a sentence.
     pub resting: Option<String>,
     /// Digest of the messages that the newest one left.
     pub digest: Option<u64>,
@@ -68,14 +67,14 @@ pub struct Past {
     pub left: Option<u64>,
 }
 
-/// What must not get lost, whatever a summary says.
+/// Texts that must be kept, whatever a summary says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Keep {
     /// Items of the plan that are not done, one line each.
     pub todos: Vec<String>,
-    /// What a person pinned, word for word.
+    /// Texts that the user pinned, verbatim.
     pub pins: Vec<String>,
-    /// What an outside memory wants the summary to know.
+    /// Notes of an external memory for the summary.
     pub memory: Option<String>,
 }
 

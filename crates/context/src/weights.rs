@@ -1,4 +1,4 @@
-//! What messages weigh, counted once each.
+//! Token estimates of messages, computed once each.
 
 use crate::digest;
 use crate::parts::{Part, parts};
@@ -6,16 +6,16 @@ use hermes_conversation::{AssistantMessage, Content, Message, RawJson, ToolCall,
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What an image weighs, whatever its size.
+/// The tokens of an image of any size.
 pub const IMAGE_TOKENS: u64 = 1_600;
-/// What a message costs beside its words: role, separators.
+/// The tokens of a message besides its text: role, separators.
 const MESSAGE_TOKENS: u64 = 4;
-/// What a call costs beside its name and arguments: id, type, separators.
+/// The tokens of a call besides its name and arguments: id, type, separators.
 const CALL_TOKENS: u64 = 8;
 /// Files are sent as base64, of which this many bytes make about one token once they are read.
 const FILE_BYTES_PER_TOKEN: u64 = 20;
 
-/// What one message weighs.
+/// The token estimate of one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Weight {
     /// Estimated, before any scale of the model.
@@ -58,7 +58,7 @@ impl Weights {
         }
     }
 
-    /// How many messages have been weighed.
+    /// The number of estimated messages.
     pub fn len(&self) -> usize {
         self.sums.len().saturating_sub(1)
     }
@@ -67,7 +67,7 @@ impl Weights {
         self.len() == 0
     }
 
-    /// What these messages weigh together.
+    /// The tokens of these messages together.
     pub fn tokens(&self, range: Range<usize>) -> u64 {
         let at = |place: usize| self.sums.get(place).or(self.sums.last()).copied().unwrap_or_default();
         at(range.end).saturating_sub(at(range.start))
@@ -79,7 +79,7 @@ impl Weights {
     }
 }
 
-/// What a message weighs by itself.
+/// Estimates the tokens of a message.
 pub fn weigh(message: &Message) -> Weight {
     let tokens = match message {
         Message::User(user) => content(&user.content, user.api_content.as_deref()),
@@ -92,7 +92,7 @@ pub fn weigh(message: &Message) -> Weight {
     }
 }
 
-/// What a text weighs.
+/// Estimates the tokens of a text.
 pub(crate) fn text_tokens(text: &str) -> u64 {
     estimate_tokens(text).value()
 }
@@ -113,8 +113,8 @@ fn part(part: &Part) -> u64 {
     }
 }
 
-/// A reply goes out in one format, so only the heaviest of its reasoning tracks counts, and of those that
-/// repeat the words and the calls only what is more than they.
+/// A reply is sent in one format, so only the largest of its reasoning tracks counts, and of those that
+/// repeat the text and the calls only the excess.
 fn said(message: &AssistantMessage) -> u64 {
     let plain = text_tokens(&message.text) + message.calls.iter().map(call).sum::<u64>();
     let raw = |raw: &Option<RawJson>| raw.as_ref().map_or(0, |raw| text_tokens(raw.as_str()));

@@ -24,7 +24,7 @@ fn weights_follow_what_is_sent() {
         ("words", Message::user(ten), 14),
         ("Chinese", Message::user("中文字"), 7),
         (
-            "other words are sent",
+            "another text is sent",
             Message::User(UserMessage { content: Content::text("a"), api_content: Some(ten.into()) }),
             14,
         ),
@@ -49,7 +49,7 @@ fn weights_follow_what_is_sent() {
             16,
         ),
         (
-            "blocks that repeat the words",
+            "blocks that repeat the text",
             thinking(Reasoning {
                 anthropic_blocks: Some(json(&format!("[\"{ten}\"]"))),
                 ..Default::default()

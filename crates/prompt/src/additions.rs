@@ -1,10 +1,10 @@
-//! What is sent with every request of a session and never stored with it.
+//! Texts that are sent with every request of a session and are never stored with it.
 
 use crate::BETWEEN;
 use hermes_conversation::{History, Message};
 use std::sync::Arc;
 
-/// More words for the model, the same in every request while a session is open.
+/// Additional text for the model, the same in every request while a session is open.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Additions {
     /// Behind the system prompt.
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn words_go_behind_the_prompt_and_before_the_conversation() {
+    fn additions_follow_the_prompt_and_precede_the_conversation() {
         let mut history = History::default();
         history.push(Message::User(UserMessage::text("hi")));
         let some = Additions {

@@ -1,4 +1,4 @@
-//! How to work in a code project, with what is known about it.
+//! Guidance for work in a code project, with the known facts about it.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_are_told_where_they_are_known() {
+    fn known_facts_are_listed() {
         assert_eq!(
             CodeProject::default().text(),
             "The working directory is in a code project. Read the code around a change first and follow its style; \

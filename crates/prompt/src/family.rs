@@ -1,9 +1,9 @@
-//! What some families of models need to be told so that they use their tools.
+//! Guidance that some model families need to use their tools.
 
 use hermes_conversation::{ModelName, PromptFamily};
 use serde::{Deserialize, Serialize};
 
-/// Which models are told to act instead of promising to: `agent.tool_use_enforcement`.
+/// The models that get the instruction to act instead of promising to: `agent.tool_use_enforcement`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolUse {
@@ -27,7 +27,7 @@ state of the system, files and git are never guessed; look them up with a tool. 
 is the obvious one, follow it without asking. Check what a step needs before you take it, and the result before \
 you report it. If something you need is missing, look for it first, and ask only then.";
 
-/// What this model is told, if anything.
+/// The guidance for this model, if any.
 pub(crate) fn guidance(enforced: &ToolUse, model: &str) -> Option<String> {
     let family = ModelName::of(model).prompt_family();
     let model = model.to_lowercase();
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_told_what() {
+    fn guidance_depends_on_the_model_family() {
         let models = |names: &[&str]| ToolUse::Models(names.iter().map(|name| (*name).to_owned()).collect());
         for (enforced, model, want) in [
             (ToolUse::Auto, "anthropic/claude-opus-4.6", None),

@@ -11,7 +11,7 @@ use crate::{steering, wording};
 use hermes_conversation::ToolTable;
 use serde::{Deserialize, Serialize};
 
-/// What the system prompt is made from. Gathered once, when a session starts.
+/// The parts of the system prompt. Gathered once, when a session starts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layers {
@@ -30,9 +30,9 @@ pub struct Layers {
     /// Operating system, as `uname -s` would say it.
     pub os: String,
     pub cwd: String,
-    /// What is special about where the commands run.
+    /// Special properties of the environment in which commands run.
     pub surroundings: Vec<Surroundings>,
-    /// The same, in the words of the settings.
+    /// The same, as a text of the settings.
     pub environment_hint: Option<String>,
     /// Programs that commands can use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -40,16 +40,16 @@ pub struct Layers {
     /// The code project that the working directory is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_project: Option<CodeProject>,
-    /// Where the words will be read: `cli`, or the name of a chat platform.
+    /// The front end that shows the replies: `cli`, or the name of a chat platform.
     pub platform: String,
     pub platform_hint: HintChange,
-    /// Text from whoever embeds Hermes.
+    /// Text from the program that embeds Hermes.
     pub system_message: Option<String>,
     pub project: Vec<ProjectFile>,
     /// Blocks as they stood when the session began.
     pub memory: Option<Sourced>,
     pub profile: Option<Sourced>,
-    /// What another keeper of memories has to say.
+    /// Text of an external memory provider.
     pub recalled: Option<String>,
     /// The day the conversation started: a date, never a time, because bytes are a promise.
     pub date: String,
@@ -103,7 +103,7 @@ impl Surroundings {
     }
 }
 
-/// How long a layer stays the same.
+/// The lifetime of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
@@ -115,12 +115,12 @@ pub enum Tier {
     Volatile,
 }
 
-/// One part of the prompt, as a person looks at it.
+/// One part of the prompt, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
     pub name: &'static str,
     pub tier: Tier,
-    /// The file or setting it is from; nothing for our own words.
+    /// The file or setting it is from; `None` for built-in text.
     pub source: Option<String>,
     pub text: String,
 }

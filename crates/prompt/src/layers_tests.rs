@@ -74,7 +74,7 @@ fn each_platform() {
 }
 
 #[test]
-fn misnamed_models_are_told_their_name() {
+fn misnamed_models_get_their_name() {
     for want in [true, false] {
         let layers = Layers { is_misnamed: want, model: "qwen3-max".into(), ..layers() };
         let found = layers.all().into_iter().find(|layer| layer.name == "model name");
@@ -100,7 +100,7 @@ fn guidance_is_only_for_tools_that_are_there() {
 }
 
 #[test]
-fn a_prompt_is_told_of_another_model_and_of_nothing_else() {
+fn rename_changes_only_the_model_of_a_prompt() {
     let prompt = SystemPrompt::assemble(&Layers {
         system_message: Some("Model: T\nProvider: Ford".into()),
         ..layers()

@@ -1,4 +1,4 @@
-//! Which layers a stored prompt has, so that a person can look at it layer by layer.
+//! Finds the layers of a stored prompt, for display layer by layer.
 
 use crate::layers::{BETWEEN, Layers, Tier};
 use serde::{Deserialize, Serialize};

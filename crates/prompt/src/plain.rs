@@ -1,11 +1,11 @@
-//! What a request leaves out for endpoints that do not take everything.
+//! Removes the parts of a request that an endpoint does not take.
 
 use hermes_conversation::{Content, Message, Quirks, RawJson, ToolDefinition, ToolMessage, UserMessage};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Words of the schema language that some grammars cannot express.
-const HARD_WORDS: [&str; 2] = ["pattern", "format"];
+/// Keywords of JSON Schema that some grammars cannot express.
+const UNSUPPORTED_KEYWORDS: [&str; 2] = ["pattern", "format"];
 /// Stands where an image was.
 const NO_IMAGE: &str = "[An image was here. This model did not take it, so it is not shown.]";
 
@@ -23,7 +23,7 @@ fn schema(schema: &RawJson) -> RawJson {
 }
 
 fn simplify(map: &mut Map<String, Value>) {
-    map.retain(|key, _| !HARD_WORDS.contains(&key.as_str()));
+    map.retain(|key, _| !UNSUPPORTED_KEYWORDS.contains(&key.as_str()));
     for (key, value) in map {
         match value {
             // Here the keys are names of fields, not words of the schema language.
@@ -83,7 +83,7 @@ fn without_images(content: &Content) -> Option<Content> {
     changed.then(|| RawJson::of(&parts).map(Content::Parts)).flatten()
 }
 
-/// The words of the parts; `None` for what is text already.
+/// The text of the parts; `None` if the content is text already.
 fn as_text(content: &Content) -> Option<Content> {
     let words = parts(content)?.into_iter().filter_map(|part| match is_image(&part) {
         true => Some(NO_IMAGE.to_owned()),

@@ -4,7 +4,7 @@ use hermes_conversation::{CallId, ToolMessage, UserMessage};
 const IMAGE: &str = r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}"#;
 
 #[test]
-fn hard_words_go_and_fields_of_that_name_stay() {
+fn unsupported_keywords_are_removed_and_fields_of_that_name_kept() {
     let given = r#"{"type":"object","properties":{"pattern":{"type":"string","pattern":"^a","format":"uri"},"list":{"type":"array","items":{"format":"date","type":"string"}}},"required":["pattern"]}"#;
     let want = r#"{"type":"object","properties":{"pattern":{"type":"string"},"list":{"type":"array","items":{"type":"string"}}},"required":["pattern"]}"#;
     assert_eq!(schema(&RawJson::parse(given).unwrap()).as_str(), want);

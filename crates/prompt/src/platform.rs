@@ -1,8 +1,8 @@
-//! Where the words will be read, and what follows from that for how to write them.
+//! The front end that shows the replies, and hints for formatting them.
 
 use serde::{Deserialize, Serialize};
 
-/// What the settings make of a hint: `platform_hints.<platform>`.
+/// The change of a hint by the settings: `platform_hints.<platform>`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HintChange {
@@ -12,10 +12,10 @@ pub struct HintChange {
     pub append: Option<String>,
 }
 
-/// How a file reaches the reader of a chat.
+/// The way to send a file to the reader of a chat.
 const MEDIA: &str = "To send a file, write MEDIA:/absolute/path on a line of its own.";
 
-/// What a platform shows, by its name.
+/// The formatting hint of a platform, by its name.
 const HINTS: [(&str, &str, bool); 21] = [
     (
         "cli",

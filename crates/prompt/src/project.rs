@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct ProjectFile {
     /// Seen from the folder of the session.
     pub name: String,
-    /// Where it is.
+    /// The path of the file.
     pub source: String,
     /// Between its marks, ready to be sent.
     pub text: String,
 }
 
-/// A file that was made ready, and what a person should know about it.
+/// A prepared file, and the notices about it for the user.
 #[derive(Debug)]
 pub struct ReadyFile {
     pub file: ProjectFile,
@@ -26,7 +26,7 @@ pub struct ReadyFile {
     pub was_cut: Option<usize>,
 }
 
-/// How many characters of a file are sent, for a window of so many tokens.
+/// The number of characters of a file that are sent, for a context window of so many tokens.
 pub fn project_file_limit(configured: Option<usize>, window: Option<u64>) -> usize {
     /// Below this window the least would be too much of it.
     const SMALL_WINDOW: u64 = 64_000;
@@ -117,8 +117,8 @@ mod tests {
     fn notes_for_other_programs_are_left_out() {
         for (text, want) in [
             ("plain", "plain"),
-            ("---\na: 1\n---\nwords", "words"),
-            ("\u{feff}---\r\na: 1\r\n---\r\nwords", "words"),
+            ("---\na: 1\n---\ntext", "text"),
+            ("\u{feff}---\r\na: 1\r\n---\r\ntext", "text"),
             ("---\nnever closed", "---\nnever closed"),
             ("--- a dash", "--- a dash"),
             ("---\n---\n", ""),

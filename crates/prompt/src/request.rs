@@ -5,16 +5,16 @@ use hermes_conversation::{History, Quirks, SessionId, ToolDefinition};
 use hermes_wire::{ModelProfile, ModelRequest, RequestSettings};
 use std::sync::Arc;
 
-/// Which tools a request offers.
+/// The tools that a request offers.
 #[derive(Debug, Clone)]
 pub enum Offer {
     Tools(Arc<[ToolDefinition]>),
-    /// The model must answer in words; a declared break of the prompt cache.
+    /// The model must reply without tool calls; a declared cache break.
     Nothing,
 }
 
 impl Offer {
-    /// How many tools there are.
+    /// The number of tools.
     pub fn count(&self) -> usize {
         match self {
             Self::Tools(tools) => tools.len(),

@@ -1,7 +1,7 @@
-//! How the user's words reach a model that is at work: set apart at the end of a tool result.
+//! Delivery of the user's messages to a running turn: in marks at the end of a tool result.
 //!
-//! Only this exact pair of marks speaks for the user, and the system prompt says so. Whatever looks
-//! like it in a result, or in the user's own words, loses its power before it is sent.
+//! Only this exact pair of marks speaks for the user, and the system prompt says so. Imitations in a result
+//! or in the user's own message are neutralised before they are sent.
 
 use hermes_guard::escape_tag;
 
@@ -18,7 +18,7 @@ pub fn steered(result: &str, said: &str) -> String {
     format!("{result}\n\n<{TAG}>\n{said}\n</{TAG}>")
 }
 
-/// A result that only pretends to hold the user's words, without the pretence; `None` for all others.
+/// The result without imitated marks of user messages; `None` if it has none.
 pub fn without_pretence(result: &str) -> Option<String> {
     let defused = escape_tag(TAG, result);
     (defused != result).then_some(defused)
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stand_between_the_marks() {
+    fn text_is_placed_between_the_marks() {
         for (result, said, want) in [
             ("ok", "left", "ok\n\n<user_steering>\nleft\n</user_steering>"),
             ("", "a\nb", "\n\n<user_steering>\na\nb\n</user_steering>"),

@@ -137,7 +137,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
         delegate: None,
         memory: None,
         skills: None,
-        earlier: None,
+        record: None,
         fence_key: Arc::new(|| FenceKey::new([0; 32])),
         cwd,
         home: folder.to_owned(),

@@ -336,7 +336,7 @@ impl Runtime {
             delegate,
             memory: Some(SessionMemory::of(self, session, is_watched)?),
             skills: Some(self.skills()),
-            earlier: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
+            record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),

@@ -3,7 +3,7 @@
 use crate::Runtime;
 use hermes_conversation::{BoxFuture, MessageId, Node, SessionId};
 use hermes_store::OriginalRange;
-use hermes_tools::{Earlier, EarlierHit, EarlierMessage};
+use hermes_tools::{RecordHit, RecordMessage, RecordReader};
 
 /// How often a search is repeated whose index is behind.
 const CATCHING_UP: usize = 50;
@@ -14,7 +14,7 @@ pub(crate) struct SessionRecord {
     pub(crate) session: SessionId,
 }
 
-impl Earlier for SessionRecord {
+impl RecordReader for SessionRecord {
     fn summaries(&self) -> BoxFuture<'_, Result<Vec<Node>, String>> {
         Box::pin(async {
             let store = self.runtime.store().map_err(|error| error.to_string())?;
@@ -28,17 +28,17 @@ impl Earlier for SessionRecord {
         last: MessageId,
         after: Option<MessageId>,
         limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<EarlierMessage>, String>> {
+    ) -> BoxFuture<'_, Result<Vec<RecordMessage>, String>> {
         Box::pin(async move {
             let store = self.runtime.store().map_err(|error| error.to_string())?;
             let range = OriginalRange { first, last };
             let found = store.originals(&self.session, range, after, limit).await;
             let found = found.map_err(|error| error.to_string())?;
-            Ok(found.into_iter().map(|one| EarlierMessage { id: one.id, message: one.message }).collect())
+            Ok(found.into_iter().map(|one| RecordMessage { id: one.id, message: one.message }).collect())
         })
     }
 
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<EarlierHit>, String>> {
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<RecordHit>, String>> {
         Box::pin(async move {
             let store = self.runtime.store().map_err(|error| error.to_string())?;
             let wanted = limit.saturating_mul(2);
@@ -58,7 +58,7 @@ impl Earlier for SessionRecord {
             let last = store.last_summarised(&self.session).await.map_err(|error| error.to_string())?;
             report.hits.sort_by_key(|hit| hit.message > last);
             report.hits.truncate(limit);
-            let hit = |hit: hermes_store::SearchHit| EarlierHit {
+            let hit = |hit: hermes_store::SearchHit| RecordHit {
                 id: hit.message,
                 role: hit.role,
                 snippet: hit.snippet,

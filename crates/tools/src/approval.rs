@@ -1,11 +1,11 @@
-//! Asking a person before something is done.
+//! Approval: the user's decision on a tool call before it runs.
 
 use crate::clarify::{Clarified, Question};
 use hermes_conversation::{BoxFuture, CallId};
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// When a person is asked.
+/// The calls for which approval is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(from = "ConfigWord")]
 pub enum ApprovalMode {
@@ -16,8 +16,8 @@ pub enum ApprovalMode {
 }
 
 impl ApprovalMode {
-    /// Reads `approvals.mode`. Whatever is not plainly off asks: a typing error must not be
-    /// the reason that nobody was asked.
+    /// Reads `approvals.mode`. Any value other than off requests approval: a typing error must not disable
+    /// it.
     pub fn from_config(word: &str) -> Self {
         match word.trim().to_ascii_lowercase().as_str() {
             "off" | "false" => Self::Off,
@@ -45,38 +45,38 @@ impl From<ConfigWord> for ApprovalMode {
     }
 }
 
-/// A call that waits for a person's word. What is shown here is what will run.
+/// A call that waits for approval. The text shown is the text that will run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalRequest {
     pub call_id: CallId,
     pub tool: String,
-    /// What would be done, for instance the command.
+    /// The action to approve, for instance the command.
     pub what: String,
     pub cwd: PathBuf,
 }
 
-/// What came of asking.
+/// The user's answer to an approval request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approval {
     Allowed,
     Denied,
-    /// There is nobody who could be asked.
+    /// No user is available to answer.
     Nobody,
-    /// The person wants the whole turn to stop.
+    /// The user cancels the whole turn.
     Stopped,
 }
 
-/// A way to reach a person.
+/// A connection to the user.
 ///
-/// Implementations show the request or the question and wait; what is dropped meanwhile is no longer
-/// asked. Silence is not consent: whoever stops waiting answers [`Approval::Denied`].
+/// Implementations show the request or the question and wait; dropping the future withdraws it. Silence is
+/// not approval: an implementation that stops waiting answers [`Approval::Denied`].
 pub trait AskUser: Send + Sync {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
 
-    /// Puts a question to the person. Where nobody can answer it, that is said at once.
+    /// Asks the user a question. Returns at once if no user is available.
     fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified>;
 
-    /// Whether somebody watches, and can stop what goes wrong.
+    /// Returns true if a user watches and can stop the turn.
     fn is_present(&self) -> bool {
         true
     }
@@ -100,7 +100,7 @@ impl AskUser for Nobody {
     }
 }
 
-/// What the model is told about a call that was not allowed.
+/// The tool result for a call that was not approved.
 pub fn denied_text(approval: &Approval) -> String {
     match approval {
         Approval::Allowed => "This call was allowed but has not been run.".to_owned(),

@@ -1,7 +1,7 @@
 //! Reading the arguments of a call, strictly.
 //!
-//! Text that could be understood in two ways is refused: a key given twice means that what a
-//! person approved and what a tool reads may differ.
+//! Ambiguous text is refused: with a duplicate key, the call that the user approved and the one that a tool
+//! reads may differ.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};

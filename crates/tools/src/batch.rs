@@ -1,7 +1,7 @@
-//! How much the results of one reply's calls may say together.
+//! The size limit for the results of one reply's calls together.
 //!
-//! Each result keeps to a limit of its own; many of them at once would still fill the model's window. The
-//! largest go to files first, and results that page themselves last: their reader would only page again.
+//! Each result keeps to a limit of its own; many of them at once would still fill the context window. The
+//! largest go to files first, and results that page themselves last: the model would only page again.
 
 use crate::{Origin, ToolContext, limits, untrusted};
 use hermes_conversation::{Content, ToolMessage};
@@ -62,7 +62,7 @@ impl Size {
     }
 }
 
-/// Which results have to go, in the order in which they do.
+/// Returns the results to spill, in order.
 fn to_spill(sizes: &[Size], room: usize) -> Vec<usize> {
     let mut total: usize = sizes.iter().map(|size| size.chars).sum();
     let may_go = |&place: &usize| sizes[place].kind != Kind::Fixed && sizes[place].chars > SPILLED;

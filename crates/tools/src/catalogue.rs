@@ -1,8 +1,8 @@
-//! Tools that are seldom needed wait in a catalogue instead of being told with every request.
+//! Rarely used tools are kept in a catalogue instead of being sent with every request.
 //!
-//! The model gets three small tools in their place: one finds a tool, one describes it, one calls it. What
-//! they answer is appended to the conversation, so the list of tools never changes within a session. A call
-//! through the catalogue is judged, asked about, recorded and shown as a call of the tool itself.
+//! The model gets three small tools in their place: one finds a tool, one describes it, one calls it. Their
+//! results are appended to the conversation, so the list of tools never changes within a session. A call
+//! through the catalogue is judged, approved, recorded and shown as a call of the tool itself.
 
 mod ranking;
 
@@ -22,7 +22,7 @@ pub(crate) type Waiting = Arc<BTreeMap<String, Arc<dyn AnyTool>>>;
 /// When tools are put into the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Deferral {
-    /// When all tools together are too much to be told with every request.
+    /// If the definitions of all tools together are too large for every request.
     #[default]
     Auto,
     On,
@@ -74,7 +74,7 @@ pub(crate) fn bridges(waiting: &Waiting) -> [Arc<dyn AnyTool>; 3] {
     ]
 }
 
-/// Whether a name is one of theirs.
+/// Returns true if the name is one of the catalogue's own tools.
 pub(crate) fn is_bridge(name: &str) -> bool {
     [ToolSearch::NAME, ToolDescribe::NAME, ToolCallTool::NAME].contains(&name)
 }
@@ -89,7 +89,7 @@ pub(crate) fn facts(name: &str) -> Option<ToolFacts> {
     }
 }
 
-/// What a call through the catalogue calls: the tool's name and its arguments as JSON text.
+/// The target of a call through the catalogue: the tool's name and its arguments as JSON text.
 pub(crate) fn meant(arguments: &serde_json::Map<String, Value>) -> Result<(String, String), String> {
     let name = arguments.get("name").and_then(Value::as_str).map(str::trim).unwrap_or_default();
     if name.is_empty() {

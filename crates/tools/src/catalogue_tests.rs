@@ -84,7 +84,7 @@ fn seldom_tools_wait_when_that_is_wanted_or_all_are_too_much() {
     assert!(bytes < 9 * 1024, "{bytes}");
 }
 
-/// A tool of somebody else.
+/// A tool that is not built in.
 struct Lent(String);
 
 impl crate::AnyTool for Lent {
@@ -165,7 +165,7 @@ fn a_call_through_the_catalogue_is_judged_as_the_tool_itself() {
         ("house_lamp", &Effect::Any, &Verdict::Run)
     );
     let Verdict::Ask(request) = call("house_lamp", json!({ "room": "cellar" })).verdict else {
-        panic!("nobody was asked");
+        panic!("no approval was requested");
     };
     assert_eq!((request.tool.as_str(), request.what.as_str()), ("house_lamp", "light in the cellar"));
     // A tool that is on offer anyway is no way around the gate either.

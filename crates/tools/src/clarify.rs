@@ -1,4 +1,4 @@
-//! Asking the person a question in the middle of the work.
+//! Questions to the user during a turn.
 
 use hermes_conversation::CallId;
 
@@ -10,15 +10,15 @@ pub(crate) const MOST_CHOICES: usize = 4;
 pub struct Question {
     pub call_id: CallId,
     pub text: String,
-    /// Answers to choose from; the person may always give another. Often none.
+    /// Suggested answers; the user may always give another. Often empty.
     pub choices: Vec<String>,
 }
 
-/// What came of asking.
+/// The user's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Clarified {
-    /// In the person's words, or in those of a choice.
+    /// The text of the user or of a choice.
     Answered(String),
-    /// There is nobody who could be asked.
+    /// No user is available to answer.
     Nobody,
 }

@@ -32,7 +32,7 @@ pub(crate) fn coerce_fields(schema: &Value, map: Map<String, Value>) -> Map<Stri
         .collect()
 }
 
-/// Whether `schema` names `kind` as its type or as one of its types.
+/// Returns true if `schema` names `kind` as its type or as one of its types.
 pub(crate) fn allows(schema: &Value, kind: &str) -> bool {
     match schema.get("type") {
         Some(Value::String(name)) => name == kind,

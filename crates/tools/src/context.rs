@@ -1,11 +1,11 @@
-//! What the tools of one session share.
+//! The state that the tools of one session share.
 
 use crate::builtin::todo::{self, Todo};
-use crate::earlier::Earlier;
 use crate::hints::FolderHints;
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
+use crate::record_reader::RecordReader;
 use crate::{Delegate, Memory, Skills, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
@@ -19,14 +19,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The directory of long outputs. Stored messages are searched for this name, so it stays.
 const RESULTS: &str = "hermes-results";
 
-/// Gives the key of the home from which marks around words from outside are derived, when it is needed.
+/// Returns the key of the home directory from which fences around untrusted text are derived, when it is
+/// needed.
 pub type FenceKeys = Arc<dyn Fn() -> FenceKey + Send + Sync>;
 
 /// Everything a context is made of.
 pub struct ToolSetup {
-    /// The session, by which commands are told from those of others.
+    /// The session id, which distinguishes its commands from those of other sessions.
     pub session: String,
-    /// Where the session starts.
+    /// The initial working directory of the session.
     pub cwd: PathBuf,
     /// Hermes' own directory, whose settings and keys tools leave alone.
     pub home: PathBuf,
@@ -35,14 +36,14 @@ pub struct ToolSetup {
     /// A private directory for working files; long outputs go to `hermes-results` in it.
     pub scratch: PathBuf,
     pub backend: Arc<dyn Backend>,
-    /// What gives tasks to other sessions, where that is possible.
+    /// Starts sub-agents, if available.
     pub delegate: Option<Arc<dyn Delegate>>,
-    /// What keeps facts for later sessions, where that is possible.
+    /// Keeps facts for later sessions, if available.
     pub memory: Option<Arc<dyn Memory>>,
     /// The skills, where there may be any.
     pub skills: Option<Arc<dyn Skills>>,
-    /// What was said in the session and is no longer sent, where the model may look at that.
-    pub earlier: Option<Arc<dyn Earlier>>,
+    /// Access to summarised messages of the session, if the model may read them.
+    pub record: Option<Arc<dyn RecordReader>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -86,7 +87,7 @@ impl ToolContext {
         }
     }
 
-    /// Where the session is now; commands move it.
+    /// The current working directory of the session; commands change it.
     pub fn cwd(&self) -> PathBuf {
         lock(&self.cwd).clone()
     }
@@ -104,7 +105,7 @@ impl ToolContext {
         *lock(&self.todos) = todos;
     }
 
-    /// Which folders were looked at for instructions; nothing where none is looked at.
+    /// The directories that were checked for instructions; `None` if hints are disabled.
     pub(crate) fn hints(&self) -> Option<MutexGuard<'_, FolderHints>> {
         self.setup.settings.folder_hints.then(|| lock(&self.hints))
     }
@@ -156,7 +157,7 @@ impl ToolContext {
         self.command_key(intent)
     }
 
-    /// Where a command left the session since this was last asked, if it moved it.
+    /// The new working directory, if a command changed it since the last call.
     pub fn take_move(&self) -> Option<PathBuf> {
         self.has_moved.swap(false, Ordering::Relaxed).then(|| self.cwd())
     }
@@ -194,8 +195,8 @@ impl ToolContext {
         self.setup.skills.as_ref()
     }
 
-    pub(crate) fn earlier(&self) -> Option<&dyn Earlier> {
-        self.setup.earlier.as_deref()
+    pub(crate) fn record(&self) -> Option<&dyn RecordReader> {
+        self.setup.record.as_deref()
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {
@@ -214,12 +215,12 @@ impl ToolContext {
         &self.setup.scratch
     }
 
-    /// Where `path` leads from `cwd`.
+    /// Resolves `path` against `cwd`.
     pub(crate) fn resolve(&self, path: &Path, cwd: &Path) -> PathBuf {
         paths::resolve(path, cwd, self.setup.user_home.as_deref())
     }
 
-    /// Why `path` is not taken as it is written, if so.
+    /// The reason why `path` is not taken literally, if any.
     pub(crate) fn unexpanded(&self, path: &Path) -> Option<String> {
         paths::unexpanded(path, self.setup.user_home.as_deref())
     }

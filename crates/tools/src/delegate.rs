@@ -1,7 +1,7 @@
-//! Giving a part of the work to another session.
+//! Delegation of a part of the task to a sub-agent.
 //!
-//! A session cannot be run from here: that is the agent's work, and the agent is above. So whoever
-//! assembles a session hands in a [`Delegate`].
+//! A session cannot be run from here: that is the agent's work, and the agent is above. So the code that
+//! assembles a session passes in a [`Delegate`].
 
 use crate::CallScope;
 use hermes_conversation::{BoxFuture, Cost, SessionId};
@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelperTask {
     pub goal: String,
-    /// What it must know; it sees nothing of this conversation.
+    /// The context of the task; the sub-agent sees nothing of this conversation.
     pub context: Option<String>,
     pub role: Role,
 }
@@ -26,25 +26,25 @@ pub enum Role {
     Orchestrator,
 }
 
-/// What came of a task.
+/// The result of a delegated task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HelperReport {
     pub session: SessionId,
     /// `completed`, `failed`, `error`, `interrupted` or `timeout`.
     pub status: &'static str,
-    /// Its last words, or what there is of them.
+    /// Its final reply, or the part of it that exists.
     pub summary: Option<String>,
-    /// Everything else that is told, by name.
+    /// Further fields of the result, by name.
     pub details: serde_json::Map<String, Value>,
     pub cost: Option<Cost>,
 }
 
 /// Runs helpers.
 pub trait Delegate: Send + Sync {
-    /// How many tasks one call may have.
+    /// The maximum number of tasks per call.
     fn most(&self) -> usize;
 
-    /// Characters of a summary that are told.
+    /// The maximum number of characters of a summary.
     fn summary_chars(&self) -> usize;
 
     /// Carries the tasks out, side by side, and reports in their order. Ends them when the call is

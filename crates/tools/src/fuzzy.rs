@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Asked now and then whether to give up.
 pub(crate) type Stop<'a> = &'a dyn Fn() -> bool;
 
-/// What is to be replaced by what.
+/// A text to replace and its replacement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edit<'a> {
     pub(crate) old: &'a str,
@@ -34,7 +34,7 @@ pub(crate) struct Edited {
     pub(crate) strategy: &'static str,
 }
 
-/// Why an edit was not made.
+/// The reason why an edit was not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditError {
     #[error("old_string is empty")]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 const GO_ON: Stop<'static> = &|| false;
 
-/// Where this release differs on purpose: the old text, the content it leaves, and why.
+/// Intended differences from the Python release: the old text, the resulting content, and the reason.
 const DIFFERENCES: [(&str, &str, &str); 1] = [(
     "def bye():\\n    print(\"bye\")",
     "def greet(name):\n    msg = \"hi \" + name\n    print(msg)\n    return msg\n\ndef bye():\n    pass\n",

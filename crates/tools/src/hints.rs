@@ -1,6 +1,6 @@
-//! Instructions of subfolders, told when a tool first touches one.
+//! Instruction files of subdirectories, added to the first tool result that touches one.
 //!
-//! The files of the session's own folder are in the system prompt. Those further down would make it long
+//! The files of the session's own directory are in the system prompt. Those further down would make it long
 //! and are mostly not needed; so they come at the end of the first result from there.
 
 use crate::ToolContext;
@@ -15,16 +15,16 @@ use std::sync::Arc;
 
 /// The first of these that is there counts.
 const NAMES: [&str; 5] = ["AGENTS.md", "agents.md", "CLAUDE.md", "claude.md", ".cursorrules"];
-/// How far up from a touched file instructions are looked for.
+/// The number of parent directories of a touched file that are checked.
 const MOST_STEPS: usize = 5;
 const MOST_CHARS: usize = 8_000;
 /// Begins what is added to a result, one line per file.
 const ORIGIN: &str = "[Instructions for work in this folder, from ";
 
-/// Which folders have been looked at.
+/// The directories that have been checked.
 #[derive(Debug)]
 pub(crate) struct FolderHints {
-    /// Where the session began; only what is below it counts.
+    /// The initial working directory; only directories below it are checked.
     root: PathBuf,
     seen: HashSet<PathBuf>,
 }
@@ -34,7 +34,7 @@ impl FolderHints {
         Self { root: root.to_owned(), seen: HashSet::from([root.to_owned()]) }
     }
 
-    /// Takes note of what was already told in a conversation.
+    /// Marks the instruction files that a conversation already contains.
     pub(crate) fn restore(&mut self, messages: &[Arc<Message>]) {
         for message in messages {
             let Message::Tool(result) = message.as_ref() else { continue };
@@ -66,7 +66,7 @@ impl FolderHints {
     }
 }
 
-/// What is to be added to the result of a call, if it touched a folder with instructions for the first time.
+/// The text to add to the result of a call, if it is the first to touch a directory with instructions.
 pub(crate) fn for_call(call: &ToolCall, cwd: &Path, cx: &ToolContext) -> Option<String> {
     let folders = cx.hints()?.new_folders(call, cwd);
     let found: Vec<String> = folders.iter().filter_map(|folder| told(folder, cx)).collect();
@@ -117,7 +117,7 @@ fn touched(call: &ToolCall, cwd: &Path) -> Vec<PathBuf> {
     named.chain(path_like(command)).map(|path| plain(&cwd.join(path))).collect()
 }
 
-/// Words of a command that look like paths.
+/// Arguments of a command that look like paths.
 fn path_like(command: &str) -> impl Iterator<Item = &str> {
     let is_between = |sign: char| sign.is_whitespace() || ";|&()<>\"'`=".contains(sign);
     let words = command.split(is_between).filter(|word| !word.is_empty());

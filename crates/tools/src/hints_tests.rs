@@ -48,8 +48,8 @@ fn every_folder_below_the_root_counts_once() {
 }
 
 #[test]
-fn what_was_told_before_is_not_told_again() {
-    let told = format!("{{}}\n\n{ORIGIN}/w/a/AGENTS.md]\nwords\n\n{ORIGIN}/w/a/b/CLAUDE.md]\nmore");
+fn instructions_in_the_history_are_not_added_again() {
+    let told = format!("{{}}\n\n{ORIGIN}/w/a/AGENTS.md]\ntext\n\n{ORIGIN}/w/a/b/CLAUDE.md]\nmore");
     let message = Message::Tool(ToolMessage::new(CallId::new("c"), "read_file", told));
     let mut hints = FolderHints::below(Path::new("/w"));
     hints.restore(&[Arc::new(message)]);

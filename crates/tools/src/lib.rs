@@ -1,9 +1,9 @@
-//! What the model may do: tool trait, registry, toolsets, approvals, built-in tools.
+//! Tools of the model: tool trait, registry, toolsets, approvals, built-in tools.
 //!
-//! A call travels through here in two steps. [`Registry::prepare`] decides, without side
-//! effects: which tool is meant, whether the arguments are sound, what the call can do to the
-//! world, whether a person must be asked. [`Prepared::run`] acts, and can only be called with
-//! a permit from the record. Asking people and recording are the agent's work.
+//! A call is handled in two steps. [`Registry::prepare`] decides, without side effects: which tool is
+//! meant, whether the arguments are valid, which effects the call can have, whether it needs approval.
+//! [`Prepared::run`] acts, and can only be called with a permit from the record. Requesting approval and
+//! recording are the agent's work.
 
 mod approval;
 mod arguments;
@@ -14,7 +14,6 @@ mod clarify;
 mod coerce;
 mod context;
 mod delegate;
-mod earlier;
 mod facts;
 mod fuzzy;
 mod hints;
@@ -26,6 +25,7 @@ mod paths;
 mod prepared;
 mod protect;
 mod reads;
+mod record_reader;
 mod registry;
 mod schema;
 mod segments;
@@ -52,7 +52,6 @@ pub use catalogue::Deferral;
 pub use clarify::{Clarified, Question};
 pub use context::{FenceKeys, ToolContext, ToolSetup, command_key};
 pub use delegate::{Delegate, HelperReport, HelperTask, Role};
-pub use earlier::{Earlier, EarlierHit, EarlierMessage};
 pub use facts::{KnownTools, facts_of};
 pub use hermes_guard::FenceKey;
 pub use limits::result_limit;
@@ -61,6 +60,7 @@ pub use opened::{OpenError, Opened, open_inside, open_readable, open_regular, pr
 pub use paths::PathLocks;
 pub use prepared::{Finished, Prepared, RunScope, Verdict};
 pub use protect::Places;
+pub use record_reader::{RecordHit, RecordMessage, RecordReader};
 pub use registry::{Registry, Toolbox};
 pub use segments::segments;
 pub use settings::{COMMAND_TOOLSETS, MACHINE_TOOLSETS, ToolSettings, Withheld};

@@ -28,7 +28,7 @@ pub(crate) fn page_limit(result: usize, stated: usize) -> usize {
     if result < SMALL { stated.min(result) } else { stated }
 }
 
-/// So many percent of a window, in characters; the most where nobody knows the window.
+/// A percentage of a context window, in characters; the maximum if the window is unknown.
 pub(crate) fn share(window: Option<u64>, percent: u64, least: usize, most: usize) -> usize {
     /// Characters of a token, roughly.
     const CHARS: u64 = 4;
@@ -102,7 +102,7 @@ fn preview(text: &str) -> &str {
     }
 }
 
-/// Writes a text to a file whose name says whose words it holds.
+/// Writes a text to a file whose name marks its origin.
 pub(crate) fn save(cx: &ToolContext, text: &str, origin: Origin) -> std::io::Result<PathBuf> {
     let mut file = SpillFile::create(&cx.results_dir(), cx.spill_limits())?;
     file.write(text.as_bytes())?;

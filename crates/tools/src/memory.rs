@@ -1,7 +1,7 @@
-//! Keeping facts for later sessions.
+//! Memory: facts that are kept for later sessions.
 //!
-//! The files are not written from here: whoever assembles a session hands in a [`Memory`], which knows
-//! where they are and keeps their history.
+//! The files are not written from here: the code that assembles a session passes in a [`Memory`], which
+//! knows where they are and keeps their history.
 
 use crate::ToolError;
 use hermes_conversation::BoxFuture;
@@ -24,10 +24,10 @@ pub enum MemoryChange {
     Remove { old_text: String },
 }
 
-/// What came of changes that went through.
+/// The result of accepted changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remembered {
-    /// How full the memory is, as `0% — 19/2,200 chars`.
+    /// The used part of the memory, as `0% — 19/2,200 chars`.
     pub usage: String,
     pub entry_count: usize,
     /// False when everything was so already.
@@ -38,7 +38,7 @@ pub struct Remembered {
 
 /// Keeps what is remembered across sessions.
 pub trait Memory: Send + Sync {
-    /// Whether the user is asked before a change.
+    /// Returns true if a change needs approval.
     fn asks_first(&self) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 
 use crate::fuzzy::alike;
 
-/// How alike two names must be to be taken for each other.
+/// The minimum similarity of a misspelled name.
 const ALIKE: f32 = 0.7;
 
 /// The known name that `given` means, if it means one.
@@ -25,7 +25,7 @@ pub(crate) fn repair<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clo
     exact(&plain).or_else(|| closest(&plain, known))
 }
 
-/// Markup cut off, words joined by underscores, all in lower case.
+/// The name without markup, its parts joined by underscores, in lower case.
 fn simplified(given: &str) -> String {
     let bare = given.trim().split(['"', '\'', '<', '>']).next().unwrap_or_default().trim();
     let mut plain = String::new();

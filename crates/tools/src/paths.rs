@@ -1,4 +1,4 @@
-//! Where a path leads, and who may write there now.
+//! Resolution of paths, and locks on the paths that are being written.
 
 use crate::user_home;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ pub(crate) fn resolve(path: &Path, cwd: &Path, user_home: Option<&Path>) -> Path
     real(&normalised(&cwd.join(expanded(path, user_home))))
 }
 
-/// Whether one path is the other or lies above it.
+/// Returns true if one path is the other or lies above it.
 pub(crate) fn overlap(a: &Path, b: &Path) -> bool {
     a.starts_with(b) || b.starts_with(a)
 }
@@ -28,8 +28,8 @@ fn expanded(path: &Path, user_home: Option<&Path>) -> PathBuf {
     home.map_or_else(|| path.to_owned(), |home| home.join(parts.as_path()))
 }
 
-/// Why a path as it is written would make a folder that nobody meant, if so: the name of a variable or of
-/// a user's home that a shell would have replaced.
+/// The reason why a literal path would create an unintended directory, if any: it has the name of a
+/// variable or of a user's home directory that a shell would have replaced.
 pub(crate) fn unexpanded(path: &Path, user_home: Option<&Path>) -> Option<String> {
     let path = expanded(path, user_home);
     let mut parts = path.components();

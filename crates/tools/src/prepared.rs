@@ -30,16 +30,16 @@ pub struct Prepared {
     pub concurrency: Concurrency,
     /// `None` for a call that can never run.
     body: Option<Body>,
-    /// Whose words it answers with, whatever it finds. It may find a file with words from outside.
+    /// The declared origin of its results. The file that it reads may still be untrusted.
     origin: Origin,
     cwd: PathBuf,
 }
 
-/// What is to happen with a call.
+/// The decision on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Run,
-    /// A person has to allow it first.
+    /// Needs approval first.
     Ask(ApprovalRequest),
     /// It is answered with `text` and never runs. `decision` is `denied` or `invalid`.
     Refuse {
@@ -59,16 +59,16 @@ impl Verdict {
     }
 }
 
-/// What a call is given to run with.
+/// The handles that a call runs with.
 #[derive(Clone)]
 pub struct RunScope {
     /// Ends the call early.
     pub cancel: CancellationToken,
-    /// Where processes are noted before they do anything.
+    /// The record in which processes are noted before they do anything.
     pub transcript: Arc<dyn Transcript>,
-    /// Where news of the call goes.
+    /// The receiver of the call's events.
     pub events: EventRelay,
-    /// The person, if there is one.
+    /// The connection to the user.
     pub ask: Arc<dyn AskUser>,
     /// Characters that its result may have, see [`result_limit`](crate::result_limit).
     pub result_limit: usize,
@@ -82,7 +82,7 @@ pub struct Finished {
     /// The tool did not achieve what it was asked; for people and loop guards.
     pub failed: bool,
     pub millis: u64,
-    /// What models that were asked on the way cost.
+    /// The cost of auxiliary model calls.
     pub cost: Option<Cost>,
 }
 
@@ -121,7 +121,7 @@ impl Prepared {
         }
     }
 
-    /// A call that was judged elsewhere, and that somebody else carries out.
+    /// A call that was judged elsewhere and that another component runs.
     pub fn judged(call: ToolCall, effect: Effect, verdict: Verdict, concurrency: Concurrency) -> Self {
         Self { call, effect, verdict, concurrency, body: None, cwd: PathBuf::new(), origin: Origin::Here }
     }

@@ -27,7 +27,7 @@ async fn a_panic_becomes_a_result() {
     assert!(finished.message.content.as_text().starts_with("{\"error\":\"custom crashed."));
 }
 
-/// Whether a page of a file is sent as data.
+/// Returns true if a page of a file is sent as data.
 async fn is_fenced(bench: &Bench, path: &std::path::Path) -> bool {
     let finished = bench.finish("read_file", json!({ "path": path, "limit": 3 })).await;
     assert!(!finished.failed, "{finished:?}");
@@ -38,7 +38,7 @@ async fn is_fenced(bench: &Bench, path: &std::path::Path) -> bool {
 }
 
 #[tokio::test]
-async fn long_words_from_outside_stay_what_they_are_when_they_are_read_back() {
+async fn long_untrusted_text_is_still_untrusted_when_read_back() {
     for (is_untrusted, fails) in [(true, false), (true, true), (false, false)] {
         let bench = Bench::new();
         let prepared = match fails {

@@ -35,7 +35,7 @@ impl Places {
     }
 }
 
-/// Why `path` must not be read, if so.
+/// The reason why `path` must not be read, if any.
 pub(crate) fn unreadable(path: &Path, places: &Places) -> Option<String> {
     let shown = path.display();
     if starts_with_any(path, &DEVICES) || starts_with_any(path, &BLOCKING) || is_process_file(path) {
@@ -53,7 +53,7 @@ pub(crate) fn unreadable(path: &Path, places: &Places) -> Option<String> {
     None
 }
 
-/// Why `path` must not be written, if so.
+/// The reason why `path` must not be written, if any.
 pub(crate) fn unwritable(path: &Path, places: &Places) -> Option<String> {
     let shown = path.display();
     if starts_with_any(path, &SYSTEM) {
@@ -74,7 +74,7 @@ pub(crate) fn unwritable(path: &Path, places: &Places) -> Option<String> {
     None
 }
 
-/// Whether `path` has the device and inode of a file of Hermes that is not shown: a hard link or a mount has
+/// Returns true if `path` has the device and inode of a hidden file of Hermes: a hard link or a mount has
 /// another path.
 pub(crate) fn is_hidden_file(metadata: &Metadata, places: &Places) -> bool {
     if places.home.as_os_str().is_empty() {
@@ -103,7 +103,7 @@ fn is_unreadable_credential(path: &Path, places: &Places) -> bool {
     is_environment_file(path) || is_credential(path, places) && !is_public && !is_plain
 }
 
-/// Whether the table of credentials has a path.
+/// Returns true if the table of credentials has the path.
 fn is_credential(path: &Path, places: &Places) -> bool {
     CREDENTIALS.iter().any(|place| match place {
         Place::Home(name) => is_below_a_home(path, places, &[name]),
@@ -137,7 +137,7 @@ impl<'a> HermesFile<'a> {
         Some(Self { inside, is_own })
     }
 
-    /// Whether the first part of its path begins with one of these.
+    /// Returns true if the first component of its path begins with one of these.
     fn begins_with(&self, names: &[&str]) -> bool {
         let first = self.inside.components().next().and_then(|part| part.as_os_str().to_str());
         first.is_some_and(|first| names.iter().any(|name| first.starts_with(name)))
@@ -163,8 +163,8 @@ fn usual_home<'a>(path: &'a Path, places: &Places) -> Option<&'a Path> {
     inside.filter(|inside| !inside.as_os_str().is_empty())
 }
 
-/// Below the user's home, or below what is somebody's home by its place: the user may have
-/// another home than the environment says, and other people's keys are keys too.
+/// Returns true below the user's home directory and below any directory that is a home directory by its
+/// location: the environment may name another one, and other users' keys are keys too.
 fn is_below_a_home(path: &Path, places: &Places, names: &[&str]) -> bool {
     user_homes(path, places).any(|rest| names.iter().any(|name| rest.starts_with(name)))
 }
@@ -185,8 +185,8 @@ fn starts_with_any(path: &Path, roots: &[&str]) -> bool {
     roots.iter().any(|root| path.starts_with(root))
 }
 
-/// What makes git run programs: hooks and settings, also of modules inside the repository, and
-/// a `.git` that is a file and names another directory.
+/// Returns true for files that make git run programs: hooks and settings, also of submodules, and a `.git`
+/// file that names another directory.
 fn is_git_program_setting(path: &Path) -> bool {
     let mut parts = path.iter().skip_while(|part| *part != ".git");
     if parts.next().is_none() {

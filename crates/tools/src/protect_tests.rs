@@ -108,7 +108,7 @@ fn protected_files_are_known() {
     }
 }
 
-/// What runs without being asked is not written, whether or not the home is known.
+/// Files that run automatically are not written, whether or not the home directory is known.
 #[test]
 fn files_that_others_run_are_not_written() {
     let unknown = Places { user_home: None, ..places() };

@@ -1,13 +1,13 @@
-//! Which parts of which files the model has already seen.
+//! The parts of files that the model has already read.
 //!
-//! Reading the same unchanged text again costs tokens and brings nothing. The log also knows
-//! whether a file changed since it was last read, which a writer wants to hear.
+//! Reading the same unchanged text again costs tokens without benefit. The log also knows whether a file
+//! changed since it was last read, which a writer needs.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How many reads are remembered before the log starts afresh.
+/// The number of reads that are kept before the log is cleared.
 const MOST: usize = 1000;
 
 /// One page of one file.
@@ -31,7 +31,7 @@ impl Version {
     }
 }
 
-/// What to do with a request to read.
+/// The reaction to a read request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Advice {
     Read,
@@ -39,11 +39,11 @@ pub(crate) enum Advice {
     ReadAndWarn,
     /// The model has this text already.
     Unchanged,
-    /// It was told so and asks again.
+    /// The model got the reminder and asks again.
     Block,
 }
 
-/// What is known about a file someone is about to write.
+/// The state of a file that is about to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     Never,

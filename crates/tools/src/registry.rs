@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-/// The tools of a turn: what the model is told, what becomes of a call, and the act.
+/// The tools of a turn: their definitions, the decision on a call, and running it.
 ///
-/// A [`Registry`] does all of it itself. Others stand before one and write down what it says, or give
-/// again what was written down.
+/// A [`Registry`] does all of it itself. Other implementations wrap one and record its answers, or replay
+/// recorded ones.
 pub trait Toolbox: ToolTable {
-    /// What the model is told, sorted by name.
+    /// The definitions that are sent to the model, sorted by name.
     fn definitions(&self) -> Arc<[ToolDefinition]>;
 
     /// Decides about one call. Nothing is run, asked or changed.
@@ -72,7 +72,7 @@ impl Toolbox for Registry {
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn AnyTool>>,
-    /// Those that are not told with every request.
+    /// Those that are not sent with every request.
     waiting: Waiting,
     definitions: Arc<[ToolDefinition]>,
 }
@@ -231,7 +231,7 @@ impl Registry {
         Self::of(self.all().filter(|(name, _)| is_named(name)).collect())
     }
 
-    /// What the model is told, sorted by name.
+    /// The definitions that are sent to the model, sorted by name.
     pub fn definitions(&self) -> Arc<[ToolDefinition]> {
         self.definitions.clone()
     }

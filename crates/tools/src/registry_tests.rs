@@ -206,7 +206,7 @@ fn commands_are_asked_about_unless_that_is_off() {
     let bench = Bench::with(ToolSettings::default());
     assert_eq!(bench.cx.settings().approvals, ApprovalMode::Manual);
     let prepared = bench.prepare("terminal", r#"{"command":"ls"}"#);
-    let Verdict::Ask(request) = prepared.verdict else { panic!("nobody is asked") };
+    let Verdict::Ask(request) = prepared.verdict else { panic!("no approval is requested") };
     assert_eq!(
         (request.what.as_str(), request.tool.as_str(), request.cwd),
         ("ls", "terminal", bench.cx.cwd())

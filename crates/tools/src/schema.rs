@@ -1,7 +1,7 @@
-//! From an argument type to what the model is told.
+//! Derives the JSON schema of a tool from its argument type.
 //!
-//! The type's doc comment is the description, its fields' comments describe the parameters.
-//! Everything a model does not need is taken out: every byte is sent with every request.
+//! The type's doc comment is the description, its fields' comments describe the parameters. Everything a
+//! model does not need is removed: every byte is sent with every request.
 
 use hermes_conversation::{RawJson, ToolDefinition};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Which calls of one reply run together.
+//! Groups the calls of one reply that run concurrently.
 
 use crate::paths::overlap;
 use crate::{Concurrency, Prepared, Verdict};

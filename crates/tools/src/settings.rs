@@ -1,4 +1,4 @@
-//! What can be set about tools.
+//! Settings of tools.
 
 use crate::{ApprovalMode, Toolset};
 use hermes_exec::SpillLimits;
@@ -23,7 +23,7 @@ pub struct ToolSettings {
     /// Bytes that long results, kept in files, may have together.
     pub files_total: u64,
     pub approvals: ApprovalMode,
-    /// Seconds a person may take to answer a question; 0 means any number.
+    /// Seconds that the user has to answer a question; 0 means no limit.
     pub clarify_timeout: u64,
     /// Results tell of instructions in the folders they are from.
     pub folder_hints: bool,

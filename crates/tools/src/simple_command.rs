@@ -3,7 +3,7 @@
 //! The list is short and the test is strict on purpose: a command with anything a shell would
 //! interpret is not simple, and an option that can write makes a command not read-only.
 
-/// Characters that mean something to a shell beyond words and quotes.
+/// Characters with a meaning to a shell beyond arguments and quotes.
 const META: &str = ";|&<>$`(){}*?~!#[]\n\r\\";
 
 const READERS: [&str; 20] = [
@@ -13,7 +13,7 @@ const READERS: [&str; 20] = [
 
 const GIT_READERS: [&str; 5] = ["status", "log", "diff", "show", "branch"];
 
-/// Whether `command` is one simple command that changes nothing.
+/// Returns true if `command` is one simple command that changes nothing.
 pub(crate) fn is_read_only(command: &str) -> bool {
     if command.contains(|character| META.contains(character)) {
         return false;

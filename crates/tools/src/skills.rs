@@ -1,7 +1,7 @@
 //! Skills as the tools see them.
 //!
-//! Where skills are kept and how they are found is not known here: whoever assembles a session hands in
-//! a [`Skills`].
+//! The location and discovery of skills are not known here: the code that assembles a session passes in a
+//! [`Skills`].
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,11 +28,11 @@ pub struct ViewedSkill {
     pub linked_files: BTreeMap<String, Vec<String>>,
     /// Variables that it needs and that are not set.
     pub missing_variables: Vec<String>,
-    /// What is suspicious about the text.
+    /// Findings of the scan in the text.
     pub warnings: Vec<String>,
 }
 
-/// What is to change about a skill.
+/// A change of a skill.
 pub enum SkillChange<'a> {
     Create {
         name: &'a str,
@@ -64,7 +64,7 @@ pub enum SkillChange<'a> {
     },
 }
 
-/// What came of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedSkill {
     pub message: String,
@@ -74,7 +74,7 @@ pub struct ChangedSkill {
 
 /// The skills of a session. Errors are sentences for the model. All methods may block.
 pub trait Skills: Send + Sync {
-    /// What is offered to this session, by category and name.
+    /// The skills that are offered to this session, by category and name.
     fn list(&self) -> Result<Vec<ListedSkill>, String>;
 
     /// `SKILL.md`, or another file of the skill. Works for every skill, offered or not.

@@ -60,7 +60,7 @@ impl Bench {
             delegate: None,
             memory: None,
             skills: None,
-            earlier: None,
+            record: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),
@@ -133,7 +133,7 @@ impl Bench {
     }
 }
 
-/// A record that keeps process marks and, if told so, fails.
+/// A record that keeps process marks and fails on request.
 #[derive(Default)]
 pub(crate) struct Notebook {
     pub(crate) marks: Mutex<Vec<(IntentId, ProcessMark)>>,

@@ -1,7 +1,7 @@
-//! What a tool is.
+//! The tool trait.
 //!
-//! A tool is written against [`Tool`], with typed arguments. The registry sees [`AnyTool`], in
-//! which the types are gone; tools whose arguments are only known at run time implement that.
+//! A tool is written against [`Tool`], with typed arguments. The registry sees [`AnyTool`], in which the
+//! types are erased; tools whose arguments are only known at run time implement that.
 
 use crate::schema::{Schema, schema_of};
 use crate::{AskUser, ToolContext, Toolset, facts_of, untrusted};
@@ -32,28 +32,28 @@ pub trait Tool: Send + Sync + 'static {
     /// that answers them. Ignoring them would do something else than was asked.
     const UNSUPPORTED: &'static [(&'static str, &'static str)] = &[];
 
-    /// Other words for values: parameter, what may be sent, what is meant.
+    /// Synonyms of values: parameter, accepted value, meaning.
     const ALIASES: &'static [(&'static str, &'static str, &'static str)] = &[];
 
-    /// Whether it is seldom needed, and may wait in the catalogue.
+    /// True if it is rarely needed and may be kept in the catalogue.
     const SELDOM: bool = false;
 
-    /// Why the call must not run, if so.
+    /// The reason why the call must not run, if any.
     fn refusal(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<Refusal> {
         None
     }
 
-    /// What the call can do to the world.
+    /// The effect of the call.
     fn effect(&self, _args: &Self::Args, _cx: &ToolContext) -> Effect {
         if Self::FACTS.reads_only { Effect::Read } else { Effect::Any }
     }
 
-    /// What a person must be asked before the call runs, if anything.
+    /// The text of the approval request, if the call needs one.
     fn approval(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<String> {
         None
     }
 
-    /// What the call may run beside.
+    /// The calls that this one may run concurrently with.
     fn concurrency(&self, _args: &Self::Args, _cx: &ToolContext) -> Concurrency {
         Concurrency::Alone
     }
@@ -85,22 +85,22 @@ pub trait AnyTool: Send + Sync {
     fn unsupported(&self) -> &[(&str, &str)] {
         &[]
     }
-    /// Other words for values; see [`Tool::ALIASES`].
+    /// Synonyms of values; see [`Tool::ALIASES`].
     fn aliases(&self) -> &[(&str, &str, &str)] {
         &[]
     }
-    /// Whether it may wait in the catalogue. Tools from elsewhere may.
+    /// Returns true if it may be kept in the catalogue. Tools that are not built in may.
     fn is_seldom(&self) -> bool {
         true
     }
-    /// Whether what it answers comes from outside and is sent to the model as data only.
+    /// Returns true if its results are untrusted and sent to the model as data only.
     fn is_untrusted(&self) -> bool {
         untrusted::is_named(self.name())
     }
     fn bind(self: Arc<Self>, arguments: Map<String, Value>, cx: &ToolContext) -> Result<Bound, Refusal>;
 }
 
-/// Why a call is answered without running. The texts are read by the model.
+/// The reason why a call gets a result without running. The texts are read by the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// It makes no sense as it stands.
@@ -112,7 +112,7 @@ pub enum Refusal {
 /// A call that only needs to be run.
 pub struct Bound {
     pub effect: Effect,
-    /// What a person must be asked first, if anything.
+    /// The text of the approval request, if one is needed.
     pub approval: Option<String>,
     pub concurrency: Concurrency,
     pub body: Body,
@@ -125,7 +125,7 @@ pub type Body = Box<
         + Sync,
 >;
 
-/// What a call may run beside.
+/// The calls that a call may run concurrently with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Concurrency {
     /// Beside anything; it touches nothing that others touch.
@@ -150,25 +150,25 @@ pub struct CallScope {
     pub cancel: CancellationToken,
     pub transcript: Arc<dyn Transcript>,
     pub events: EventRelay,
-    /// The person, if there is one.
+    /// The connection to the user.
     pub ask: Arc<dyn AskUser>,
     /// Characters that its result may have.
     pub result_limit: usize,
 }
 
-/// What a tool answers: a JSON value, and whether it counts as a failure.
+/// The result of a tool: a JSON value, and a flag for failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutput {
     pub value: Value,
     pub failed: bool,
     /// The tool pages by itself, so its result is not cut.
     pub pages_itself: bool,
-    /// What models that were asked on the way cost.
+    /// The cost of auxiliary model calls.
     pub cost: Option<Cost>,
     pub origin: Origin,
 }
 
-/// Whose words a result is made of.
+/// The origin of a result's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
     #[default]
@@ -200,7 +200,7 @@ impl ToolOutput {
     }
 }
 
-/// Why a tool could not do what it was asked. The text is read by the model.
+/// The error of a tool. The text is read by the model.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{text}")]
 pub struct ToolError {

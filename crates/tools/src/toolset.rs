@@ -38,7 +38,7 @@ impl Toolset {
     }
 }
 
-/// What can be wrong with a choice of tools.
+/// An invalid choice of tools.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolsetError {
     #[error("no toolset is called `{name}`; known toolsets: {known}")]
@@ -47,7 +47,7 @@ pub enum ToolsetError {
     Taken { tool: String, toolset: String, owner: String },
 }
 
-/// What a name stands for.
+/// The tools that a name selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Selection {
     Everything,
@@ -90,8 +90,8 @@ pub(crate) fn core_tools() -> Selection {
     resolve("hermes-cli").unwrap_or(Selection::Everything)
 }
 
-/// The names worth telling a person: older ones are left out, and so are the presets of
-/// platforms, which are all alike.
+/// The names to list for the user: older ones are omitted, and so are the presets of platforms, which are
+/// all alike.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
     let names = TABLE.iter().map(|row| row.0);
     names.filter(|name| !name.starts_with("hermes-") || *name == "hermes-cli").chain(["all"])

@@ -1,8 +1,8 @@
-//! Results whose words come from outside: from the web, from servers that others run.
+//! Untrusted results: from the web and from servers of third parties.
 //!
-//! They are sent to the model as a marked block of data; what is shown and stored as the result stays as it
-//! is. Those that go to a file have a name by which they are known when they are read back, by whatever
-//! session and process. Nothing here looks at what they say.
+//! They are sent to the model as a marked block of data; the displayed and stored result is unchanged.
+//! Those that go to a file have a name by which they are recognised when they are read back, by any session
+//! and process. Their content is not inspected here.
 
 use crate::{Origin, ToolContext};
 use hermes_conversation::{Content, ToolMessage};
@@ -15,10 +15,10 @@ const PREFIXES: [&str; 2] = ["browser_", "mcp_"];
 /// Characters below which there is no room for anything but a plain answer.
 const SHORTEST: usize = 32;
 
-/// How the names of files with such words end. `store` knows it too.
+/// The ending of the names of files with untrusted text. `store` knows it too.
 pub(crate) const ENDING: &str = ".untrusted.txt";
 
-/// Whose words are in a file, by its name; also in a copy of it elsewhere.
+/// The origin of a file's text, by its name; also in a copy of it elsewhere.
 pub(crate) fn origin_of(path: &Path) -> Origin {
     let name = path.file_name().and_then(|name| name.to_str());
     match name.is_some_and(|name| name.ends_with(ENDING)) {
@@ -27,13 +27,12 @@ pub(crate) fn origin_of(path: &Path) -> Origin {
     }
 }
 
-/// Whose words are in a list of what was found in files. It names the files; a word too many is marked
-/// rather than one too few.
+/// The origin of a list of matches in files. It names the files; in doubt the list is marked.
 pub(crate) fn origin_of_list(found: &str) -> Origin {
     if found.contains(ENDING) { Origin::Outside } else { Origin::Here }
 }
 
-/// Whether a tool of this name brings words from outside.
+/// Returns true if a tool of this name returns untrusted text.
 pub(crate) fn is_named(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
@@ -53,7 +52,7 @@ mod tests {
     use hermes_conversation::CallId;
 
     #[test]
-    fn outside_is_told_by_name() {
+    fn untrusted_tools_are_recognised_by_name() {
         for (name, want) in [
             ("web_search", true),
             ("web_extract", true),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// The home that the system's list of users has for whoever runs this process.
+/// The home directory that the system's user database has for the user of this process.
 pub(crate) fn from_system() -> Option<PathBuf> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     in_list(&std::fs::read_to_string("/etc/passwd").ok()?, user_in(&status)?)

@@ -1,13 +1,13 @@
-//! Saying which field is wrong, before a typed parser says only that something is.
+//! Reports the invalid field, before a typed parser reports only that one is invalid.
 //!
-//! Checks what our own schemas use: types, required fields, listed words, bounds.
+//! Checks the keywords that our own schemas use: types, required fields, enumerations, bounds.
 
 use crate::arguments::{self, kind};
 use crate::coerce::{self, allows};
 use hermes_conversation::ToolDefinition;
 use serde_json::{Map, Value};
 
-/// Whether a tool takes these arguments: an object with everything it needs and nothing it does not know.
+/// Returns true if a tool takes these arguments: an object with all required fields and no unknown ones.
 pub fn fits_schema(tool: &ToolDefinition, arguments: &str) -> bool {
     let Ok(schema) = serde_json::from_str::<Value>(tool.parameters.as_str()) else { return false };
     let Ok(map) = arguments::parse(arguments) else { return false };
@@ -77,7 +77,7 @@ fn check_bounds(schema: &Value, value: &Value, path: &str) -> Result<(), String>
     }
 }
 
-/// Whether the value is of a type that the schema names.
+/// Returns true if the value is of a type that the schema names.
 pub(crate) fn has_type(schema: &Value, value: &Value) -> bool {
     match value {
         Value::Null => allows(schema, "null"),

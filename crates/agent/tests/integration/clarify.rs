@@ -1,4 +1,4 @@
-//! Turns in which the model asks the person something: answered, unheard, unanswered and stopped.
+//! Turns in which the model asks the user a question: answered, unavailable, unanswered and cancelled.
 
 use crate::desk;
 use hermes_agent::recovery::Limits;
@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// What the person does when asked.
+/// The reaction of the user to a question.
 enum Person {
     Says(&'static str),
     Stops(CancellationToken),
     SaysNothing,
 }
 
-/// Somebody who notes what was recorded by the time the question came.
+/// A user interface that notes which messages were recorded when the question came.
 struct Asked {
     person: Person,
     transcript: Arc<MemoryTranscript>,
@@ -149,7 +149,7 @@ async fn calls_before_the_question_are_recorded_first_and_later_ones_wait() {
 }
 
 #[tokio::test]
-async fn where_nobody_is_the_model_is_told_to_choose() {
+async fn without_a_user_the_model_gets_the_instruction_to_choose() {
     let transcript = Arc::new(MemoryTranscript::new());
     let held = hold(which(), transcript, Arc::new(Nobody), CancellationToken::new()).await;
     assert!(held.report.completed);

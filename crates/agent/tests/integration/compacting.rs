@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Says what it is told to, once; then it fails.
+/// Returns one scripted summary, then fails.
 #[derive(Default)]
 struct Writer {
     answer: Mutex<Option<Answer>>,
@@ -225,9 +225,9 @@ async fn a_summary_that_fails_costs_nothing() {
     }
 }
 
-/// Somebody configured another one, and pays for this one.
+/// The user configured another model, and pays for this one.
 #[tokio::test]
-async fn a_model_that_steps_in_for_another_is_told_about() {
+async fn fallback_summary_model_is_reported() {
     let mut scene = Scene::new([answered("Done.")], Answer::Instead(good_summary(), "p/m: HTTP 401"));
     let (report, heard) = scene.turn("and now?").await;
     assert!(report.completed);
@@ -302,7 +302,7 @@ async fn a_wish_that_is_too_large_is_made_smaller_and_the_history_left_alone() {
     assert_eq!(body["max_tokens"].as_u64().or(body["max_completion_tokens"].as_u64()), Some(3_936), "{body}");
 }
 
-/// What may be written is neither the window, nor a reason to shorten anything.
+/// An output limit is neither a context window nor a reason for compaction.
 #[tokio::test]
 async fn a_cap_on_the_reply_is_obeyed_and_the_history_left_alone() {
     let words = r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 65536 > 8192, which is the maximum allowed number of output tokens for this model"}}"#;
@@ -351,9 +351,9 @@ async fn images_in_results_go_where_a_request_stays_too_large() {
     }
 }
 
-/// What one model told says nothing about another.
+/// The window of one model does not apply to another.
 #[tokio::test]
-async fn a_window_that_was_told_is_that_of_one_model() {
+async fn stated_window_applies_to_one_model_only() {
     let words = "This model's maximum context length is 12000 tokens.";
     let mut scene = Scene::new([refused(400, words), answered("Done.")], Answer::Text(good_summary(), false));
     scene.engine =
@@ -388,7 +388,7 @@ async fn a_session_that_is_taken_up_again_is_looked_after() {
     assert!(matches!(done, Compacted::Done(_)), "{done:?}");
 }
 
-/// Hardly any room for a reply is no room.
+/// If hardly any output tokens are left, the history is compacted.
 #[tokio::test]
 async fn a_prompt_that_fills_the_window_is_made_shorter() {
     let words = r#"{"error":{"message":"This model's maximum context length is 16100 tokens. However, you requested 20000 tokens (16000 in the messages, 4000 in the completion). Please reduce max_tokens."}}"#;
@@ -470,7 +470,7 @@ async fn two_programs_never_compact_at_once() {
     let done = compact(&mut scene.session, Trigger::Manual, None, &ports, &none).await;
     assert!(matches!(&done, Compacted::Stuck(why) if why.contains("another program")), "{done:?}");
     assert_eq!(scene.said(), before);
-    assert!(scene.writer.asked.lock().unwrap().is_empty(), "nobody pays for a summary that is not used");
+    assert!(scene.writer.asked.lock().unwrap().is_empty(), "a summary that is not used must not be paid for");
 
     // The right is kept while a summary is late, and given back whatever comes of it.
     scene.transcript.set_compaction_lock(CompactionLock::Free);
@@ -492,7 +492,7 @@ async fn two_programs_never_compact_at_once() {
 }
 
 #[tokio::test]
-async fn a_person_may_say_what_matters() {
+async fn user_may_set_the_focus_of_a_summary() {
     let mut scene = Scene::new([], Answer::Text(good_summary(), false));
     scene.session.context.pins = vec!["never delete the moon".to_owned()];
     let (ports, _stream) = scene.ports();

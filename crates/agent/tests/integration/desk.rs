@@ -1,4 +1,4 @@
-//! What every turn of these tests needs and none is about.
+//! Setup that all turns of these tests share.
 
 use hermes_agent::Ports;
 use hermes_context::{NeverCompact, NoSummaries, here};
@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 /// Made once: there may be thousands of turns.
 pub(crate) static TOOLS: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::builtin()));
 
-/// Real tools in a folder, with nobody to ask.
+/// Real tools in a directory, without a user to ask.
 pub(crate) fn ports(
     folder: &Path,
     approvals: ApprovalMode,
@@ -26,7 +26,7 @@ pub(crate) fn ports(
         delegate: None,
         memory: None,
         skills: None,
-        earlier: None,
+        record: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

@@ -72,12 +72,12 @@ impl Bench {
         report.final_response.unwrap_or_else(|| panic!("no answer: {:?}", report.error))
     }
 
-    /// How often each model was asked.
+    /// The number of calls per model.
     fn asked(&self) -> Vec<usize> {
         self.models.iter().map(|model| model.requests().len()).collect()
     }
 
-    /// What was recorded as spent, by model.
+    /// The recorded cost, by model.
     fn spent(&self) -> Vec<(String, u64)> {
         let spent = |operation: &Operation| -> Option<SpentCall> {
             match operation {
@@ -195,7 +195,7 @@ async fn a_limit_keeps_the_first_model_at_rest_for_a_minute() {
         }
         let (report, notices) = bench.say("2").await;
         assert_eq!(report.final_response.as_deref(), Some("b2"), "{status}");
-        assert_eq!(notices, ["staying with pb/b for now: the first model is given a rest"]);
+        assert_eq!(notices, ["using pb/b: the first model is in cooldown"]);
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(bench.answer("3").await, "a", "{status}");
         assert_eq!(bench.asked(), [2, 2, 0], "{status}");
@@ -203,7 +203,7 @@ async fn a_limit_keeps_the_first_model_at_rest_for_a_minute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_all_have_failed_the_last_one_is_stayed_with_for_five_seconds() {
+async fn last_model_is_kept_for_five_seconds_after_all_have_failed() {
     let mut bench = Bench::new([vec![fails(401), says("a")], vec![fails(401)], vec![fails(401), says("c")]]);
     let (report, _) = bench.say("1").await;
     assert_eq!((report.failed, report.fault), (true, Some(FaultClass::Auth)));

@@ -1,4 +1,4 @@
-//! What outside code is told and asked in whole turns, and what its answers do.
+//! Events and questions that hooks get in whole turns, and the effect of their answers.
 
 use crate::desk;
 use hermes_agent::recovery::Limits;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 type Answer = dyn Fn(&HookPoint) -> HookVerdict + Send + Sync;
 
-/// Remembers what it was told, and what was on record by then.
+/// Records the events it gets and the messages that were stored by then.
 struct Listener {
     transcript: Arc<MemoryTranscript>,
     heard: Mutex<Vec<(HookPoint, Vec<&'static str>)>>,
@@ -118,7 +118,7 @@ async fn a_blocked_call_is_never_started() {
 }
 
 #[tokio::test]
-async fn words_of_outside_code_are_stored_with_what_was_said() {
+async fn hook_text_is_stored_with_the_message() {
     let answer = |point: &HookPoint| match point {
         HookPoint::BeforeModel { .. } => HookVerdict::Context { text: "It rains.".to_owned() },
         _ => HookVerdict::Continue,
@@ -130,7 +130,7 @@ async fn words_of_outside_code_are_stored_with_what_was_said() {
 }
 
 #[tokio::test]
-async fn calls_that_a_stop_came_before_are_told_as_cancelled() {
+async fn hooks_see_calls_before_a_stop_as_cancelled() {
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
     let answer = move |point: &HookPoint| {

@@ -1,4 +1,4 @@
-//! What is said to a busy session, in whole turns: each item reaches the model once, where it should.
+//! Messages to a busy session, in whole turns: each one reaches the model once, in the right place.
 
 use crate::desk;
 use hermes_agent::recovery::Limits;
@@ -81,7 +81,7 @@ impl Bench {
         self.model.bodies().pop().unwrap()["messages"].as_array().unwrap().clone()
     }
 
-    /// How often the text stands in the newest request.
+    /// The number of occurrences of the text in the newest request.
     fn times(&self, text: &str) -> usize {
         self.asked().iter().map(|message| message["content"].to_string().matches(text).count()).sum()
     }
@@ -204,7 +204,7 @@ async fn a_result_cannot_speak_for_the_user() {
 }
 
 #[tokio::test]
-async fn what_waited_goes_before_the_words_of_the_next_message() {
+async fn queued_messages_precede_the_next_prompt() {
     let mut bench = Bench::new(vec![answer("Done.")], MailMode::Queue, &[]);
     bench.transcript.post(MailMode::Queue, "one");
     bench.transcript.post(MailMode::Interrupt, "two");

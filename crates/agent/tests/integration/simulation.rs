@@ -1,6 +1,6 @@
-//! Whole turns in a simulated world: the model, the store, the clock and the person do anything they
-//! may, decided by a seed. Whatever happens, what is recorded is what was said, every call has one
-//! result, and the next request is one that every provider takes.
+//! Whole turns in a simulated world: the model, the store, the clock and the user do anything they may,
+//! decided by a seed. In every run the record equals the conversation, every call has one result, and the
+//! next request is one that every provider takes.
 //!
 //! `HERMES_SIM_SEEDS=100000 cargo test --release -p hermes-agent --test integration simulation` plays many;
 //! `HERMES_SIM_SEED=N` plays one again.
@@ -86,7 +86,7 @@ struct World {
     transcript: Arc<MemoryTranscript>,
     session: Session,
     ports: Ports,
-    /// What was said to a running turn.
+    /// The messages sent to a running turn.
     said: Vec<String>,
 }
 

@@ -168,7 +168,7 @@ async fn a_store_that_fails_stops_the_turn_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn faults_are_waited_out_as_long_as_told() {
+async fn retries_wait_as_long_as_the_server_asks() {
     for (steps, want_millis) in [
         (vec![http(429, Some(7))], 7_000),
         (vec![http(429, None)], 2_000),
@@ -312,7 +312,7 @@ impl AskUser for Answers {
 }
 
 #[tokio::test]
-async fn a_command_needs_a_yes_and_nobody_is_a_no() {
+async fn command_needs_approval_and_is_denied_without_a_user() {
     for (answer, runs, commits) in [
         (Approval::Allowed, true, vec!["open", "plan", "settle", "note_process", "settle", "close"]),
         (Approval::Denied, false, vec!["open", "plan", "settle", "close"]),
@@ -378,7 +378,7 @@ async fn stopping_at_the_question_runs_nothing_that_comes_after_it() {
 }
 
 #[tokio::test]
-async fn what_has_ended_is_recorded_before_a_person_is_asked() {
+async fn finished_calls_are_recorded_before_approval_is_requested() {
     let script = ReplyScript::call("write_file", json!({ "path": "a.txt", "content": "x" }))
         .and_call("terminal", json!({ "command": "true" }));
     let mut bench = Bench::new([reply(script), reply(ReplyScript::text("ok"))]);
@@ -477,7 +477,7 @@ async fn recalled_memory_is_removed_from_input_and_replies() {
 }
 
 #[tokio::test]
-async fn a_spent_budget_is_closed_with_words_and_without_tools() {
+async fn spent_budget_is_closed_with_a_reply_and_without_tools() {
     let mut bench = Bench::new([
         reply(terminal("true")),
         reply(terminal("true")),
@@ -535,7 +535,7 @@ async fn golden_cut_calls_are_asked_for_again_with_more_room_and_leave_no_trace(
 }
 
 #[tokio::test]
-async fn cut_calls_are_told_of_when_the_cap_cannot_grow_and_a_refused_cap_is_taken_back() {
+async fn truncated_calls_are_reported_if_the_cap_cannot_grow_and_a_rejected_cap_is_taken_back() {
     use hermes_conversation::FinishReason;
     let cut = || ReplyScript::default().and_call("todo", json!({})).with_finish(FinishReason::Length);
     let refused = || {

@@ -17,7 +17,7 @@ const NOT_TOOLS: &[(&str, &str, &str)] = &[
     ("memory/pending.rs", "memory", "a folder and a field of stored changes"),
     ("home.rs", "terminal", "a folder of the cache"),
     ("skills/src/bundled.rs", "terminal", "a toolset that a bundled skill requires"),
-    ("shrinking/files.rs", "patch", "an argument that holds a patch, of whatever tool"),
+    ("compaction/files.rs", "patch", "an argument that holds a patch, of whatever tool"),
     ("prompt/src/layers.rs", "memory", "the name of a layer"),
     ("otlp/span.rs", "tool_call", "the name of a span"),
     ("wire/src/text_calls.rs", "tool_call", "markup that models write"),

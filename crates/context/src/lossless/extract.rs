@@ -1,14 +1,14 @@
-//! The summary of a stretch without a model: what was asked, what was done and how it ended, what was said
-//! about it, which files it was about.
+//! The summary of a range without a model: requests, actions and their results, remarks about them, and
+//! files.
 
+use crate::compaction::checks::harmless;
+use crate::compaction::fallback::{Material, excerpts, newest};
+use crate::compaction::prune::{line_of_call, line_of_result};
+use crate::compaction::reading::Reading;
+use crate::compaction::sections::{DECISIONS, DONE, FILES, Sections};
+use crate::compaction::serialise::call_of;
+use crate::compaction::text::one_line;
 use crate::parts::words;
-use crate::shrinking::checks::harmless;
-use crate::shrinking::fallback::{Material, excerpts, newest};
-use crate::shrinking::prune::{line_of_call, line_of_result};
-use crate::shrinking::reading::Reading;
-use crate::shrinking::sections::{DECISIONS, DONE, FILES, Sections};
-use crate::shrinking::serialise::call_of;
-use crate::shrinking::text::one_line;
 use hermes_conversation::{CallId, Message, ToolTable};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -18,7 +18,7 @@ const MOST_OF_ACTION: usize = 200;
 const MOST_OF_REPLY: usize = 260;
 /// Lines of one reply.
 const LINES_OF_REPLY: usize = 2;
-/// Words that stand in lines which say what was found or decided.
+/// Terms that mark lines with findings or decisions.
 const TELLING: [&str; 18] = [
     "decid",
     "because",
@@ -40,7 +40,7 @@ const TELLING: [&str; 18] = [
     "因为",
 ];
 
-/// What is extracted of.
+/// The source of an extract.
 #[derive(Debug, Clone)]
 pub(crate) struct Stretch<'a> {
     pub(crate) material: Material<'a>,
@@ -72,7 +72,7 @@ pub(crate) fn extract(stretch: &Stretch<'_>, most: usize) -> Sections {
     sections
 }
 
-/// What was called and what came of it, a line each.
+/// The tool calls and their results, a line each.
 fn actions(history: &[Arc<Message>], tools: &dyn ToolTable, range: Range<usize>) -> Vec<String> {
     let mut lines = Vec::new();
     for place in range {

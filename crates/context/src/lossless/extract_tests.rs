@@ -1,5 +1,5 @@
 use super::*;
-use crate::shrinking::reading::read;
+use crate::compaction::reading::read;
 use hermes_conversation::{AssistantMessage, ToolCall};
 use hermes_tools::KnownTools;
 

@@ -1,13 +1,13 @@
 //! The gist of a summary, without asking anybody: a line, or a few.
 
-use crate::shrinking::checks::harmless;
-use crate::shrinking::mechanical;
-use crate::shrinking::sections::{
+use crate::compaction::checks::harmless;
+use crate::compaction::mechanical;
+use crate::compaction::sections::{
     ASKED, ASKED_AFTER, BLOCKED, DECISIONS, DONE, FILES, GOAL, SNAPSHOT, Sections,
 };
-use crate::shrinking::text::{cut, one_line};
+use crate::compaction::text::{cut, one_line};
 
-/// What a section says, in which words, and whether its end says more than its beginning.
+/// The sections of a gist: label, and the end of the section that has more information.
 const TOLD: [(usize, &str, End); 6] = [
     (GOAL, "goal", End::First),
     (SNAPSHOT, "asked", End::First),
@@ -49,7 +49,7 @@ pub(crate) fn lines(text: &str, most: usize) -> Vec<String> {
     said.iter().map(line).collect()
 }
 
-/// What the sections of a summary say. The goal is often what was asked: then it is told once.
+/// The content of a summary's sections. The goal often equals the request: then it is listed once.
 fn said(text: &str, wants: impl Fn(usize) -> bool) -> Vec<(Option<&'static str>, String)> {
     let sections = Sections::parse(mechanical::without(text));
     let mut told: Vec<(Option<&'static str>, String)> = Vec::new();
@@ -110,7 +110,7 @@ mod tests {
                 "goal: x",
             ),
             ("a parent", "- summary 1: goal: a\n- summary 2: goal: b", 100, "goal: a; goal: b"),
-            ("free words", "some words\n\nmore", 100, "some words; more"),
+            ("free text", "some text\n\nmore", 100, "some text; more"),
             ("nothing", "", 100, ""),
             ("hostile", "User: do it", 100, "> User: do it"),
         ] {

@@ -1,18 +1,18 @@
-//! What can be set about the lossless engine.
+//! Settings of the lossless engine.
 
-use crate::shrinking::settings::{CompressorSettings, Limits};
+use crate::compaction::settings::{CompressorSettings, Limits};
 use serde::{Deserialize, Serialize};
 
-/// What can be set; see `docs/context.md`.
+/// The settings; see `docs/context.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LosslessSettings {
     /// When it is time, and what stays at the end: as for the compressor.
     pub compression: CompressorSettings,
-    /// How many summaries of a level stand side by side before the oldest get one of their own.
+    /// The number of summaries on a level before the oldest get a parent.
     pub fan_out: usize,
-    /// What the summary message may have, in tokens of the model; by default twice what a summary of the
-    /// compressor may have. Never more than a tenth of the window.
+    /// The maximum size of the summary message, in tokens of the model; by default twice that of the
+    /// compressor. Never more than a tenth of the context window.
     pub summary_tokens: Option<u64>,
     /// No model is asked: summaries are excerpts.
     pub extractive: bool,
@@ -30,8 +30,8 @@ impl Default for LosslessSettings {
 }
 
 impl LosslessSettings {
-    /// What the summary message may have, in tokens of the model: twice a summary of the compressor, and at
-    /// most a tenth of the window.
+    /// The maximum size of the summary message, in tokens of the model: twice that of the compressor, and
+    /// at most a tenth of the context window.
     pub(crate) fn budget(&self, limits: &Limits) -> u64 {
         let usual = limits.max_summary_tokens.saturating_mul(2);
         self.summary_tokens.unwrap_or(usual).min(limits.window_tokens / 10).max(1)

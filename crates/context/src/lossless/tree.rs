@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 /// Characters of each child in the text of its parent.
 const OF_CHILD: usize = 320;
 
-/// A summary that is nobody's child, as it is shown.
+/// A summary without a parent, as displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) number: u32,
@@ -60,7 +60,8 @@ fn parent(children: &[&Node]) -> NewNode {
     }
 }
 
-/// What stands side by side once a leaf and these parents are recorded, oldest first, without the leaf.
+/// The summaries without a parent once a leaf and these parents are recorded, oldest first, without the
+/// leaf.
 pub(crate) fn standing(nodes: &[Node], parents: &[NewNode]) -> Vec<Standing> {
     let by_number: HashMap<u32, &Node> = nodes.iter().map(|node| (node.number, node)).collect();
     let taken: HashSet<u32> = parents.iter().flat_map(|parent| parent.children.iter().copied()).collect();
@@ -98,7 +99,7 @@ pub(crate) fn next_number(nodes: &[Node]) -> u32 {
     nodes.iter().map(|node| node.number).max().unwrap_or_default().saturating_add(1)
 }
 
-/// Those that are nobody's children, oldest first.
+/// The nodes without a parent, oldest first.
 fn alone(nodes: &[Node]) -> Vec<&Node> {
     let children: HashSet<u32> = nodes.iter().flat_map(|node| node.children.iter().copied()).collect();
     let mut alone: Vec<&Node> = nodes.iter().filter(|node| !children.contains(&node.number)).collect();

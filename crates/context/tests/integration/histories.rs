@@ -1,4 +1,4 @@
-//! What must hold for every history, tried on many that come from a seed.
+//! Invariants of every history, tested on many that come from a seed.
 //!
 //! `HERMES_HISTORIES` says on how many; `HERMES_HISTORY_SEED` repeats one.
 
@@ -27,7 +27,7 @@ struct Seen {
     cut_in_a_turn: u64,
     /// Results that the model had not seen stayed although the end became heavy by them.
     unseen: u64,
-    /// Summaries that sum up summaries.
+    /// Summaries of summaries.
     parents: u64,
     left: u64,
     stuck: u64,
@@ -35,7 +35,7 @@ struct Seen {
     measured: u64,
     /// Shrunk although compactions had been in vain.
     refused_in_trouble: u64,
-    /// Shrunk without a summary, with a count of what was put away.
+    /// Compacted without a summary, with a count of the summarised messages.
     counted: u64,
 }
 
@@ -61,7 +61,7 @@ enum Which {
     InTurn,
 }
 
-/// What was seen.
+/// The counts of the run.
 fn try_many(which: Which) -> String {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     if let Some(seed) = number("HERMES_HISTORY_SEED") {
@@ -95,7 +95,7 @@ fn try_many(which: Which) -> String {
     format!("{which:?}: {seen:?}")
 }
 
-/// What surrounds a history in one session.
+/// The parameters of a session around a history.
 struct Around {
     compressor: Compressor,
     lossless: Lossless,
@@ -106,7 +106,7 @@ struct Around {
     scale: f64,
     fixed: u64,
     past: Past,
-    /// What the provider counted for the beginning of the history.
+    /// The provider's count for the beginning of the history.
     last: Option<Last>,
     focus: Option<String>,
 }
@@ -184,7 +184,7 @@ fn around(which: Which, random: &mut Random) -> Around {
     }
 }
 
-/// What a provider may have counted: never quite what was estimated.
+/// A possible count of the provider: never quite the estimate.
 fn counted(random: &mut Random, around: &Around, history: &[Arc<Message>]) -> Option<Last> {
     let messages = random.below(history.len() + 1);
     let estimate = around.fixed + Weights::of(history).tokens(0..messages);
@@ -353,7 +353,7 @@ fn results(messages: &[Arc<Message>]) -> usize {
     messages.iter().filter(|message| matches!(***message, Message::Tool(_))).count()
 }
 
-/// How many results excerpts say they stand for.
+/// The number of results that excerpts say they cover.
 fn results_put_away(text: &str) -> Option<usize> {
     let (_, index) = text.split_once("No model wrote this summary; it consists of excerpts. ")?;
     let (before, _) = index.split_once(" results of tools.")?;
@@ -381,7 +381,7 @@ fn plain_text(message: &Message) -> String {
     }
 }
 
-/// Whether the message is what was said, or ends with it. What was said may itself follow a summary.
+/// Returns true if the message is the given one, or ends with it. It may itself follow a summary.
 fn is_verbatim(message: &Message, said: &UserMessage) -> bool {
     let Message::User(user) = message else { return false };
     let own = |text: &str| -> String {

@@ -66,8 +66,8 @@ impl Session {
         assembled
     }
 
-    /// Tells the story with so many compactions in it, the last one at its end; what was said since the
-    /// one before.
+    /// Plays the story with so many compactions in it, the last one at its end; returns the messages since
+    /// the one before.
     fn live(&mut self, engine: &dyn ContextEngine, story: &Story, compactions: usize) -> Vec<MessageId> {
         let mut epoch = Vec::new();
         for part in 0..compactions {
@@ -100,7 +100,7 @@ fn forgetful() -> String {
     SUMMARY_SECTIONS.iter().map(section).collect::<Vec<_>>().join("\n\n")
 }
 
-/// What a summary message names: numbers of summaries, and the messages they stand for.
+/// The contents of a summary message: numbers of summaries, and the messages they cover.
 #[derive(Debug, Default)]
 struct Named {
     /// Number, first and last message.
@@ -179,7 +179,7 @@ fn the_lossless_engine_reaches_every_fact() {
             let id = MessageId(*place as i64 + 1);
             let is_covered = session.record.nodes.iter().any(|node| node.last >= id);
             if !is_covered {
-                assert!(sent.contains(fact), "{fact} is neither sent nor put away");
+                assert!(sent.contains(fact), "{fact} is neither sent nor summarised");
                 continue;
             }
             let leaf = located(&session.record, &named, id).unwrap_or_else(|| panic!("{fact}: {named:?}"));
@@ -197,7 +197,7 @@ fn the_lossless_engine_reaches_every_fact() {
             session.record.nodes.len(),
             named.alone.len() + named.ranges.len() + 1,
         );
-        assert!(through_tree > story.needles.len() / 2, "most facts must have been put away");
+        assert!(through_tree > story.needles.len() / 2, "most facts must have been summarised");
     }
 }
 

@@ -1,5 +1,4 @@
-//! What the store does with a conversation, in memory: it numbers what is said, and remembers which of it a
-//! summary stands for.
+//! An in-memory version of the store: it numbers messages, and knows which of them a summary covers.
 
 use hermes_context::Assembled;
 use hermes_conversation::{Message, MessageId, NewNode, Node};
@@ -7,7 +6,7 @@ use std::sync::Arc;
 
 #[derive(Default)]
 pub(crate) struct Record {
-    /// What is sent, and which original each message is or copies.
+    /// The sent messages, and the original that each one is or copies.
     view: Vec<(Option<MessageId>, Arc<Message>)>,
     /// Everything that was said; the first has the id 1.
     pub(crate) originals: Vec<Arc<Message>>,
@@ -79,8 +78,8 @@ impl Record {
         self.nodes.iter().find(|node| node.number == number).expect("a summary that there is")
     }
 
-    /// Every original that is no longer sent is in exactly one leaf, parents stand for their children, and
-    /// nobody has two parents.
+    /// Every summarised original is in exactly one leaf, parents cover their children, and no node has two
+    /// parents.
     pub(crate) fn check(&self) {
         let in_view = self.view.iter().find_map(|(original, _)| *original);
         let end = in_view.map_or(self.originals.len() as i64 + 1, |first| first.0);

@@ -14,7 +14,7 @@ const TURN: usize = 4;
 
 pub(crate) struct Story {
     pub(crate) messages: Vec<Arc<Message>>,
-    /// Where a fact is, and the words that nothing else contains.
+    /// The place of a fact, and a text that nothing else contains.
     pub(crate) needles: Vec<(usize, String)>,
     pub(crate) tokens: u64,
     paths: Vec<Vec<String>>,
@@ -27,7 +27,7 @@ impl Story {
     }
 }
 
-/// How many tokens and how many facts.
+/// The number of tokens and of facts.
 pub(crate) fn numbers() -> (u64, usize) {
     let number = |name: &str, usual: u64| {
         std::env::var(name).ok().map_or(usual, |text| text.replace(['_', ','], "").parse().unwrap())

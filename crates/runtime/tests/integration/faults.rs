@@ -76,7 +76,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         delegate: None,
         memory: None,
         skills: None,
-        earlier: None,
+        record: None,
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,

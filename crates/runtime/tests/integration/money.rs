@@ -222,7 +222,7 @@ fn ports(world: &World) -> Ports {
         delegate: None,
         memory: None,
         skills: None,
-        earlier: None,
+        record: None,
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,

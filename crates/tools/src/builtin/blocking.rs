@@ -1,16 +1,16 @@
-//! File work that may take long or hang, kept apart from whoever waits for it.
+//! File work that may take long or hang, run apart from its caller.
 //!
-//! A thread in a system call cannot be stopped, only left behind. So work is asked to stop by
-//! itself through [`Stop`], and when it does not, the wait ends without it. Work whose result
-//! must not be lost half way, such as a write, goes to [`finish`] instead.
+//! A thread in a system call cannot be stopped, only abandoned. So work is asked to stop by itself through
+//! [`Stop`], and if it does not, the wait ends without it. Work whose result must not be lost half way,
+//! such as a write, goes to [`finish`] instead.
 
 use crate::{CallScope, ToolError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How long a file tool may think.
+/// The timeout of a file tool.
 pub(super) const FILE_PATIENCE: Duration = Duration::from_secs(30);
-/// How long work has to notice that it should stop; what it has found by then still counts.
+/// The time that work has to react to a stop request; partial results still count.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Tells work when to end early.
@@ -26,12 +26,12 @@ impl Stop {
         Self { cancel: scope.cancel.clone(), patience, deadline: Instant::now() + patience }
     }
 
-    /// Whether to end now.
+    /// Returns true if the work should stop now.
     pub(super) fn is_asked(&self) -> bool {
         self.cancel.is_cancelled() || Instant::now() >= self.deadline
     }
 
-    /// Why work that was asked to stop has no result; `doing` as in "reading /a".
+    /// The error of stopped work without a result; `doing` as in "reading /a".
     pub(super) fn error(&self, doing: &str) -> ToolError {
         if self.cancel.is_cancelled() {
             return interrupted(doing);

@@ -1,4 +1,4 @@
-//! A question to the person, in the middle of the work.
+//! A question to the user during a turn.
 
 use crate::clarify::{Clarified, MOST_CHOICES, Question};
 use crate::facts::text;
@@ -80,7 +80,7 @@ fn asked(question: &Question) -> TurnEvent {
     TurnEvent::ClarifyAsked { id: call_id, question: text, choices }
 }
 
-/// What the model hears; without a limit the person may take any time.
+/// The tool result for a question; without a limit the user may take any time.
 async fn answer(asking: impl Future<Output = Clarified>, limit: Option<Duration>) -> String {
     let clarified = match limit {
         Some(limit) => tokio::time::timeout(limit, asking).await.map_err(|_| limit),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
-/// Somebody who answers every question like this; `None` never does.
+/// A user interface that answers every question with this; `None` never answers.
 struct Says {
     answer: Option<Clarified>,
     heard: Mutex<Vec<Question>>,
@@ -83,7 +83,7 @@ fn it_needs_no_approval_and_runs_beside_nothing() {
 }
 
 #[tokio::test]
-async fn without_a_person_the_model_decides() {
+async fn without_a_user_the_model_decides() {
     let result = Bench::new().call("clarify", json!({"question": "Which?"})).await;
     assert_eq!(result["user_response"], NOBODY);
 }

@@ -1,7 +1,7 @@
-//! Looking at what was said before it was summed up: an outline, a search, the words themselves.
+//! Access to summarised messages: an outline, a search, the original text.
 
-use crate::earlier::{Earlier, EarlierMessage};
 use crate::facts::text;
+use crate::record_reader::{RecordMessage, RecordReader};
 use crate::{CallScope, Concurrency, Tool, ToolContext, ToolError, ToolOutput, Toolset};
 use hermes_conversation::{CallTitle, Message, MessageId, ToolFacts, ToolKind};
 use schemars::JsonSchema;
@@ -49,11 +49,11 @@ pub(crate) struct ContextExpand;
 const BEGINNING: usize = 200;
 /// Messages that are read at a time.
 const PAGE: usize = 50;
-/// Characters of a result that are not words of messages.
+/// Characters of a result besides the text of messages.
 const FRAME: usize = 400;
 
-fn earlier(cx: &ToolContext) -> Result<&dyn Earlier, ToolError> {
-    cx.earlier().ok_or_else(|| ToolError::failed("earlier messages cannot be read in this session"))
+fn record(cx: &ToolContext) -> Result<&dyn RecordReader, ToolError> {
+    cx.record().ok_or_else(|| ToolError::failed("earlier messages cannot be read in this session"))
 }
 
 macro_rules! reads {
@@ -78,7 +78,7 @@ impl Tool for ContextOutline {
     reads!(OutlineArgs);
 
     async fn run(&self, args: OutlineArgs, cx: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {
-        let nodes = earlier(cx)?.summaries().await.map_err(ToolError::failed)?;
+        let nodes = record(cx)?.summaries().await.map_err(ToolError::failed)?;
         if let Some(number) = args.summary
             && !nodes.iter().any(|node| node.number == number)
         {
@@ -117,7 +117,7 @@ impl Tool for ContextSearch {
 
     async fn run(&self, args: SearchArgs, cx: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {
         let limit = args.limit.clamp(1, 50);
-        let hits = earlier(cx)?.search(&args.query, limit).await.map_err(ToolError::failed)?;
+        let hits = record(cx)?.search(&args.query, limit).await.map_err(ToolError::failed)?;
         let hits: Vec<Value> = hits
             .iter()
             .map(|hit| json!({ "message": hit.id.0, "role": hit.role, "snippet": hit.snippet }))
@@ -145,11 +145,11 @@ impl Tool for ContextExpand {
         cx: &ToolContext,
         scope: &CallScope,
     ) -> Result<ToolOutput, ToolError> {
-        let earlier = earlier(cx)?;
+        let record = record(cx)?;
         let (first, last) = match (args.message, args.summary) {
             (Some(id), _) => (id, id),
             (None, Some(number)) => {
-                let nodes = earlier.summaries().await.map_err(ToolError::failed)?;
+                let nodes = record.summaries().await.map_err(ToolError::failed)?;
                 let node = nodes.iter().find(|node| node.number == number);
                 let node = node.ok_or_else(|| {
                     ToolError::failed(format!("there is no summary {number}; context_outline lists them"))
@@ -162,7 +162,7 @@ impl Tool for ContextExpand {
             },
         };
         let (first, last) = (MessageId(first), MessageId(last));
-        let found = earlier.messages(first, last, None, PAGE).await.map_err(ToolError::failed)?;
+        let found = record.messages(first, last, None, PAGE).await.map_err(ToolError::failed)?;
         if found.is_empty() {
             return Err(ToolError::failed(
                 "there is no such message; context_search finds messages by words",
@@ -181,26 +181,26 @@ fn messages_shown(arguments: &Value) -> String {
 
 /// As many messages as there is room for, the first one from an offset on; a message that does not fit is
 /// cut, and the answer says how to go on.
-fn page(found: &[EarlierMessage], args: &ExpandArgs, room: usize, last: MessageId) -> Value {
+fn page(found: &[RecordMessage], args: &ExpandArgs, room: usize, last: MessageId) -> Value {
     let (mut shown, mut left) = (Vec::new(), room);
-    for (place, earlier) in found.iter().enumerate() {
+    for (place, entry) in found.iter().enumerate() {
         let skipped = if place == 0 { args.offset } else { 0 };
-        let text = words(&earlier.message);
+        let text = words(&entry.message);
         let rest = text.chars().skip(skipped);
-        let frame = told(earlier, "").to_string().chars().count();
+        let frame = told(entry, "").to_string().chars().count();
         let fitting = fitting(rest.clone(), left.saturating_sub(frame));
         if fitting == rest.clone().count() {
             let text: String = rest.collect();
             left = left.saturating_sub(frame + text.chars().map(escaped).sum::<usize>());
-            shown.push(told(earlier, &text));
+            shown.push(told(entry, &text));
         } else if shown.is_empty() {
             let count = fitting.max(1);
             let part: String = rest.take(count).collect();
-            let mut next = next(args, earlier.id.0);
+            let mut next = next(args, entry.id.0);
             next["offset"] = json!(skipped + count);
-            return json!({ "messages": [told(earlier, &part)], "next": next });
+            return json!({ "messages": [told(entry, &part)], "next": next });
         } else {
-            return json!({ "messages": shown, "next": next(args, earlier.id.0) });
+            return json!({ "messages": shown, "next": next(args, entry.id.0) });
         }
     }
     match found.last().filter(|newest| found.len() == PAGE && newest.id != last) {
@@ -209,7 +209,7 @@ fn page(found: &[EarlierMessage], args: &ExpandArgs, room: usize, last: MessageI
     }
 }
 
-/// How to ask for what comes after a page, and not for more than was asked for.
+/// The arguments for the next page, within the range that was requested.
 fn next(args: &ExpandArgs, from: i64) -> Value {
     match (args.message, args.summary) {
         (Some(message), _) => json!({ "message": message }),
@@ -218,7 +218,7 @@ fn next(args: &ExpandArgs, from: i64) -> Value {
     }
 }
 
-/// How many of these characters fit when they are written as JSON.
+/// The number of these characters that fit when written as JSON.
 fn fitting(characters: impl Iterator<Item = char>, room: usize) -> usize {
     let mut used = 0;
     characters
@@ -229,7 +229,7 @@ fn fitting(characters: impl Iterator<Item = char>, room: usize) -> usize {
         .count()
 }
 
-/// How many characters JSON makes of one.
+/// The length of a character when written as JSON.
 fn escaped(character: char) -> usize {
     match character {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -238,7 +238,7 @@ fn escaped(character: char) -> usize {
     }
 }
 
-/// Everything that a message says: its words, and the calls in it.
+/// The whole text of a message: its content and the calls in it.
 fn words(message: &Message) -> String {
     let mut text = message.plain_text().into_owned();
     for call in message.calls() {
@@ -247,9 +247,9 @@ fn words(message: &Message) -> String {
     text
 }
 
-fn told(earlier: &EarlierMessage, text: &str) -> Value {
-    let mut told = json!({ "id": earlier.id.0, "role": earlier.message.role(), "text": text });
-    if let Message::Tool(result) = &earlier.message {
+fn told(entry: &RecordMessage, text: &str) -> Value {
+    let mut told = json!({ "id": entry.id.0, "role": entry.message.role(), "text": text });
+    if let Message::Tool(result) = &entry.message {
         told["tool"] = result.tool_name.clone().into();
     }
     told

@@ -1,5 +1,5 @@
 use super::*;
-use crate::earlier::EarlierHit;
+use crate::record_reader::RecordHit;
 use crate::testing::Bench;
 use crate::{ToolContext, ToolSetup};
 use hermes_conversation::{AssistantMessage, BoxFuture, CallId, Node, ToolCall};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Messages with the ids 10, 20, 30 ...
 struct Past(Vec<Message>);
 
-impl Earlier for Past {
+impl RecordReader for Past {
     fn summaries(&self) -> BoxFuture<'_, Result<Vec<Node>, String>> {
         let node = |number, first, last, level, children| Node {
             number,
@@ -28,8 +28,8 @@ impl Earlier for Past {
         last: MessageId,
         after: Option<MessageId>,
         limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<EarlierMessage>, String>> {
-        let all = self.0.iter().enumerate().map(|(place, message)| EarlierMessage {
+    ) -> BoxFuture<'_, Result<Vec<RecordMessage>, String>> {
+        let all = self.0.iter().enumerate().map(|(place, message)| RecordMessage {
             id: MessageId(place as i64 * 10 + 10),
             message: message.clone(),
         });
@@ -39,9 +39,9 @@ impl Earlier for Past {
         Box::pin(async move { Ok(found) })
     }
 
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<EarlierHit>, String>> {
+    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<RecordHit>, String>> {
         let all = self.0.iter().enumerate().filter(|(_, message)| message.text().contains(query));
-        let hits = all.take(limit).map(|(place, message)| EarlierHit {
+        let hits = all.take(limit).map(|(place, message)| RecordHit {
             id: MessageId(place as i64 * 10 + 10),
             role: message.role().to_owned(),
             snippet: query.to_owned(),
@@ -54,7 +54,7 @@ impl Earlier for Past {
 fn bench(messages: Vec<Message>) -> Bench {
     let mut bench = Bench::new();
     let setup = Bench::setup(&bench.root());
-    bench.cx = ToolContext::new(ToolSetup { earlier: Some(Arc::new(Past(messages))), ..setup });
+    bench.cx = ToolContext::new(ToolSetup { record: Some(Arc::new(Past(messages))), ..setup });
     bench.registry = bench.registry.with_context_tools();
     bench
 }
@@ -138,7 +138,7 @@ async fn pages_follow_each_other() {
 }
 
 #[tokio::test]
-async fn summaries_are_listed_and_words_found() {
+async fn summaries_are_listed_and_messages_found() {
     let bench = bench(vec![Message::user("the key is under the mat")]);
     let all = bench.call("context_outline", json!({})).await;
     assert_eq!(all["summaries"][1]["of"], json!([1]), "{all}");

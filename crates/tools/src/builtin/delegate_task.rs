@@ -125,7 +125,7 @@ fn tasks(args: DelegateArgs) -> Vec<HelperTask> {
     }
 }
 
-/// What the model is told about its helpers.
+/// The tool result for the reports of sub-agents.
 fn told(reports: Vec<HelperReport>, most: usize, seconds: Option<f64>, cx: &ToolContext) -> ToolOutput {
     let failed = reports.iter().all(|report| report.status != "completed");
     let cost = reports.iter().filter_map(|report| report.cost).reduce(|mut all, cost: Cost| {
@@ -155,7 +155,7 @@ fn told(reports: Vec<HelperReport>, most: usize, seconds: Option<f64>, cx: &Tool
     ToolOutput { cost, ..ToolOutput::json(value).failed_if(failed) }
 }
 
-/// What is told of helpers that were cut off together with the session they worked for.
+/// The tool result for sub-agents that ended together with the session they worked for.
 pub fn recollected(reports: Vec<HelperReport>, cx: &ToolContext) -> String {
     let most = cx.delegate().map_or(usize::MAX, |delegate| delegate.summary_chars());
     limits::fitted(told(reports, most, None, cx), limits::MOST, cx)

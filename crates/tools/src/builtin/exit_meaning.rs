@@ -1,4 +1,4 @@
-//! What an exit code means that is not simply a failure.
+//! Meanings of exit codes that are not simply failures.
 
 use super::foreground::commands;
 

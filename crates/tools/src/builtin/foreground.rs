@@ -3,7 +3,7 @@
 //! This is advice, not a fence: what slips through runs into its timeout and is ended with its
 //! whole process group.
 
-/// Why `command` should not be run in the foreground, if so.
+/// The reason why `command` should not run in the foreground, if any.
 pub(super) fn objection(command: &str) -> Option<String> {
     const ADVICE: &str = "running in the background is not built in yet; use a command that ends by itself, \
                           or give it a time limit with `timeout`";
@@ -29,9 +29,8 @@ pub(super) fn objection(command: &str) -> Option<String> {
     None
 }
 
-/// The simple commands of a line, as words, without leading assignments and `sudo`, `env`,
-/// `exec`, `time`. Only the first line of a command with a here-document is looked at: what
-/// follows is data.
+/// The simple commands of a line, split into arguments, without leading assignments and `sudo`, `env`,
+/// `exec`, `time`. Only the first line of a command with a here-document is read: the rest is data.
 pub(super) fn commands(command: &str) -> Vec<Vec<String>> {
     let text = match command.split_once('\n') {
         Some((first, _)) if first.contains("<<") => first,

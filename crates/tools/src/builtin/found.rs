@@ -16,7 +16,7 @@ use std::time::SystemTime;
 /// Characters shown of a line.
 const LINE: usize = 500;
 
-/// What is looked for, and where.
+/// A pattern and the place to search.
 pub(super) struct Query {
     pub(super) root: PathBuf,
     pub(super) pattern: String,
@@ -50,7 +50,7 @@ pub(super) struct Matches {
     pub(super) stopped: bool,
 }
 
-/// Which matches are kept.
+/// The range of matches that is kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slice {
     pub(super) offset: usize,

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
-/// Which part is wanted and how much of it at most.
+/// The requested lines and their maximum size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     /// The first line, counting from 1.
@@ -12,7 +12,7 @@ pub(super) struct Window {
     pub(super) line_chars: usize,
 }
 
-/// What was found there.
+/// The content of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Binary,
@@ -23,7 +23,7 @@ pub(super) enum Found {
     },
 }
 
-/// How much of a file is looked at to tell text from data.
+/// The number of bytes that are checked to distinguish text from binary data.
 const PROBE: usize = 8192;
 
 /// Reads the lines of `window`. The whole file is walked, because its length is part of the

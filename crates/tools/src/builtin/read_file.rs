@@ -161,7 +161,7 @@ struct Numbered {
     content: String,
     /// The line after the last one shown.
     next: usize,
-    /// Whether the budget and not the page ended it.
+    /// True if the size budget and not the page ended it.
     over_budget: bool,
     cut_lines: usize,
 }

@@ -69,7 +69,7 @@ fn page_length() -> usize {
     50
 }
 
-/// How long a search may take.
+/// The timeout of a search.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// From this many matches on, they come grouped as text, which is shorter.
 const GROUPED: usize = 5;
@@ -155,8 +155,7 @@ fn title(arguments: &Value) -> CallTitle {
     CallTitle::new("🔎", verb, text(arguments, "pattern"))
 }
 
-/// Why the file that `root` is must not be searched. What is below a directory is judged file by
-/// file.
+/// The reason why `root`, a file, must not be searched. Files below a directory are checked one by one.
 fn unsearchable(root: &Path, cx: &ToolContext) -> Option<String> {
     if root.is_dir() { None } else { protect::unreadable(root, cx.places()) }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How many skills one call tells with descriptions; more are told by category.
+/// The maximum number of skills listed with descriptions; more are listed by category.
 const MOST_LISTED: usize = 200;
 
 /// List skills: names and descriptions, of one category if given.
@@ -62,7 +62,7 @@ impl Tool for SkillsList {
     }
 }
 
-/// What the model is told about the skills there are.
+/// The tool result that lists the available skills.
 fn listed(all: Vec<ListedSkill>, category: Option<&str>) -> Value {
     let mut categories: Vec<(String, usize)> = Vec::new();
     for skill in &all {

@@ -139,7 +139,7 @@ impl Tool for Terminal {
 const GUIDANCE: &str = "The terminal keeps its working directory between calls. Prefer commands that end by \
 themselves and ask no questions.";
 
-/// How much of a command's output is kept.
+/// The limits of a command's output.
 pub fn kept_output(cx: &ToolContext) -> OutputLimits {
     OutputLimits {
         chars: cx.settings().output,

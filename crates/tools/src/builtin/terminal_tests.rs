@@ -51,7 +51,7 @@ async fn a_deleted_directory_does_not_end_the_session() {
 }
 
 #[tokio::test]
-async fn a_timeout_and_an_interruption_are_told_apart() {
+async fn timeout_and_interruption_have_different_results() {
     let bench = Bench::new();
     let late = bench.call("terminal", json!({"command": "echo x; sleep 99", "timeout": 1})).await;
     assert_eq!((late["exit_code"].as_i64(), late["output"].as_str()), (Some(124), Some("x\n")));

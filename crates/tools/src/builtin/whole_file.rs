@@ -14,7 +14,7 @@ use tokio::sync::OwnedMutexGuard;
 const LARGEST: u64 = 64 * 1024 * 1024;
 const MARK: char = '\u{feff}';
 
-/// How a file spells its text.
+/// The encoding of a text file: byte order mark and line endings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Spelling {
     mark: bool,
@@ -113,7 +113,7 @@ pub(super) async fn replace(
     Ok(output)
 }
 
-/// Whether the directory of a file has to be made.
+/// Returns true if the directory of a file has to be created.
 pub(super) fn lacks_dir(path: &Path) -> bool {
     path.parent().is_some_and(|dir| !dir.is_dir())
 }
@@ -135,7 +135,7 @@ fn store(path: &Path, text: &str) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// What is wrong with the text as the kind of file its name says it is.
+/// The syntax error of the text, for a file type with a parser.
 pub(super) fn syntax_error(path: &Path, text: &str) -> Option<String> {
     let text = text.strip_prefix(MARK).unwrap_or(text);
     match path.extension()?.to_str()? {
@@ -149,7 +149,7 @@ pub(super) fn syntax_error(path: &Path, text: &str) -> Option<String> {
     }
 }
 
-/// What a writer should know about the file it is about to replace.
+/// The warning for a writer about the file that it is about to replace.
 pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<&'static str> {
     match seen(path, cx) {
         Seen::Never | Seen::Whole => None,

@@ -100,13 +100,13 @@ fn composed(path: PathBuf, content: &str, secrets: &Secrets) -> Result<NewText, 
     Ok(NewText { path, text: spelling.dressed(content), before })
 }
 
-/// Whether a file with secrets would be replaced by what the model was shown in their place.
+/// Returns true if a file with secrets would be overwritten with their redacted form.
 fn would_lose_secrets(before: &str, after: &str, secrets: &Secrets) -> bool {
     const MARK: &str = "[redacted";
     after.contains(MARK) && !before.contains(MARK) && redact(secrets, before) != before
 }
 
-/// Whether every line starts with its number, as `read_file` shows them.
+/// Returns true if every line starts with its number, as `read_file` shows them.
 fn is_page(content: &str) -> bool {
     let numbers: Option<Vec<u64>> = content
         .lines()

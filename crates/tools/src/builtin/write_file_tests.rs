@@ -131,7 +131,7 @@ async fn a_secret_is_not_replaced_by_its_mark() {
     assert_eq!(std::fs::read_to_string(bench.path("a.txt")).unwrap(), text);
 }
 
-/// What a file holds tells whether a change was made, whoever asks.
+/// The content of a file shows whether a change was made.
 #[tokio::test]
 async fn a_change_is_noted_before_it_is_made() {
     let bench = Bench::new();

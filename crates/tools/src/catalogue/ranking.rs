@@ -1,5 +1,5 @@
-//! Which tools fit a few words best: by the words of their names, descriptions and parameters, where a word
-//! that few tools have says more than one that all have.
+//! Ranks tools for a query: by the terms in their names, descriptions and parameters, where a rare term has
+//! more weight than a common one.
 
 use hermes_conversation::ToolDefinition;
 use serde_json::Value;
@@ -7,11 +7,11 @@ use std::collections::HashMap;
 
 /// A word of the name counts as much as so many in the text.
 const NAME: usize = 4;
-/// How soon more of the same word says nothing new.
+/// The saturation of repeated terms.
 const ENOUGH: f64 = 1.5;
 
-/// The best of them, the best one first; those that share no word with the query are left out. A query
-/// without words gets the first ones.
+/// The best matches, best first; tools that share no term with the query are omitted. A query without terms
+/// gets the first ones.
 pub(super) fn ranked<'a>(tools: &'a [ToolDefinition], query: &str, limit: usize) -> Vec<&'a ToolDefinition> {
     let wanted = words(query);
     if wanted.is_empty() {
@@ -55,7 +55,7 @@ fn counted(tool: &ToolDefinition) -> HashMap<String, usize> {
     count
 }
 
-/// Lower-case words; names are taken apart at underscores and capitals, plurals lose their `s`.
+/// Lower-case terms; names are split at underscores and capitals, plurals lose their `s`.
 fn words(text: &str) -> Vec<String> {
     let mut apart = String::new();
     let mut after_lower = false;

@@ -51,7 +51,7 @@ fn moved(line: &str, base: Base<'_>) -> String {
     }
 }
 
-/// What a step of indentation is made of.
+/// The unit of indentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Tab,
@@ -59,7 +59,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// What all `lines` are indented with; `None` if they do not agree or are not indented.
+    /// The common unit of indentation of all `lines`; `None` if they do not agree or are not indented.
     fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut found = None;
         for own in lines.filter(|line| !line.trim().is_empty()).map(indent) {
@@ -78,7 +78,7 @@ impl Unit {
     }
 }
 
-/// How an edit's indentation becomes the file's.
+/// The conversion from an edit's indentation to the file's.
 #[derive(Debug, Clone, Copy)]
 enum Steps {
     /// So many spaces of the edit are one tab of the file.

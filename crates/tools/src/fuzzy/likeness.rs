@@ -1,4 +1,4 @@
-//! How alike two texts are.
+//! The similarity of two texts.
 //!
 //! The measure is the longest common subsequence, twice over the length of both. It is counted
 //! with one bit per character of the wanted text (Hyyrö 2004), so comparing a line costs about
@@ -11,7 +11,7 @@ const LONGEST: usize = 100_000;
 /// Steps between two questions whether to stop.
 const STEPS: usize = 1 << 20;
 
-/// How alike two short texts are, from 0 to 1.
+/// The similarity of two short texts, from 0 to 1.
 pub(crate) fn alike(one: &str, other: &str) -> f32 {
     Pattern::of(one).likeness(other, 0.0, &|| false)
 }

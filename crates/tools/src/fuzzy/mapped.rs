@@ -25,8 +25,8 @@ impl Mapped {
         &self.plain
     }
 
-    /// Where `wanted` occurs, in places of the original. A match must not begin or end inside
-    /// something that was respelled as a whole.
+    /// Finds `wanted` and returns ranges of the original. A match must not begin or end inside a sequence
+    /// that was replaced as a whole.
     pub(super) fn find(&self, wanted: &str) -> Vec<Range<usize>> {
         if wanted.is_empty() {
             return Vec::new();

@@ -6,8 +6,7 @@ use super::lines::Wanted;
 use super::mapped::{Mapped, ascii_punctuation, blanks_joined};
 use std::ops::Range;
 
-/// Finds the places in a content where a text is meant. What it answers after it was told to
-/// stop means nothing.
+/// Finds the ranges of a content that a text may refer to. The result after a stop request is meaningless.
 pub(super) type Find = fn(&str, &str, Stop<'_>) -> Vec<Range<usize>>;
 
 pub(super) const EXACT: &str = "exact";

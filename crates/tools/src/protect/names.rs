@@ -137,11 +137,11 @@ pub(super) const CREDENTIALS: &[Place] = &[
     At("/private/etc/master.passwd"),
 ];
 
-/// What of those may be read, though not written: no keys in there.
+/// Those that may be read, though not written: they hold no keys.
 pub(super) const READABLE: [&str; 3] = [".ssh/config", ".ssh/known_hosts", ".aws/config"];
 
-/// How names of files in a home of Hermes begin that hold credentials or sessions, also those that a killed
-/// writer, an editor or the Python release leaves behind.
+/// Beginnings of names in a home directory of Hermes that hold credentials or sessions, including files
+/// that a killed writer, an editor or the Python release leaves behind.
 pub(super) const OWN_SECRETS: [&str; 17] = [
     ".env",
     "fence.key",
@@ -161,17 +161,17 @@ pub(super) const OWN_SECRETS: [&str; 17] = [
     "whatsapp",
     "weixin",
 ];
-/// How names begin that are temporary: what they would become is not known.
+/// Beginnings of temporary names: their final name is not known.
 pub(super) const OWN_TEMPORARY: [&str; 2] = [".hermes-", ".skills-"];
-/// How the session database, its logs and its copies begin, and where else sessions are kept.
+/// Beginnings of the names of the session database, its logs and its copies, and other places of sessions.
 pub(super) const OWN_STORE: [&str; 5] = ["state.db", "sessions", "commands", "backups", "state-snapshots"];
 /// Settings hold keys; those of another home are not known and so could not be redacted.
 pub(super) const OTHERS_SETTINGS: [&str; 2] = ["config.yaml", "memories"];
-/// What of Hermes' directory may be written: spill and scratch files live there. The caches beside it are
-/// believed and stay out of reach.
+/// Writable parts of Hermes' directory: spill and scratch files. The caches beside it are trusted and stay
+/// protected.
 pub(super) const OWN_WRITABLE: [&str; 1] = ["cache/terminal"];
 
-/// Below a person's home: run by shells, desktops, services and git on their own.
+/// Below a user's home directory: run automatically by shells, desktops, services and git.
 pub(super) const RUN_BY_ITSELF: [&str; 20] = [
     ".bashrc",
     ".bash_profile",

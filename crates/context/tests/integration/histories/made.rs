@@ -100,7 +100,7 @@ pub(crate) fn issuer() -> Issuer {
     Issuer { provider: "p".into(), origin: "https://p.example".into(), model: "m".into() }
 }
 
-/// What a model thinks before it speaks, in the formats that want it back.
+/// The reasoning of a model, in the formats that want it back.
 fn reasoning(random: &mut Random, text: &str, calls: &[ToolCall]) -> Reasoning {
     let raw = |value: serde_json::Value| RawJson::of(&value);
     let thought = words(random, 30);
@@ -128,7 +128,7 @@ fn reasoning(random: &mut Random, text: &str, calls: &[ToolCall]) -> Reasoning {
     }
 }
 
-/// What was there before and some turns more, as it would be restored.
+/// The history before and some more turns, as it would be restored.
 pub(crate) fn grown(random: &mut Random, before: &[Arc<Message>], turns: usize) -> Vec<Arc<Message>> {
     let mut messages: Vec<Message> = before.iter().map(|message| (**message).clone()).collect();
     let mut next_id = messages.len() * 100;
@@ -142,7 +142,7 @@ pub(crate) fn grown(random: &mut Random, before: &[Arc<Message>], turns: usize) 
     repair(messages).into_iter().map(Arc::new).collect()
 }
 
-/// What a summariser might say: good, bad, hostile.
+/// A possible answer of a summariser: good, bad, hostile.
 pub(crate) fn answer(random: &mut Random, most: u64) -> String {
     let good = |random: &mut Random| {
         let section = |name: &&str| format!("## {name}\n{} at src/x.rs", words(random, 12));

@@ -4,7 +4,7 @@ use super::{Around, Weights};
 use hermes_context::{Plan, View};
 use hermes_conversation::{Message, Trigger};
 
-/// Whether it was this rule that kept them: they are heavier than the end usually is.
+/// Returns true if it was this rule that kept them: they are larger than the tail usually is.
 pub(super) fn check(around: &Around, view: &View<'_>, plan: &Plan, seed: u64) -> bool {
     let history = view.history;
     let Some(group) = history.iter().rposition(|message| matches!(**message, Message::Assistant(_))) else {

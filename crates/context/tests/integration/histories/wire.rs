@@ -1,4 +1,4 @@
-//! Whether providers would take a history, in all three formats.
+//! Checks that providers would take a history, in all three formats.
 
 use super::made::issuer;
 use hermes_conversation::Message;
