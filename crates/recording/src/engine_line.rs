@@ -2,14 +2,15 @@
 
 use hermes_context::{Assembled, Decision, Plan, View};
 use hermes_conversation::{KeptCounts, Message, NewNode, SummaryBy, TokenCount};
-use hermes_plugins::context_engine::{QuestionWire, Told};
+use hermes_plugins::context_engine::{EngineStatus, QuestionWire};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EngineLine {
-    /// What is known of the engine from now on.
-    pub(crate) told: Told,
+    /// The status of the engine after the decision.
+    #[serde(rename = "told")]
+    pub(crate) status: EngineStatus,
     pub(crate) did: EngineDid,
 }
 

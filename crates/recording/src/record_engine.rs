@@ -28,7 +28,7 @@ impl RecordedEngine {
     }
 
     fn line(&self, did: EngineDid) -> What {
-        What::Engine { answer: Some(EngineLine { told: self.inner.engine.told(), did }) }
+        What::Engine { answer: Some(EngineLine { status: self.inner.engine.status(), did }) }
     }
 }
 

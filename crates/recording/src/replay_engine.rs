@@ -8,7 +8,7 @@ use hermes_context::{
     Answer, Assembled, Compressor, ContextEngine as _, Decision, EnginePort, Plan, View, Window,
 };
 use hermes_conversation::BoxFuture;
-use hermes_plugins::context_engine::{EngineSettings, Told, threshold};
+use hermes_plugins::context_engine::{EngineSettings, EngineStatus, threshold};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The engine of a recorded session.
@@ -18,7 +18,7 @@ pub(crate) fn replayed_engine(cursor: Arc<Cursor>, settings: &EngineSettings) ->
             cursor,
             name: settings.name.clone(),
             compressor: Compressor::new(settings.compressor.clone()),
-            told: Mutex::new(settings.told),
+            status: Mutex::new(settings.status),
         }),
         // With the same settings ours decide the same.
         EngineSettings::Compressor(_) | EngineSettings::Lossless(_) => settings.engine(),
@@ -30,17 +30,17 @@ struct ReplayedEngine {
     name: String,
     /// In a run that went live.
     compressor: Compressor,
-    told: Mutex<Told>,
+    status: Mutex<EngineStatus>,
 }
 
 impl ReplayedEngine {
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn status(&self) -> MutexGuard<'_, EngineStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn did(&self, due: Due<EngineLine>) -> EngineDid {
         let line = due.answer().await;
-        *self.told() = line.told;
+        *self.status() = line.status;
         line.did
     }
 
@@ -55,14 +55,14 @@ impl ReplayedEngine {
 
 impl EnginePort for ReplayedEngine {
     fn name(&self) -> &str {
-        match self.told().is_given_up || self.cursor.is_live() {
+        match self.status().has_failed || self.cursor.is_live() {
             true => self.compressor.name(),
             false => &self.name,
         }
     }
 
     fn threshold(&self, window: &Window) -> Option<u64> {
-        threshold(*self.told(), &self.compressor, window)
+        threshold(*self.status(), &self.compressor, window)
     }
 
     fn plan<'a>(&'a self, view: &'a View<'a>) -> BoxFuture<'a, Decision> {
