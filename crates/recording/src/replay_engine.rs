@@ -1,9 +1,9 @@
 //! An engine whose decisions come from a recording. The program that made them is not started.
 
 use super::cursor::Cursor;
-use super::due::Due;
 use super::engine_line::{EngineDid, EngineLine};
 use super::line::What;
+use super::recorded_answer::RecordedAnswer;
 use hermes_context::{
     Answer, Assembled, Compressor, ContextEngine as _, Decision, EnginePort, Plan, View, Window,
 };
@@ -20,7 +20,7 @@ pub(crate) fn replayed_engine(cursor: Arc<Cursor>, settings: &EngineSettings) ->
             compressor: Compressor::new(settings.compressor.clone()),
             status: Mutex::new(settings.status),
         }),
-        // With the same settings ours decide the same.
+        // With the same settings built-in engines decide the same.
         EngineSettings::Compressor(_) | EngineSettings::Lossless(_) => settings.engine(),
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn replayed_engine(cursor: Arc<Cursor>, settings: &EngineSettings) ->
 struct ReplayedEngine {
     cursor: Arc<Cursor>,
     name: String,
-    /// In a run that went live.
+    /// Used after a fork.
     compressor: Compressor,
     status: Mutex<EngineStatus>,
 }
@@ -38,18 +38,18 @@ impl ReplayedEngine {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn did(&self, due: Due<EngineLine>) -> EngineDid {
-        let line = due.answer().await;
+    async fn did(&self, answer: RecordedAnswer<EngineLine>) -> EngineDid {
+        let line = answer.answer().await;
         *self.status() = line.status;
         line.did
     }
 
-    fn due(&self) -> Due<EngineLine> {
+    fn recorded(&self) -> RecordedAnswer<EngineLine> {
         let pick = |what: &What| match what {
             What::Engine { answer } => Some(answer.clone()),
             _ => None,
         };
-        Due::new(self.cursor.clone(), "a decision of the engine", Box::new(pick))
+        RecordedAnswer::new(self.cursor.clone(), "a decision of the engine", Box::new(pick))
     }
 }
 
@@ -70,9 +70,9 @@ impl EnginePort for ReplayedEngine {
             let decision = self.compressor.plan(view);
             return Box::pin(async { decision });
         }
-        let due = self.due();
+        let answer = self.recorded();
         Box::pin(async move {
-            let did = self.did(due).await;
+            let did = self.did(answer).await;
             did.into_decision().unwrap_or_else(|| {
                 self.cursor.differs("a history that was put together", "a plan is asked for");
                 Decision::Leave
@@ -90,9 +90,9 @@ impl EnginePort for ReplayedEngine {
             let assembled = self.compressor.assemble(view, plan, answer);
             return Box::pin(async { assembled });
         }
-        let due = self.due();
+        let answer = self.recorded();
         Box::pin(async move {
-            let did = self.did(due).await;
+            let did = self.did(answer).await;
             did.into_assembled(view).unwrap_or_else(|| {
                 self.cursor.differs("a plan", "a history is to be put together");
                 Err("the replay has ended".to_owned())
