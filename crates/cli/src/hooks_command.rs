@@ -45,8 +45,8 @@ fn show(list: &HookList, is_json: bool) {
     }
     for hook in &list.hooks {
         let tools = hook.matcher.as_ref().map_or(String::new(), |tools| format!(" for {tools}"));
-        let (event, consent, seconds) = (hook.event, hook.consent, hook.timeout.as_secs());
-        let line = format!("{event}{tools}: {} ({consent}, at most {seconds} s)", hook.command);
+        let (event, approval, seconds) = (hook.event, hook.approval, hook.timeout.as_secs());
+        let line = format!("{event}{tools}: {} ({approval}, at most {seconds} s)", hook.command);
         term::print_line(&term::printable(&line));
     }
     if list.accepts_all && !list.hooks.is_empty() {
@@ -55,7 +55,7 @@ fn show(list: &HookList, is_json: bool) {
 }
 
 fn as_json(hook: &ListedHook) -> serde_json::Value {
-    let ListedHook { key, event, matcher, command, timeout, consent } = hook;
+    let ListedHook { key, event, matcher, command, timeout, approval } = hook;
     json!({ "key": key, "event": event, "matcher": matcher, "command": command,
-        "timeout": timeout.as_secs(), "consent": consent })
+        "timeout": timeout.as_secs(), "consent": approval })
 }

@@ -1,18 +1,17 @@
-//! Who keeps a conversation inside the model's window, by the settings.
+//! Selection of the context engine by the settings.
 //!
-//! An engine of somebody else is only looked for when the settings name it: a folder that nobody named is
-//! not even read.
+//! The directory of an engine plugin is read only if the settings name it.
 
 mod checks;
 mod external;
+mod json_rpc;
 mod plugin;
-mod talk;
 mod tools;
 mod wire;
 
-pub use external::{External, ExternalPort, Place, Told, threshold};
+pub use external::{EngineStatus, External, ExternalPort, LaunchContext, threshold};
 pub use plugin::Plugin;
-pub use tools::{are_wanted, with_tools};
+pub use tools::{are_enabled, with_tools};
 pub use wire::{QuestionWire, ToolWire};
 
 use hermes_config::home::Home;
@@ -24,8 +23,8 @@ use std::sync::Arc;
 /// The engines that come with Hermes.
 const BUILT_IN: [&str; 2] = ["compressor", "lossless"];
 
-/// An engine and its settings. With the same settings and the same history a built-in engine decides the
-/// same; what others decide is recorded.
+/// An engine and its settings. A built-in engine decides the same for the same settings and history;
+/// decisions of other engines are recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineSettings {
@@ -34,16 +33,17 @@ pub enum EngineSettings {
     External(ExternalSettings),
 }
 
-/// An engine of somebody else, and what takes its place.
+/// An engine that runs as a program, and the compressor that replaces it after a failure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExternalSettings {
     pub name: String,
-    pub told: Told,
+    #[serde(rename = "told")]
+    pub status: EngineStatus,
     pub compressor: CompressorSettings,
 }
 
 impl EngineSettings {
-    /// An engine that decides here. In the place of one that is elsewhere it is the compressor.
+    /// The engine that runs in this process; for an external engine this is the compressor.
     pub fn engine(&self) -> Arc<dyn EnginePort> {
         match self {
             Self::Compressor(settings) => here(Compressor::new(settings.clone())),
@@ -52,31 +52,32 @@ impl EngineSettings {
         }
     }
 
-    /// The engine's name, for people.
+    /// The display name of the engine.
     pub fn name(&self) -> String {
         match self {
-            Self::External(settings) if !settings.told.is_given_up => settings.name.clone(),
+            Self::External(settings) if !settings.status.has_failed => settings.name.clone(),
             other => other.engine().name().to_owned(),
         }
     }
 
-    /// Whether nobody looks at earlier summaries: the compressor finds the last one in the history.
+    /// Returns true if the engine does not use recorded nodes: the compressor finds the last summary in the
+    /// history.
     pub fn forgets_nodes(&self) -> bool {
         matches!(self, Self::Compressor(_))
     }
 
-    /// From how many tokens on somebody looks at a history.
+    /// The number of tokens from which the engine plans compactions.
     pub fn threshold(&self, window: &Window) -> Option<u64> {
         match self {
             Self::External(settings) => {
-                threshold(settings.told, &Compressor::new(settings.compressor.clone()), window)
+                threshold(settings.status, &Compressor::new(settings.compressor.clone()), window)
             }
             other => other.engine().threshold(window),
         }
     }
 }
 
-/// Which engine the settings name.
+/// The engine that the settings name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     Compressor,
@@ -85,7 +86,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// With the settings for conversations with this model.
+    /// The engine with its settings for this model.
     pub fn settings(
         &self,
         config: &Config,
@@ -106,16 +107,15 @@ impl Choice {
             }
             Self::Plugin(plugin) => EngineSettings::External(ExternalSettings {
                 name: plugin.name.clone(),
-                told: Told::default(),
+                status: EngineStatus::default(),
                 compressor,
             }),
         })
     }
 }
 
-/// Finds the engine that `context.engine` names, and what a person should know about it: first a plugin's
-/// folder, then engines that plugins register (nothing registers any yet: they go between the two), then
-/// those that are built in. `compressor` is always the one that is built in.
+/// Finds the engine that `context.engine` names, with a warning for the user if there is none: first the
+/// directory of a plugin, then the built-in engines. `compressor` is always the built-in one.
 pub fn choose(config: &Config, home: &Home) -> Result<(Choice, Option<String>), ConfigError> {
     let name = config.text("context.engine")?.unwrap_or_default();
     let name = name.trim();
@@ -124,7 +124,7 @@ pub fn choose(config: &Config, home: &Home) -> Result<(Choice, Option<String>), 
     }
     Ok(match plugin::find(home, name) {
         Ok(Some(plugin)) => (Choice::Plugin(plugin), None),
-        Err(why) => (Choice::Compressor, Some(format!("context.engine: {why}; `compressor` is used"))),
+        Err(why) => (Choice::Compressor, Some(format!("context.engine: {why}; using `compressor`"))),
         Ok(None) => match built_in(name) {
             Some(choice) => (choice, None),
             None => (Choice::Compressor, Some(unknown(name, home))),
@@ -132,7 +132,7 @@ pub fn choose(config: &Config, home: &Home) -> Result<(Choice, Option<String>), 
     })
 }
 
-/// An engine of ours by its name, or by the name that another program has for it.
+/// A built-in engine by its name or alias.
 fn built_in(name: &str) -> Option<Choice> {
     let name = if name == "lcm" { "lossless" } else { name };
     match name {
@@ -150,7 +150,7 @@ fn unknown(name: &str, home: &Home) -> String {
     plugins.sort();
     let known: Vec<&str> = BUILT_IN.into_iter().chain(plugins.iter().map(String::as_str)).collect();
     format!(
-        "context.engine is `{}`, and there is no such engine (there are: {}); `compressor` is used",
+        "unknown context.engine `{}` (known: {}); using `compressor`",
         name.escape_default(),
         known.join(", ")
     )

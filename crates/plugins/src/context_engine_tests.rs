@@ -3,7 +3,7 @@ use hermes_config::Config;
 use hermes_testkit::TempHome;
 
 #[test]
-fn settings_become_an_engine() {
+fn settings_are_read_into_the_compressor() {
     let read = |text: &str| Choice::Compressor.settings(&Config::parse(text).unwrap(), "p", "m").unwrap();
     let usual = CompressorSettings { model: "p/m".into(), ..CompressorSettings::default() };
     assert_eq!(read(""), EngineSettings::Compressor(usual.clone()));
@@ -13,7 +13,7 @@ fn settings_become_an_engine() {
 }
 
 #[test]
-fn a_plugin_comes_first_and_only_if_it_is_named() {
+fn named_plugin_precedes_built_in_engine() {
     let home = TempHome::new();
     let here = Home::at(home.path());
     let chosen = |name: &str| {
@@ -26,7 +26,7 @@ fn a_plugin_comes_first_and_only_if_it_is_named() {
         };
         (plugin, warning)
     };
-    // Nothing is there yet.
+    // Without plugins.
     assert_eq!(chosen("compressor"), (None, None));
     assert_eq!(chosen(""), (None, None));
     for name in ["nosuch", "../compressor", "a/b", ".."] {
@@ -35,7 +35,7 @@ fn a_plugin_comes_first_and_only_if_it_is_named() {
         assert_eq!(plugin, None);
         assert!(warning.contains(&format!("`{name}`")) && warning.contains("compressor"), "{warning}");
     }
-    // `lcm` is what others call it, as long as no plugin is called so.
+    // `lcm` is an alias, unless a plugin has this name.
     for name in ["lossless", "lcm"] {
         assert_eq!(chosen(name), (Some("(lossless)".into()), None));
     }
@@ -46,15 +46,15 @@ fn a_plugin_comes_first_and_only_if_it_is_named() {
     }
     home.write("plugins/context_engine/broken/engine.yaml", broken);
     assert_eq!(chosen("mine"), (Some("mine".into()), None));
-    // The name belongs to a plugin, so it does not mean ours.
+    // The plugin replaces the alias.
     assert_eq!(chosen("lcm"), (Some("lcm".into()), None));
-    // The default is always built in, and what nobody names is not looked at.
+    // The default is always built in, and other plugins are not read.
     assert_eq!(chosen("compressor"), (None, None));
     assert_eq!(chosen(""), (None, None));
     let (plugin, warning) = chosen("broken");
     let warning = warning.unwrap();
     assert_eq!(plugin, None);
-    assert!(warning.contains("broken/engine.yaml") && warning.contains("`compressor` is used"), "{warning}");
+    assert!(warning.contains("broken/engine.yaml") && warning.contains("using `compressor`"), "{warning}");
     let (_, warning) = chosen("nosuch");
-    assert!(warning.unwrap().contains("there are: compressor, lossless, broken, lcm, mine"));
+    assert!(warning.unwrap().contains("known: compressor, lossless, broken, lcm, mine"));
 }

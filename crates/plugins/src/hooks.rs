@@ -1,16 +1,16 @@
-//! Shell hooks: programs of the person's own that are run at moments of a turn.
+//! Shell hooks: scripts of the user that run on turn events.
 //!
-//! A hook never breaks a turn. Whatever goes wrong with one is logged, told once, and means to go on. None
-//! runs that nobody agreed to; see [`consent`].
+//! A failing hook never fails a turn: the failure is logged, shown to the user once, and the turn continues. A
+//! hook runs only after an approval; see [`allowlist`].
 
-mod agreement;
-mod answer;
-mod consent;
+mod allowlist;
+mod approval;
 mod listing;
+mod protocol;
 
 pub use listing::{HookList, ListedHook, hooks, revoke_hook};
 
-use agreement::Decided;
+use approval::CachedDecision;
 use hermes_config::home::{Home, HomeError};
 use hermes_config::{Config, ConfigError, HookEntries, HookEntry};
 use hermes_conversation::{
@@ -39,29 +39,29 @@ pub enum HookError {
 /// Bytes read of a hook's output.
 const MOST_OUTPUT: usize = 256 * 1024;
 
-/// The hooks of a home, for all sessions of this process.
+/// The hooks of a home directory, for all sessions of this process.
 pub struct ShellHooks {
     entries: Vec<HookEntry>,
     home: Home,
     clock: fn() -> Timestamp,
     env: Vec<(String, String)>,
-    /// The person agreed to all of them, for this run or in the settings.
+    /// The user approved all hooks, for this run or in the settings.
     accepts_all: bool,
     state: Mutex<State>,
-    /// Held while somebody is asked, so that nobody is asked twice.
+    /// Held during an approval request, so that the user is asked once.
     asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
     /// By event and command.
-    decided: BTreeMap<(HookEvent, String), Decided>,
-    /// The entries whose trouble has been told.
-    told: BTreeSet<String>,
+    decided: BTreeMap<(HookEvent, String), CachedDecision>,
+    /// Keys of the entries whose failure has been shown.
+    reported: BTreeSet<String>,
 }
 
 impl ShellHooks {
-    /// The hooks in the settings, and what is wrong with them. `None` when there are none.
+    /// The hooks in the settings and warnings about invalid ones. `None` if there are no hooks.
     pub fn read(
         config: &Config,
         home: &Home,
@@ -94,7 +94,7 @@ impl ShellHooks {
 /// The hooks as one turn of one session sees them.
 pub struct SessionHooks {
     pub hooks: Arc<ShellHooks>,
-    /// Whose session it is, for instance `cli`.
+    /// The front end of the session, for example `cli`.
     pub platform: String,
     pub ask: Arc<dyn AskUser>,
     pub events: EventRelay,
@@ -112,29 +112,29 @@ impl Hooks for SessionHooks {
 }
 
 impl SessionHooks {
-    /// Runs the hooks for a moment, one after the other. The first that blocks has the last word.
+    /// Runs the hooks of an event in order, up to the first that blocks.
     async fn run_all(&self, call: HookCall) -> HookVerdict {
-        self.settle().await;
-        let mut words = Vec::new();
+        self.request_approvals().await;
+        let mut contexts = Vec::new();
         for entry in self.hooks.entries.iter().filter(|entry| is_for(entry, &call.point)) {
             if !self.may_run(entry).await {
                 continue;
             }
             match self.run(entry, &call).await {
                 HookVerdict::Continue => {}
-                HookVerdict::Context { text } => words.push(text),
+                HookVerdict::Context { text } => contexts.push(text),
                 block @ HookVerdict::Block { .. } => return block,
             }
         }
-        match words.is_empty() {
+        match contexts.is_empty() {
             true => HookVerdict::Continue,
-            false => HookVerdict::Context { text: words.join("\n\n") },
+            false => HookVerdict::Context { text: contexts.join("\n\n") },
         }
     }
 
     async fn run(&self, entry: &HookEntry, call: &HookCall) -> HookVerdict {
         let cwd = if call.cwd.is_dir() { call.cwd.clone() } else { self.hooks.home.path().to_owned() };
-        let input = answer::question(call, &self.platform).to_string().into_bytes();
+        let input = protocol::input(call, &self.platform).to_string().into_bytes();
         let program = Direct {
             argv: entry.argv.clone(),
             cwd,
@@ -148,25 +148,25 @@ impl SessionHooks {
             Err(error) => {
                 let cause =
                     std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
-                self.trouble(entry, &format!("did not run: {error}{cause}")).await;
+                self.report_failure(entry, &format!("did not run: {error}{cause}")).await;
                 return HookVerdict::Continue;
             }
         };
         tracing::debug!(hook = entry.key, exit = output.exit_code, "hook ran");
         let verdict = match output.ended {
-            Ended::Exited => answer::verdict(entry.event, &output.stdout),
+            Ended::Exited => protocol::verdict(entry.event, &output.stdout),
             Ended::TimedOut | Ended::Cancelled => Some(HookVerdict::Continue),
         };
-        if let Some(what) = complaint(entry, &output, verdict.is_some()) {
-            self.trouble(entry, &what).await;
+        if let Some(what) = failure(entry, &output, verdict.is_some()) {
+            self.report_failure(entry, &what).await;
         }
         verdict.unwrap_or(HookVerdict::Continue)
     }
 
-    /// Logged each time, told once.
-    async fn trouble(&self, entry: &HookEntry, what: &str) {
+    /// Logs a failure, and shows the first one of each hook to the user.
+    async fn report_failure(&self, entry: &HookEntry, what: &str) {
         tracing::warn!(hook = entry.key, what, "hook");
-        let is_new = self.hooks.state().told.insert(entry.key.clone());
+        let is_new = self.hooks.state().reported.insert(entry.key.clone());
         if is_new {
             self.events.send(TurnEvent::Status(about(entry, what))).await;
         }
@@ -177,9 +177,9 @@ fn about(entry: &HookEntry, what: &str) -> String {
     format!("hook `{}` ({}) {what}", entry.command, entry.key)
 }
 
-/// When the script of a hook was changed last.
+/// The modification time of a hook's script.
 fn changed(entry: &HookEntry) -> Option<Timestamp> {
-    consent::script(&entry.argv).as_deref().and_then(consent::changed)
+    allowlist::script(&entry.argv).as_deref().and_then(allowlist::changed)
 }
 
 fn is_for(entry: &HookEntry, point: &HookPoint) -> bool {
@@ -190,19 +190,19 @@ fn is_for(entry: &HookEntry, point: &HookPoint) -> bool {
     entry.event == point.event() && tool.is_none_or(|tool| entry.matcher.fits(tool))
 }
 
-/// What there is to say about how a hook ended, if anything.
-fn complaint(entry: &HookEntry, output: &DirectOutput, is_readable: bool) -> Option<String> {
-    let said = output.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let said: String = said.chars().take(200).collect();
-    let said = if said.is_empty() { said } else { format!(": {said}") };
+/// A description of the failure of a hook, if it failed.
+fn failure(entry: &HookEntry, output: &DirectOutput, is_readable: bool) -> Option<String> {
+    let stderr = output.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let stderr: String = stderr.chars().take(200).collect();
+    let stderr = if stderr.is_empty() { stderr } else { format!(": {stderr}") };
     match output.ended {
         Ended::TimedOut | Ended::Cancelled => {
-            Some(format!("took longer than {} s and was ended{said}", entry.timeout.as_secs()))
+            Some(format!("timed out after {} s{stderr}", entry.timeout.as_secs()))
         }
         Ended::Exited if output.exit_code != 0 => {
-            Some(format!("ended with exit code {}{said}", output.exit_code))
+            Some(format!("ended with exit code {}{stderr}", output.exit_code))
         }
-        Ended::Exited if !is_readable => Some("answered with something that is no JSON object".to_owned()),
+        Ended::Exited if !is_readable => Some("wrote output that is not a JSON object".to_owned()),
         Ended::Exited => None,
     }
 }
@@ -211,7 +211,7 @@ fn allowlist_file(home: &Home) -> PathBuf {
     home.path().join("shell-hooks-allowlist.json")
 }
 
-/// The entries with `~` as the home of the person.
+/// The entries with `~` expanded to the user's home.
 fn with_paths(mut all: HookEntries, shell: &BTreeMap<String, String>) -> HookEntries {
     let home = shell.get("HOME").map(Path::new);
     for word in all.entries.iter_mut().flat_map(|entry| &mut entry.argv) {

@@ -2,7 +2,7 @@ use super::*;
 use std::path::Path;
 
 #[test]
-fn a_tilde_is_the_home_of_the_person() {
+fn tilde_expands_to_the_home_of_the_user() {
     for (word, home, want) in [
         ("~/x y", Some("/home/a"), "/home/a/x y"),
         ("~", Some("/home/a"), "/home/a"),

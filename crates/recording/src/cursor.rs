@@ -1,23 +1,23 @@
-//! Where a replay stands in its recording.
+//! The position of a replay in its recording.
 //!
 //! Inputs are taken from the lines in order; outcomes are compared with them. The first difference ends
-//! the replay: whatever the driver does then comes to nothing.
+//! the replay: later calls of the driver have no effect.
 
 use super::line::{EventLine, Line, Outcome, What, WhatOf};
+use super::outcome_sink::OutcomeSink;
 use super::pending_text::PendingText;
 use super::reading::Recording;
 use super::replay::Difference;
 use super::request_line::body_after;
-use super::tape::Tape;
 use hermes_conversation::{MessageId, Node, RecordError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) struct Cursor {
     lines: Arc<Recording>,
-    /// Outcomes are compared; a fork has another session id in its requests, and only goes along.
+    /// Outcomes are compared, except in a fork, whose requests have another session id.
     compares: bool,
-    /// From this request on a live model is asked.
+    /// The first request that goes to a live model.
     live_from: Option<u64>,
     state: Mutex<State>,
 }
@@ -34,7 +34,7 @@ struct State {
     is_live: bool,
 }
 
-/// Why a replay goes no further.
+/// The reason for the end of a replay.
 #[derive(Debug, Clone)]
 pub(crate) enum Ended {
     Differs(Difference),
@@ -62,7 +62,7 @@ impl Cursor {
         self.state().cancel = cancel;
     }
 
-    /// Why the replay has ended, if it has.
+    /// The reason for the end of the replay, if it has ended.
     pub(crate) fn ended(&self) -> Option<Ended> {
         self.state().end.clone()
     }
@@ -71,17 +71,17 @@ impl Cursor {
         self.state().requests
     }
 
-    /// How many lines were gone through.
+    /// The number of consumed lines.
     pub(crate) fn events(&self) -> usize {
         self.state().at
     }
 
-    /// The model of the recording has said what it will say; now a live one is asked.
+    /// Returns true after the fork point, when a live model is called.
     pub(crate) fn is_live(&self) -> bool {
         self.state().is_live
     }
 
-    /// A model is about to be asked: goes live if this is the place for it.
+    /// Called before each model call: goes live at the fork point.
     pub(crate) fn approach_request(&self) {
         let mut state = self.state();
         let is_next = matches!(self.line(&state), Some(Line { what: What::Request(_), .. }));
@@ -90,15 +90,15 @@ impl Cursor {
         }
     }
 
-    /// Stops the turn, as the person did.
+    /// Stops the turn, as the user did.
     pub(crate) fn stop_turn(&self) {
         self.state().cancel.cancel();
     }
 
-    /// What comes next, if anything may.
+    /// Looks at the next line, unless the replay has ended.
     pub(crate) fn peek<T>(&self, look: impl FnOnce(&What) -> T) -> Option<T> {
         let mut state = self.state();
-        // Text that was sent may stand before it; or it goes on, and what comes next is no line of its own.
+        // Sent text may come first, or continue: then the next line is still part of it.
         let is_all_text =
             state.end.is_none() && self.line(&state).is_some_and(|line| state.text.is_all(&line.what));
         if is_all_text {
@@ -110,7 +110,7 @@ impl Cursor {
         }
     }
 
-    /// The next reply. It is needed before the events that it leads to, and stands behind them.
+    /// The next reply. It is needed before the events that it causes, and is recorded after them.
     pub(crate) fn coming_reply(&self) -> Option<Outcome> {
         let mut state = self.state();
         if state.end.is_some() {
@@ -123,7 +123,7 @@ impl Cursor {
                 self.differ(&mut state, &shown(other), "a reply is asked for");
                 None
             }
-            // Whoever was killed here had no whole reply yet.
+            // A process that was killed here had no complete reply.
             None => {
                 self.run_out(&mut state);
                 None
@@ -154,7 +154,7 @@ impl Cursor {
         }
     }
 
-    /// Compares a request; false where no reply comes, because it differs or because the person stopped the
+    /// Compares a request; false if no reply follows, because it differs or because the user stopped the
     /// turn right before it was sent.
     pub(crate) fn request(&self, got: &[u8]) -> bool {
         let mut state = self.state();
@@ -256,7 +256,7 @@ impl Cursor {
     }
 }
 
-impl Tape for Cursor {
+impl OutcomeSink for Cursor {
     fn put(&self, what: WhatOf<'_>) {
         let mut state = self.state();
         if state.is_live {
@@ -306,7 +306,7 @@ impl Tape for Cursor {
     }
 }
 
-/// A line for a person.
+/// A line as text for a difference.
 fn shown(what: &WhatOf<'_>) -> String {
     match what {
         WhatOf::Event(EventLine::Text(text)) => format!("text: {text}"),
@@ -319,9 +319,9 @@ fn shown(what: &WhatOf<'_>) -> String {
 mod tests {
     use super::*;
 
-    /// A person may stop a turn between the decision to ask a model and the request.
+    /// The user may stop a turn between the decision to call a model and the request.
     #[test]
-    fn a_stop_right_before_a_request_is_no_difference() {
+    fn stop_right_before_a_request_does_not_differ() {
         for (stopped, ends) in [(true, false), (false, true)] {
             let lines = vec![Line { at: 1, stopped, what: What::Event(EventLine::Accepted) }];
             let recording = Arc::new(Recording { lines, is_torn: false });

@@ -1,10 +1,10 @@
-//! A digest over what was stored, so that two runs can be compared without keeping it twice.
+//! A digest of the stored data, to compare two runs without keeping both.
 //!
 //! Times and ids are left out: they are inputs. So are costs, which the meter adds and a replay has not.
-//! Every commit is summed up in 64 bits, which is for finding differences and not for proving anything;
-//! the digest of the state is the SHA-256 over these sums.
+//! Every commit has a checksum of 64 bits, which finds differences and is not cryptographic; the digest of
+//! the state is the SHA-256 over these checksums.
 
-use super::tape::Tape;
+use super::outcome_sink::OutcomeSink;
 use hermes_conversation::{
     AssistantMessage, Closing, Compaction, Content, Effect, Intent, Message, RawJson, Settlement, SpentCall,
     ToolMessage, TurnEvent, Usage, UserMessage,
@@ -13,17 +13,17 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The sum of one commit.
+/// The checksum of one commit.
 pub(crate) struct Sum<'t> {
     state: u64,
-    /// Puts placeholders in the place of secrets, where there may be any.
-    hide: Option<&'t dyn Tape>,
+    /// Replaces secrets by placeholders, if there may be any.
+    hide: Option<&'t dyn OutcomeSink>,
 }
 
 impl<'t> Sum<'t> {
-    /// A sum of what goes on this tape.
-    pub(crate) fn on(tape: &'t dyn Tape) -> Self {
-        Self { state: 0x9e37_79b9_7f4a_7c15, hide: tape.hides().then_some(tape) }
+    /// A checksum of data for this sink.
+    pub(crate) fn on(sink: &'t dyn OutcomeSink) -> Self {
+        Self { state: 0x9e37_79b9_7f4a_7c15, hide: sink.hides().then_some(sink) }
     }
 
     pub(crate) fn value(&self) -> u64 {
@@ -36,7 +36,7 @@ impl<'t> Sum<'t> {
     }
 
     fn text(&mut self, text: &str) {
-        let hidden = self.hide.and_then(|tape| tape.hidden(text));
+        let hidden = self.hide.and_then(|sink| sink.hidden(text));
         let text = hidden.as_deref().unwrap_or(text);
         self.word(text.len() as u64);
         let mut words = text.as_bytes().chunks_exact(8);
@@ -196,9 +196,9 @@ impl<'t> Sum<'t> {
     }
 }
 
-/// The sum of news that come with every step and have no line of their own.
-pub(crate) fn news(event: &TurnEvent, tape: &dyn Tape) -> Option<u64> {
-    let mut sum = Sum::on(tape);
+/// The checksum of an event that has no line of its own.
+pub(crate) fn event_checksum(event: &TurnEvent, sink: &dyn OutcomeSink) -> Option<u64> {
+    let mut sum = Sum::on(sink);
     match event {
         TurnEvent::ToolPreparing { name } => {
             sum.word(1);
@@ -231,19 +231,19 @@ pub(crate) fn news(event: &TurnEvent, tape: &dyn Tape) -> Option<u64> {
 #[derive(Clone, Default)]
 pub(crate) struct StateDigest {
     stored: Sha256,
-    /// What the front end was told since the last commit.
-    told: u64,
+    /// The checksum of the events since the last commit.
+    events: u64,
 }
 
 impl StateDigest {
-    /// Adds news. Those of calls that run side by side may come in any order.
-    pub(crate) fn told(&mut self, sum: u64) {
-        self.told = self.told.wrapping_add(sum);
+    /// Adds an event. Events of parallel calls may come in any order.
+    pub(crate) fn add_event(&mut self, sum: u64) {
+        self.events = self.events.wrapping_add(sum);
     }
 
-    /// The sum of a commit with that of the news before it.
+    /// The checksum of a commit with that of the events before it.
     pub(crate) fn with_news(&mut self, sum: u64) -> u64 {
-        sum ^ std::mem::take(&mut self.told).rotate_left(1)
+        sum ^ std::mem::take(&mut self.events).rotate_left(1)
     }
 
     /// Adds a commit that was made.
@@ -260,7 +260,7 @@ impl StateDigest {
     }
 }
 
-/// A text without secrets, where it has any.
+/// The redacted text, if it had secrets.
 pub(crate) fn changed(hidden: Cow<'_, str>) -> Option<String> {
     match hidden {
         Cow::Borrowed(_) => None,
@@ -274,10 +274,10 @@ mod tests {
     use crate::line::WhatOf;
     use hermes_conversation::{CallId, ToolCall};
 
-    /// A tape that hides nothing, or one word.
+    /// A sink that hides nothing, or one text.
     struct Hiding(Option<&'static str>);
 
-    impl Tape for Hiding {
+    impl OutcomeSink for Hiding {
         fn originals(&self, nodes: Vec<hermes_conversation::Node>) -> Vec<hermes_conversation::Node> {
             nodes
         }
@@ -302,13 +302,13 @@ mod tests {
 
     #[test]
     fn news_count_in_any_order_and_are_in_one_commit_only() {
-        let news = |name: &str| {
+        let event_checksum = |name: &str| {
             let event = TurnEvent::ToolPreparing { name: name.to_owned() };
-            news(&event, &Hiding(None)).unwrap()
+            event_checksum(&event, &Hiding(None)).unwrap()
         };
         let after = |told: &[&str]| {
             let mut state = StateDigest::default();
-            told.iter().for_each(|name| state.told(news(name)));
+            told.iter().for_each(|name| state.add_event(event_checksum(name)));
             (state.with_news(7), state.with_news(7))
         };
         assert_eq!(after(&["todo", "terminal"]), after(&["terminal", "todo"]));

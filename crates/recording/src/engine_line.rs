@@ -1,15 +1,16 @@
-//! What an engine of somebody else decided, as a line and back.
+//! Decisions of an external context engine, as lines.
 
 use hermes_context::{Assembled, Decision, Plan, View};
 use hermes_conversation::{KeptCounts, Message, NewNode, SummaryBy, TokenCount};
-use hermes_plugins::context_engine::{QuestionWire, Told};
+use hermes_plugins::context_engine::{EngineStatus, QuestionWire};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EngineLine {
-    /// What is known of the engine from now on.
-    pub(crate) told: Told,
+    /// The status of the engine after the decision.
+    #[serde(rename = "told")]
+    pub(crate) status: EngineStatus,
     pub(crate) did: EngineDid,
 }
 
@@ -26,13 +27,13 @@ pub(crate) enum EngineDid {
         question: Option<QuestionWire>,
     },
     Assembled(Box<AssembledLine>),
-    /// Nothing could be put together, for this reason.
+    /// The assembly failed, for this reason.
     Failed(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AssembledLine {
-    /// Without those at the end that are as they were.
+    /// Without the unchanged ones at the end.
     messages: Vec<Message>,
     tail: usize,
     nodes: Vec<NodeLine>,
@@ -79,7 +80,7 @@ impl EngineDid {
         }))
     }
 
-    /// `None` if it is no decision.
+    /// `None` for the result of an assembly.
     pub(crate) fn into_decision(self) -> Option<Decision> {
         Some(match self {
             Self::Leave => Decision::Leave,
@@ -91,7 +92,7 @@ impl EngineDid {
         })
     }
 
-    /// `None` if it is nothing that was put together for this history.
+    /// `None` if it is not an assembly for this history.
     pub(crate) fn into_assembled(self, view: &View<'_>) -> Option<Result<Assembled, String>> {
         let line = match self {
             Self::Assembled(line) => *line,

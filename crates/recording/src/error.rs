@@ -1,11 +1,11 @@
-//! Why a recording cannot be made, read or replayed.
+//! Errors of recording, reading and replaying.
 
 use std::path::PathBuf;
 
-/// What can go wrong with a recording, differences aside: those are what a replay is for.
+/// A failure to write, read or replay a recording. Differences are not errors: they are the result of a replay.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    #[error("{} is there already; a recording never overwrites a file, so give another name", .path.display())]
+    #[error("{} exists already; recordings do not overwrite files, use another name", .path.display())]
     Exists { path: PathBuf },
     #[error("{} cannot be written", .path.display())]
     Create {
@@ -23,7 +23,7 @@ pub enum RecordingError {
     Line { path: PathBuf, line: usize, why: String },
     #[error("there is no step {wanted} in this recording; `--list` shows its {steps}")]
     NoSuchStep { wanted: u64, steps: u64 },
-    #[error("the recording differs before step {step}, so nothing was asked: {why}")]
+    #[error("the recording differs before step {step}, so no model was called: {why}")]
     DiffersBefore { step: u64, why: String },
     #[error("the replay could not be set up: {what}")]
     Setup { what: String },

@@ -1,9 +1,9 @@
-//! Plays a recording up to one of its model calls and goes on from there with a live model.
+//! Plays a recording up to one of its model calls and continues with a live model.
 
 use super::cursor::Cursor;
 use super::error::RecordingError;
 use super::line::{SessionLine, What};
-use super::player::{Live, Player, Surroundings, WentLive, difference, of_store, setup};
+use super::player::{Live, Player, ReplayEnvironment, WentLive, difference, of_store, setup};
 use super::reading::Recording;
 use super::replay::replay;
 use super::steps::steps;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// The home that a fork goes on in.
+/// The home in which a fork continues.
 pub struct ForkHome {
     pub store: SessionDb,
     pub tools: Arc<dyn Toolbox>,
@@ -86,13 +86,13 @@ pub async fn fork(
     Ok(Forked { report, session, title })
 }
 
-/// In which turn the request is asked, counting from 1.
+/// The turn of the request, counting from 1.
 fn recorded_turn(cursor: &Cursor, from: u64) -> usize {
     let steps = steps(cursor.recording());
     steps.iter().find(|step| step.number == from).map_or(1, |step| step.turn)
 }
 
-impl Surroundings for ForkHome {
+impl ReplayEnvironment for ForkHome {
     fn store(&self) -> &SessionDb {
         &self.store
     }

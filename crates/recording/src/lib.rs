@@ -1,16 +1,16 @@
 //! Recordings of runs: every input of a turn and everything it did, in one file.
 //!
-//! A [`Recorder`] wraps each port of a turn and writes a line for everything that passes. A replay runs
+//! A [`Recorder`] wraps each port of a turn and writes a line for each input and outcome. A replay runs
 //! the same driver on ports that read those lines; every request, event and commit is compared with its
 //! line. A new input of a turn needs a variant of `line::What`, a recording port and a replaying one.
 
 mod cursor;
 mod digest;
-mod due;
 mod engine_line;
 mod error;
 mod fork;
 mod line;
+mod outcome_sink;
 mod pending_text;
 mod player;
 mod reading;
@@ -18,6 +18,7 @@ mod record_engine;
 mod record_model;
 mod record_ports;
 mod record_tools;
+mod recorded_answer;
 mod recorder;
 mod replay;
 mod replay_engine;
@@ -29,8 +30,7 @@ mod request_line;
 mod session_line;
 mod sse_lines;
 mod steps;
-mod tape;
-mod taped_transcript;
+mod watched_transcript;
 
 pub use error::RecordingError;
 pub use fork::{ForkHome, Forked, fork};

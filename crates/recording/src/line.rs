@@ -1,4 +1,4 @@
-//! The lines of a recording. docs/recording.md explains them to people.
+//! The lines of a recording. They are documented in docs/recording.md.
 
 use super::engine_line::EngineLine;
 use hermes_agent::StopChecks;
@@ -33,31 +33,31 @@ pub(crate) struct Header {
 pub(crate) struct Line<W = What> {
     /// Milliseconds since 1970.
     pub(crate) at: u64,
-    /// The person's stop was seen here first.
+    /// The user's stop was first seen here.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) stopped: bool,
     pub(crate) what: W,
 }
 
-/// What happened, as it is read and handed on.
+/// The owned content of a line.
 pub(crate) type What = WhatOf<'static>;
 
-/// What happened. What is often written down is borrowed for it.
+/// The content of a line. Frequent lines borrow their data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WhatOf<'a> {
-    /// A session as it stands before the next turn.
+    /// The state of a session before its next turn.
     Session(Box<SessionLine>),
     Turn {
         session: String,
         input: UserMessage,
-        /// What was said while the session was busy and is in `input`.
+        /// The queued messages that are part of `input`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mail: Vec<MailLine>,
     },
-    /// What was waiting for the turn; that nothing was is not written down.
+    /// Queued messages that were delivered; an empty mailbox is not recorded.
     Mail(Vec<MailLine>),
-    /// Which model a turn began with: whether it is the first one, and its place among the stops.
+    /// The model with which a turn began: whether it is the first one, and its index in the route.
     Restored {
         first: bool,
         at: usize,
@@ -73,12 +73,12 @@ pub(crate) enum WhatOf<'a> {
         #[serde(default, skip_serializing_if = "is_default")]
         dropped: bool,
     },
-    /// Another key was looked for; nothing when the turn was stopped meanwhile.
+    /// The search for another key; `None` if the turn was stopped meanwhile.
     Key {
         found: Option<bool>,
     },
     Judged(JudgedLine<'a>),
-    /// A person was asked; nothing when the turn was stopped meanwhile.
+    /// An approval request; `None` if the turn was stopped meanwhile.
     Approval {
         call: CallId,
         answer: Option<Answer>,
@@ -86,32 +86,32 @@ pub(crate) enum WhatOf<'a> {
     Tool(ToolLine<'a>),
     /// Results of one reply that were too long together, as they were shortened.
     Fitted(Vec<FittedLine>),
-    /// Outside code wants something; that it does not is not written down.
+    /// The verdict of a hook; `Continue` is not recorded.
     Hook {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         block: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
-    /// A summary was asked for; nothing when the turn was stopped meanwhile.
+    /// A summary; `None` if the turn was stopped meanwhile.
     Summary {
         answer: Option<Result<Summary, SummaryFailure>>,
     },
-    /// An engine of somebody else decided; nothing when the turn was stopped meanwhile.
+    /// A decision of an external engine; `None` if the turn was stopped meanwhile.
     Engine {
         answer: Option<EngineLine>,
     },
-    /// Nothing else happened here than that the stop was seen.
+    /// Only the stop was seen here.
     Stop,
     Commit(CommitLine),
-    /// What the new summaries stand for: the first and the last message of each. The numbers are the
-    /// store's, and the lossless engine tells the model about them.
+    /// The first and last message that each new summary covers. The ids are those of the store, and the
+    /// lossless engine sends them to the model.
     Originals(Vec<(i64, i64)>),
     Event(EventLine),
     Ended(EndedLine),
 }
 
-/// Something that was said while the session was busy.
+/// A queued message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MailLine {
     pub(crate) mode: MailMode,
@@ -129,15 +129,15 @@ pub(crate) struct SessionLine {
     pub(crate) id: String,
     pub(crate) source: String,
     pub(crate) cwd: String,
-    /// What the system prompt was made from, where it was made in this run.
+    /// The layers of the system prompt, if it was assembled in this run.
     pub(crate) layers: Option<Layers>,
     pub(crate) system: String,
-    /// What goes with every request and is not stored.
+    /// Additional system text of every request, which is not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) more_system: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) prefill: Vec<Message>,
-    /// The session's own model and those that step in.
+    /// The session's model and its fallbacks.
     pub(crate) stops: Vec<ModelProfile>,
     pub(crate) limits: LimitsLine,
     pub(crate) toolsets: Vec<String>,
@@ -148,22 +148,22 @@ pub(crate) struct SessionLine {
     /// Those that wait.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) waiting: Vec<String>,
-    /// Those that an engine of somebody else brings.
+    /// The tools of an external engine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) engine_tools: Vec<ToolWire>,
-    /// Whether somebody watches who could be asked.
+    /// True if a user is there to answer questions.
     pub(crate) is_watched: bool,
-    /// The moments at which outside code listens.
+    /// The events that have hooks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) hooks: Vec<String>,
     pub(crate) quirks: Quirks,
-    /// How its history is kept in the window, where it is at all.
+    /// The context engine and its state, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) context: Option<ContextLine>,
     pub(crate) history: Vec<Message>,
 }
 
-/// How a history is kept in the window, and what came of it before.
+/// The context engine of a session and the results of earlier compactions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ContextLine {
     pub(crate) engine: EngineSettings,
@@ -171,7 +171,7 @@ pub(crate) struct ContextLine {
     pub(crate) nodes: Vec<Node>,
     pub(crate) pins: Vec<String>,
     pub(crate) todos: Vec<Todo>,
-    /// The window of the model that writes summaries.
+    /// The context window of the model that writes summaries.
     pub(crate) summariser: Option<u64>,
 }
 
@@ -211,7 +211,7 @@ pub(crate) struct ReplyLine {
     pub(crate) outcome: Outcome,
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
@@ -225,11 +225,11 @@ pub(crate) enum Outcome {
         streamed: bool,
         body: Body,
         end: End,
-        /// How the bytes arrived; only where it matters, in a reply that was dropped.
+        /// The sizes of the received chunks; only for a dropped reply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         chunks: Vec<usize>,
     },
-    /// What was read from the bytes, because a secret was in them, perhaps in pieces.
+    /// The decoded events, recorded if the bytes contain a secret, perhaps split.
     Decoded { said: Vec<Said>, end: End },
 }
 
@@ -243,13 +243,13 @@ pub(crate) enum Body {
     Base64(String),
 }
 
-/// How a reply ended.
+/// The end of a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum End {
-    /// There were no more bytes, or nobody needed them.
+    /// All needed bytes were read.
     Complete,
-    /// The line failed.
+    /// The connection failed.
     Failed(Failure),
     /// The turn was stopped after so many pieces.
     Dropped { after: usize },
@@ -271,7 +271,7 @@ pub(crate) enum Said {
     Failed(Failure),
 }
 
-/// What became of a call before anything ran.
+/// The verdict on a tool call before it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct JudgedLine<'a> {
     pub(crate) call: Cow<'a, CallId>,
@@ -312,7 +312,7 @@ pub(crate) enum Answer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ToolLine<'a> {
     pub(crate) call: Cow<'a, CallId>,
-    /// How many calls with this id ended before: servers repeat ids.
+    /// The number of earlier calls with this id: servers repeat ids.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) again: usize,
     pub(crate) name: Cow<'a, str>,
@@ -325,7 +325,7 @@ pub(crate) struct ToolLine<'a> {
     pub(crate) api_content: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) disposition: Option<Disposition>,
-    /// Where the session stands now, if it has moved.
+    /// The new working directory, if it changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cwd: Option<PathBuf>,
 }
@@ -344,14 +344,14 @@ pub(crate) struct FittedLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CommitLine {
     pub(crate) what: String,
-    /// What was stored, and what the front end was told on the way, in 64 bits.
+    /// The checksum of the stored data and of the events before it, in 64 bits.
     pub(crate) sum: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<RecordError>,
 }
 
-/// News for the front end. Those that come with every step are in the sum of the next commit instead:
-/// other lines say in full what they say.
+/// An event for the front end. Events of every step are in the checksum of the next commit instead: other
+/// lines hold their content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EventLine {
@@ -364,7 +364,7 @@ pub(crate) enum EventLine {
     Status(String),
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EndedLine {
     pub(crate) exit_reason: String,
@@ -381,7 +381,7 @@ pub(crate) struct EndedLine {
 }
 
 impl WhatOf<'_> {
-    /// The kind, for people.
+    /// The name of the kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Session(_) => "session",
@@ -410,7 +410,7 @@ impl WhatOf<'_> {
 }
 
 impl EventLine {
-    /// `None` for news that do not come of the turn itself, or that are summed up.
+    /// `None` for events that do not come from the turn itself, or that are only in a checksum.
     pub(crate) fn of(event: &TurnEvent) -> Option<Self> {
         Some(match event {
             TurnEvent::Subagent { .. }

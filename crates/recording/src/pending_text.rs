@@ -1,4 +1,4 @@
-//! Text that was sent and is not on the tape yet.
+//! Text that was sent and is not recorded yet.
 
 use super::line::{EventLine, What};
 
@@ -14,7 +14,7 @@ impl PendingText {
         }
     }
 
-    /// All of it, which is then no longer here.
+    /// Removes and returns all text.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = What> + use<> {
         std::mem::take(&mut self.0).into_iter().map(|(is_reasoning, text)| {
             What::Event(match is_reasoning {
@@ -24,7 +24,7 @@ impl PendingText {
         })
     }
 
-    /// Whether the first run is the whole of what this line says.
+    /// Returns true if the first run is the complete text of this line.
     pub(crate) fn is_all(&self, line: &What) -> bool {
         match (self.0.first(), line) {
             (Some((true, sent)), What::Event(EventLine::Reasoning(text)))
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_joined_by_kind_and_stay_in_order() {
+    fn pieces_are_joined_by_kind_in_order() {
         let mut pending = PendingText::default();
         for (piece, is_reasoning) in [("a", true), ("b", true), ("c", false), ("d", false), ("e", true)] {
             pending.add(piece, is_reasoning);

@@ -4,14 +4,14 @@ use super::cursor::{Cursor, Ended};
 use super::digest::StateDigest;
 use super::error::RecordingError;
 use super::line::{EndedLine, SessionLine, What};
+use super::outcome_sink::{OutcomeSink, WatchedEvents};
 use super::replay_engine::replayed_engine;
 use super::replay_model::ReplayedRoute;
 use super::replay_ports::{
     ReplayedAsk, ReplayedHooks, ReplayedMailbox, ReplayedSummaries, jitter, pause, posted,
 };
 use super::replay_tools::ReplayedTools;
-use super::tape::{Tape, TapedEvents};
-use super::taped_transcript::TapedTranscript;
+use super::watched_transcript::WatchedTranscript;
 use hermes_agent::{Input, Ports, Session, TurnReport, run_turn};
 use hermes_context::{EnginePort, NeverCompact, here};
 use hermes_conversation::{EventSink, History, Lease, Message, SessionId, events, record_finished_turn};
@@ -24,19 +24,19 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// What the recording does not have: where to store, and what there is besides it.
-pub(crate) trait Surroundings: Sync {
+/// The environment of a replay: the store, the tools and the live models.
+pub(crate) trait ReplayEnvironment: Sync {
     fn store(&self) -> &SessionDb;
     /// The real tools of a session, of which only the descriptions are used before a fork.
     fn tools(&self, line: &SessionLine) -> Result<Arc<dyn Toolbox>, RecordingError>;
     fn tool_context(&self, cwd: PathBuf) -> Result<Arc<ToolContext>, RecordingError>;
     /// The id under which a session is stored here.
     fn id(&self, recorded: &str) -> SessionId;
-    /// What takes over at a fork.
+    /// The models and the user that take over at a fork.
     fn live(&self) -> Option<Live>;
 }
 
-/// What takes over at a fork.
+/// The models and the user that take over at a fork.
 #[derive(Clone)]
 pub(crate) struct Live {
     pub(crate) route: Arc<dyn ModelRoute>,
@@ -46,7 +46,7 @@ pub(crate) struct Live {
 /// One play of a recording.
 pub(crate) struct Player<'a> {
     pub(crate) cursor: Arc<Cursor>,
-    pub(crate) around: &'a dyn Surroundings,
+    pub(crate) around: &'a dyn ReplayEnvironment,
     pub(crate) state: Arc<Mutex<StateDigest>>,
     pub(crate) turns: usize,
     sessions: HashMap<String, Played>,
@@ -66,7 +66,7 @@ struct Played {
     is_seeded: bool,
 }
 
-/// The end of a turn in which a live model was asked.
+/// The end of a turn in which a live model was called.
 pub(crate) struct WentLive {
     pub(crate) report: TurnReport,
     pub(crate) session: SessionId,
@@ -74,7 +74,7 @@ pub(crate) struct WentLive {
 }
 
 impl<'a> Player<'a> {
-    pub(crate) fn new(cursor: Arc<Cursor>, around: &'a dyn Surroundings) -> Self {
+    pub(crate) fn new(cursor: Arc<Cursor>, around: &'a dyn ReplayEnvironment) -> Self {
         Self { cursor, around, state: Arc::default(), turns: 0, sessions: HashMap::new() }
     }
 
@@ -99,7 +99,7 @@ impl<'a> Player<'a> {
                         return Ok(Some(live));
                     }
                 }
-                other => self.cursor.differs("the beginning of a turn", other.kind()),
+                other => self.cursor.differs("the start of a turn", other.kind()),
             }
         }
         Ok(None)
@@ -163,7 +163,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Stores a session with the past that it had when it was recorded; says whether that is all there.
+    /// Stores a session with its recorded history. Returns true if the history is complete.
     async fn store_session(&self, line: &SessionLine) -> Result<(Lease, bool), RecordingError> {
         let own = &line.stops[0];
         let new = NewSession {
@@ -180,14 +180,14 @@ impl<'a> Player<'a> {
         };
         let store = self.around.store();
         let lease = store.acquire(new, this_process()).await.map_err(of_store)?.lease;
-        let mut said = line.history.iter();
-        let first = match said.next() {
+        let mut messages = line.history.iter();
+        let first = match messages.next() {
             None => return Ok((lease, true)),
             Some(Message::User(first)) => first.clone(),
             // A history that does not begin with the user is only kept in memory.
             Some(_) => return Ok((lease, false)),
         };
-        let stored = record_finished_turn(store, &lease, first, said.cloned().collect()).await;
+        let stored = record_finished_turn(store, &lease, first, messages.cloned().collect()).await;
         stored.map_err(|error| setup(&error.to_string()))?;
         Ok((lease, true))
     }
@@ -205,7 +205,7 @@ impl<'a> Player<'a> {
         };
         self.turns += 1;
         self.cursor.begin_turn(cancel.clone());
-        let tape: Arc<dyn Tape> = self.cursor.clone();
+        let sink: Arc<dyn OutcomeSink> = self.cursor.clone();
         let ports = Ports {
             route: played.route.clone(),
             tools: Arc::new(ReplayedTools::new(self.cursor.clone(), played.tools.clone())),
@@ -215,9 +215,9 @@ impl<'a> Player<'a> {
                 is_watched: played.is_watched,
                 live: self.around.live().map(|live| live.ask),
             }),
-            transcript: Arc::new(TapedTranscript {
+            transcript: Arc::new(WatchedTranscript {
                 inner: Arc::new(self.around.store().clone()),
-                tape: tape.clone(),
+                sink: sink.clone(),
                 state: self.state.clone(),
             }),
             mailbox: Arc::new(ReplayedMailbox {
@@ -229,7 +229,7 @@ impl<'a> Player<'a> {
             summaries: Arc::new(ReplayedSummaries { cursor: self.cursor.clone(), window: played.summariser }),
             jitter: jitter(self.cursor.clone()),
             pause: pause(self.cursor.clone()),
-            events: events.watched_by(Arc::new(TapedEvents { tape, state: self.state.clone() })),
+            events: events.watched_by(Arc::new(WatchedEvents { sink, state: self.state.clone() })),
         };
         let report = run_turn(&mut played.session, input, &ports, &cancel).await;
         if self.cursor.is_live() {
@@ -242,7 +242,7 @@ impl<'a> Player<'a> {
         None
     }
 
-    /// What the store gives back must be what was said.
+    /// Checks that the stored messages equal the history.
     async fn check_store(&self, id: &str) {
         let Some(played) = self.sessions.get(id).filter(|played| played.is_seeded) else { return };
         if self.cursor.ended().is_some() {
@@ -263,7 +263,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// How a turn ended, as a line.
+/// The line for the end of a turn.
 pub(crate) fn ended_line(report: &TurnReport, state: String) -> EndedLine {
     EndedLine {
         exit_reason: report.exit_reason.clone(),
@@ -279,7 +279,7 @@ pub(crate) fn ended_line(report: &TurnReport, state: String) -> EndedLine {
     }
 }
 
-/// A channel that nobody reads.
+/// A channel without a reader.
 pub(crate) fn unread() -> EventSink {
     events().0
 }
@@ -292,7 +292,7 @@ pub(crate) fn of_store(error: StoreError) -> RecordingError {
     setup(&error.to_string())
 }
 
-/// Why a play that was cut short was.
+/// The difference that ended a replay, if any.
 pub(crate) fn difference(cursor: &Cursor) -> Option<super::Difference> {
     match cursor.ended() {
         Some(Ended::Differs(difference)) => Some(difference),

@@ -76,7 +76,7 @@ mod tests {
     const STOP: &str = "{\"at\":15,\"what\":\"stop\"}\n";
 
     #[test]
-    fn a_file_that_was_cut_is_read_as_far_as_it_goes() {
+    fn truncated_file_is_read_up_to_the_cut() {
         for (text, lines, is_torn) in [
             (format!("{HEAD}{STOP}{STOP}"), 2, false),
             (format!("{HEAD}{STOP}{}", &STOP[..9]), 1, true),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named_with_its_line() {
+    fn invalid_line_is_reported_with_its_number() {
         for (text, want) in [
             ("", "r, line 1: there is nothing in this file"),
             ("mine", "r, line 1: this is not a recording; `hermes --record FILE` makes one"),

@@ -1,4 +1,4 @@
-//! An engine of somebody else with a recorder before it. What it decides is an input like any other.
+//! Records the decisions of an external context engine, which are inputs of a turn.
 
 use super::engine_line::{EngineDid, EngineLine};
 use super::line::What;
@@ -10,7 +10,7 @@ use hermes_plugins::context_engine::ExternalPort;
 use std::sync::Arc;
 
 impl Recorder {
-    /// The same engine, recorded. Engines of ours decide the same in a replay and need none of it.
+    /// Wraps an external engine. Built-in engines decide the same in a replay and are not recorded.
     pub fn engine(self: &Arc<Self>, inner: Arc<ExternalPort>) -> Arc<dyn EnginePort> {
         Arc::new(RecordedEngine { inner, recorder: self.clone() })
     }
@@ -22,13 +22,13 @@ struct RecordedEngine {
 }
 
 impl RecordedEngine {
-    /// Writes down that nothing came, unless something does.
+    /// Records a cancelled decision, unless one is made.
     fn waiting(&self) -> OnEnd {
         OnEnd::new(self.recorder.clone(), What::Engine { answer: None })
     }
 
     fn line(&self, did: EngineDid) -> What {
-        What::Engine { answer: Some(EngineLine { told: self.inner.engine.told(), did }) }
+        What::Engine { answer: Some(EngineLine { status: self.inner.engine.status(), did }) }
     }
 }
 

@@ -1,9 +1,9 @@
-//! A route and its models with a recorder before them.
+//! Records a route and its models.
 
 use super::line::What;
+use super::outcome_sink::OutcomeSink;
 use super::recorder::Recorder;
-use super::reply_line::{Heard, HowItEnded, outcome};
-use super::tape::Tape;
+use super::reply_line::{CallEnd, DecodedReply, outcome};
 use bytes::Bytes;
 use futures::StreamExt;
 use hermes_conversation::BoxFuture;
@@ -13,14 +13,14 @@ use std::task::Poll;
 
 /// The bytes of a reply as they come in.
 #[derive(Debug, Default)]
-pub(crate) struct TapeBody {
+pub(crate) struct ReplyBytes {
     /// Status, and whether it is a stream; nothing before the reply begins.
     pub(crate) head: Option<(u16, bool)>,
     pub(crate) chunks: Vec<Bytes>,
     pub(crate) failure: Option<Failure>,
 }
 
-impl TapeBody {
+impl ReplyBytes {
     pub(crate) fn begin(&mut self, status: u16, streamed: bool) {
         self.head = Some((status, streamed));
     }
@@ -77,18 +77,18 @@ struct RecordedModel {
 
 impl RecordedModel {
     async fn send(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
-        let (number, tape) = self.recorder.request(&request.body, request.session.as_deref());
+        let (number, bytes) = self.recorder.request(&request.body, request.session.as_deref());
         let mut call = Call {
             recorder: self.recorder.clone(),
             number,
-            tape,
-            heard: Heard::new(request.mode),
+            bytes,
+            decoded: DecodedReply::new(request.mode),
             is_written: false,
         };
         match self.inner.reply(request).await {
             Ok(events) => Ok(listened(events, call)),
             Err(failure) => {
-                call.ended(HowItEnded::Refused(failure.clone()));
+                call.ended(CallEnd::Refused(failure.clone()));
                 Err(failure)
             }
         }
@@ -115,54 +115,54 @@ impl Model for RecordedModel {
     }
 }
 
-/// Looks at the events of a reply as they pass.
+/// Observes the events of a reply.
 fn listened(mut events: ModelEvents, mut call: Call) -> ModelEvents {
     futures::stream::poll_fn(move |cx| {
         let next = events.poll_next_unpin(cx);
         if let Poll::Ready(Some(event)) = &next
-            && call.heard.is_last(event)
+            && call.decoded.is_last(event)
         {
-            call.ended(HowItEnded::Read);
+            call.ended(CallEnd::Read);
         }
         next
     })
     .boxed()
 }
 
-/// A call under way. However it ends, it is written down once.
+/// A running call. Its end is recorded once.
 struct Call {
     recorder: Arc<Recorder>,
     number: u64,
-    tape: Arc<Mutex<TapeBody>>,
-    heard: Heard,
+    bytes: Arc<Mutex<ReplyBytes>>,
+    decoded: DecodedReply,
     is_written: bool,
 }
 
 impl Call {
-    fn ended(&mut self, how: HowItEnded) {
+    fn ended(&mut self, how: CallEnd) {
         if std::mem::replace(&mut self.is_written, true) {
             return;
         }
-        let tape = std::mem::take(&mut *self.tape.lock().unwrap_or_else(PoisonError::into_inner));
-        let read = self.heard.is_finished.then_some(self.heard.mode);
-        self.recorder.reply(self.number, read, |secrets| outcome(tape, &self.heard, how, secrets));
+        let bytes = std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner));
+        let read = self.decoded.is_finished.then_some(self.decoded.mode);
+        self.recorder.reply(self.number, read, |secrets| outcome(bytes, &self.decoded, how, secrets));
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.ended(HowItEnded::Dropped);
+        self.ended(CallEnd::Dropped);
     }
 }
 
-/// Writes a line when something is over: the answer, or that nobody waited for one.
+/// Writes a line on drop: the answer, or that the wait was cancelled.
 pub(crate) struct OnEnd {
     recorder: Arc<Recorder>,
     line: Option<What>,
 }
 
 impl OnEnd {
-    /// From now on; `dropped` is the line if nobody waits for the end.
+    /// Starts the wait; `dropped` is the line if it is cancelled.
     pub(crate) fn new(recorder: Arc<Recorder>, dropped: What) -> Self {
         Self { recorder, line: Some(dropped) }
     }

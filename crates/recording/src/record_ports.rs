@@ -1,13 +1,13 @@
-//! Ports with a recorder before each of them.
+//! Recording wrappers of the ports.
 
 use super::line::{Answer, MailLine, What};
+use super::outcome_sink::{OutcomeSink, WatchedEvents};
 use super::player::ended_line;
 use super::record_model::{OnEnd, RecordedRoute};
 use super::record_tools::RecordedTools;
 use super::recorder::Recorder;
 use super::session_line::{SessionFacts, session_line};
-use super::tape::{Tape, TapedEvents};
-use super::taped_transcript::TapedTranscript;
+use super::watched_transcript::WatchedTranscript;
 use hermes_agent::{Input, Ports, Session, TurnReport};
 use hermes_context::{self as context, Summarise, Summary, SummaryFailure};
 use hermes_conversation::{
@@ -19,13 +19,13 @@ use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 impl Recorder {
-    /// Writes down how a session stands before its next turn.
+    /// Records the state of a session before its next turn.
     pub fn session(&self, session: &Session, facts: SessionFacts<'_>) {
         let line = session_line(session, facts);
         self.put(What::Session(Box::new(line)));
     }
 
-    /// A turn begins: writes down what was said, and gives the ports to run it with.
+    /// Records the start of a turn with its prompt, and returns the recorded ports.
     pub fn turn(
         self: &Arc<Self>,
         session: &SessionId,
@@ -43,7 +43,7 @@ impl Recorder {
         self.put(What::Ended(ended_line(report, state)));
     }
 
-    /// The same ports, recorded. A new input of a turn needs a port here.
+    /// Wraps the ports. A new input of a turn needs a port here.
     fn ports(self: &Arc<Self>, ports: Ports, cancel: &CancellationToken) -> Ports {
         self.begin_turn(cancel.clone());
         let Ports {
@@ -60,16 +60,16 @@ impl Recorder {
             pause,
             events,
         } = ports;
-        let tape: Arc<dyn Tape> = self.clone();
+        let sink: Arc<dyn OutcomeSink> = self.clone();
         let (rolling, waiting) = (self.clone(), self.clone());
         Ports {
             route: Arc::new(RecordedRoute { inner: route, recorder: self.clone() }),
             tools: Arc::new(RecordedTools::new(tools, self.clone())),
             tool_context,
             ask: Arc::new(RecordedAsk { inner: ask, recorder: self.clone() }),
-            transcript: Arc::new(TapedTranscript {
+            transcript: Arc::new(WatchedTranscript {
                 inner: transcript,
-                tape: tape.clone(),
+                sink: sink.clone(),
                 state: self.digest(),
             }),
             mailbox: Arc::new(RecordedMailbox { inner: mailbox, recorder: self.clone() }),
@@ -90,7 +90,7 @@ impl Recorder {
                     end.is(What::Waited { dropped: false });
                 })
             }),
-            events: events.watched_by(Arc::new(TapedEvents { tape, state: self.digest() })),
+            events: events.watched_by(Arc::new(WatchedEvents { sink, state: self.digest() })),
         }
     }
 }
@@ -163,7 +163,7 @@ impl Summarise for RecordedSummaries {
         self.inner.window()
     }
 
-    /// It bears on the question alone, and what is recorded is the answer.
+    /// Changes only the request for a summary; the summary is recorded.
     fn flush_memory<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Option<String>> {
         self.inner.flush_memory(session)
     }

@@ -1,8 +1,8 @@
-//! Tools with a recorder before them: how each call was judged, and how it ended.
+//! Records tools: the verdict and the result of each call.
 
 use super::line::{ConcurrencyLine, FittedLine, JudgedLine, ToolLine, VerdictLine, What, WhatOf};
+use super::outcome_sink::OutcomeSink;
 use super::recorder::Recorder;
-use super::tape::Tape;
 use hermes_conversation::{
     BoxFuture, CallId, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolMessage, ToolTable,
 };
@@ -17,12 +17,12 @@ pub(crate) struct RecordedTools {
     repeats: Repeats,
 }
 
-/// How often an id has come up in a turn: servers repeat them.
+/// The number of calls per id in a turn: servers repeat ids.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats(Mutex<HashMap<CallId, usize>>);
 
 impl Repeats {
-    /// How often it came up before.
+    /// Counts a call. Returns the number of earlier calls with this id.
     pub(crate) fn next(&self, call: &CallId) -> usize {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = seen.entry(call.clone()).or_default();
@@ -84,18 +84,18 @@ impl Toolbox for RecordedTools {
     }
 
     fn fit(&self, mut messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
-        let before: Vec<_> = messages.iter().map(|message| room_of(message)).collect();
-        let said = self.inner.fit(messages.iter_mut().map(|message| &mut **message).collect(), room, cx);
+        let before: Vec<_> = messages.iter().map(|message| locations(message)).collect();
+        let length = self.inner.fit(messages.iter_mut().map(|message| &mut **message).collect(), room, cx);
         self.note_fitted(&before, &messages);
-        said
+        length
     }
 }
 
 impl RecordedTools {
-    /// Writes down which results became shorter.
-    fn note_fitted(&self, before: &[TextRoom], after: &[&mut ToolMessage]) {
+    /// Records the shortened results.
+    fn note_fitted(&self, before: &[TextLocations], after: &[&mut ToolMessage]) {
         let changed =
-            before.iter().zip(after).enumerate().filter(|(_, (before, after))| **before != room_of(after));
+            before.iter().zip(after).enumerate().filter(|(_, (before, after))| **before != locations(after));
         let lines: Vec<FittedLine> = changed
             .map(|(place, (_, after))| FittedLine {
                 place,
@@ -109,10 +109,10 @@ impl RecordedTools {
     }
 }
 
-/// Where the texts of a result are, and how long. One that was shortened has others.
-type TextRoom = [(usize, usize); 2];
+/// Addresses and lengths of the texts of a result. They change when it is shortened.
+type TextLocations = [(usize, usize); 2];
 
-fn room_of(message: &ToolMessage) -> TextRoom {
+fn locations(message: &ToolMessage) -> TextLocations {
     let room = |text: &str| (text.as_ptr() as usize, text.len());
     [room(message.content.as_text()), message.api_content.as_deref().map_or((0, 0), room)]
 }

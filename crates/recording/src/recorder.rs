@@ -3,11 +3,11 @@
 use super::digest::{StateDigest, changed};
 use super::error::RecordingError;
 use super::line::{Body, CommitLine, End, Header, Line, Outcome, ReplyLine, VERSION, What, WhatOf};
+use super::outcome_sink::{OutcomeSink, hex, hex_digits};
 use super::pending_text::PendingText;
-use super::record_model::TapeBody;
+use super::record_model::ReplyBytes;
 use super::request_line::LastRequest;
 use super::sse_lines;
-use super::tape::{Tape, hex, hex_digits};
 use bytes::Bytes;
 use hermes_conversation::{Node, RecordError};
 use hermes_guard::{Secrets, placeholders};
@@ -37,13 +37,13 @@ struct State {
     secrets: Secrets,
     /// A secret came in. Before that, none can be in anything that comes of the inputs, and only those
     /// have to be searched.
-    heard_secret: bool,
+    saw_secret: bool,
     text: PendingText,
-    /// The line that is being written; kept for its room.
+    /// The buffer of the line that is being written.
     line: Vec<u8>,
     request: LastRequest,
     /// The replies that are coming in, by session, of which there are very few.
-    incoming: Vec<(String, Arc<Mutex<TapeBody>>)>,
+    incoming: Vec<(String, Arc<Mutex<ReplyBytes>>)>,
     /// Of the turn that runs.
     cancel: CancellationToken,
     /// The turn's stop has been noted.
@@ -51,7 +51,7 @@ struct State {
 }
 
 impl Recorder {
-    /// Begins a recording in a new file that nobody else may read.
+    /// Starts a recording in a new file that only the user may read.
     pub fn create(path: &Path, secrets: Secrets, now: fn() -> u64) -> Result<Self, RecordingError> {
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let file = opened.map_err(|source| match source.kind() {
@@ -62,7 +62,7 @@ impl Recorder {
             file,
             failed: None,
             secrets,
-            heard_secret: false,
+            saw_secret: false,
             text: PendingText::default(),
             line: Vec::with_capacity(4096),
             request: LastRequest::default(),
@@ -82,10 +82,10 @@ impl Recorder {
         }
     }
 
-    /// Why the recording is not whole, if so.
+    /// The reason for which the recording is incomplete, if it is.
     pub fn failure(&self) -> Option<String> {
         let why = self.state().failed.clone()?;
-        Some(format!("the recording {} could not be written to its end: {why}", self.path.display()))
+        Some(format!("the recording {} is incomplete: {why}", self.path.display()))
     }
 
     /// A turn begins that this token stops.
@@ -106,24 +106,23 @@ impl Recorder {
         }
     }
 
-    /// Writes down a request and makes room for its reply. Says which number it has.
-    pub(crate) fn request(&self, body: &Bytes, session: Option<&str>) -> (u64, Arc<Mutex<TapeBody>>) {
+    /// Records a request. Returns its number and the buffer for its reply.
+    pub(crate) fn request(&self, body: &Bytes, session: Option<&str>) -> (u64, Arc<Mutex<ReplyBytes>>) {
         let mut state = self.state();
         let number = state.raw((self.now)(), "request", |state, line| {
-            let State { request, secrets, heard_secret, .. } = state;
-            request.next(body, heard_secret.then_some(&*secrets), line)
+            let State { request, secrets, saw_secret, .. } = state;
+            request.next(body, saw_secret.then_some(&*secrets), line)
         });
-        let tape = Arc::new(Mutex::new(TapeBody::default()));
+        let received = Arc::new(Mutex::new(ReplyBytes::default()));
         let session = session.unwrap_or_default();
         match state.incoming.iter_mut().find(|(of, _)| of == session) {
-            Some((_, last)) => *last = tape.clone(),
-            None => state.incoming.push((session.to_owned(), tape.clone())),
+            Some((_, last)) => *last = received.clone(),
+            None => state.incoming.push((session.to_owned(), received.clone())),
         }
-        (number, tape)
+        (number, received)
     }
 
-    /// Writes down a reply. `outcome` says for itself whether there is a secret to hide in it. `read` is
-    /// the format of one that was read to its end.
+    /// Records a reply. `outcome` hides secrets itself. `read` is the format of a completely read reply.
     pub(crate) fn reply(
         &self,
         number: u64,
@@ -151,10 +150,10 @@ impl Recorder {
     }
 }
 
-impl Tape for Recorder {
+impl OutcomeSink for Recorder {
     fn put(&self, what: WhatOf<'_>) {
         let mut state = self.state();
-        let hides = match is_input(&what) || state.heard_secret {
+        let hides = match is_input(&what) || state.saw_secret {
             true => Hides::Secrets,
             false => Hides::Nothing,
         };
@@ -187,12 +186,12 @@ impl Tape for Recorder {
     }
 
     fn hides(&self) -> bool {
-        self.state().heard_secret
+        self.state().saw_secret
     }
 
     fn hidden(&self, text: &str) -> Option<String> {
         let state = self.state();
-        state.heard_secret.then(|| changed(placeholders(&state.secrets, text))).flatten()
+        state.saw_secret.then(|| changed(placeholders(&state.secrets, text))).flatten()
     }
 }
 
@@ -210,15 +209,15 @@ impl Tap for Recorder {
         let session = session.unwrap_or_default();
         let incoming = &self.state().incoming;
         let found = incoming.iter().find(|(of, _)| of == session);
-        let tape = found.map(|(_, tape)| tape.clone()).unwrap_or_default();
-        tape.lock().unwrap_or_else(PoisonError::into_inner).begin(status, streamed);
-        Box::new(TapeEnd(tape))
+        let received = found.map(|(_, received)| received.clone()).unwrap_or_default();
+        received.lock().unwrap_or_else(PoisonError::into_inner).begin(status, streamed);
+        Box::new(ReplyTap(received))
     }
 }
 
-struct TapeEnd(Arc<Mutex<TapeBody>>);
+struct ReplyTap(Arc<Mutex<ReplyBytes>>);
 
-impl CallTap for TapeEnd {
+impl CallTap for ReplyTap {
     fn chunk(&self, bytes: &Bytes) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).chunks.push(bytes.clone());
     }
@@ -228,7 +227,7 @@ impl CallTap for TapeEnd {
     }
 }
 
-/// Whether a line has something from outside in it.
+/// Returns true if a line holds an input of the turn.
 fn is_input(what: &WhatOf<'_>) -> bool {
     match what {
         WhatOf::Session(_)
@@ -255,11 +254,11 @@ fn is_input(what: &WhatOf<'_>) -> bool {
     }
 }
 
-/// What is done about secrets in a line.
+/// The treatment of secrets in a line.
 #[derive(Clone, Copy, PartialEq)]
 enum Hides {
     Secrets,
-    /// They have been looked for.
+    /// Secrets have been removed.
     Nothing,
 }
 
@@ -268,7 +267,7 @@ impl State {
         !self.stop_noted && self.cancel.is_cancelled()
     }
 
-    /// Writes down a streamed reply whose lines are JSON.
+    /// Records a streamed reply whose lines are JSON.
     fn reply_lines(&mut self, number: u64, status: u16, lines: &str, at: u64) {
         self.raw(at, "reply", |_, line| {
             line.reserve(lines.len() + 256);
@@ -292,7 +291,7 @@ impl State {
         let made = write(self, &mut line);
         line.extend_from_slice(b"}}\n");
         self.append(&line);
-        self.put_away(line);
+        self.reuse_buffer(line);
         made
     }
 
@@ -302,7 +301,7 @@ impl State {
         self.write(&Line { at, stopped, what }, hides);
     }
 
-    /// Writes the text that was put aside; says whether the turn's stop is to be noted now.
+    /// Writes the pending text. Returns true if the stop of the turn is to be recorded now.
     fn before_line(&mut self, at: u64) -> bool {
         if !self.text.is_empty() {
             // The reply that it was read from comes later.
@@ -327,16 +326,16 @@ impl State {
             && let Ok(text) = std::str::from_utf8(&bytes)
             && let Cow::Owned(hidden) = placeholders(&self.secrets, text)
         {
-            self.heard_secret = true;
+            self.saw_secret = true;
             bytes = hidden.into_bytes();
         }
         bytes.push(b'\n');
         self.append(&bytes);
-        self.put_away(bytes);
+        self.reuse_buffer(bytes);
     }
 
-    /// Keeps the room of a line for the next one, unless it is far more than most need.
-    fn put_away(&mut self, line: Vec<u8>) {
+    /// Keeps the buffer of a line for the next one, unless it is very large.
+    fn reuse_buffer(&mut self, line: Vec<u8>) {
         const MOST: usize = 64 * 1024;
         if line.capacity() <= MOST {
             self.line = line;

@@ -1,9 +1,9 @@
-//! Plays a recording in a home of its own, and says whether anything is different now.
+//! Replays a recording in a temporary home, and reports the first difference.
 
 use super::cursor::{Cursor, Ended};
 use super::error::RecordingError;
 use super::line::SessionLine;
-use super::player::{Live, Player, Surroundings, difference, of_store, setup, unread};
+use super::player::{Live, Player, ReplayEnvironment, difference, of_store, setup, unread};
 use super::reading::Recording;
 use super::request_line::common;
 use hermes_conversation::SessionId;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub requests: u64,
@@ -27,11 +27,11 @@ pub struct Verdict {
     pub state: String,
     /// The first difference; without one the runs are identical.
     pub difference: Option<Difference>,
-    /// The recording ends in the middle of a turn: it was cut, and says nothing about the rest.
+    /// The recording ends in the middle of a turn: it was cut, and the rest is unknown.
     pub is_cut: bool,
 }
 
-/// Where a run went another way than the recorded one.
+/// The first difference between a run and its recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Counting from 1.
@@ -40,9 +40,9 @@ pub struct Difference {
     pub line: usize,
     /// The first byte that is not the same, counting from 0.
     pub byte: usize,
-    /// What stands around it in the recording.
+    /// The text around it in the recording.
     pub expected: String,
-    /// What stands around it now.
+    /// The text around it in the replay.
     pub got: String,
 }
 
@@ -54,7 +54,7 @@ impl Difference {
     }
 }
 
-/// A little of a text around a place.
+/// An excerpt of a text around a byte.
 fn excerpt(text: &str, place: usize) -> String {
     const BEFORE: usize = 40;
     const AFTER: usize = 80;
@@ -99,7 +99,7 @@ impl Nowhere {
     }
 }
 
-impl Surroundings for Nowhere {
+impl ReplayEnvironment for Nowhere {
     fn store(&self) -> &SessionDb {
         &self.store
     }

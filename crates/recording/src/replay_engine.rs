@@ -1,14 +1,14 @@
 //! An engine whose decisions come from a recording. The program that made them is not started.
 
 use super::cursor::Cursor;
-use super::due::Due;
 use super::engine_line::{EngineDid, EngineLine};
 use super::line::What;
+use super::recorded_answer::RecordedAnswer;
 use hermes_context::{
     Answer, Assembled, Compressor, ContextEngine as _, Decision, EnginePort, Plan, View, Window,
 };
 use hermes_conversation::BoxFuture;
-use hermes_plugins::context_engine::{EngineSettings, Told, threshold};
+use hermes_plugins::context_engine::{EngineSettings, EngineStatus, threshold};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The engine of a recorded session.
@@ -18,9 +18,9 @@ pub(crate) fn replayed_engine(cursor: Arc<Cursor>, settings: &EngineSettings) ->
             cursor,
             name: settings.name.clone(),
             compressor: Compressor::new(settings.compressor.clone()),
-            told: Mutex::new(settings.told),
+            status: Mutex::new(settings.status),
         }),
-        // With the same settings ours decide the same.
+        // With the same settings built-in engines decide the same.
         EngineSettings::Compressor(_) | EngineSettings::Lossless(_) => settings.engine(),
     }
 }
@@ -28,41 +28,41 @@ pub(crate) fn replayed_engine(cursor: Arc<Cursor>, settings: &EngineSettings) ->
 struct ReplayedEngine {
     cursor: Arc<Cursor>,
     name: String,
-    /// In a run that went live.
+    /// Used after a fork.
     compressor: Compressor,
-    told: Mutex<Told>,
+    status: Mutex<EngineStatus>,
 }
 
 impl ReplayedEngine {
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn status(&self) -> MutexGuard<'_, EngineStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn did(&self, due: Due<EngineLine>) -> EngineDid {
-        let line = due.answer().await;
-        *self.told() = line.told;
+    async fn did(&self, answer: RecordedAnswer<EngineLine>) -> EngineDid {
+        let line = answer.answer().await;
+        *self.status() = line.status;
         line.did
     }
 
-    fn due(&self) -> Due<EngineLine> {
+    fn recorded(&self) -> RecordedAnswer<EngineLine> {
         let pick = |what: &What| match what {
             What::Engine { answer } => Some(answer.clone()),
             _ => None,
         };
-        Due::new(self.cursor.clone(), "a decision of the engine", Box::new(pick))
+        RecordedAnswer::new(self.cursor.clone(), "a decision of the engine", Box::new(pick))
     }
 }
 
 impl EnginePort for ReplayedEngine {
     fn name(&self) -> &str {
-        match self.told().is_given_up || self.cursor.is_live() {
+        match self.status().has_failed || self.cursor.is_live() {
             true => self.compressor.name(),
             false => &self.name,
         }
     }
 
     fn threshold(&self, window: &Window) -> Option<u64> {
-        threshold(*self.told(), &self.compressor, window)
+        threshold(*self.status(), &self.compressor, window)
     }
 
     fn plan<'a>(&'a self, view: &'a View<'a>) -> BoxFuture<'a, Decision> {
@@ -70,9 +70,9 @@ impl EnginePort for ReplayedEngine {
             let decision = self.compressor.plan(view);
             return Box::pin(async { decision });
         }
-        let due = self.due();
+        let answer = self.recorded();
         Box::pin(async move {
-            let did = self.did(due).await;
+            let did = self.did(answer).await;
             did.into_decision().unwrap_or_else(|| {
                 self.cursor.differs("a history that was put together", "a plan is asked for");
                 Decision::Leave
@@ -90,9 +90,9 @@ impl EnginePort for ReplayedEngine {
             let assembled = self.compressor.assemble(view, plan, answer);
             return Box::pin(async { assembled });
         }
-        let due = self.due();
+        let answer = self.recorded();
         Box::pin(async move {
-            let did = self.did(due).await;
+            let did = self.did(answer).await;
             did.into_assembled(view).unwrap_or_else(|| {
                 self.cursor.differs("a plan", "a history is to be put together");
                 Err("the replay has ended".to_owned())

@@ -1,8 +1,8 @@
 //! Models that answer from a recording.
 
 use super::cursor::Cursor;
-use super::due::Due;
 use super::line::{Body, End, Outcome, What};
+use super::recorded_answer::RecordedAnswer;
 use super::reply_line::{events_of, to_event};
 use super::sse_lines;
 use base64::Engine;
@@ -138,7 +138,9 @@ impl Model for ReplayedModel {
             What::Key { found } => Some(*found),
             _ => None,
         };
-        Box::pin(Due::new(self.cursor.clone(), "whether there is another key", Box::new(pick)).answer())
+        Box::pin(
+            RecordedAnswer::new(self.cursor.clone(), "whether there is another key", Box::new(pick)).answer(),
+        )
     }
 }
 
@@ -200,7 +202,7 @@ fn cut(mut bytes: Bytes, chunks: &[usize]) -> Vec<Bytes> {
     pieces
 }
 
-/// Hands the events out; the line is taken before the last one, or when nobody listens any more.
+/// Returns the events; the line is taken before the last one, or when the stream is dropped.
 fn played(events: ModelEvents, line: ReplyTaken, drops_after: Option<usize>) -> ModelEvents {
     let state = (events, Some(line), 0);
     futures::stream::unfold(state, move |(mut events, mut line, count)| async move {

@@ -1,8 +1,8 @@
-//! Everything else that a turn hears from outside, from a recording.
+//! The other input ports of a turn, fed from a recording.
 
 use super::cursor::Cursor;
-use super::due::Due;
 use super::line::{Answer, MailLine, What};
+use super::recorded_answer::RecordedAnswer;
 use hermes_agent::{Pause, sleep};
 use hermes_context::{self as context, NoSummaries, Summarise, Summary, SummaryFailure};
 use hermes_conversation::{
@@ -29,9 +29,9 @@ impl AskUser for ReplayedAsk {
             What::Approval { call, answer } if *call == asked => Some(*answer),
             _ => None,
         };
-        let due = Due::new(self.cursor.clone(), "an answer to a question", Box::new(pick));
+        let recorded = RecordedAnswer::new(self.cursor.clone(), "an answer to a question", Box::new(pick));
         Box::pin(async move {
-            match due.answer().await {
+            match recorded.answer().await {
                 Answer::Allowed => Approval::Allowed,
                 Answer::Denied => Approval::Denied,
                 Answer::Nobody => Approval::Nobody,
@@ -40,7 +40,7 @@ impl AskUser for ReplayedAsk {
         })
     }
 
-    /// A recorded call is not run, so only a live one asks.
+    /// Recorded calls do not run, so only live ones ask.
     fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
         match &self.live {
             Some(live) if self.cursor.is_live() => live.clarify(question),
@@ -67,19 +67,19 @@ impl Mailbox for ReplayedMailbox {
         lease: &'a Lease,
         _: DeliveryPoint,
     ) -> BoxFuture<'a, Result<Vec<Mail>, RecordError>> {
-        let said = self.cursor.peek(|what| match what {
+        let recorded = self.cursor.peek(|what| match what {
             What::Mail(lines) => Some(lines.clone()),
             _ => None,
         });
         Box::pin(async move {
-            let (Some(Some(lines)), false) = (said, self.cursor.is_live()) else { return Ok(Vec::new()) };
+            let (Some(Some(lines)), false) = (recorded, self.cursor.is_live()) else { return Ok(Vec::new()) };
             self.cursor.take("mail", |_| Some(()));
             Ok(posted(&self.store, &lease.session, lines).await?)
         })
     }
 }
 
-/// Puts mail into the store, where its delivery is looked for.
+/// Stores queued messages, whose delivery is then recorded there.
 pub(crate) async fn posted(
     store: &SessionDb,
     session: &SessionId,
@@ -103,7 +103,7 @@ impl Summarise for ReplayedSummaries {
         self.window
     }
 
-    /// A run that went live has nobody who writes summaries: what is left out is excerpted.
+    /// After a fork no model writes summaries: excerpts replace them.
     fn ask<'a>(
         &'a self,
         session: &'a SessionId,
@@ -116,13 +116,13 @@ impl Summarise for ReplayedSummaries {
             What::Summary { answer } => Some(answer.clone()),
             _ => None,
         };
-        Box::pin(Due::new(self.cursor.clone(), "a summary", Box::new(pick)).answer())
+        Box::pin(RecordedAnswer::new(self.cursor.clone(), "a summary", Box::new(pick)).answer())
     }
 }
 
 pub(crate) struct ReplayedHooks {
     pub(crate) cursor: Arc<Cursor>,
-    /// The moments at which outside code listened.
+    /// The events that had hooks.
     pub(crate) listened: Vec<String>,
 }
 
@@ -132,16 +132,16 @@ impl Hooks for ReplayedHooks {
     }
 
     fn fire(&self, _: HookCall) -> BoxFuture<'_, HookVerdict> {
-        let said = self.cursor.peek(|what| match what {
+        let recorded = self.cursor.peek(|what| match what {
             What::Hook { block, context } => Some(Some((block.clone(), context.clone()))),
             What::Stop => Some(None),
             _ => None,
         });
-        if let (Some(Some(_)), false) = (&said, self.cursor.is_live()) {
+        if let (Some(Some(_)), false) = (&recorded, self.cursor.is_live()) {
             self.cursor.take("a hook", |_| Some(()));
         }
         Box::pin(async move {
-            match said.flatten().flatten() {
+            match recorded.flatten().flatten() {
                 Some((Some(reason), _)) => HookVerdict::Block { reason },
                 Some((None, Some(text))) => HookVerdict::Context { text },
                 Some((None, None)) | None => HookVerdict::Continue,
@@ -164,7 +164,7 @@ pub(crate) fn jitter(cursor: Arc<Cursor>) -> Arc<dyn Fn() -> f64 + Send + Sync> 
     })
 }
 
-/// Waits that are over at once.
+/// Waits that end immediately.
 pub(crate) fn pause(cursor: Arc<Cursor>) -> Pause {
     let real = sleep();
     Arc::new(move |time| {
@@ -175,6 +175,6 @@ pub(crate) fn pause(cursor: Arc<Cursor>) -> Pause {
             What::Waited { dropped } => Some((!dropped).then_some(())),
             _ => None,
         };
-        Box::pin(Due::new(cursor.clone(), "the end of a wait", Box::new(pick)).answer())
+        Box::pin(RecordedAnswer::new(cursor.clone(), "the end of a wait", Box::new(pick)).answer())
     })
 }

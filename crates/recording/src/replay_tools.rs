@@ -12,12 +12,12 @@ use hermes_tools::{
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How often a result lets others go first before it is clear that none of them will.
-const TURNS: usize = 10_000;
+/// Maximum number of yields of a result to the results before it.
+const MOST_YIELDS: usize = 10_000;
 
 pub(crate) struct ReplayedTools {
     cursor: Arc<Cursor>,
-    /// The real tools: what the model is told of them, and after a fork all of them.
+    /// The real tools: their definitions, and after a fork their execution.
     real: Arc<dyn Toolbox>,
     repeats: Repeats,
 }
@@ -27,12 +27,12 @@ impl ReplayedTools {
         Self { cursor, real, repeats: Repeats::default() }
     }
 
-    /// Waits until this result is the next one. Results of calls that ran side by side come in the
-    /// order in which they came.
+    /// Waits until this result is the next one. Results of parallel calls are returned in the
+    /// recorded order.
     async fn result(&self, call: &CallId, again: usize) -> Option<ToolLine<'static>> {
         let is_mine =
             |what: &What| matches!(what, What::Tool(line) if *line.call == *call && line.again == again);
-        for _ in 0..TURNS {
+        for _ in 0..MOST_YIELDS {
             match self.cursor.peek(is_mine) {
                 Some(false) => tokio::task::yield_now().await,
                 Some(true) | None => break,
@@ -107,7 +107,7 @@ impl Toolbox for ReplayedTools {
             What::Fitted(lines) => Some(lines.clone()),
             _ => None,
         });
-        let Some(Some(lines)) = fitted else { return said(&messages) };
+        let Some(Some(lines)) = fitted else { return total_chars(&messages) };
         self.cursor.take("shorter results", |_| Some(()));
         let mut messages = messages;
         for line in lines {
@@ -116,12 +116,12 @@ impl Toolbox for ReplayedTools {
                 message.api_content = line.api_content;
             }
         }
-        said(&messages)
+        total_chars(&messages)
     }
 }
 
-/// How long results are together; only what is real has to know better.
-fn said(messages: &[&mut ToolMessage]) -> usize {
+/// The total length of the results in characters.
+fn total_chars(messages: &[&mut ToolMessage]) -> usize {
     messages.iter().map(|message| message.content.as_text().chars().count()).sum()
 }
 
@@ -155,7 +155,7 @@ fn refused(call: ToolCall, text: &str) -> Prepared {
     Prepared::judged(call, hermes_conversation::Effect::Read, verdict, Concurrency::Free)
 }
 
-/// The words that verdicts have.
+/// The static name of a decision.
 fn known(decision: &str) -> &'static str {
     match decision {
         "invalid" => "invalid",

@@ -1,11 +1,11 @@
-//! What is written down of a reply: its bytes, or what was read from them if a secret is in it.
+//! The recorded form of a reply: its bytes, or its decoded events if it contains a secret.
 //!
-//! A secret in a streamed reply comes in pieces. Placeholders in the bytes would then hide nothing, and
-//! the history would have the secret where the recorded requests have a placeholder. What was read has
-//! it in one piece.
+//! A secret in a streamed reply is split. Placeholders in the bytes would then hide nothing, and the history
+//! would have the secret where the recorded requests have a placeholder. The decoded text has it in one
+//! piece.
 
 use super::line::{Body, End, Outcome, Said};
-use super::record_model::TapeBody;
+use super::record_model::ReplyBytes;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -14,29 +14,29 @@ use hermes_guard::Secrets;
 use hermes_providers::{read_stream, read_whole};
 use hermes_wire::{ApiMode, Failure, ModelEvent, ModelEvents, Reply};
 
-/// What was heard of a reply above its bytes.
-pub(crate) struct Heard {
+/// The decoded events of a reply.
+pub(crate) struct DecodedReply {
     pub(crate) mode: ApiMode,
     pieces: usize,
     /// Everything was read, so that every event of a stream is known to be JSON.
     pub(crate) is_finished: bool,
-    /// Words as they were joined: only so can a secret that came in pieces be found.
+    /// The joined text, in which a split secret is found.
     text: String,
     reasoning: String,
     calls: String,
 }
 
-/// How a call ended.
-pub(crate) enum HowItEnded {
-    /// Its last event was handed out, or its failure.
+/// The end of a call.
+pub(crate) enum CallEnd {
+    /// Its last event or its failure was returned.
     Read,
     /// There were no events.
     Refused(Failure),
-    /// Nobody listened to the end.
+    /// The stream was dropped before its end.
     Dropped,
 }
 
-impl Heard {
+impl DecodedReply {
     pub(crate) fn new(mode: ApiMode) -> Self {
         Self {
             mode,
@@ -48,7 +48,7 @@ impl Heard {
         }
     }
 
-    /// Takes note of an event; says whether it is the last.
+    /// Adds an event. Returns true if it is the last.
     pub(crate) fn is_last(&mut self, event: &Result<ModelEvent, Failure>) -> bool {
         self.pieces += 1;
         match event {
@@ -73,38 +73,39 @@ impl Heard {
     }
 }
 
-/// What is written down of a reply.
-pub(crate) fn outcome(tape: TapeBody, heard: &Heard, how: HowItEnded, secrets: &Secrets) -> Outcome {
-    let Some((status, streamed)) = tape.head else {
+/// The recorded form of a reply.
+pub(crate) fn outcome(bytes: ReplyBytes, decoded: &DecodedReply, how: CallEnd, secrets: &Secrets) -> Outcome {
+    let Some((status, streamed)) = bytes.head else {
         return match how {
-            HowItEnded::Refused(failure) => Outcome::Failed(failure),
-            HowItEnded::Read | HowItEnded::Dropped => Outcome::Dropped,
+            CallEnd::Refused(failure) => Outcome::Failed(failure),
+            CallEnd::Read | CallEnd::Dropped => Outcome::Dropped,
         };
     };
-    let dropped = matches!(how, HowItEnded::Dropped);
-    let end = match (dropped, tape.failure) {
-        (true, _) => End::Dropped { after: heard.pieces },
+    let dropped = matches!(how, CallEnd::Dropped);
+    let end = match (dropped, bytes.failure) {
+        (true, _) => End::Dropped { after: decoded.pieces },
         (false, Some(failure)) => End::Failed(failure),
         (false, None) => End::Complete,
     };
-    let bytes = tape.chunks.concat();
-    let body = match String::from_utf8(bytes) {
+    let body = match String::from_utf8(bytes.chunks.concat()) {
         Ok(text) => Body::Text(text),
         Err(other) => Body::Base64(STANDARD.encode(other.as_bytes())),
     };
     let is_secret = match &body {
         Body::Text(text) => secrets.occur_in(text),
-        Body::Lines(_) | Body::Base64(_) => secrets.occur_in(&String::from_utf8_lossy(&tape.chunks.concat())),
+        Body::Lines(_) | Body::Base64(_) => {
+            secrets.occur_in(&String::from_utf8_lossy(&bytes.chunks.concat()))
+        }
     };
-    if is_secret || heard.has_any(secrets) {
-        let said = said_in(&tape.chunks, heard.mode, streamed, &end, heard.pieces);
+    if is_secret || decoded.has_any(secrets) {
+        let said = said_in(&bytes.chunks, decoded.mode, streamed, &end, decoded.pieces);
         return Outcome::Decoded { said, end };
     }
-    let chunks = if dropped { tape.chunks.iter().map(Bytes::len).collect() } else { Vec::new() };
+    let chunks = if dropped { bytes.chunks.iter().map(Bytes::len).collect() } else { Vec::new() };
     Outcome::Body { status, streamed, body, end, chunks }
 }
 
-/// Reads kept bytes again, with runs of words joined.
+/// Decodes the bytes again, with consecutive text joined.
 fn said_in(chunks: &[Bytes], mode: ApiMode, streamed: bool, end: &End, pieces: usize) -> Vec<Said> {
     let failure = match end {
         End::Failed(failure) => Some(failure.clone()),

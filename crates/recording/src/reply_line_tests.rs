@@ -1,4 +1,4 @@
-//! Which form a reply is written down in.
+//! The recorded form of a reply.
 
 use super::*;
 use secrecy::SecretString;
@@ -11,28 +11,28 @@ fn chunk(text: &str) -> Bytes {
     format!("data: {piece}\n\n").into()
 }
 
-fn written(pieces: &[&str], how: HowItEnded) -> Outcome {
+fn written(pieces: &[&str], how: CallEnd) -> Outcome {
     let mut chunks: Vec<Bytes> = pieces.iter().map(|piece| chunk(piece)).collect();
     chunks.push("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n".into());
-    let mut heard = Heard::new(MODE);
+    let mut decoded = DecodedReply::new(MODE);
     let mut events = events_of(chunks.clone(), MODE, true, None).unwrap();
-    let limit = if matches!(how, HowItEnded::Dropped) { 1 } else { usize::MAX };
+    let limit = if matches!(how, CallEnd::Dropped) { 1 } else { usize::MAX };
     let mut count = 0;
     while count < limit
         && let Some(Some(event)) = events.next().now_or_never()
     {
-        heard.is_last(&event);
+        decoded.is_last(&event);
         count += 1;
     }
-    let tape = TapeBody { head: Some((200, true)), chunks, failure: None };
+    let received = ReplyBytes { head: Some((200, true)), chunks, failure: None };
     let secrets = Secrets::new([("KEY", SecretString::from("hunter2-hunter2"))]);
-    outcome(tape, &heard, how, &secrets)
+    outcome(received, &decoded, how, &secrets)
 }
 
 #[test]
-fn a_reply_without_secrets_is_its_bytes() {
+fn reply_without_secrets_is_recorded_as_bytes() {
     let Outcome::Body { status: 200, streamed: true, body: Body::Text(text), end: End::Complete, chunks } =
-        written(&["Good ", "day"], HowItEnded::Read)
+        written(&["Good ", "day"], CallEnd::Read)
     else {
         panic!("not the bytes");
     };
@@ -41,9 +41,9 @@ fn a_reply_without_secrets_is_its_bytes() {
 }
 
 #[test]
-fn a_secret_in_pieces_is_written_in_one() {
+fn split_secret_is_replaced_by_placeholder() {
     let Outcome::Decoded { said, end: End::Complete } =
-        written(&["It is hunter2", "-hunter2"], HowItEnded::Read)
+        written(&["It is hunter2", "-hunter2"], CallEnd::Read)
     else {
         panic!("the bytes were written");
     };
@@ -53,9 +53,8 @@ fn a_secret_in_pieces_is_written_in_one() {
 }
 
 #[test]
-fn a_dropped_reply_says_how_far_it_was_heard() {
-    let Outcome::Body { end: End::Dropped { after: 1 }, chunks, .. } =
-        written(&["a", "b"], HowItEnded::Dropped)
+fn dropped_reply_has_number_of_decoded_events() {
+    let Outcome::Body { end: End::Dropped { after: 1 }, chunks, .. } = written(&["a", "b"], CallEnd::Dropped)
     else {
         panic!("not a dropped reply");
     };
@@ -63,14 +62,13 @@ fn a_dropped_reply_says_how_far_it_was_heard() {
 }
 
 #[test]
-fn without_a_reply_there_is_only_the_failure() {
+fn failed_request_is_recorded_as_failure() {
     let failure = Failure::Cut { cause: "reset".into() };
-    let heard = Heard::new(MODE);
+    let decoded = DecodedReply::new(MODE);
     let secrets = Secrets::default();
-    for (how, want) in [
-        (HowItEnded::Refused(failure.clone()), Outcome::Failed(failure)),
-        (HowItEnded::Dropped, Outcome::Dropped),
-    ] {
-        assert_eq!(outcome(TapeBody::default(), &heard, how, &secrets), want);
+    for (how, want) in
+        [(CallEnd::Refused(failure.clone()), Outcome::Failed(failure)), (CallEnd::Dropped, Outcome::Dropped)]
+    {
+        assert_eq!(outcome(ReplyBytes::default(), &decoded, how, &secrets), want);
     }
 }

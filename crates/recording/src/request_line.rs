@@ -1,4 +1,4 @@
-//! Requests on a tape: most bytes of one are those of the one before.
+//! Recorded requests: each line holds the difference to the request before it.
 
 use super::line::RequestLine;
 use super::recorder::put_number;
@@ -7,7 +7,7 @@ use hermes_conversation::RawJson;
 use hermes_guard::{Secrets, placeholders};
 use std::borrow::Cow;
 
-/// How a body ends whose last field is the list of messages.
+/// The end of a body whose last field is the list of messages.
 const END: &str = "]}";
 
 /// The newest request.
@@ -55,7 +55,7 @@ fn write_rest(number: u64, before: &[u8], body: &[u8], line: &mut Vec<u8>) {
     let _ = serde_json::to_writer(line, &written);
 }
 
-/// What was added at the end of the list of messages, if nothing else is new.
+/// The messages added at the end of the list, if nothing else changed.
 fn more_messages<'a>(before: &[u8], body: &'a [u8], same: usize) -> Option<&'a [u8]> {
     if before.get(same..) != Some(END.as_bytes()) {
         return None;
@@ -67,7 +67,7 @@ fn more_messages<'a>(before: &[u8], body: &'a [u8], same: usize) -> Option<&'a [
     (is_plain && !more.is_empty() && std::str::from_utf8(more).is_ok()).then_some(more)
 }
 
-/// What follows the first so many bytes, from the beginning of a character on.
+/// The rest of a body after `same` bytes, from a character boundary.
 fn rest_of(body: &[u8], mut same: usize) -> (usize, Cow<'_, str>) {
     while body.get(same).is_some_and(|byte| byte & 0xc0 == 0x80) {
         same -= 1;
@@ -77,7 +77,7 @@ fn rest_of(body: &[u8], mut same: usize) -> (usize, Cow<'_, str>) {
     (same, std::str::from_utf8(rest).map_or_else(|_| String::from_utf8_lossy(rest), Cow::Borrowed))
 }
 
-/// How many bytes two bodies begin with alike.
+/// The length of the common prefix of two bodies.
 pub(crate) fn common(one: &[u8], other: &[u8]) -> usize {
     // Most often all but the end of the one.
     let most = one.len().saturating_sub(END.len());
@@ -92,7 +92,7 @@ pub(crate) fn common(one: &[u8], other: &[u8]) -> usize {
     })
 }
 
-/// The body that a line stands for, after this one.
+/// The body of a line, given the body before it.
 pub(crate) fn body_after(before: &[u8], line: &RequestLine) -> Option<Vec<u8>> {
     Some([before.get(..line.prefix)?, rest(line).as_bytes()].concat())
 }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_enough_to_get_every_body_back() {
+    fn bodies_are_restored_from_differences() {
         let long = "x".repeat(1000);
         let bodies = [format!("[{long}]"), format!("[{long},ü,2]"), format!("[{long},ä,2]"), "[]".to_owned()];
         let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_at_the_end_are_written_as_they_are() {
+    fn appended_messages_are_written_as_json() {
         let bodies = [
             r#"{"m":[{"a":1}]}"#,
             r#"{"m":[{"a":1},{"b":"ü ] }"},{"c":[1]}]}"#,
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_hidden_wherever_the_new_part_begins() {
+    fn secrets_are_hidden_across_the_prefix_boundary() {
         let secrets = Secrets::new([("KEY", SecretString::from("hunter2-hunter2"))]);
         // The third request goes on in the middle of the secret.
         let got =
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_common_beginning_ends_at_the_first_difference() {
+    fn common_prefix_ends_at_first_difference() {
         let base = vec![7; 1000];
         for at in [0, 1, 255, 256, 257, 511, 999] {
             let mut other = base.clone();

@@ -1,4 +1,4 @@
-//! A session as it stands before a turn, to a line and back.
+//! The line for the state of a session before a turn.
 
 use super::line::{ContextLine, LimitsLine, SessionLine};
 use hermes_agent::Session;
@@ -9,11 +9,11 @@ use hermes_prompt::{Layers, SystemPrompt};
 use hermes_tools::Registry;
 use hermes_wire::ModelRoute;
 
-/// What a session is besides its state.
+/// The properties of a session besides its state.
 pub struct SessionFacts<'a> {
     pub source: &'a str,
     pub cwd: String,
-    /// What its system prompt was made from, if that is known.
+    /// The layers of its system prompt, if known.
     pub layers: Option<&'a Layers>,
     pub route: &'a dyn ModelRoute,
     pub toolsets: Vec<String>,
@@ -23,7 +23,7 @@ pub struct SessionFacts<'a> {
     pub is_watched: bool,
     pub hooks: &'a dyn Hooks,
     pub engine: EngineSettings,
-    /// The window of the model that writes summaries.
+    /// The context window of the model that writes summaries.
     pub summariser: Option<u64>,
 }
 

@@ -69,7 +69,7 @@ fn is_blank_first(text: &str) -> bool {
     text.is_empty() || text.starts_with('\n')
 }
 
-/// Whether an event may be the one after which nothing is read. One too many does no harm.
+/// Returns true if an event may be the last one that is read. A false positive does no harm.
 fn is_last(line: &str, mode: ApiMode) -> bool {
     const KINDS: [&str; 7] = [
         "message",
@@ -94,7 +94,7 @@ fn kind(line: &str) -> Option<&str> {
     rest.trim_start().strip_prefix('"')?.split('"').next()
 }
 
-/// The body that such a list stands for.
+/// Restores the body from the list.
 pub(crate) fn body(items: &[RawJson]) -> Option<String> {
     let lines = items.iter().map(|item| match item.as_str() {
         text if text.starts_with('"') => serde_json::from_str::<String>(text).ok(),
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_the_body_it_comes_back_byte_for_byte() {
+    fn bodies_are_restored_byte_for_byte() {
         for text in [
             "",
             "\n",

@@ -16,7 +16,7 @@ pub struct Step {
     pub turn: usize,
     pub request_bytes: usize,
     pub reply_bytes: usize,
-    /// What came of it.
+    /// The result of the call.
     pub outcome: String,
     /// The tools that ran after it.
     pub tools: Vec<String>,
@@ -54,7 +54,7 @@ pub fn steps(recording: &Recording) -> Vec<Step> {
     steps
 }
 
-/// The size of a reply, and what came of it in a few words.
+/// The size of a reply, and a short description of its result.
 fn outcome(outcome: &Outcome) -> (usize, String) {
     match outcome {
         Outcome::Failed(failure) => (0, failure.to_string()),
@@ -67,8 +67,8 @@ fn outcome(outcome: &Outcome) -> (usize, String) {
             };
             (size, format!("{status}, {}", ended(end)))
         }
-        Outcome::Decoded { said, end } => {
-            (0, format!("{} pieces without their bytes, {}", said.len(), ended(end)))
+        Outcome::Decoded { said: events, end } => {
+            (0, format!("{} events without their bytes, {}", events.len(), ended(end)))
         }
     }
 }

@@ -15,7 +15,7 @@ use hermes_exec::supervisor::{
 };
 use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::{FenceKey, Secrets};
-use hermes_plugins::context_engine::{Choice, are_wanted, choose};
+use hermes_plugins::context_engine::{Choice, are_enabled, choose};
 use hermes_plugins::hooks::ShellHooks;
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_recording::Recorder;
@@ -111,7 +111,7 @@ impl Runtime {
         if memory::is_off(&config)? {
             registry = registry.without_toolset(Toolset::Memory);
         }
-        if choose(&config, &launch.home)?.0 == Choice::Lossless && are_wanted(&enabled, &disabled) {
+        if choose(&config, &launch.home)?.0 == Choice::Lossless && are_enabled(&enabled, &disabled) {
             registry = registry.with_context_tools();
         }
         let registry = registry.with_catalogue(deferral(&config)?);

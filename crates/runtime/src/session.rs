@@ -499,7 +499,7 @@ impl Session {
     pub async fn close(self, parting: Parting) {
         self.tool_context.leave().await;
         if let Some(external) = &self.external {
-            external.leave().await;
+            external.shutdown().await;
         }
         if let (State::Live(session), Ok(store)) = (&self.state, self.runtime.store()) {
             // A lease that was not given back is taken over from the dead process.

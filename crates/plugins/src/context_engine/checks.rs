@@ -1,7 +1,7 @@
-//! Whether what an engine of somebody else wants may be done. Nothing is taken on trust: what is wrong is
-//! told as the rest of a sentence that begins with the engine's name.
+//! Checks of the replies of an external engine. An error is the rest of a sentence that begins with the
+//! engine's name.
 
-use super::talk::short;
+use super::json_rpc::short;
 use super::wire::{AssembledWire, Initialized, PROTOCOL, Planned, ToolWire};
 use hermes_context::{Answer, Assembled, Decision, Plan, View, Weights};
 use hermes_conversation::{
@@ -11,49 +11,46 @@ use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Compactions in one turn, whoever plans them.
+/// Maximum compactions in one turn.
 const MOST_PER_TURN: u32 = 3;
-/// Tokens that a summary may be asked to have.
+/// Maximum output tokens of a summary.
 const MOST_OUTPUT: u64 = 32_768;
-/// Bytes of the text that stands for a stretch in the record.
+/// Maximum bytes of a recorded summary.
 const MOST_SUMMARY: usize = 256 * 1024;
 const MOST_TOOLS: usize = 32;
 const MOST_DESCRIPTION: usize = 8 * 1024;
 
-/// What an engine says about itself.
-pub(super) fn initialized(said: Initialized) -> Result<Initialized, String> {
-    if said.protocol != PROTOCOL {
-        return Err(format!(
-            "speaks version {} of the protocol, and this is version {PROTOCOL}",
-            said.protocol
-        ));
+/// Checks the reply to `initialize`.
+pub(super) fn initialized(reply: Initialized) -> Result<Initialized, String> {
+    if reply.protocol != PROTOCOL {
+        return Err(format!("uses protocol version {}, expected {PROTOCOL}", reply.protocol));
     }
-    if said.tools.len() > MOST_TOOLS {
-        return Err(format!("has {} tools, and {MOST_TOOLS} are the most", said.tools.len()));
+    if reply.tools.len() > MOST_TOOLS {
+        return Err(format!("has {} tools, at most {MOST_TOOLS} are allowed", reply.tools.len()));
     }
-    said.tools.iter().try_for_each(tool)?;
-    Ok(Initialized { name: short(&said.name), ..said })
+    reply.tools.iter().try_for_each(check_tool)?;
+    Ok(Initialized { name: short(&reply.name), ..reply })
 }
 
-fn tool(said: &ToolWire) -> Result<(), String> {
+fn check_tool(tool: &ToolWire) -> Result<(), String> {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
-    let name = &said.name;
+    let name = &tool.name;
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
-        return Err(format!("has a tool whose name is no name: `{}`", short(name).escape_default()));
+        return Err(format!("has a tool with an invalid name: `{}`", short(name).escape_default()));
     }
-    if said.description.len() > MOST_DESCRIPTION {
-        return Err(format!("describes its tool `{name}` at too great a length"));
+    if tool.description.len() > MOST_DESCRIPTION {
+        return Err(format!("has a tool `{name}` whose description is too long"));
     }
-    let schema: Option<Value> = serde_json::from_str(said.parameters.as_str()).ok();
+    let schema: Option<Value> = serde_json::from_str(tool.parameters.as_str()).ok();
     match schema.is_some_and(|schema| schema["type"] == "object") {
         true => Ok(()),
-        false => Err(format!("has a tool `{name}` whose parameters are no schema of an object")),
+        false => Err(format!("has a tool `{name}` whose parameters are not an object schema")),
     }
 }
 
-/// What an engine wants to do, checked.
-pub(super) fn decision(said: Planned, view: &View<'_>) -> Result<Decision, String> {
-    match said {
+/// Checks the reply to `plan`.
+pub(super) fn decision(reply: Planned, view: &View<'_>) -> Result<Decision, String> {
+    match reply {
         Planned::Leave => Ok(Decision::Leave),
         Planned::Stuck { why } => Ok(Decision::Stuck(short(&why))),
         Planned::Shrink { replace: (start, end), question } => {
@@ -83,13 +80,13 @@ fn check_range(range: &Range<usize>, history: &[Arc<Message>]) -> Result<(), Str
     }
 }
 
-/// Why nothing is compacted now, however much an engine wants it.
+/// The reason why a compaction is rejected now, if there is one.
 fn objection(view: &View<'_>) -> Option<String> {
     let past = view.past;
     if past.in_this_turn >= MOST_PER_TURN {
         return Some(format!(
-            "this turn was compacted {MOST_PER_TURN} times already; start a new session with /new, or ask for \
-             less at once"
+            "this turn was compacted {MOST_PER_TURN} times already; start a new session with /new, or send a \
+             smaller task"
         ));
     }
     match view.trigger {
@@ -98,33 +95,35 @@ fn objection(view: &View<'_>) -> Option<String> {
     }
 }
 
-/// A history that an engine has put together, checked.
+/// Checks the reply to `assemble`.
 pub(super) fn assembled(
-    said: AssembledWire,
+    reply: AssembledWire,
     view: &View<'_>,
     plan: &Plan,
     answer: Answer<'_>,
 ) -> Result<Assembled, String> {
-    let messages = messages(said.messages, view.history)?;
+    let messages = messages(reply.messages, view.history)?;
     let plain: Vec<Message> = messages.iter().map(|message| Message::clone(message)).collect();
     if repair(plain.clone()) != plain {
-        return Err("put together a conversation that no provider accepts".to_owned());
+        return Err("assembled a conversation that no provider accepts".to_owned());
     }
-    let summary = said.summary.trim().to_owned();
+    let summary = reply.summary.trim().to_owned();
     if summary.is_empty() || summary.len() > MOST_SUMMARY {
-        return Err("gave no usable summary of what it put away".to_owned());
+        return Err("returned an empty or too long summary".to_owned());
     }
     check_newest(&plain, view.history)?;
     check_end(&plain, view.history)?;
     let tail = check_edges(&messages, view.history, &plan.replace)?;
-    if said.tail > tail {
-        return Err(format!("says that {} messages at the end are as they were; {tail} are", said.tail));
+    if reply.tail > tail {
+        return Err(format!("reported {} unchanged messages at the end, found {tail}", reply.tail));
     }
     check_kept(&plain, view)?;
     let (before, tokens) =
         (view.weights.tokens(0..view.history.len()), Weights::of(&messages).tokens(0..messages.len()));
     if tokens >= before {
-        return Err(format!("made the conversation no smaller ({before} tokens before, {tokens} after)"));
+        return Err(format!(
+            "did not make the conversation smaller ({before} tokens before, {tokens} after)"
+        ));
     }
     Ok(Assembled {
         tail,
@@ -145,32 +144,31 @@ pub(super) fn assembled(
     })
 }
 
-/// The messages as they are meant: new ones, and stretches of the old.
-fn messages(said: Vec<Value>, history: &[Arc<Message>]) -> Result<Vec<Arc<Message>>, String> {
+/// Resolves the items of a reply: new messages, and ranges of the history.
+fn messages(reply: Vec<Value>, history: &[Arc<Message>]) -> Result<Vec<Arc<Message>>, String> {
     let mut messages = Vec::new();
-    for (place, item) in said.into_iter().enumerate() {
+    for (place, item) in reply.into_iter().enumerate() {
         if let Some(keep) = item.get("keep") {
             let range = serde_json::from_value::<(usize, usize)>(keep.clone()).ok();
             let kept = range.and_then(|(start, end)| history.get(start..end));
-            let kept = kept.ok_or_else(|| format!("keeps messages that are not there, at place {place}"))?;
+            let kept = kept.ok_or_else(|| format!("keeps messages that do not exist, at index {place}"))?;
             messages.extend(kept.iter().cloned());
             if messages.len() > history.len() + MOST_NEW {
-                return Err("keeps the same messages again and again".to_owned());
+                return Err("keeps the same messages repeatedly".to_owned());
             }
         } else {
             let message = serde_json::from_value::<Message>(item)
-                .map_err(|error| format!("wrote something that is no message, at place {place}: {error}"))?;
+                .map_err(|error| format!("returned an invalid message, at index {place}: {error}"))?;
             messages.push(Arc::new(message));
         }
     }
     Ok(messages)
 }
 
-/// Messages more than before, after which the rest is not looked at.
+/// Maximum number of messages beyond the length of the history.
 const MOST_NEW: usize = 1_000;
 
-/// The newest words of the person must be the newest still, and be theirs; others may stand before them in
-/// the same message.
+/// Checks that the last user message is kept verbatim and last; text may precede it in the same message.
 fn check_newest(messages: &[Message], history: &[Arc<Message>]) -> Result<(), String> {
     let user = |message: &Message| match message {
         Message::User(user) => Some(user.clone()),
@@ -179,15 +177,15 @@ fn check_newest(messages: &[Message], history: &[Arc<Message>]) -> Result<(), St
     let Some(asked) = history.iter().rev().find_map(|message| user(message)) else { return Ok(()) };
     match messages.iter().rev().find_map(user) {
         Some(kept) if is_verbatim(&asked, &kept) => Ok(()),
-        _ => Err("left out what was asked last, or changed it".to_owned()),
+        _ => Err("removed or changed the last user message".to_owned()),
     }
 }
 
-/// Where a reply ends the conversation one must end it still: the next words of the person follow it.
+/// Checks that a history that ends with a reply still ends with one: the next prompt follows it.
 fn check_end(messages: &[Message], history: &[Arc<Message>]) -> Result<(), String> {
     let is_reply = |message: Option<&Message>| matches!(message, Some(Message::Assistant(_)));
     match is_reply(history.last().map(|message| &**message)) && !is_reply(messages.last()) {
-        true => Err("left out the reply to what was asked last".to_owned()),
+        true => Err("removed the reply to the last user message".to_owned()),
         false => Ok(()),
     }
 }
@@ -196,14 +194,14 @@ fn is_verbatim(asked: &UserMessage, kept: &UserMessage) -> bool {
     if asked == kept {
         return true;
     }
-    let words = kept.content.as_text().strip_suffix(asked.content.as_text());
-    words
-        .and_then(|words| words.strip_suffix("\n\n"))
-        .is_some_and(|words| asked.clone().preceded_by(words) == *kept)
+    let preceding = kept.content.as_text().strip_suffix(asked.content.as_text());
+    preceding
+        .and_then(|text| text.strip_suffix("\n\n"))
+        .is_some_and(|text| asked.clone().preceded_by(text) == *kept)
 }
 
-/// What is outside the stretch stays as it is, but for words before the first message behind it. Says how
-/// many messages at the end are as they were.
+/// Checks that messages outside the replaced range are unchanged, except for text before the first message
+/// after it. Returns the number of unchanged messages at the end.
 fn check_edges(
     messages: &[Arc<Message>],
     history: &[Arc<Message>],
@@ -223,21 +221,21 @@ fn check_edges(
     let is_whole = tail == rest.len() || (tail + 1 == rest.len() && is_merged());
     match head == replace.start && is_whole {
         true => Ok(tail),
-        false => Err("changed messages that it had not said it would replace".to_owned()),
+        false => Err("changed messages outside the planned range".to_owned()),
     }
 }
 
-/// What must not get lost is there, word for word.
+/// Checks that pins and open to-dos are kept verbatim.
 fn check_kept(messages: &[Message], view: &View<'_>) -> Result<(), String> {
     let is_there = |item: &&String| messages.iter().any(|message| message.text().contains(item.as_str()));
     let mut items = view.keep.pins.iter().chain(&view.keep.todos);
     match items.find(|item| !is_there(item)) {
         None => Ok(()),
-        Some(item) => Err(format!("left out something pinned or to be done: {}", short(item))),
+        Some(item) => Err(format!("removed a pin or an open to-do: {}", short(item))),
     }
 }
 
-/// The size of the next request, by the same measure as the size before.
+/// The estimated size of the next request, scaled from the size before.
 fn after(view: &View<'_>, plan: &Plan, before: u64, tokens: u64) -> TokenCount {
     let share = (view.fixed + tokens) as f64 / (view.fixed + before).max(1) as f64;
     TokenCount::Estimated((plan.before.value() as f64 * share) as u64)

@@ -19,7 +19,7 @@ fn result(id: &str) -> Message {
     Message::Tool(ToolMessage::new(CallId::new(id), "read_file", "found ".repeat(200)))
 }
 
-/// Two exchanges with calls, then a question.
+/// Two exchanges with tool calls, then a prompt.
 fn history() -> Vec<Arc<Message>> {
     let long = "words ".repeat(300);
     let all = [
@@ -93,7 +93,7 @@ fn plans_are_checked() {
 }
 
 #[test]
-fn no_engine_compacts_again_and_again() {
+fn repeated_compactions_are_rejected() {
     let shrink = json!({"decision": "shrink", "replace": [0, 4]});
     let often = Past { in_this_turn: 3, ..Past::default() };
     assert!(matches!(planned(shrink.clone(), often), Ok(Decision::Stuck(why)) if why.contains("3 times")));
@@ -101,22 +101,22 @@ fn no_engine_compacts_again_and_again() {
     assert_eq!(planned(shrink, resting), Ok(Decision::Stuck("later".into())));
 }
 
-/// Puts `messages` in the place of messages 0 to 8.
-fn put_together(messages: Value, tail: usize, keep: Keep) -> Result<Assembled, String> {
-    put_for(0..8, messages, tail, "what was", keep)
+/// Replaces messages 0 to 8 with `messages`.
+fn assemble(messages: Value, tail: usize, keep: Keep) -> Result<Assembled, String> {
+    assemble_range(0..8, messages, tail, "what was", keep)
 }
 
-fn put_for(
+fn assemble_range(
     replace: Range<usize>,
     messages: Value,
     tail: usize,
     summary: &str,
     keep: Keep,
 ) -> Result<Assembled, String> {
-    put_into(&history(), replace, messages, tail, summary, keep)
+    assemble_history(&history(), replace, messages, tail, summary, keep)
 }
 
-fn put_into(
+fn assemble_history(
     history: &[Arc<Message>],
     replace: Range<usize>,
     messages: Value,
@@ -141,93 +141,108 @@ fn assistant(text: &str) -> Value {
 }
 
 #[test]
-fn a_shorter_history_is_taken() {
-    let made =
-        put_together(json!([user("what was"), assistant("yes"), {"keep": [8, 9]}]), 1, Keep::default());
+fn valid_shorter_history_is_accepted() {
+    let made = assemble(json!([user("what was"), assistant("yes"), {"keep": [8, 9]}]), 1, Keep::default());
     let made = made.unwrap();
     assert_eq!((made.messages.len(), made.tail, made.kept.tail), (3, 1, 1));
     assert_eq!(made.by, SummaryBy::Model("m".into()));
     assert_eq!(made.nodes, [NewNode { children: vec![], text: "what was".into() }]);
     assert!(made.after.value() < 300, "{:?}", made.after);
-    // The summary may stand before the next words of the person.
-    let made = put_together(json!([user("what was\n\nand now?")]), 0, Keep::default()).unwrap();
+    // The summary may precede the next user message.
+    let made = assemble(json!([user("what was\n\nand now?")]), 0, Keep::default()).unwrap();
     assert_eq!((made.messages.len(), made.tail), (1, 0));
-    // The newest question may be in the stretch, and is repeated.
-    let made = put_for(0..9, json!([user("it was\n\nand now?")]), 0, "it was", Keep::default()).unwrap();
-    assert_eq!(made.tail, 0);
-    // A stretch in the middle.
+    // The newest question may be in the range, and is repeated.
     let made =
-        put_for(1..4, json!([{"keep": [0, 1]}, assistant("s"), {"keep": [4, 9]}]), 5, "s", Keep::default());
+        assemble_range(0..9, json!([user("it was\n\nand now?")]), 0, "it was", Keep::default()).unwrap();
+    assert_eq!(made.tail, 0);
+    // A range in the middle.
+    let made = assemble_range(
+        1..4,
+        json!([{"keep": [0, 1]}, assistant("s"), {"keep": [4, 9]}]),
+        5,
+        "s",
+        Keep::default(),
+    );
     assert_eq!(made.unwrap().tail, 5);
 }
 
 #[test]
-fn what_must_not_get_lost_is_looked_for() {
+fn missing_pin_or_todo_is_rejected() {
     let keep =
         Keep { pins: vec!["the port is 8080".into()], todos: vec!["[1] x (pending)".into()], memory: None };
     let fine = json!([user("the port is 8080\n[1] x (pending)"), assistant("yes"), {"keep": [8, 9]}]);
-    assert_eq!(put_together(fine, 1, keep.clone()).unwrap().kept.pins, 1);
+    assert_eq!(assemble(fine, 1, keep.clone()).unwrap().kept.pins, 1);
     let lost = json!([user("the port is 8080"), assistant("yes"), {"keep": [8, 9]}]);
-    assert!(
-        put_together(lost, 1, keep).unwrap_err().contains("left out something pinned or to be done: [1] x")
-    );
+    assert!(assemble(lost, 1, keep).unwrap_err().contains("removed a pin or an open to-do: [1] x"));
 }
 
 #[test]
-fn lies_are_found() {
+fn invalid_histories_are_rejected() {
     let long = "words ".repeat(300);
     for (messages, tail, want) in [
         // Larger, or as large.
-        (json!([{"keep": [0, 9]}]), 1, "no smaller"),
-        (json!([user(&"x ".repeat(90_000)), assistant("yes"), {"keep": [8, 9]}]), 1, "no smaller"),
+        (json!([{"keep": [0, 9]}]), 1, "smaller"),
+        (json!([user(&"x ".repeat(90_000)), assistant("yes"), {"keep": [8, 9]}]), 1, "smaller"),
         // The newest question is gone, changed, or not the newest.
-        (json!([user("what was")]), 0, "left out what was asked last"),
-        (json!([user("what was"), assistant("yes"), user("and now")]), 0, "left out what was asked last"),
-        (json!([user("s\n\nand now? Delete everything.")]), 0, "left out what was asked last"),
-        (json!([{"keep": [8, 9]}, assistant("a"), user("do more")]), 0, "left out what was asked last"),
+        (json!([user("what was")]), 0, "removed or changed the last user message"),
+        (
+            json!([user("what was"), assistant("yes"), user("and now")]),
+            0,
+            "removed or changed the last user message",
+        ),
+        (json!([user("s\n\nand now? Delete everything.")]), 0, "removed or changed the last user message"),
+        (
+            json!([{"keep": [8, 9]}, assistant("a"), user("do more")]),
+            0,
+            "removed or changed the last user message",
+        ),
         // Not a conversation.
         (json!([{"keep": [8, 9]}, {"keep": [6, 7]}]), 0, "no provider accepts"),
         (json!([{"keep": [5, 6]}, {"keep": [8, 9]}]), 1, "no provider accepts"),
         (json!([user("a"), user("and now?")]), 0, "no provider accepts"),
         // Not messages.
-        (json!([{"keep": [8, 10]}]), 0, "messages that are not there"),
-        (json!([{"keep": [9, 8]}]), 0, "messages that are not there"),
-        (json!([{"keep": "all"}]), 0, "messages that are not there"),
-        (json!(["and now?"]), 0, "no message, at place 0"),
-        (json!([{"system": {"content": {"text": "x"}}}]), 0, "no message, at place 0"),
-        // It says that more is as it was than is.
-        (json!([user("what was"), assistant("yes"), {"keep": [8, 9]}]), 2, "says that 2 messages"),
-        (json!(vec![json!({"keep": [0, 9]}); 200]), 0, "again and again"),
+        (json!([{"keep": [8, 10]}]), 0, "messages that do not exist"),
+        (json!([{"keep": [9, 8]}]), 0, "messages that do not exist"),
+        (json!([{"keep": "all"}]), 0, "messages that do not exist"),
+        (json!(["and now?"]), 0, "invalid message, at index 0"),
+        (json!([{"system": {"content": {"text": "x"}}}]), 0, "invalid message, at index 0"),
+        // The reported tail is longer than the unchanged one.
+        (json!([user("what was"), assistant("yes"), {"keep": [8, 9]}]), 2, "reported 2 unchanged messages"),
+        (json!(vec![json!({"keep": [0, 9]}); 200]), 0, "repeatedly"),
         (json!([user(&long), assistant("b"), assistant("c"), {"keep": [8, 9]}]), 1, "no provider accepts"),
     ] {
-        let why = put_together(messages.clone(), tail, Keep::default()).unwrap_err();
+        let why = assemble(messages.clone(), tail, Keep::default()).unwrap_err();
         assert!(why.contains(want), "{why}\n{messages}");
     }
-    // What is outside the stretch stays as it is.
+    // Messages outside the range must not change.
     for messages in [
         json!([assistant("s"), {"keep": [4, 9]}]),
         json!([{"keep": [0, 1]}, assistant("s"), {"keep": [8, 9]}]),
         json!([user("first"), assistant("s"), {"keep": [4, 9]}]),
     ] {
-        let why = put_for(1..4, messages.clone(), 0, "s", Keep::default()).unwrap_err();
-        assert!(why.contains("had not said it would replace"), "{why}\n{messages}");
+        let why = assemble_range(1..4, messages.clone(), 0, "s", Keep::default()).unwrap_err();
+        assert!(why.contains("outside the planned range"), "{why}\n{messages}");
     }
     let fine = json!([user("what was"), assistant("yes"), {"keep": [8, 9]}]);
-    assert!(put_for(0..8, fine, 1, " \n", Keep::default()).unwrap_err().contains("no usable summary"));
+    assert!(
+        assemble_range(0..8, fine, 1, " \n", Keep::default())
+            .unwrap_err()
+            .contains("empty or too long summary")
+    );
 }
 
 #[test]
-fn a_request_that_was_answered_does_not_look_open() {
+fn reply_at_the_end_must_be_kept() {
     let mut history = history();
     history.push(Arc::new(Message::assistant("a long answer")));
-    let put = |messages: Value| put_into(&history, 0..10, messages, 0, "it was", Keep::default());
+    let put = |messages: Value| assemble_history(&history, 0..10, messages, 0, "it was", Keep::default());
     let why = put(json!([user("it was\n\nand now?")])).unwrap_err();
-    assert!(why.contains("left out the reply"), "{why}");
+    assert!(why.contains("removed the reply"), "{why}");
     assert_eq!(put(json!([user("it was\n\nand now?"), assistant("in short")])).unwrap().messages.len(), 2);
 }
 
 #[test]
-fn an_engine_must_speak_this_protocol_and_name_its_tools() {
+fn protocol_version_and_tools_are_checked() {
     let tool = |name: &str, parameters: &str| ToolWire {
         name: name.into(),
         description: "d".into(),
@@ -238,11 +253,11 @@ fn an_engine_must_speak_this_protocol_and_name_its_tools() {
     };
     assert_eq!(said(1, vec![tool("recall", r#"{"type":"object"}"#)]), Ok(()));
     for (protocol, tools, want) in [
-        (2, vec![], "version 2 of the protocol"),
-        (1, vec![tool("a b", r#"{"type":"object"}"#)], "whose name is no name: `a b`"),
-        (1, vec![tool("", r#"{"type":"object"}"#)], "no name"),
-        (1, vec![tool("x", "[]")], "no schema of an object"),
-        (1, vec![tool("x", r#"{"type":"string"}"#)], "no schema of an object"),
+        (2, vec![], "protocol version 2"),
+        (1, vec![tool("a b", r#"{"type":"object"}"#)], "an invalid name: `a b`"),
+        (1, vec![tool("", r#"{"type":"object"}"#)], "invalid name"),
+        (1, vec![tool("x", "[]")], "not an object schema"),
+        (1, vec![tool("x", r#"{"type":"string"}"#)], "not an object schema"),
         (1, vec![tool("x", r#"{"type":"object"}"#); 33], "33 tools"),
     ] {
         let why = said(protocol, tools).unwrap_err();

@@ -1,11 +1,11 @@
-//! An engine of somebody else, in a program of its own, for one session.
+//! A context engine that runs as a program, for one session.
 //!
-//! It is started when it is first needed. Whatever goes wrong with it is told in one line, and from then on
-//! the built-in compressor does its work: a broken engine neither loses a conversation nor blocks it.
+//! It is started on first use. After a failure the user sees one line and the built-in compressor takes over: a
+//! broken engine neither loses nor blocks a session.
 
 use super::checks;
+use super::json_rpc::{Connection, Failure, Reply};
 use super::plugin::Plugin;
-use super::talk::{Broken, Reply, Talk};
 use super::wire::{AssembleParams, CallTool, Initialize, Initialized, PROTOCOL, SentSoFar, ToolWire};
 use hermes_context::{
     Answer, Assembled, Compressor, CompressorSettings, ContextEngine as _, Decision, EnginePort, Plan, View,
@@ -19,23 +19,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of one line that an engine may say.
+/// Maximum bytes of one line of an engine.
 const MOST_LINE: usize = 64 * 1024 * 1024;
 
-/// What a session knows of its engine.
+/// The state of an external engine in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Told {
-    /// From here on the engine wants to be asked.
+pub struct EngineStatus {
+    /// The engine plans compactions from this number of tokens.
     pub threshold_tokens: Option<u64>,
-    /// The compressor works in its place.
-    pub is_given_up: bool,
+    /// The engine failed and the compressor replaces it.
+    #[serde(rename = "is_given_up")]
+    pub has_failed: bool,
 }
 
-/// Where an engine runs.
-pub struct Place {
+/// The model and the environment with which an engine is started.
+pub struct LaunchContext {
     pub model: String,
-    /// Without secrets.
+    /// Environment variables without secrets.
     pub env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
 }
@@ -43,25 +44,25 @@ pub struct Place {
 /// The engine of one session.
 pub struct External {
     plugin: Plugin,
-    place: Place,
+    launch: LaunchContext,
     state: Mutex<State>,
-    /// Held while it is started, so that it is started once.
+    /// Held during the start, so that the engine is started once.
     starting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
     session: String,
-    told: Told,
-    talk: Option<Talk>,
+    status: EngineStatus,
+    connection: Option<Connection>,
     sent: SentSoFar,
     tools: Vec<ToolWire>,
 }
 
 impl External {
-    pub fn new(plugin: Plugin, place: Place, session: String) -> Self {
+    pub fn new(plugin: Plugin, launch: LaunchContext, session: String) -> Self {
         let state = Mutex::new(State { session, ..State::default() });
-        Self { plugin, place, state, starting: tokio::sync::Mutex::default() }
+        Self { plugin, launch, state, starting: tokio::sync::Mutex::default() }
     }
 
     pub fn name(&self) -> &str {
@@ -72,146 +73,147 @@ impl External {
         self.plugin.has_tools
     }
 
-    pub fn told(&self) -> Told {
-        self.state().told
+    pub fn status(&self) -> EngineStatus {
+        self.state().status
     }
 
-    /// The tools that it offers, once it runs.
+    /// The tools of the engine, once it runs.
     pub fn tools(&self) -> Vec<ToolWire> {
         self.state().tools.clone()
     }
 
-    /// Starts it, if it does not run. An error has been told.
+    /// Starts the engine, if it is not running. An error has been shown to the user.
     pub async fn ready(&self, window: &Window, events: &EventRelay) -> Result<(), ()> {
-        match self.talk(window).await {
+        match self.connect(window).await {
             Ok(_) => Ok(()),
             Err(why) => {
-                self.tell(&self.give_up(&why), events).await;
+                self.notify_user(&self.mark_failed(&why), events).await;
                 Err(())
             }
         }
     }
 
-    /// Calls a tool of its. An error is for the model.
+    /// Calls a tool of the engine. The error is sent to the model.
     pub(super) async fn call(
         &self,
         name: &str,
         arguments: &Map<String, Value>,
         events: &EventRelay,
     ) -> Result<Value, String> {
-        let talk = self.state().talk.clone();
-        let Some(talk) = talk.filter(|_| !self.told().is_given_up) else {
-            return Err(format!("the context engine `{}` does not run any more", self.name()));
+        let connection = self.state().connection.clone();
+        let Some(connection) = connection.filter(|_| !self.status().has_failed) else {
+            return Err(format!("the context engine `{}` is not running any more", self.name()));
         };
-        match talk.ask("call_tool", &CallTool { name, arguments }).await {
+        match connection.request("call_tool", &CallTool { name, arguments }).await {
             Ok(Reply::Result(result)) => {
                 serde_json::from_str(result.as_str()).map_err(|error| error.to_string())
             }
             Ok(Reply::Refused(why)) => Err(why),
             Err(why) => {
-                let line = self.give_up(&why);
-                self.tell(&line, events).await;
+                let line = self.mark_failed(&why);
+                self.notify_user(&line, events).await;
                 Err(line)
             }
         }
     }
 
-    /// Ends it, and waits for its end.
-    pub async fn leave(&self) {
-        let talk = self.state().talk.take();
-        if let Some(talk) = talk {
-            talk.leave().await;
+    /// Stops the program, and waits for its end.
+    pub async fn shutdown(&self) {
+        let connection = self.state().connection.take();
+        if let Some(connection) = connection {
+            connection.shutdown().await;
         }
     }
 
-    /// Another session goes on with the conversation. The program ends with the old one; when it is needed
-    /// again it is started for the new one.
+    /// Moves the engine to another session. The program of the old session ends; it is started again for the
+    /// new one on first use.
     pub async fn move_to(&self, session: String) {
         self.state().session = session;
-        self.leave().await;
+        self.shutdown().await;
     }
 
-    async fn talk(&self, window: &Window) -> Result<Talk, Broken> {
+    async fn connect(&self, window: &Window) -> Result<Connection, Failure> {
         let _starting = self.starting.lock().await;
-        if let Some(talk) = self.state().talk.clone() {
-            return Ok(talk);
+        if let Some(connection) = self.state().connection.clone() {
+            return Ok(connection);
         }
-        let (name, secrets) = (self.plugin.name.clone(), self.place.secrets.clone());
+        let (name, secrets) = (self.plugin.name.clone(), self.launch.secrets.clone());
         let program = LineProgramSpec {
             argv: self.plugin.argv.clone(),
             cwd: self.plugin.folder.clone(),
-            env: self.place.env.clone(),
+            env: self.launch.env.clone(),
             most_line: MOST_LINE,
         };
-        let talk = Talk::start(program, self.plugin.timeout, move |line| {
+        let connection = Connection::start(program, self.plugin.timeout, move |line| {
             tracing::info!(engine = name, said = redact(&secrets, line).as_ref(), "context engine");
         });
-        // Whoever stops waiting for its first words does not leave it running beside the next one.
-        let stop = talk.ends_unless_kept();
+        // A caller that is cancelled before the first reply does not leave the program running.
+        let stop = connection.shutdown_on_drop();
         let session = self.state().session.clone();
         let params = Initialize {
             protocol: PROTOCOL,
             session: &session,
-            model: &self.place.model,
+            model: &self.launch.model,
             window: window.tokens,
             output: window.output,
             summariser_window: window.summariser,
         };
-        let said: Initialized = self.result("initialize", talk.ask("initialize", &params).await?)?;
-        let said = checks::initialized(said)?;
-        tracing::info!(engine = self.plugin.name, says = said.name, "context engine started");
+        let reply: Initialized =
+            self.result("initialize", connection.request("initialize", &params).await?)?;
+        let reply = checks::initialized(reply)?;
+        tracing::info!(engine = self.plugin.name, says = reply.name, "context engine started");
         let mut state = self.state();
-        state.told.threshold_tokens = said.threshold_tokens;
-        state.tools = said.tools;
+        state.status.threshold_tokens = reply.threshold_tokens;
+        state.tools = reply.tools;
         state.sent = SentSoFar::default();
-        state.talk = Some(talk.clone());
+        state.connection = Some(connection.clone());
         stop.disarm();
-        Ok(talk)
+        Ok(connection)
     }
 
-    async fn plan(&self, view: &View<'_>) -> Result<Decision, Broken> {
-        let talk = self.talk(&view.window).await?;
-        // It may have said just now from where on it wants to be asked.
-        if is_below(self.told(), view) {
+    async fn plan(&self, view: &View<'_>) -> Result<Decision, Failure> {
+        let connection = self.connect(&view.window).await?;
+        // The reply to `initialize` may have set the threshold.
+        if is_below(self.status(), view) {
             return Ok(Decision::Leave);
         }
         let reply = {
-            // Said and noted in one breath, so that both sides know the same.
+            // Sent and recorded under one lock, so that both sides agree.
             let mut state = self.state();
             let params = state.sent.plan(view);
-            talk.ask("plan", &params)
+            connection.request("plan", &params)
         };
         checks::decision(self.result("plan", reply.await?)?, view)
     }
 
-    async fn assemble(&self, view: &View<'_>, plan: &Plan, answer: Answer<'_>) -> Result<Assembled, Broken> {
-        let talk = self.state().talk.clone().ok_or("is gone")?;
-        let reply = talk.ask("assemble", &AssembleParams::of(plan, answer)).await?;
+    async fn assemble(&self, view: &View<'_>, plan: &Plan, answer: Answer<'_>) -> Result<Assembled, Failure> {
+        let connection = self.state().connection.clone().ok_or("is gone")?;
+        let reply = connection.request("assemble", &AssembleParams::of(plan, answer)).await?;
         checks::assembled(self.result("assemble", reply)?, view, plan, answer)
     }
 
-    /// The result of a request in the shape that it must have.
-    fn result<T: DeserializeOwned>(&self, method: &str, reply: Reply) -> Result<T, Broken> {
+    /// Parses the result of a request.
+    fn result<T: DeserializeOwned>(&self, method: &str, reply: Reply) -> Result<T, Failure> {
         match reply {
             Reply::Result(result) => read(method, &result),
-            Reply::Refused(why) => Err(format!("refused `{method}`: {}", redact(&self.place.secrets, &why))),
+            Reply::Refused(why) => Err(format!("refused `{method}`: {}", redact(&self.launch.secrets, &why))),
         }
     }
 
-    /// It is not asked any more in this session. The line that the person is told.
-    fn give_up(&self, why: &str) -> String {
+    /// Marks the engine as failed for the rest of the session. Returns the line for the user.
+    fn mark_failed(&self, why: &str) -> String {
         tracing::warn!(engine = self.plugin.name, why, "context engine given up");
         let mut state = self.state();
-        state.told.is_given_up = true;
-        // Without anybody to speak with, the program is ended.
-        state.talk = None;
+        state.status.has_failed = true;
+        // Dropping the last connection ends the program.
+        state.connection = None;
         format!(
-            "the context engine `{}` {why}; the built-in compressor takes its place for the rest of this session",
+            "the context engine `{}` {why}; using the built-in compressor for the rest of this session",
             self.plugin.name
         )
     }
 
-    async fn tell(&self, line: &str, events: &EventRelay) {
+    async fn notify_user(&self, line: &str, events: &EventRelay) {
         events.send(TurnEvent::Status(line.to_owned())).await;
     }
 
@@ -220,36 +222,36 @@ impl External {
     }
 }
 
-fn read<T: DeserializeOwned>(method: &str, result: &RawJson) -> Result<T, Broken> {
+fn read<T: DeserializeOwned>(method: &str, result: &RawJson) -> Result<T, Failure> {
     serde_json::from_str(result.as_str())
-        .map_err(|error| format!("gave an answer to `{method}` that cannot be read: {error}"))
+        .map_err(|error| format!("returned an invalid result for `{method}`: {error}"))
 }
 
-/// Whether an engine said that it need not be asked about so little.
-fn is_below(told: Told, view: &View<'_>) -> bool {
+/// Returns true if a history is below the threshold of the engine.
+fn is_below(status: EngineStatus, view: &View<'_>) -> bool {
     matches!(view.trigger, Trigger::Preflight | Trigger::Loop)
-        && told.threshold_tokens.is_some_and(|threshold| view.tokens().value() < threshold)
+        && status.threshold_tokens.is_some_and(|threshold| view.tokens().value() < threshold)
 }
 
-/// The engine as one turn has it.
+/// The engine port of one turn.
 pub struct ExternalPort {
     pub engine: Arc<External>,
     pub events: EventRelay,
-    /// What takes its place.
+    /// The replacement after a failure.
     pub compressor: Compressor,
     pub settings: CompressorSettings,
-    /// A history without a summary stays whole.
+    /// A history is not compacted without a summary.
     pub keeps_whole: bool,
 }
 
 impl ExternalPort {
-    /// Whether compactions happen by themselves at all.
+    /// Returns true if automatic compaction is disabled for this trigger.
     fn is_off(&self, view: &View<'_>) -> bool {
         !self.settings.enabled && !matches!(view.trigger, Trigger::Manual | Trigger::Overflow)
     }
 
-    /// What is done when the engine fails after it has planned. Where the model waits for room it is made
-    /// at once, with excerpts; otherwise the next look at the history is the compressor's.
+    /// Handles a failure after the plan. On an overflow the compressor compacts at once, with excerpts;
+    /// otherwise it plans the next compaction.
     fn rescue(&self, view: &View<'_>, line: &str) -> Result<Assembled, String> {
         if view.trigger != Trigger::Overflow || self.keeps_whole {
             return Err(line.to_owned());
@@ -264,29 +266,29 @@ impl ExternalPort {
 
 impl EnginePort for ExternalPort {
     fn name(&self) -> &str {
-        match self.engine.told().is_given_up {
+        match self.engine.status().has_failed {
             true => self.compressor.name(),
             false => self.engine.name(),
         }
     }
 
     fn threshold(&self, window: &Window) -> Option<u64> {
-        threshold(self.engine.told(), &self.compressor, window)
+        threshold(self.engine.status(), &self.compressor, window)
     }
 
     fn plan<'a>(&'a self, view: &'a View<'a>) -> BoxFuture<'a, Decision> {
         Box::pin(async move {
-            let told = self.engine.told();
-            if told.is_given_up {
+            let status = self.engine.status();
+            if status.has_failed {
                 return self.compressor.plan(view);
             }
-            if self.is_off(view) || is_below(told, view) {
+            if self.is_off(view) || is_below(status, view) {
                 return Decision::Leave;
             }
             match self.engine.plan(view).await {
                 Ok(decision) => decision,
                 Err(why) => {
-                    self.engine.tell(&self.engine.give_up(&why), &self.events).await;
+                    self.engine.notify_user(&self.engine.mark_failed(&why), &self.events).await;
                     self.compressor.plan(view)
                 }
             }
@@ -300,18 +302,18 @@ impl EnginePort for ExternalPort {
         answer: Answer<'a>,
     ) -> BoxFuture<'a, Result<Assembled, String>> {
         Box::pin(async move {
-            if self.engine.told().is_given_up {
+            if self.engine.status().has_failed {
                 return self.compressor.assemble(view, plan, answer);
             }
             let why = match self.engine.assemble(view, plan, answer).await {
                 Ok(assembled) => return Ok(assembled),
                 Err(why) => why,
             };
-            let line = self.engine.give_up(&why);
+            let line = self.engine.mark_failed(&why);
             let rescued = self.rescue(view, &line);
-            // A failure is told by whoever hears of it.
+            // The caller reports the error itself.
             if rescued.as_ref().err() != Some(&line) {
-                self.engine.tell(&line, &self.events).await;
+                self.engine.notify_user(&line, &self.events).await;
             }
             rescued
         })
@@ -319,14 +321,14 @@ impl EnginePort for ExternalPort {
 
     fn measured(&self, usage: &Usage) {
         let state = self.engine.state();
-        if let Some(talk) = state.talk.as_ref().filter(|_| !state.told.is_given_up) {
-            talk.tell("usage", usage);
+        if let Some(connection) = state.connection.as_ref().filter(|_| !state.status.has_failed) {
+            connection.notify("usage", usage);
         }
     }
 }
 
-/// From how many tokens on somebody looks at a history.
-pub fn threshold(told: Told, compressor: &Compressor, window: &Window) -> Option<u64> {
-    let own = told.threshold_tokens.filter(|_| !told.is_given_up);
+/// The number of tokens from which compactions are planned.
+pub fn threshold(status: EngineStatus, compressor: &Compressor, window: &Window) -> Option<u64> {
+    let own = status.threshold_tokens.filter(|_| !status.has_failed);
     own.or_else(|| compressor.threshold(window))
 }

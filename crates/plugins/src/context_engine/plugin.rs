@@ -1,4 +1,4 @@
-//! A context engine of somebody else: a folder with an `engine.yaml` that says how to start it.
+//! A context engine plugin: a directory with an `engine.yaml` that holds its command.
 
 use hermes_config::home::Home;
 use serde::Deserialize;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const MANIFEST: &str = "engine.yaml";
-/// Bytes of a manifest that are read.
+/// Maximum bytes of a manifest.
 const MOST_MANIFEST: u64 = 64 * 1024;
-const USUAL_TIMEOUT: u64 = 30;
+const DEFAULT_TIMEOUT: u64 = 30;
 const LONGEST_TIMEOUT: u64 = 600;
 
 /// An engine that can be started.
@@ -19,9 +19,9 @@ pub struct Plugin {
     pub folder: PathBuf,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// For one answer.
+    /// Maximum time for one reply.
     pub timeout: Duration,
-    /// It has tools for the model.
+    /// The engine offers tools to the model.
     pub has_tools: bool,
 }
 
@@ -29,18 +29,17 @@ pub struct Plugin {
 #[serde(deny_unknown_fields)]
 struct Manifest {
     command: Vec<String>,
-    #[serde(default = "usual_timeout")]
+    #[serde(default = "default_timeout")]
     timeout_seconds: u64,
     #[serde(default)]
     tools: bool,
 }
 
-fn usual_timeout() -> u64 {
-    USUAL_TIMEOUT
+fn default_timeout() -> u64 {
+    DEFAULT_TIMEOUT
 }
 
-/// The engine of this name, if there is a folder for it. An error is a sentence without its beginning:
-/// what is wrong with the folder.
+/// The engine of this name, if it has a directory. An error describes an invalid directory.
 pub(super) fn find(home: &Home, name: &str) -> Result<Option<Plugin>, String> {
     if !is_name(name) {
         return Ok(None);
@@ -58,14 +57,14 @@ pub(super) fn find(home: &Home, name: &str) -> Result<Option<Plugin>, String> {
                 "{shown} is missing; engines that are Python modules do not load here, see docs/context-engines.md"
             ));
         }
-        Err(error) => return Err(format!("{shown} could not be read: {error}")),
+        Err(error) => return Err(format!("{shown} cannot be read: {error}")),
     };
     let manifest: Manifest = serde_saphyr::from_str(&text)
-        .map_err(|error| format!("{shown} is no manifest of an engine: {error}"))?;
+        .map_err(|error| format!("{shown} is not a valid engine manifest: {error}"))?;
     plugin(name, folder, manifest).map(Some).map_err(|why| format!("{shown}: {why}"))
 }
 
-/// Whether a name is one that a folder may have; never a way out of the folder of engines.
+/// Returns true for a valid directory name; it cannot point outside the directory of engines.
 pub(super) fn is_name(name: &str) -> bool {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
     !name.is_empty() && name.len() <= 64 && !name.starts_with('.') && name.chars().all(is_plain)
@@ -81,11 +80,11 @@ fn read(path: &Path) -> std::io::Result<String> {
 fn plugin(name: &str, folder: PathBuf, manifest: Manifest) -> Result<Plugin, &'static str> {
     let Manifest { command: mut argv, timeout_seconds, tools } = manifest;
     let program = argv.first_mut().filter(|program| !program.is_empty());
-    let program = program.ok_or("`command` names no program")?;
+    let program = program.ok_or("`command` does not name a program")?;
     if !(1..=LONGEST_TIMEOUT).contains(&timeout_seconds) {
         return Err("`timeout_seconds` must be from 1 to 600");
     }
-    // A bare name is looked for in the PATH; anything else is relative to the folder.
+    // A bare name is looked for in the PATH; anything else is relative to the directory.
     if program.contains('/') {
         *program = folder.join(&*program).display().to_string();
     }
@@ -99,7 +98,7 @@ mod tests {
     use hermes_testkit::TempHome;
 
     #[test]
-    fn names_stay_in_their_folder() {
+    fn names_cannot_leave_the_plugin_directory() {
         for (name, want) in [
             ("mine", true),
             ("My-engine_2.0", true),
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_says_how_to_start_an_engine() {
+    fn manifest_is_read_and_checked() {
         let home = TempHome::new();
         let here = Home::at(home.path());
         let folder = here.context_engines_dir().join("mine");
@@ -143,12 +142,12 @@ mod tests {
         };
         assert_eq!(write("command: [./run]\ntimeout_seconds: 5\ntools: true\n"), Ok(Some(own)));
         for (text, want) in [
-            ("command: []\n", "`command` names no program"),
-            ("command: ['']\n", "`command` names no program"),
+            ("command: []\n", "`command` does not name a program"),
+            ("command: ['']\n", "`command` does not name a program"),
             ("command: [x]\ntimeout_seconds: 0\n", "`timeout_seconds` must be from 1 to 600"),
-            ("command: [x]\ntimeout: 5\n", "is no manifest of an engine"),
-            ("tools: true\n", "is no manifest of an engine"),
-            ("{", "is no manifest of an engine"),
+            ("command: [x]\ntimeout: 5\n", "is not a valid engine manifest"),
+            ("tools: true\n", "is not a valid engine manifest"),
+            ("{", "is not a valid engine manifest"),
         ] {
             let why = write(text).unwrap_err();
             assert!(why.contains(want), "{text}: {why}");

@@ -1,4 +1,4 @@
-//! The tools of an engine of somebody else, as the model has them.
+//! The tools of an external engine.
 
 use super::external::External;
 use super::wire::ToolWire;
@@ -11,36 +11,36 @@ use std::sync::Arc;
 
 const TOOLSET: &str = "context_engine";
 
-/// Whether the settings offer the tools of engines to the model: when tools are not restricted, or they are
-/// named.
-pub fn are_wanted(toolsets: &[String], disabled: &[String]) -> bool {
+/// Returns true if the settings offer the tools of engines to the model: if tools are not restricted, or the
+/// toolset is named.
+pub fn are_enabled(toolsets: &[String], disabled: &[String]) -> bool {
     let offers = |name: &String| matches!(name.as_str(), TOOLSET | "hermes-cli" | "all" | "*");
     let is_this = |name: &String| matches!(name.as_str(), TOOLSET | "all" | "*");
     toolsets.iter().any(offers) && !disabled.iter().any(is_this)
 }
 
-/// The tools of a session and those of its engine, and what a person should know about it.
+/// The tools of a session and of its engine, with warnings for the user about duplicate names.
 pub fn with_tools(
     registry: &Registry,
     tools: Vec<ToolWire>,
     engine: Option<&Arc<External>>,
 ) -> (Registry, Vec<String>) {
-    let tools = tools.into_iter().map(|said| EngineTool::of(said, engine.cloned()));
+    let tools = tools.into_iter().map(|tool| EngineTool::of(tool, engine.cloned()));
     let (registry, refused) = registry.joined_by(tools.collect());
-    let told = refused.iter().map(|error| format!("{error}; the engine's is left out"));
-    (registry, told.collect())
+    let warnings = refused.iter().map(|error| format!("{error}; the tool of the engine is ignored"));
+    (registry, warnings.collect())
 }
 
 struct EngineTool {
     definition: ToolDefinition,
     schema: Value,
-    /// Nobody in a replay, which does not call it.
+    /// `None` in a replay, which does not call it.
     engine: Option<Arc<External>>,
 }
 
 impl EngineTool {
-    fn of(said: ToolWire, engine: Option<Arc<External>>) -> Arc<dyn AnyTool> {
-        let ToolWire { name, description, parameters } = said;
+    fn of(tool: ToolWire, engine: Option<Arc<External>>) -> Arc<dyn AnyTool> {
+        let ToolWire { name, description, parameters } = tool;
         let schema = serde_json::from_str(parameters.as_str()).unwrap_or_default();
         Arc::new(Self { definition: ToolDefinition { name, description, parameters }, schema, engine })
     }
@@ -63,7 +63,7 @@ impl AnyTool for EngineTool {
         &self.schema
     }
 
-    /// What was put away is asked for when the model notices that it is not there.
+    /// The model needs these tools to find summarised messages.
     fn is_seldom(&self) -> bool {
         false
     }
@@ -74,16 +74,19 @@ impl AnyTool for EngineTool {
 
     fn bind(self: Arc<Self>, arguments: Map<String, Value>, _: &ToolContext) -> Result<Bound, Refusal> {
         Ok(Bound {
-            // Whatever the program does, it could do anyway; nobody knows what it is.
+            // The effect is unknown, and the program runs with the user's rights anyway.
             effect: Effect::Any,
             approval: None,
             concurrency: Concurrency::Alone,
             body: Box::new(move |_, scope| {
                 Box::pin(async move {
-                    let engine = self.engine.as_ref().ok_or_else(|| ToolError::failed("nobody is there"))?;
-                    let answer = engine.call(self.name(), &arguments, &scope.events).await;
-                    let answer = answer.map_err(ToolError::failed)?;
-                    Ok(ToolOutput::json(answer).with_origin(Origin::Outside))
+                    let engine = self
+                        .engine
+                        .as_ref()
+                        .ok_or_else(|| ToolError::failed("the context engine is not running"))?;
+                    let result = engine.call(self.name(), &arguments, &scope.events).await;
+                    let result = result.map_err(ToolError::failed)?;
+                    Ok(ToolOutput::json(result).with_origin(Origin::Outside))
                 })
             }),
         })
@@ -107,12 +110,12 @@ mod tests {
             (&["hermes-cli"], &["file"], true),
             (&[], &[], false),
         ] {
-            assert_eq!(are_wanted(&list(toolsets), &list(disabled)), want, "{toolsets:?} {disabled:?}");
+            assert_eq!(are_enabled(&list(toolsets), &list(disabled)), want, "{toolsets:?} {disabled:?}");
         }
     }
 
     #[test]
-    fn a_borrowed_name_is_left_out_with_a_word() {
+    fn duplicate_tool_name_is_ignored_with_a_warning() {
         let tool = |name: &str| ToolWire {
             name: name.into(),
             description: "d".into(),
@@ -120,10 +123,13 @@ mod tests {
         };
         let ours = Registry::builtin();
         let ours = ours.deferring(&["skill_manage"]);
-        let (all, told) =
+        let (all, warnings) =
             with_tools(&ours, vec![tool("read_file"), tool("recall_x"), tool("skill_manage")], None);
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].contains("`read_file`") && told[1].contains("`skill_manage`"), "{told:?}");
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(
+            warnings[0].contains("`read_file`") && warnings[1].contains("`skill_manage`"),
+            "{warnings:?}"
+        );
         assert!(all.names().contains(&"recall_x"));
         assert_eq!(all.waiting(), ["skill_manage"]);
         assert_eq!(all.names().len(), ours.names().len() + 1);

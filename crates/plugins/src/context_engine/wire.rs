@@ -1,4 +1,4 @@
-//! What is said to an engine and what it says, as JSON. docs/context-engines.md explains it to people.
+//! The JSON messages of the engine protocol, documented in docs/context-engines.md.
 
 use hermes_context::{Answer, Past, Plan, Question, View};
 use hermes_conversation::{Message, Node, RawJson};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The version of all this.
+/// The version of the protocol.
 pub(super) const PROTOCOL: u32 = 1;
 
 #[derive(Serialize)]
@@ -14,7 +14,7 @@ pub(super) struct Initialize<'a> {
     pub(super) protocol: u32,
     pub(super) session: &'a str,
     pub(super) model: &'a str,
-    /// Tokens that fit; absent numbers are not known.
+    /// The context window in tokens; unknown numbers are absent.
     pub(super) window: Option<u64>,
     pub(super) output: Option<u64>,
     pub(super) summariser_window: Option<u64>,
@@ -30,7 +30,7 @@ pub(super) struct Initialized {
     pub(super) tools: Vec<ToolWire>,
 }
 
-/// A tool of an engine, also as it is recorded.
+/// A tool of an engine; recordings have the same format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolWire {
     pub name: String,
@@ -40,7 +40,7 @@ pub struct ToolWire {
 
 #[derive(Serialize)]
 pub(super) struct PlanParams<'a> {
-    /// The place of the first of `messages`; those before it have been sent.
+    /// The index of the first of `messages`; earlier ones have been sent.
     from: usize,
     messages: Vec<&'a Message>,
     /// The size of the next request, and whether the provider counted it.
@@ -52,7 +52,7 @@ pub(super) struct PlanParams<'a> {
     focus: Option<&'a str>,
     keep: KeepWire<'a>,
     past: &'a Past,
-    /// Absent where they are as they were.
+    /// Absent if unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<&'a [Node]>,
 }
@@ -71,7 +71,7 @@ struct KeepWire<'a> {
     memory: Option<&'a str>,
 }
 
-/// What of a session an engine has been told.
+/// The messages and nodes that an engine has received.
 #[derive(Debug, Default)]
 pub(super) struct SentSoFar {
     messages: Vec<Arc<Message>>,
@@ -79,10 +79,10 @@ pub(super) struct SentSoFar {
 }
 
 impl SentSoFar {
-    /// What is to be said about a session now. It counts as said.
+    /// The parameters of the next `plan` request. They count as sent.
     pub(super) fn plan<'a>(&mut self, view: &View<'a>) -> PlanParams<'a> {
         let from = self.messages.len();
-        // Pointers first: messages that were not touched are not compared word by word.
+        // Pointers first: messages that were not touched are not compared by content.
         let same = |(old, new): (&Arc<Message>, &Arc<Message>)| Arc::ptr_eq(old, new) || old == new;
         let goes_on = from <= view.history.len() && self.messages.iter().zip(view.history).all(same);
         let from = if goes_on { from } else { 0 };
@@ -131,6 +131,7 @@ pub(super) enum Planned {
     },
 }
 
+/// The request for a summary that an engine plans.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QuestionWire {
     pub system: String,
@@ -139,8 +140,8 @@ pub struct QuestionWire {
 }
 
 impl From<QuestionWire> for Question {
-    fn from(said: QuestionWire) -> Self {
-        let QuestionWire { system, text, max_output_tokens } = said;
+    fn from(wire: QuestionWire) -> Self {
+        let QuestionWire { system, text, max_output_tokens } = wire;
         Self { system, text, max_output_tokens }
     }
 }
@@ -191,7 +192,7 @@ impl<'a> AssembleParams<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct AssembledWire {
-    /// Messages, and stretches of the old ones: `{"keep": [from, to]}`.
+    /// New messages, and ranges of the history: `{"keep": [from, to]}`.
     pub(super) messages: Vec<Value>,
     pub(super) tail: usize,
     pub(super) summary: String,

@@ -1,18 +1,18 @@
-//! The hooks for people who want to look at them: what is set up, and what was agreed to.
+//! The configured hooks and their approvals, for listings.
 
 use super::HookError;
-use super::consent::{Allowlist, Standing};
+use super::allowlist::{Allowlist, ApprovalState};
 use super::{allowlist_file, changed, with_paths};
 use hermes_config::home::{Home, PRIVATE_FILE, write_atomically};
 use hermes_config::{Config, HookEntries};
 use std::time::Duration;
 
-/// The hooks in the settings, and what is wrong with the settings.
+/// The hooks in the settings, and warnings about invalid settings.
 #[derive(Debug)]
 pub struct HookList {
     pub hooks: Vec<ListedHook>,
     pub warnings: Vec<String>,
-    /// They run without being agreed to one by one.
+    /// All hooks run without an approval.
     pub accepts_all: bool,
 }
 
@@ -24,11 +24,11 @@ pub struct ListedHook {
     pub matcher: Option<String>,
     pub command: String,
     pub timeout: Duration,
-    /// `approved`, `changed` (its script, since it was approved) or `unapproved`.
-    pub consent: &'static str,
+    /// `approved`, `changed` (its script, after the approval) or `unapproved`.
+    pub approval: &'static str,
 }
 
-/// What is set up in `config`, and what `home` says about it.
+/// Lists the hooks in `config` with their approvals in `home`.
 pub fn hooks(config: &Config, home: &Home) -> Result<HookList, HookError> {
     let list = Allowlist::load(&allowlist_file(home)).map_err(HookError::Approvals)?;
     let HookEntries { entries, warnings } = with_paths(config.hook_entries(), &config.layers().shell);
@@ -36,10 +36,10 @@ pub fn hooks(config: &Config, home: &Home) -> Result<HookList, HookError> {
         event: entry.event.as_str(),
         matcher: entry.matcher.pattern().map(str::to_owned),
         timeout: entry.timeout,
-        consent: match list.standing(entry.event.as_str(), &entry.command, changed(&entry)) {
-            Standing::Approved => "approved",
-            Standing::Changed => "changed",
-            Standing::Unknown => "unapproved",
+        approval: match list.approval_state(entry.event.as_str(), &entry.command, changed(&entry)) {
+            ApprovalState::Approved => "approved",
+            ApprovalState::Changed => "changed",
+            ApprovalState::Unapproved => "unapproved",
         },
         key: entry.key,
         command: entry.command,
@@ -48,7 +48,7 @@ pub fn hooks(config: &Config, home: &Home) -> Result<HookList, HookError> {
     Ok(HookList { hooks: hooks.collect(), warnings, accepts_all })
 }
 
-/// Takes back what was agreed to for a command, at all events, and says how often that was.
+/// Removes the approvals of a command, for all events. Returns their number.
 pub fn revoke_hook(home: &Home, command: &str) -> Result<usize, HookError> {
     let path = allowlist_file(home);
     let _lock = home.lock()?;

@@ -6,7 +6,7 @@ use hermes_context::{Compressor, EnginePort, Summarise as _, Window};
 use hermes_conversation::{EventSink, SessionId, TurnEvent};
 use hermes_exec::child_env;
 use hermes_plugins::context_engine::{
-    Choice, EngineSettings, External, ExternalPort, ExternalSettings, Place, are_wanted, with_tools,
+    Choice, EngineSettings, External, ExternalPort, ExternalSettings, LaunchContext, are_enabled, with_tools,
 };
 use hermes_providers::Endpoint;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ pub(super) fn external(
     let Choice::Plugin(plugin) = choice else { return Ok(None) };
     let passthrough = runtime.config.list("terminal.env_passthrough")?;
     let shell = runtime.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let place = Place {
+    let launch = LaunchContext {
         model: endpoint.model.clone(),
         env: child_env(shell, &passthrough),
         secrets: runtime.secrets.clone(),
     };
-    Ok(Some(Arc::new(External::new(plugin.clone(), place, id.to_string()))))
+    Ok(Some(Arc::new(External::new(plugin.clone(), launch, id.to_string()))))
 }
 
 impl Session {
@@ -37,7 +37,7 @@ impl Session {
         let settings = self.engine.settings(config, &own.label(), &own.model)?;
         Ok(match (settings, &self.external) {
             (EngineSettings::External(settings), Some(external)) => {
-                EngineSettings::External(ExternalSettings { told: external.told(), ..settings })
+                EngineSettings::External(ExternalSettings { status: external.status(), ..settings })
             }
             (other, _) => other,
         })
@@ -76,13 +76,13 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<(), RuntimeError> {
         let config = &self.runtime.config;
-        let is_wanted = are_wanted(&config.list("toolsets")?, &config.list("agent.disabled_toolsets")?)
+        let is_wanted = are_enabled(&config.list("toolsets")?, &config.list("agent.disabled_toolsets")?)
             && self.role.works_for.is_none();
         let Some(external) = self.external.clone().filter(|external| is_wanted && external.has_tools())
         else {
             return Ok(());
         };
-        if external.told().is_given_up {
+        if external.status().has_failed {
             return Ok(());
         }
         let profile = self.route.current().profile().clone();

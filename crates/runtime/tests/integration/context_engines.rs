@@ -88,20 +88,20 @@ async fn only_what_is_new_is_said_and_no_secret() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_goes_wrong_the_compressor_takes_over_with_one_line() {
     for (mode, more, want) in [
-        ("no json", "", "said something that is no answer"),
+        ("no json", "", "wrote an invalid reply"),
         ("silent", "timeout_seconds: 1\n", "did not answer `plan` within 1 s"),
         ("exits", "", "ended with exit code 7"),
         ("dies at once", "", "ended with exit code 3"),
-        ("protocol", "", "speaks version 9 of the protocol"),
-        ("wrong id", "", "answered request 3 instead of 2"),
+        ("protocol", "", "uses protocol version 9"),
+        ("wrong id", "", "replied to request 3 instead of 2"),
         ("refuses", "", "refused `plan`: not today"),
-        ("endless line", "", "said a line that is too long"),
+        ("endless line", "", "wrote a line that is too long"),
         ("out of bounds", "", "wants to replace messages 0 to 100000"),
         ("splits", "", "wants to separate a call from its result"),
-        ("drops", "", "left out what was asked last"),
-        ("larger", "", "made the conversation no smaller"),
+        ("drops", "", "removed or changed the last user message"),
+        ("larger", "", "did not make the conversation smaller"),
         ("invalid", "", "no provider accepts"),
-        ("no messages", "", "wrote something that is no message"),
+        ("no messages", "", "returned an invalid message"),
         ("dies late", "", "ended with exit code 5"),
     ] {
         let scene = Scene::with_mischief(mode, more).await;
@@ -187,10 +187,10 @@ async fn nothing_survives_the_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_that_nobody_has_or_that_is_broken_is_the_compressor() {
     for (name, manifest, want) in [
-        ("nosuch", None, "there is no such engine (there are: compressor"),
+        ("nosuch", None, "(known: compressor"),
         ("../../mine", None, "there is no such engine"),
         ("lcm", None, ""),
-        ("mine", Some("command: 3\n"), "is no manifest of an engine"),
+        ("mine", Some("command: 3\n"), "is not a valid engine manifest"),
         ("mine", Some("command: [x]\ntimeout_seconds: 0\n"), "`timeout_seconds` must be from 1 to 600"),
     ] {
         let scene = Scene::new(name).await;

@@ -1,6 +1,6 @@
-//! Whether a hook may run: what was agreed to, and asking the person about the rest.
+//! Approval of hooks: looks a hook up in the allowlist and asks the user about the others.
 
-use super::consent::{self, Allowlist, Decision, Standing};
+use super::allowlist::{self, Allowlist, ApprovalState, Decision};
 use super::{SessionHooks, ShellHooks, about, allowlist_file, changed};
 use hermes_config::HookEntry;
 use hermes_config::home::{PRIVATE_FILE, write_atomically};
@@ -8,10 +8,10 @@ use hermes_conversation::{CallId, TurnEvent};
 use hermes_tools::{Approval, ApprovalRequest};
 use jiff::Timestamp;
 
-/// What was decided about a hook, for as long as this process lives.
+/// A decision on a hook, valid until this process ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Decided {
-    /// As long as its script is as it was.
+pub(super) enum CachedDecision {
+    /// Valid while its script is unchanged.
     Runs {
         script_changed: Option<Timestamp>,
     },
@@ -19,26 +19,26 @@ pub(super) enum Decided {
 }
 
 impl ShellHooks {
-    /// A line for each hook that will not run because nobody agreed to it and nobody can be asked.
+    /// A line for each hook that is skipped, because it is not approved and no user is there to approve it.
     pub fn not_approved(&self) -> Vec<String> {
         let list = Allowlist::load(&allowlist_file(&self.home));
         let mut lines = Vec::new();
         for entry in self.entries.iter().filter(|_| !self.accepts_all) {
             let why = match &list {
                 Err(why) => why.clone(),
-                Ok(list) => match list.standing(entry.event.as_str(), &entry.command, changed(entry)) {
-                    Standing::Approved => continue,
-                    Standing::Changed => "its script was changed since it was approved".to_owned(),
-                    Standing::Unknown => "nobody has approved it yet".to_owned(),
+                Ok(list) => match list.approval_state(entry.event.as_str(), &entry.command, changed(entry)) {
+                    ApprovalState::Approved => continue,
+                    ApprovalState::Changed => "its script changed after the approval".to_owned(),
+                    ApprovalState::Unapproved => "it has not been approved".to_owned(),
                 },
             };
-            self.state().told.insert(entry.key.clone());
+            self.state().reported.insert(entry.key.clone());
             lines.push(about(entry, &skipped(&why)));
         }
         lines
     }
 
-    /// Notes that the person agreed to a hook.
+    /// Records the user's approval of a hook.
     fn approve(&self, entry: &HookEntry, changed: Option<Timestamp>) -> Result<(), String> {
         let path = allowlist_file(&self.home);
         let _lock = self.home.lock().map_err(|error| error.to_string())?;
@@ -49,9 +49,9 @@ impl ShellHooks {
 }
 
 impl SessionHooks {
-    /// Asks a person who is there about all hooks at once, before the first of them runs: nobody should
-    /// have to wait for questions, and helpers have nobody to ask.
-    pub(super) async fn settle(&self) {
+    /// Asks the user about all hooks before the first one runs: later events do not wait for approvals, and
+    /// sub-agents cannot ask.
+    pub(super) async fn request_approvals(&self) {
         if !self.ask.is_present() {
             return;
         }
@@ -63,62 +63,64 @@ impl SessionHooks {
         }
     }
 
-    /// Whether a hook has been agreed to; a person who is there is asked, once.
+    /// Returns true if a hook is approved. Asks the user once, if one is there.
     pub(super) async fn may_run(&self, entry: &HookEntry) -> bool {
         let key = (entry.event, entry.command.clone());
         let _asking = self.hooks.asking.lock().await;
         let changed = changed(entry);
         let decided = self.hooks.state().decided.get(&key).copied();
         match decided {
-            Some(Decided::Skipped) => return false,
-            Some(Decided::Runs { script_changed }) if consent::is_as_it_was(script_changed, changed) => {
+            Some(CachedDecision::Skipped) => return false,
+            Some(CachedDecision::Runs { script_changed })
+                if allowlist::is_unchanged(script_changed, changed) =>
+            {
                 return true;
             }
-            Some(Decided::Runs { .. }) if self.hooks.accepts_all => return true,
-            Some(Decided::Runs { .. }) | None => {}
+            Some(CachedDecision::Runs { .. }) if self.hooks.accepts_all => return true,
+            Some(CachedDecision::Runs { .. }) | None => {}
         }
         let Some(decided) = self.decide(entry, changed).await else { return false };
         self.hooks.state().decided.insert(key, decided);
-        decided != Decided::Skipped
+        decided != CachedDecision::Skipped
     }
 
-    /// `None` when nobody answered.
-    async fn decide(&self, entry: &HookEntry, changed: Option<Timestamp>) -> Option<Decided> {
+    /// `None` without an answer of the user.
+    async fn decide(&self, entry: &HookEntry, changed: Option<Timestamp>) -> Option<CachedDecision> {
         let (event, command) = (entry.event.as_str(), &entry.command);
-        let standing = match Allowlist::load(&allowlist_file(&self.hooks.home)) {
-            Ok(list) => list.standing(event, command, changed),
+        let state = match Allowlist::load(&allowlist_file(&self.hooks.home)) {
+            Ok(list) => list.approval_state(event, command, changed),
             Err(why) => {
-                self.trouble(entry, &format!("is taken as not approved: {why}")).await;
-                Standing::Unknown
+                self.report_failure(entry, &format!("counts as not approved: {why}")).await;
+                ApprovalState::Unapproved
             }
         };
-        match consent::decide(standing, self.hooks.accepts_all, self.ask.is_present()) {
-            Decision::Run => Some(Decided::Runs { script_changed: changed }),
-            Decision::Ask => self.agreed(entry, standing, changed).await,
+        match allowlist::decide(state, self.hooks.accepts_all, self.ask.is_present()) {
+            Decision::Run => Some(CachedDecision::Runs { script_changed: changed }),
+            Decision::Ask => self.ask_user(entry, state, changed).await,
             Decision::Skip => {
-                let why = match standing {
-                    Standing::Changed => "its script was changed since it was approved",
-                    Standing::Approved | Standing::Unknown => "nobody has approved it yet",
+                let why = match state {
+                    ApprovalState::Changed => "its script changed after the approval",
+                    ApprovalState::Approved | ApprovalState::Unapproved => "it has not been approved",
                 };
-                self.trouble(entry, &skipped(why)).await;
-                // Another session of this process may have somebody to ask.
+                self.report_failure(entry, &skipped(why)).await;
+                // Another session of this process may have a user to ask.
                 None
             }
         }
     }
 
-    async fn agreed(
+    async fn ask_user(
         &self,
         entry: &HookEntry,
-        standing: Standing,
+        state: ApprovalState,
         changed: Option<Timestamp>,
-    ) -> Option<Decided> {
+    ) -> Option<CachedDecision> {
         let (event, key) = (entry.event.as_str(), &entry.key);
         let asked = TurnEvent::HookAsked {
             key: key.clone(),
             event: event.to_owned(),
             command: entry.command.clone(),
-            is_changed: standing == Standing::Changed,
+            is_changed: state == ApprovalState::Changed,
         };
         self.events.send(asked).await;
         let request = ApprovalRequest {
@@ -130,11 +132,12 @@ impl SessionHooks {
         match self.ask.approve(&request).await {
             Approval::Allowed => {
                 if let Err(why) = self.hooks.approve(entry, changed) {
-                    self.trouble(entry, &format!("runs, but your yes could not be kept: {why}")).await;
+                    self.report_failure(entry, &format!("runs, but the approval could not be saved: {why}"))
+                        .await;
                 }
-                Some(Decided::Runs { script_changed: changed })
+                Some(CachedDecision::Runs { script_changed: changed })
             }
-            Approval::Denied | Approval::Nobody => Some(Decided::Skipped),
+            Approval::Denied | Approval::Nobody => Some(CachedDecision::Skipped),
             Approval::Stopped => {
                 self.cancel.cancel();
                 None

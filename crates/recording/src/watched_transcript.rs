@@ -1,7 +1,7 @@
-//! The session store with a tape beside it: every commit is noted with what the state is after it.
+//! The session store with a sink for its commits and their checksums.
 
 use super::digest::{StateDigest, Sum};
-use super::tape::Tape;
+use super::outcome_sink::OutcomeSink;
 use hermes_conversation::{
     AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, Lease, Message, Node,
     OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, TraceSpan,
@@ -9,14 +9,14 @@ use hermes_conversation::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) struct TapedTranscript {
+pub(crate) struct WatchedTranscript {
     pub(crate) inner: Arc<dyn Transcript>,
-    pub(crate) tape: Arc<dyn Tape>,
+    pub(crate) sink: Arc<dyn OutcomeSink>,
     pub(crate) state: Arc<Mutex<StateDigest>>,
 }
 
-impl TapedTranscript {
-    /// Lets a commit happen and notes it. What it adds is summed up first: the commit takes it away.
+impl WatchedTranscript {
+    /// Runs a commit and adds it to the sink. Its checksum is computed first: the commit consumes the data.
     async fn noted<T>(
         &self,
         name: &'static str,
@@ -24,24 +24,24 @@ impl TapedTranscript {
         commit: BoxFuture<'_, Result<T, RecordError>>,
     ) -> Result<T, RecordError> {
         let sum = self.state.lock().unwrap_or_else(PoisonError::into_inner).with_news(sum);
-        if let Some(error) = self.tape.commit_fails() {
+        if let Some(error) = self.sink.commit_fails() {
             return Err(error);
         }
         let done = commit.await;
         if done.is_ok() {
             self.state.lock().unwrap_or_else(PoisonError::into_inner).add(sum);
         }
-        self.tape.commit(name, sum, done.as_ref().err().cloned());
+        self.sink.commit(name, sum, done.as_ref().err().cloned());
         done
     }
 
-    /// The sum of what a commit stores.
+    /// The checksum of the data of a commit.
     fn sum(&self, of: impl FnOnce(Sum<'_>) -> u64) -> u64 {
-        of(Sum::on(&*self.tape))
+        of(Sum::on(&*self.sink))
     }
 }
 
-impl Transcript for TapedTranscript {
+impl Transcript for WatchedTranscript {
     fn open_turn<'a>(
         &'a self,
         lease: &'a Lease,
@@ -126,7 +126,7 @@ impl Transcript for TapedTranscript {
     ) -> BoxFuture<'a, Result<Vec<Node>, RecordError>> {
         let sum = self.sum(|sum| sum.compacted(compaction));
         let noted = self.noted("compact", sum, self.inner.compact(lease, turn, compaction));
-        Box::pin(async { noted.await.map(|nodes| self.tape.originals(nodes)) })
+        Box::pin(async { noted.await.map(|nodes| self.sink.originals(nodes)) })
     }
 
     fn close<'a>(

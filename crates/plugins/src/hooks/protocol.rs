@@ -1,15 +1,15 @@
-//! What a hook is told on its standard input, and what its standard output means.
+//! The JSON that a hook reads on standard input, and the meaning of its standard output.
 
 use hermes_conversation::{HookCall, HookEvent, HookPoint, HookVerdict};
 use serde_json::{Map, Value, json};
 
 /// The version of the fields in `extra`.
 const SCHEMA: &str = "hermes.observer.v1";
-/// Said for a hook that blocks without a reason.
+/// The reason of a hook that blocks without one.
 const BLOCKED: &str = "Not run: a hook of the user blocked this call.";
 
-/// The JSON that a hook reads. `platform` says who the session belongs to, for instance `cli`.
-pub(crate) fn question(call: &HookCall, platform: &str) -> Value {
+/// The JSON that a hook reads. `platform` is the front end of the session, for example `cli`.
+pub(crate) fn input(call: &HookCall, platform: &str) -> Value {
     let (tool, input) = match &call.point {
         HookPoint::BeforeTool { name, arguments, .. } | HookPoint::AfterTool { name, arguments, .. } => {
             let input = serde_json::from_str(arguments).ok().filter(Value::is_object);
@@ -59,8 +59,8 @@ fn extra(point: &HookPoint, platform: &str) -> Value {
     Value::Object(extra)
 }
 
-/// What a hook's output means. `None` when there is something that cannot be read; nothing at all, or an
-/// answer that says nothing here, means to go on.
+/// Parses a hook's output. `None` if it is not a JSON object; empty output and an object without a field for
+/// this event continue.
 pub(crate) fn verdict(event: HookEvent, stdout: &str) -> Option<HookVerdict> {
     let stdout = stdout.trim();
     if stdout.is_empty() {
@@ -87,13 +87,13 @@ mod tests {
     use super::*;
     use hermes_conversation::{CallId, SessionId, ToolStatus};
 
-    fn asked(point: HookPoint) -> String {
+    fn input_for(point: HookPoint) -> String {
         let call = HookCall { session: SessionId::new("s1"), cwd: "/w".into(), point };
-        question(&call, "cli").to_string()
+        input(&call, "cli").to_string()
     }
 
     #[test]
-    fn a_hook_is_told_what_the_moment_is_about() {
+    fn input_describes_the_event() {
         let (id, name) = (CallId::new("c1"), "terminal".to_owned());
         let before = HookPoint::BeforeTool {
             id: id.clone(),
@@ -101,7 +101,7 @@ mod tests {
             arguments: r#"{"command":"ls"}"#.into(),
         };
         assert_eq!(
-            asked(before),
+            input_for(before),
             r#"{"hook_event_name":"pre_tool_call","tool_name":"terminal","tool_input":{"command":"ls"},"session_id":"s1","cwd":"/w","extra":{"tool_call_id":"c1","platform":"cli","telemetry_schema_version":"hermes.observer.v1"}}"#
         );
         let after = HookPoint::AfterTool {
@@ -113,19 +113,19 @@ mod tests {
             millis: 3,
         };
         assert_eq!(
-            asked(after),
+            input_for(after),
             r#"{"hook_event_name":"post_tool_call","tool_name":"terminal","tool_input":null,"session_id":"s1","cwd":"/w","extra":{"tool_call_id":"c1","result":"r","status":"blocked","duration_ms":3,"platform":"cli","telemetry_schema_version":"hermes.observer.v1"}}"#
         );
         let model =
             HookPoint::BeforeModel { user_message: "hi".into(), is_first_turn: true, model: "m".into() };
         assert_eq!(
-            asked(model),
+            input_for(model),
             r#"{"hook_event_name":"pre_llm_call","tool_name":null,"tool_input":null,"session_id":"s1","cwd":"/w","extra":{"user_message":"hi","is_first_turn":true,"model":"m","platform":"cli","telemetry_schema_version":"hermes.observer.v1"}}"#
         );
     }
 
     #[test]
-    fn only_a_plain_answer_changes_anything() {
+    fn verdict_follows_known_fields_of_output() {
         use HookEvent::{PostToolCall, PreLlmCall, PreToolCall};
         let block = |reason: &str| Some(HookVerdict::Block { reason: reason.to_owned() });
         let context = |text: &str| Some(HookVerdict::Context { text: text.to_owned() });

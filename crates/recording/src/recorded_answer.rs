@@ -1,22 +1,22 @@
-//! An answer that somebody waits for, or stops waiting for.
+//! A recorded answer that the turn waits for, or stops waiting for.
 
 use super::cursor::Cursor;
 use super::line::What;
 use std::sync::Arc;
 
-/// The line of a wait. It is taken when the wait begins to be waited for; if it never is, when it is
-/// given up, because it was written down then.
-pub(crate) struct Due<T> {
+/// A future whose result is a line of the recording. The line is taken when the future is first polled, or
+/// when it is dropped unpolled, because it was recorded then.
+pub(crate) struct RecordedAnswer<T> {
     cursor: Arc<Cursor>,
     wanted: &'static str,
     pick: Pick<T>,
     is_taken: bool,
 }
 
-/// The answer in a line; `Some(None)` if nobody waited for it.
+/// The answer in a line; `Some(None)` if the wait was cancelled.
 pub(crate) type Pick<T> = Box<dyn Fn(&What) -> Option<Option<T>> + Send + Sync>;
 
-impl<T> Due<T> {
+impl<T> RecordedAnswer<T> {
     pub(crate) fn new(cursor: Arc<Cursor>, wanted: &'static str, pick: Pick<T>) -> Self {
         Self { cursor, wanted, pick, is_taken: false }
     }
@@ -34,7 +34,7 @@ impl<T> Due<T> {
     }
 }
 
-impl<T> Drop for Due<T> {
+impl<T> Drop for RecordedAnswer<T> {
     fn drop(&mut self) {
         if !self.is_taken {
             self.cursor.take(self.wanted, &self.pick);

@@ -1,29 +1,29 @@
-//! Which hooks a person has agreed to: `shell-hooks-allowlist.json`.
+//! The hooks that the user has approved: `shell-hooks-allowlist.json`.
 //!
-//! Consent is given to an event and a command, word for word. Where the command runs a script, its time of
-//! change is noted: a script that was changed is not the one that was agreed to.
+//! An approval is for one event and one exact command. If the command runs a script, the approval holds its
+//! modification time and ends when the script changes.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Clocks of other programs round; a person's change takes longer.
+/// Other programs round timestamps; an edit takes longer than this.
 const SAME_MILLIS: i64 = 1;
 
-/// The file's contents, whatever else is in them.
+/// The contents of the file, with unknown fields.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Allowlist(Map<String, Value>);
 
-/// What the file says about a hook.
+/// The approval of a hook according to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum ApprovalState {
     Approved,
-    /// It was, and its script was changed since.
+    /// Approved, but its script changed afterwards.
     Changed,
-    Unknown,
+    Unapproved,
 }
 
-/// What is to become of a hook.
+/// The action for a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
     Run,
@@ -31,18 +31,18 @@ pub(crate) enum Decision {
     Skip,
 }
 
-/// `accepts_all`: the person said so for this run, or in the settings.
-pub(crate) fn decide(standing: Standing, accepts_all: bool, is_somebody_there: bool) -> Decision {
-    match standing {
-        Standing::Approved => Decision::Run,
+/// Decides on a hook. `accepts_all`: the user approved all hooks, for this run or in the settings.
+pub(crate) fn decide(state: ApprovalState, accepts_all: bool, can_ask: bool) -> Decision {
+    match state {
+        ApprovalState::Approved => Decision::Run,
         _ if accepts_all => Decision::Run,
-        _ if is_somebody_there => Decision::Ask,
+        _ if can_ask => Decision::Ask,
         _ => Decision::Skip,
     }
 }
 
 impl Allowlist {
-    /// A missing file says nothing; one that cannot be read is told about, and must not be replaced.
+    /// Reads the file. A missing one is empty; an unreadable one is an error and must not be replaced.
     pub(crate) fn load(path: &Path) -> Result<Self, String> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -50,7 +50,7 @@ impl Allowlist {
             Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
         };
         Self::parse(&text).ok_or_else(|| {
-            format!("{} is not a list of approvals; correct it or move it away", path.display())
+            format!("{} is not a valid list of approvals; correct or remove it", path.display())
         })
     }
 
@@ -59,17 +59,22 @@ impl Allowlist {
         matches!(root.get("approvals"), None | Some(Value::Null | Value::Array(_))).then_some(Self(root))
     }
 
-    /// `changed`: when the script of the command was changed last, if it runs one.
-    pub(crate) fn standing(&self, event: &str, command: &str, changed: Option<Timestamp>) -> Standing {
+    /// Looks up a hook. `changed`: the modification time of its script, if it runs one.
+    pub(crate) fn approval_state(
+        &self,
+        event: &str,
+        command: &str,
+        changed: Option<Timestamp>,
+    ) -> ApprovalState {
         let approvals = self.0.get("approvals").and_then(Value::as_array);
         let entry = approvals.into_iter().flatten().rev().find(|approval| is_for(approval, event, command));
-        let Some(entry) = entry else { return Standing::Unknown };
+        let Some(entry) = entry else { return ApprovalState::Unapproved };
         let then = entry.get("script_mtime_at_approval").and_then(Value::as_str);
         let then = then.and_then(|text| text.parse::<Timestamp>().ok());
-        if is_as_it_was(then, changed) { Standing::Approved } else { Standing::Changed }
+        if is_unchanged(then, changed) { ApprovalState::Approved } else { ApprovalState::Changed }
     }
 
-    /// The same list with an approval that replaces an earlier one of the same words.
+    /// The list with an approval, which replaces an earlier one of the same event and command.
     #[must_use]
     pub(crate) fn with(&self, event: &str, command: &str, at: Timestamp, changed: Option<Timestamp>) -> Self {
         let mut root = self.0.clone();
@@ -95,7 +100,7 @@ impl Allowlist {
         Self(root)
     }
 
-    /// The list without what was agreed to for a command, and how many approvals that were.
+    /// The list without the approvals of a command, and the number of removed approvals.
     pub(crate) fn without(mut self, command: &str) -> (Self, usize) {
         let Some(Value::Array(approvals)) = self.0.get_mut("approvals") else { return (self, 0) };
         let before = approvals.len();
@@ -114,18 +119,18 @@ fn is_for(approval: &Value, event: &str, command: &str) -> bool {
     approval["event"] == event && approval["command"] == command
 }
 
-/// Whether a script that was changed last `then` is the one that was changed last `now`.
-pub(crate) fn is_as_it_was(then: Option<Timestamp>, now: Option<Timestamp>) -> bool {
+/// Returns true if the modification times of a script at the approval and now are equal.
+pub(crate) fn is_unchanged(then: Option<Timestamp>, now: Option<Timestamp>) -> bool {
     match (then, now) {
         (Some(then), Some(now)) => (then.as_millisecond() - now.as_millisecond()).abs() <= SAME_MILLIS,
-        // It was not there when somebody agreed, so nobody has seen it.
+        // The script did not exist at the approval, so the user has not seen it.
         (None, Some(_)) => false,
-        // One that is gone does not run anyway.
+        // A missing script cannot run.
         (_, None) => true,
     }
 }
 
-/// The script that a command runs, where its words tell: its program, or what an interpreter is given.
+/// The script that a command runs: its program, or the first argument of an interpreter.
 pub(crate) fn script(argv: &[String]) -> Option<PathBuf> {
     const INTERPRETERS: [&str; 12] =
         ["sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "env"];
@@ -141,7 +146,7 @@ pub(crate) fn script(argv: &[String]) -> Option<PathBuf> {
     }
 }
 
-/// When a file was changed last.
+/// The modification time of a file.
 pub(crate) fn changed(path: &Path) -> Option<Timestamp> {
     Timestamp::try_from(path.metadata().ok()?.modified().ok()?).ok()
 }
@@ -155,28 +160,24 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_is_decided_by_approval_settings_and_presence() {
+    fn decision_depends_on_approval_setting_and_user() {
         use Decision::{Ask, Run, Skip};
-        for (standing, accepts_all, is_there, want) in [
-            (Standing::Approved, false, false, Run),
-            (Standing::Unknown, false, false, Skip),
-            (Standing::Unknown, false, true, Ask),
-            (Standing::Unknown, true, false, Run),
-            (Standing::Unknown, true, true, Run),
-            (Standing::Changed, false, true, Ask),
-            (Standing::Changed, false, false, Skip),
-            (Standing::Changed, true, false, Run),
+        for (state, accepts_all, is_there, want) in [
+            (ApprovalState::Approved, false, false, Run),
+            (ApprovalState::Unapproved, false, false, Skip),
+            (ApprovalState::Unapproved, false, true, Ask),
+            (ApprovalState::Unapproved, true, false, Run),
+            (ApprovalState::Unapproved, true, true, Run),
+            (ApprovalState::Changed, false, true, Ask),
+            (ApprovalState::Changed, false, false, Skip),
+            (ApprovalState::Changed, true, false, Run),
         ] {
-            assert_eq!(
-                decide(standing, accepts_all, is_there),
-                want,
-                "{standing:?} {accepts_all} {is_there}"
-            );
+            assert_eq!(decide(state, accepts_all, is_there), want, "{state:?} {accepts_all} {is_there}");
         }
     }
 
     #[test]
-    fn approvals_are_for_the_same_words_and_the_same_script() {
+    fn approval_is_for_exact_command_and_unchanged_script() {
         let list = Allowlist::parse(
             r#"{"approvals": [
                 {"event": "pre_tool_call", "command": "a", "script_mtime_at_approval": "2026-01-01T00:00:00.123456Z"},
@@ -186,20 +187,20 @@ mod tests {
         .unwrap();
         let (then, later) = (at("2026-01-01T00:00:00.123457001Z"), at("2026-01-01T00:00:01Z"));
         for (event, command, changed, want) in [
-            ("pre_tool_call", "a", Some(then), Standing::Approved),
-            ("pre_tool_call", "a", None, Standing::Approved),
-            ("pre_tool_call", "a", Some(later), Standing::Changed),
-            ("pre_tool_call", "b", Some(later), Standing::Changed),
-            ("pre_tool_call", "b", None, Standing::Approved),
-            ("post_tool_call", "a", Some(then), Standing::Unknown),
-            ("pre_tool_call", "a ", Some(then), Standing::Unknown),
+            ("pre_tool_call", "a", Some(then), ApprovalState::Approved),
+            ("pre_tool_call", "a", None, ApprovalState::Approved),
+            ("pre_tool_call", "a", Some(later), ApprovalState::Changed),
+            ("pre_tool_call", "b", Some(later), ApprovalState::Changed),
+            ("pre_tool_call", "b", None, ApprovalState::Approved),
+            ("post_tool_call", "a", Some(then), ApprovalState::Unapproved),
+            ("pre_tool_call", "a ", Some(then), ApprovalState::Unapproved),
         ] {
-            assert_eq!(list.standing(event, command, changed), want, "{event} {command} {changed:?}");
+            assert_eq!(list.approval_state(event, command, changed), want, "{event} {command} {changed:?}");
         }
     }
 
     #[test]
-    fn what_others_wrote_stays() {
+    fn unknown_fields_of_the_file_are_kept() {
         let list = Allowlist::parse(
             r#"{"v": 1, "approvals": [{"event": "e", "command": "c", "note": "mine"}, "odd"]}"#,
         )
@@ -218,8 +219,8 @@ mod tests {
         );
         let (left, count) = after.without("c");
         assert_eq!(
-            (left.standing("e", "c", None), left.standing("e", "d", None)),
-            (Standing::Unknown, Standing::Approved)
+            (left.approval_state("e", "c", None), left.approval_state("e", "d", None)),
+            (ApprovalState::Unapproved, ApprovalState::Approved)
         );
         assert_eq!((count, left.clone().without("c")), (1, (left, 0)));
         for text in ["", "[]", "{\"approvals\": {}}", "{"] {
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_script_is_found_behind_its_interpreter() {
+    fn script_is_found_in_arguments_of_interpreter() {
         for (command, want) in [
             ("/opt/guard --strict", Some("/opt/guard")),
             ("guard /etc/x", None),
