@@ -83,7 +83,7 @@ fn settings_findings(settings: &Config) -> Vec<Finding> {
     }
     findings.extend(credential_warnings(settings).into_iter().map(|warning| bad("settings", warning)));
     findings.extend(telemetry_problem(settings).map(|why| bad("settings", why)));
-    findings.extend(settings.unkept_promises().into_iter().map(|promise| bad("settings", promise.text)));
+    findings.extend(settings.unsupported_safety().into_iter().map(|promise| bad("settings", promise.text)));
     if findings.is_empty() {
         findings.push(good("settings", settings.layers().file.path().display().to_string()));
     }

@@ -199,7 +199,7 @@ pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Fai
 
 /// Names the settings that do less than they say.
 fn announce_settings(config: &Config) {
-    let mut refused = config.unkept_promises();
+    let mut refused = config.unsupported_safety();
     // The run ends with these.
     refused.retain(|promise| promise.refused != Refused::Run);
     for line in refused.into_iter().map(|promise| promise.text).chain(unused_summary(&config.unused_keys())) {

@@ -31,7 +31,7 @@ const RETRIES: &str = "auxiliary.transient_retries";
 /// Who does a job, as the user wants it.
 #[derive(Debug, Clone)]
 pub struct AuxSettings {
-    /// How the section is called in messages: `auxiliary.vision`.
+    /// The name of the section in messages: `auxiliary.vision`.
     pub key: String,
     pub provider: AuxProvider,
     pub model: Option<String>,
@@ -41,7 +41,7 @@ pub struct AuxSettings {
     pub api_mode: Option<String>,
     pub timeout: Duration,
     pub effort: Option<Effort>,
-    /// Whether the job is done at all.
+    /// True if the task is enabled.
     pub is_enabled: bool,
     /// The language of the answer, where it is not to be that of the conversation.
     pub language: Option<String>,
@@ -54,7 +54,7 @@ pub struct AuxSettings {
 /// Whose model does a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuxProvider {
-    /// The conversation's, or whoever else can.
+    /// The conversation's provider, or another one that has the ability.
     Auto,
     /// The conversation's.
     Main,
@@ -134,7 +134,7 @@ impl Config {
         (chain, warnings)
     }
 
-    /// Whether a key of the file belongs to a task.
+    /// Returns true if a key of the file belongs to a task.
     pub(super) fn is_auxiliary_key(key: &str) -> bool {
         key == RETRIES || task_of(key).is_some()
     }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_named_and_unused_fields_are_told() {
+    fn invalid_values_and_unused_fields_are_reported() {
         for text in [
             "auxiliary: {vision: yes}",
             "auxiliary: {vision: {timeout: soon}}",

@@ -1,4 +1,4 @@
-//! What text on the command line means as a value of the file.
+//! Conversion of command-line text to values of the file.
 
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ mod tests {
             ("[1, \"a\"]", json!([1, "a"])),
             ("{\"a\": {\"b\": null}}", json!({"a": {"b": null}})),
             ("[a", json!("[a")),
-            ("some words: here", json!("some words: here")),
+            ("some text: here", json!("some text: here")),
             ("", json!("")),
         ] {
             assert_eq!(coerce("some.key", text).unwrap(), want, "{text}");

@@ -23,7 +23,7 @@ pub enum Target {
     ConfigFile,
 }
 
-/// What was done, in words fit to print.
+/// A printable description of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetReport {
     pub target: Target,
@@ -31,7 +31,7 @@ pub struct SetReport {
     pub key: String,
     /// The new value; a secret is not shown, and there is none after `unset`.
     pub shown: Option<String>,
-    /// Whether the file is different now.
+    /// True if the file changed.
     pub changed: bool,
     pub notices: Vec<String>,
 }

@@ -43,7 +43,7 @@ const FIELDS: [&str; 22] = [
 /// Fields that only an entry with an address of its own has; beside a built-in provider they do nothing.
 const OF_ENTRIES: [&str; 4] = ["extra_body", "extra_headers", "ssl_ca_cert", "ssl_verify"];
 
-/// What the two sections say together.
+/// The merged content of the two sections.
 #[derive(Debug, Default)]
 pub struct NamedProviders {
     pub entries: Vec<CustomProvider>,
@@ -72,8 +72,8 @@ impl Config {
         Ok(all)
     }
 
-    /// How long calls of a model may take, as the entry of its provider says; built-in providers may
-    /// have one, too. What it says of the model counts before what it says of all.
+    /// The timeouts of calls of a model in the entry of its provider; built-in providers may have one, too.
+    /// Values of the model precede those of the provider.
     pub fn patience_with(&self, label: &str, model: &str) -> Result<Patience, ConfigError> {
         let name = custom_name(label).unwrap_or(label);
         let is_it = |entry: &RawEntry<'_>| match find_provider(&entry.name) {

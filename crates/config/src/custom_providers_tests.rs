@@ -50,7 +50,7 @@ fn both_spellings_are_read() {
 }
 
 #[test]
-fn only_fields_nobody_reads_are_unused() {
+fn only_unread_fields_are_unused() {
     let unused: Vec<_> = config(BOTH).unused_keys().into_iter().map(|unused| unused.key).collect();
     assert_eq!(unused, ["custom_providers[1].discover_models"]);
 }

@@ -31,7 +31,7 @@ struct Entry {
     lines: Range<usize>,
 }
 
-/// Something in `.env` a person should know about; never contains a value.
+/// A notice about `.env` for the user; never contains a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnvNotice {
     /// The line was skipped.
@@ -76,7 +76,7 @@ impl EnvFile {
         &self.text
     }
 
-    /// What was skipped or cleaned while reading.
+    /// The lines that were skipped or cleaned while reading.
     pub fn notices(&self) -> &[EnvNotice] {
         &self.notices
     }

@@ -1,4 +1,4 @@
-//! How `.env` is read and edited.
+//! Reading and editing of `.env`.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn values_are_read_as_people_write_them() {
         ("A=pa$$word$x", "pa$$word$x"),
         ("A=\"pa$word\"", "pa$word"),
         ("B=b\nA=${B}c", "bc"),
-        ("A=some words here # c", "some words here"),
+        ("A=some text here # c", "some text here"),
         ("A=C:\\dir", "C:\\dir"),
         ("A=it's\nB=2", "it's"),
         ("A=", ""),

@@ -1,11 +1,11 @@
-//! What can go wrong with settings, said so that a person can put it right.
+//! Errors of settings, with the place and the expected value.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::home::HomeError;
 
-/// Where a value stands, for messages about it.
+/// The place of a value, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     Flag,
@@ -35,7 +35,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What can go wrong with settings. No variant carries the value of a secret.
+/// An error of the settings. No variant carries the value of a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("{} line {line} is not valid YAML{}: {reason}; nothing was changed", path.display(), near(key))]

@@ -40,7 +40,7 @@ pub(crate) fn unset<'a>(text: &'a str, lookup: &dyn Fn(&str) -> Option<String>) 
     { names }.find(|name| lookup(name).is_none())
 }
 
-/// Whether `name` can name an environment variable.
+/// Returns true if `name` is a valid name of an environment variable.
 pub(crate) fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')

@@ -1,4 +1,4 @@
-//! What `config get` and `config show` say about a setting.
+//! The description of a setting for `config get` and `config show`.
 
 use super::error::{ConfigError, Origin};
 use super::keys::{KEYS, Key};
@@ -14,7 +14,7 @@ pub(crate) const HIDDEN: &str = "(set, not shown)";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     pub key: String,
-    /// For people; hidden when it is a secret. `None` when nobody set it and it has no default.
+    /// The display value; hidden if it is a secret. `None` if it is not set and has no default.
     pub value: Option<String>,
     pub source: Source,
     /// The exact place: a variable's name, a file.
@@ -47,8 +47,7 @@ impl Config {
         })
     }
 
-    /// The known settings that somebody set. Those with a wrong value are left to
-    /// [`Config::check`].
+    /// The known settings that are set. Invalid values are reported by [`Config::check`].
     pub fn show(&self) -> Vec<Explanation> {
         self.all().into_iter().filter(|found| found.source != Source::Default).collect()
     }
@@ -85,7 +84,7 @@ mod tests {
                 origin: Origin::File { path: "/h/config.yaml".into(), line: None },
                 default: Some("90".into()),
                 env: vec!["HERMES_MAX_ITERATIONS"],
-                description: "model calls in one turn, before a last one without tools",
+                description: "maximum model calls per turn",
             }
         );
     }

@@ -1,6 +1,6 @@
 //! Models that step in: `fallback_providers` of `config.yaml`, and the older `fallback_model`.
 //!
-//! An entry that makes no sense is told about and left out: the session's own model does not need it.
+//! An invalid entry is reported and ignored: the session's own model does not need it.
 
 use super::custom_providers::Reader;
 use super::error::ConfigError;
@@ -17,7 +17,7 @@ const FIELDS: [&str; 5] = ["provider", "model", "base_url", "api_key", "key_env"
 /// One model to go on with.
 #[derive(Debug, Clone)]
 pub struct FallbackEntry {
-    /// How the entry is called in messages: `fallback_providers[1]`.
+    /// The name of the entry in messages: `fallback_providers[1]`.
     pub key: String,
     pub provider: String,
     pub model: String,
@@ -47,7 +47,7 @@ impl Config {
         all
     }
 
-    /// Whether a key of the file belongs to these settings.
+    /// Returns true if a key of the file belongs to these settings.
     pub(super) fn is_fallback_key(key: &str) -> bool {
         SETTINGS.iter().any(|setting| {
             key.strip_prefix(setting).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -1,7 +1,7 @@
 //! The directory everything of one Hermes lives in, and how files in it are written.
 //!
-//! [`Home`] only knows names and modes. What is inside the files is the business of whoever owns
-//! them.
+//! [`Home`] only knows names and modes. The contents of the files belong to the crates
+//! that own them.
 
 mod atomic;
 mod modes;
@@ -18,7 +18,7 @@ pub use modes::{LooseMode, WantedModes, modes_notice};
 pub const PRIVATE_FILE: u32 = 0o600;
 const PRIVATE_DIR: u32 = 0o700;
 
-/// What can go wrong with the home directory and the files in it.
+/// An error of the home directory or a file in it.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
     #[error("no home directory: set HERMES_HOME or HOME")]
@@ -42,7 +42,7 @@ impl HomeError {
     }
 }
 
-/// Where one Hermes keeps its configuration, sessions and caches.
+/// The home directory, with configuration, sessions and caches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home(PathBuf);
 
@@ -103,7 +103,7 @@ impl Home {
         self.0.join("auth.json")
     }
 
-    /// From which marks around words from outside are derived.
+    /// The key from which the fences of untrusted text are derived.
     pub fn fence_key_file(&self) -> PathBuf {
         self.0.join("fence.key")
     }
@@ -138,7 +138,7 @@ impl Home {
         self.scratch_dir().join("hermes-results")
     }
 
-    /// Where the supervisor keeps what it knows of commands.
+    /// The directory of the supervisor's records of commands.
     pub fn commands_dir(&self) -> PathBuf {
         self.0.join("commands")
     }
@@ -151,7 +151,7 @@ impl Home {
         self.0.join("skills")
     }
 
-    /// Where context engines of others are, a folder each.
+    /// The directory of context engine plugins, one subdirectory each.
     pub fn context_engines_dir(&self) -> PathBuf {
         self.0.join("plugins").join("context_engine")
     }

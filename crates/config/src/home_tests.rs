@@ -1,4 +1,4 @@
-//! Where the home is, and that files in it are written whole and private.
+//! The location of the home directory, and atomic private writes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};

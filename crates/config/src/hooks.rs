@@ -1,6 +1,6 @@
 //! Shell hooks: `hooks` of `config.yaml`.
 //!
-//! An entry that makes no sense is told about and left out: no conversation needs it.
+//! An invalid entry is reported and ignored: no session needs it.
 
 use super::layers::Config;
 use hermes_conversation::HookEvent;
@@ -17,18 +17,18 @@ const MOST_TIMEOUT: u64 = 300;
 /// A program to run at an event.
 #[derive(Debug, Clone)]
 pub struct HookEntry {
-    /// How the entry is called in messages: `hooks.pre_tool_call[1]`.
+    /// The name of the entry in messages: `hooks.pre_tool_call[1]`.
     pub key: String,
     pub event: HookEvent,
     pub matcher: Matcher,
-    /// As it stands in the file; consent is given to these words.
+    /// The command as it is in the file; approvals are for this exact text.
     pub command: String,
     /// The same, split.
     pub argv: Vec<String>,
     pub timeout: Duration,
 }
 
-/// Which tools a hook is for.
+/// The tools of a hook.
 #[derive(Debug, Clone)]
 pub enum Matcher {
     Everything,
@@ -86,7 +86,7 @@ impl Config {
         all
     }
 
-    /// Whether a key of the file belongs to hooks.
+    /// Returns true if a key of the file belongs to hooks.
     pub(super) fn is_hook_key(key: &str) -> bool {
         key == "hooks" || key.starts_with("hooks.")
     }
@@ -101,8 +101,7 @@ impl HookEntries {
         let key = format!("hooks.{name}");
         let Some(event) = HookEvent::named(name) else {
             let known = HookEvent::ALL.map(HookEvent::as_str).join(", ");
-            return self
-                .warn(&key, &format!("is no event of this version and is ignored; there are {known}"));
+            return self.warn(&key, &format!("is not a hook event and is ignored; known events: {known}"));
         };
         match list {
             Value::Null => {}
@@ -149,7 +148,7 @@ impl HookEntries {
         }
         Regex::new(&format!("^(?:{pattern})$")).map_or_else(
             |_| {
-                self.warn(&key, "is no regular expression; it is taken as the name of a tool");
+                self.warn(&key, "is not a valid regular expression; using it as the name of a tool");
                 Matcher::Name(pattern.to_owned())
             },
             Matcher::Pattern,
@@ -178,7 +177,7 @@ impl HookEntries {
     }
 }
 
-/// The words of a command, as a shell would split them.
+/// The arguments of a command, split as a shell would.
 fn split(command: &str) -> Result<Vec<String>, &'static str> {
     let argv = shlex::split(command).ok_or("has a quote that is not closed")?;
     match argv.first().map(String::as_str) {

@@ -57,7 +57,7 @@ fn what_makes_no_sense_is_named_and_the_rest_stays() {
         ("hooks:\n", 0, ""),
         ("hooks: {}\n", 0, ""),
         ("hooks: 7\n", 0, "hooks in config.yaml must have a list of hooks per event"),
-        ("hooks: {pre_tool: [{command: x}]}\n", 0, "hooks.pre_tool in config.yaml is no event"),
+        ("hooks: {pre_tool: [{command: x}]}\n", 0, "hooks.pre_tool in config.yaml is not a hook event"),
         ("hooks: {pre_tool_call: x}\n", 0, "hooks.pre_tool_call in config.yaml must be a list"),
         ("hooks: {pre_tool_call: [x]}\n", 0, "hooks.pre_tool_call[1] in config.yaml must be a section"),
         ("hooks: {pre_tool_call: [{}]}\n", 0, "hooks.pre_tool_call[1].command in config.yaml is missing"),
@@ -71,7 +71,11 @@ fn what_makes_no_sense_is_named_and_the_rest_stays() {
         ),
         ("hooks: {pre_tool_call: [{command: x, timeout: soon}]}\n", 1, "must be a number of seconds"),
         ("hooks: {pre_tool_call: [{command: x, timeout: 0}]}\n", 1, "must be a number of seconds"),
-        ("hooks: {pre_tool_call: [{command: x, matcher: '('}]}\n", 1, "matcher in config.yaml is no regular"),
+        (
+            "hooks: {pre_tool_call: [{command: x, matcher: '('}]}\n",
+            1,
+            "matcher in config.yaml is not a valid regular",
+        ),
         ("hooks: {pre_tool_call: [{command: x, matcher: 3}]}\n", 1, "matcher in config.yaml must be a text"),
         ("hooks: {pre_llm_call: [{command: x, matcher: a}]}\n", 1, "means nothing at this event"),
         (

@@ -16,7 +16,7 @@ pub struct Key {
     pub description: &'static str,
 }
 
-/// What a value must be.
+/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
@@ -27,11 +27,11 @@ pub enum Kind {
     Share,
     Boolean,
     List,
-    /// One of a few words. In a file, other words mean the last one given here: the safest.
+    /// One of a few texts. In a file, any other text means the last one, the safest.
     Choice(&'static [&'static str]),
 }
 
-/// The value when nobody set one.
+/// The default of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fallback {
     None,
@@ -41,7 +41,7 @@ pub enum Fallback {
     List(&'static [&'static str]),
 }
 
-/// How an environment variable sets a key.
+/// The way in which an environment variable sets a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Env {
     /// Its text is the value.
@@ -58,7 +58,7 @@ impl Env {
     }
 }
 
-/// Which of two layers wins, below flags and above the default.
+/// The precedence of two layers, below flags and above the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// `.env`, then the shell, then `config.yaml`.
@@ -159,18 +159,17 @@ pub static KEYS: &[Key] = &[
     ),
     dollars(
         "budget.session_usd",
-        "dollars that one session and its helpers may cost; empty means any amount",
+        "maximum cost of a session and its sub-agents in dollars; empty means no limit",
     ),
-    dollars("budget.day_usd", "dollars that all sessions of a day may cost; empty means any amount"),
+    dollars("budget.day_usd", "maximum cost of all sessions of a day in dollars; empty means no limit"),
     key(
         "budget.unknown_price",
         Kind::Choice(&["allow", "block"]),
         Fallback::Text("block"),
-        "whether models without a known price may be asked when there is a budget",
+        "allow or block models without a known price when a budget is set",
     ),
-    integer("agent.max_turns", 90, "model calls in one turn, before a last one without tools")
-        .env(&[Value("HERMES_MAX_ITERATIONS")]),
-    integer("agent.api_max_retries", 3, "tries for one model call"),
+    integer("agent.max_turns", 90, "maximum model calls per turn").env(&[Value("HERMES_MAX_ITERATIONS")]),
+    integer("agent.api_max_retries", 3, "maximum attempts per model call"),
     key(
         "agent.verify_on_stop",
         Kind::Choice(AUTO_OR_SWITCH),
@@ -178,18 +177,18 @@ pub static KEYS: &[Key] = &[
         "ask the model to check code that it changed before it ends the turn: auto, true or false",
     )
     .env(&[Value("HERMES_VERIFY_ON_STOP")]),
-    integer("agent.max_verify_nudges", 3, "times in a turn that the model is asked to check its changes"),
+    integer("agent.max_verify_nudges", 3, "maximum requests per turn to check changed code"),
     key(
         "agent.intent_ack_continuation",
         Kind::Choice(AUTO_OR_SWITCH),
         Fallback::Text("auto"),
-        "ask the model to act when it only promises to: auto (Responses format only), true or false",
+        "ask the model to continue when it only announces an action: auto (Responses format only), true or false",
     ),
     key(
         "display.file_mutation_verifier",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "list file edits that failed below the answer",
+        "list failed file edits below the reply",
     ),
     key(
         "tool_loop_guardrails.warnings_enabled",
@@ -229,35 +228,38 @@ pub static KEYS: &[Key] = &[
         5,
         "equal results of the same read-only call before a stop",
     ),
-    seconds("agent.request_timeout_seconds", "longest wait for one model call; 1800 unless set")
+    seconds("agent.request_timeout_seconds", "maximum seconds for one model call; default 1800")
         .env(&[Value("HERMES_API_TIMEOUT")]),
     seconds(
         "agent.stream_stale_timeout",
-        "seconds of silence after which a stream counts as dead; 180 to 600 unless set, by size and model",
+        "seconds without data after which a stream fails; default 180 to 600, by size and model",
     )
     .env(&[Value("HERMES_STREAM_STALE_TIMEOUT")]),
-    seconds("agent.local_stream_stale_timeout", "the same for a server on this machine; 900 unless set")
-        .env(&[Value("HERMES_LOCAL_STREAM_STALE_TIMEOUT")]),
+    seconds(
+        "agent.local_stream_stale_timeout",
+        "seconds without data after which a stream of a local server fails; default 900",
+    )
+    .env(&[Value("HERMES_LOCAL_STREAM_STALE_TIMEOUT")]),
     seconds(
         "agent.first_byte_timeout",
-        "seconds to wait for the first byte of a stream; as long as for any other unless set",
+        "seconds to wait for the first byte of a stream; default as for later bytes",
     )
     .env(&[Value("HERMES_STREAM_READ_TIMEOUT")]),
     seconds(
         "agent.api_call_stale_timeout",
-        "seconds to wait for a reply that is not streamed; 90 to 600 unless set, by size and model",
+        "seconds to wait for a reply that is not streamed; default 90 to 600, by size and model",
     )
     .env(&[Value("HERMES_API_CALL_STALE_TIMEOUT")]),
     integer(
         "agent.clarify_timeout",
         3600,
-        "seconds to wait for your answer to a question of the model; 0 means any number",
+        "seconds to wait for the answer to a question of the model; 0 means no limit",
     ),
     key(
         "agent.reasoning_effort",
         Kind::Choice(&["", "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]),
         Fallback::Text(""),
-        "how hard the model thinks: none to ultra; empty leaves it to the provider",
+        "reasoning effort: none to ultra; empty for the provider's default",
     ),
     key(
         "agent.text_tool_calls",
@@ -269,15 +271,15 @@ pub static KEYS: &[Key] = &[
         "prompt_caching.cache_ttl",
         Kind::Choice(&["5m", "1h"]),
         Fallback::Text("5m"),
-        "how long a provider keeps what requests mark for its cache",
+        "lifetime of cached prompt prefixes at the provider",
     ),
     key(
         "provider_routing.sort",
         Kind::Choice(&["", "price", "throughput", "latency"]),
         Fallback::Text(""),
-        "what OpenRouter and Nous prefer among the servers of a model: price, throughput or latency",
+        "sort order of a model's servers at OpenRouter and Nous: price, throughput or latency",
     ),
-    key("provider_routing.only", Kind::List, Fallback::List(&[]), "servers that a router may use, no others"),
+    key("provider_routing.only", Kind::List, Fallback::List(&[]), "only servers that a router may use"),
     key("provider_routing.ignore", Kind::List, Fallback::List(&[]), "servers that a router never uses"),
     key(
         "provider_routing.order",
@@ -295,7 +297,7 @@ pub static KEYS: &[Key] = &[
         "provider_routing.data_collection",
         Kind::Choice(&["", "allow", "deny"]),
         Fallback::Text(""),
-        "whether servers that keep prompts may be used: allow or deny; empty leaves it to the account",
+        "allow or deny servers that store prompts; empty for the account's default",
     ),
     key(
         "openrouter.response_cache",
@@ -304,33 +306,41 @@ pub static KEYS: &[Key] = &[
         "let OpenRouter answer an identical request from its cache, free of charge",
     )
     .env(&[Value("HERMES_OPENROUTER_CACHE")]),
-    integer("openrouter.response_cache_ttl", 300, "seconds for which it may, 1 to 86400")
-        .env(&[Value("HERMES_OPENROUTER_CACHE_TTL")]),
+    integer(
+        "openrouter.response_cache_ttl",
+        300,
+        "lifetime of OpenRouter's cached replies in seconds, 1 to 86400",
+    )
+    .env(&[Value("HERMES_OPENROUTER_CACHE_TTL")]),
     key(
         "openrouter.min_coding_score",
         Kind::Share,
         Fallback::None,
-        "lowest coding score for the model openrouter/pareto-code, 0 to 1; 0.65 unless set",
+        "lowest coding score for the model openrouter/pareto-code, 0 to 1; default 0.65",
     ),
-    integer("delegation.max_iterations", 50, "model calls of one helper, before a last one without tools"),
-    integer("delegation.max_concurrent_children", 3, "helpers that work at the same time"),
-    integer("delegation.max_spawn_depth", 1, "how deep helpers may have helpers; 1 means they may not"),
+    integer("delegation.max_iterations", 50, "maximum model calls of one sub-agent"),
+    integer("delegation.max_concurrent_children", 3, "maximum sub-agents running at the same time"),
+    integer("delegation.max_spawn_depth", 1, "maximum depth of nested sub-agents; 1 means no nesting"),
     key(
         "delegation.orchestrator_enabled",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "whether helpers may have helpers at all, where the depth allows it",
+        "let sub-agents start sub-agents, if the depth allows it",
     ),
-    integer("delegation.child_timeout_seconds", 0, "seconds for one helper, at least 30; 0 means any number"),
-    integer("delegation.max_summary_chars", 24_000, "characters of a helper's summary that are told"),
+    integer(
+        "delegation.child_timeout_seconds",
+        0,
+        "maximum seconds for one sub-agent, at least 30; 0 means no limit",
+    ),
+    integer("delegation.max_summary_chars", 24_000, "maximum characters of a sub-agent's summary"),
     key(
         "delegation.subagent_auto_approve",
         Kind::Boolean,
         Fallback::Boolean(false),
-        "run the commands of helpers without asking; otherwise those that need asking are refused",
+        "run commands of sub-agents without approval; otherwise commands that need one are denied",
     ),
-    text("delegation.model", "model of helpers; empty means that of the session"),
-    text("delegation.provider", "provider of helpers; empty means that of the session"),
+    text("delegation.model", "model of sub-agents; empty for the session's model"),
+    text("delegation.provider", "provider of sub-agents; empty for the session's provider"),
     key("agent.disabled_toolsets", Kind::List, Fallback::List(&[]), "toolsets never offered to the model"),
     key(
         "agent.task_completion_guidance",
@@ -344,14 +354,14 @@ pub static KEYS: &[Key] = &[
         Fallback::Boolean(true),
         "tell the model to make independent tool calls together",
     ),
-    text("agent.system_prompt", "words behind the system prompt of every request; not stored with sessions")
+    text("agent.system_prompt", "text added to the system prompt of every request; not stored with sessions")
         .env(&[Value("HERMES_EPHEMERAL_SYSTEM_PROMPT")]),
     text(
         "prefill_messages_file",
-        "JSON list of messages ({role, content}) that stand before every conversation; not stored with it",
+        "JSON list of messages ({role, content}) that precede every conversation; not stored with it",
     )
     .env(&[Value("HERMES_PREFILL_MESSAGES_FILE")]),
-    text("agent.environment_hint", "words about this machine for the model")
+    text("agent.environment_hint", "description of this machine for the model")
         .env(&[Value("HERMES_ENVIRONMENT_HINT")]),
     key(
         "agent.environment_probe",
@@ -390,35 +400,31 @@ pub static KEYS: &[Key] = &[
         "context_file_max_chars",
         Kind::Integer,
         Fallback::None,
-        "most characters of one file of the project in the prompt; unless set, a share of the window",
+        "maximum characters of one project file in the prompt; default a share of the context window",
     ),
     key(
         "memory.memory_enabled",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "whether the model has notes of its own across sessions (memories/MEMORY.md)",
+        "let the model keep notes across sessions (memories/MEMORY.md)",
     ),
     key(
         "memory.user_profile_enabled",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "whether the model remembers who you are (memories/USER.md)",
+        "let the model keep a profile of the user (memories/USER.md)",
     ),
-    integer("memory.memory_char_limit", 2_200, "most characters in memories/MEMORY.md"),
-    integer("memory.user_char_limit", 1_375, "most characters in memories/USER.md"),
+    integer("memory.memory_char_limit", 2_200, "maximum characters of memories/MEMORY.md"),
+    integer("memory.user_char_limit", 1_375, "maximum characters of memories/USER.md"),
     key(
         "memory.provider",
         Kind::Choice(&["sessions", "none"]),
         Fallback::Text("none"),
-        "where more is recalled from for each message: sessions (what was said before, on this machine) or none",
+        "source of recalled context for each message: sessions (earlier sessions on this machine) or none",
     ),
-    integer(
-        "memory.nudge_interval",
-        0,
-        "turns after which a second model looks back and notes what to remember; 0 means never",
-    ),
-    integer("terminal.timeout", 180, "seconds a command may run").env(&[Value("TERMINAL_TIMEOUT")]),
-    integer("terminal.orphan_grace", 600, "seconds a command goes on after Hermes died, at most"),
+    integer("memory.nudge_interval", 0, "turns between memory reviews by an auxiliary model; 0 means never"),
+    integer("terminal.timeout", 180, "maximum seconds for a command").env(&[Value("TERMINAL_TIMEOUT")]),
+    integer("terminal.orphan_grace", 600, "maximum seconds that a command runs after Hermes died"),
     key("terminal.cwd", Kind::Text, Fallback::Text("."), "directory commands start in"),
     key(
         "terminal.env_passthrough",
@@ -426,131 +432,136 @@ pub static KEYS: &[Key] = &[
         Fallback::List(&[]),
         "variables commands may see besides the basic ones",
     ),
-    integer("tool_output.max_bytes", 50_000, "most bytes of one tool result shown to the model"),
-    integer("tool_output.max_lines", 2_000, "most lines of one tool result shown to the model"),
-    integer("tool_output.max_line_length", 2_000, "most characters of one line shown to the model"),
-    integer("file_read_max_chars", 100_000, "most characters one file read returns"),
+    integer("tool_output.max_bytes", 50_000, "maximum bytes of one tool result"),
+    integer("tool_output.max_lines", 2_000, "maximum lines of one tool result"),
+    integer("tool_output.max_line_length", 2_000, "maximum characters of one line of a tool result"),
+    integer("file_read_max_chars", 100_000, "maximum characters of one file read"),
     key(
         "compression.enabled",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "sum up older messages when a conversation outgrows its model's window",
+        "compact older messages when a conversation approaches the context window",
     ),
     key(
         "compression.threshold",
         Kind::Share,
         Fallback::None,
-        "part of the window at which that happens; without it, 0.75 (0.5 of very large windows)",
+        "share of the context window that triggers compaction; default 0.75 (0.5 for very large windows)",
     ),
     key(
         "compression.target_ratio",
         Kind::Share,
         Fallback::None,
-        "part of the threshold that the newest messages keep as they are; without it, 0.2",
+        "share of the threshold kept for the newest messages; default 0.2",
     ),
     key(
         "compression.protect_last_n",
         Kind::Integer,
         Fallback::None,
-        "newest messages that are always kept as they are; without it, 3 to 8",
+        "minimum number of newest messages kept unchanged; default 3 to 8",
     ),
-    integer("compression.protect_first_n", 3, "first messages that the first compaction keeps as they are"),
+    integer("compression.protect_first_n", 3, "first messages that the first compaction keeps unchanged"),
     integer(
         "compression.hygiene_hard_message_limit",
         5000,
-        "messages from which on a session that nobody watches is compacted, whatever its size",
+        "number of messages at which an unattended session is compacted, whatever its size",
     ),
     key(
         "compression.abort_on_summary_failure",
         Kind::Boolean,
         Fallback::Boolean(false),
-        "leave the conversation as it is when no summary could be written, instead of going on with excerpts",
+        "do not compact when no summary could be written, instead of using excerpts",
     ),
     key(
         "compression.codex_gpt55_autoraise",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "let models that are known to cope fill more of their window",
+        "raise the threshold for models that handle a full context window well",
     ),
     key(
         "compression.in_place",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "go on in the same session after a compaction; off, a new one takes over",
+        "continue in the same session after a compaction; otherwise start a new one",
     ),
     key(
         "context.lossless.extractive",
         Kind::Boolean,
         Fallback::Boolean(false),
-        "let the lossless engine sum up by excerpts, without asking a model",
+        "let the lossless engine use excerpts as summaries, without model calls",
     ),
     integer(
         "context.lossless.fan_out",
         6,
-        "summaries of a level that the lossless engine leaves side by side before it sums them up",
+        "number of summaries of one level that the lossless engine merges into one",
     ),
     key(
         "context.engine",
         Kind::Text,
         Fallback::Text("compressor"),
-        "who keeps conversations in the window: compressor, lossless, or the name of a plugin",
+        "context engine: compressor, lossless, or the name of a plugin",
     ),
     key("toolsets", Kind::List, Fallback::List(&["hermes-cli"]), "toolsets offered to the model"),
     key(
         "tools.tool_search.enabled",
         Kind::Choice(&["off", "on", "auto"]),
         Fallback::Text("auto"),
-        "whether seldom used tools wait in a catalogue: auto (when all are too much), on, off",
+        "offer rarely used tools through a catalogue: auto (if all need too many tokens), on, off",
     ),
     key("skills.disabled", Kind::List, Fallback::List(&[]), "skills that are never offered to the model"),
-    key("skills.external_dirs", Kind::List, Fallback::List(&[]), "further folders with skills, only read"),
+    key(
+        "skills.external_dirs",
+        Kind::List,
+        Fallback::List(&[]),
+        "additional directories with skills, read-only",
+    ),
     key(
         "skills.template_vars",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "put the folder and the session in place of ${HERMES_SKILL_DIR} and ${HERMES_SESSION_ID} in skills",
+        "replace ${HERMES_SKILL_DIR} and ${HERMES_SESSION_ID} in skills",
     ),
     key(
         "skills.guard_agent_created",
         Kind::Boolean,
         Fallback::Boolean(false),
-        "also refuse what the scan only thinks odd in skills that the agent writes",
+        "also reject suspicious findings of the scan in skills that the agent writes",
     ),
     key(
         "approvals.mode",
         Kind::Choice(&["smart", "off", "manual"]),
         Fallback::Text("smart"),
-        "when a person is asked before a command: manual always, smart as manual for now, off never",
+        "approval of commands: manual (always ask), smart (as manual for now), off (never ask)",
     )
     .env(&[Switch("HERMES_YOLO_MODE", "off")]),
     key(
         "hooks_auto_accept",
         Kind::Boolean,
         Fallback::Boolean(false),
-        "run the hooks in `hooks` without asking first",
+        "run the hooks in `hooks` without approval",
     )
     .env(&[Switch("HERMES_ACCEPT_HOOKS", "true")]),
     integer(
         "sessions.files_retention_days",
         30,
-        "days for which a long tool result is kept in its file, from when it was last written; 0 keeps it",
+        "days after the last write before the file of a long tool result is deleted; 0 means never",
     ),
     integer(
         "sessions.files_max_mb",
         2048,
-        "MiB that long tool results may have together, the oldest going first; 0 means any number",
+        "maximum MiB of all files of long tool results, oldest deleted first; 0 means no limit",
     ),
     key(
         "display.busy_input_mode",
         Kind::Choice(&["queue", "steer", "interrupt"]),
         Fallback::Text("interrupt"),
-        "what Enter does while a turn runs: interrupt it, queue the message, or steer the turn with it",
+        "effect of Enter while a turn runs: interrupt the turn, queue the message, or steer the turn",
     ),
     key(
         "display.memory_notifications",
         Kind::Choice(&["off", "verbose", "on"]),
         Fallback::Text("on"),
-        "what you are told of memory written in the background: off, on (that it was), verbose (what)",
+        "notices about memory written in the background: off, on, verbose (with the text)",
     ),
     key("display.show_reasoning", Kind::Boolean, Fallback::Boolean(true), "show the model's reasoning"),
     key(
@@ -565,16 +576,16 @@ pub static KEYS: &[Key] = &[
         "sessions.vacuum_after_prune",
         Kind::Boolean,
         Fallback::Boolean(true),
-        "give unused space back after an automatic deletion",
+        "reclaim unused space after an automatic deletion",
     ),
     key(
         "logging.level",
         Kind::Choice(&["DEBUG", "WARNING", "ERROR", "INFO"]),
         Fallback::Text("INFO"),
-        "what is written to logs/agent.log: DEBUG, INFO, WARNING or ERROR, and what is worse",
+        "minimum level of logs/agent.log: DEBUG, INFO, WARNING or ERROR",
     ),
-    integer("logging.max_size_mb", 5, "MiB at which logs/agent.log is put away; 0 means never"),
-    integer("logging.backup_count", 3, "logs that were put away and are kept; with 0, none ever is"),
+    integer("logging.max_size_mb", 5, "MiB at which logs/agent.log is rotated; 0 means never"),
+    integer("logging.backup_count", 3, "number of rotated logs that are kept; 0 disables rotation"),
     text(
         "telemetry.otlp.endpoint",
         "collector that traces are sent to, such as http://127.0.0.1:4318; empty means none",
@@ -583,7 +594,7 @@ pub static KEYS: &[Key] = &[
         "telemetry.otlp.service_name",
         Kind::Text,
         Fallback::Text("hermes"),
-        "what the collector calls this program",
+        "service name sent to the collector",
     ),
     text("network.proxy", "proxy for outgoing requests").env(&[
         Value("HTTPS_PROXY"),

@@ -1,4 +1,4 @@
-//! Which layer decides a setting: flags, `.env`, the shell, `config.yaml` or the default.
+//! The layers of a setting in order of precedence: flags, `.env`, the shell, `config.yaml` or the default.
 //!
 //! Nothing is computed ahead: a setting is resolved when it is asked for, so a wrong value is an
 //! error for the one who needs it and not for everybody at start-up. [`Config::check`] asks for all.
@@ -27,7 +27,7 @@ use super::value::{Setting, boolean, found, wanted};
 use super::{KEYS, Kind};
 use crate::home::Home;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     Flag,
@@ -70,7 +70,7 @@ pub struct Layers {
     /// The environment this process was started with.
     pub shell: BTreeMap<String, String>,
     pub file: ConfigFile,
-    /// What is stored in `auth.json`. Not settings, but keys are looked up together with them.
+    /// The content of `auth.json`. Not settings, but keys are looked up together with them.
     pub credentials: Arc<Credentials>,
 }
 
@@ -112,7 +112,7 @@ impl Config {
         &self.0
     }
 
-    /// A setting as text, whatever its type; `None` when nobody set it and it has no default.
+    /// A setting as text, whatever its type; `None` if it is not set and has no default.
     pub fn text(&self, key: &str) -> Result<Option<String>, ConfigError> {
         Ok(self.resolve(key)?.map(|found| found.value.shown()))
     }
@@ -139,7 +139,7 @@ impl Config {
         })
     }
 
-    /// A switch; one that nobody set and that has no default is off.
+    /// A boolean setting; false if it is not set and has no default.
     pub fn boolean(&self, key: &str) -> Result<bool, ConfigError> {
         let on = self.typed(key, Kind::Boolean, |value| match value {
             Setting::Boolean(on) => Some(on),

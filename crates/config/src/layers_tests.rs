@@ -1,4 +1,4 @@
-//! Which layer wins, how values are typed, and which of them are secrets.
+//! Precedence of layers, types of values, and secrets.
 
 use std::path::Path;
 
@@ -110,7 +110,7 @@ fn a_wrong_type_names_key_place_and_wish() {
             "",
             "toolsets: {a: 1}\n",
             "toolsets",
-            "`toolsets` must be a list of words, but /h/config.yaml line 1 has a section",
+            "`toolsets` must be a list of texts, but /h/config.yaml line 1 has a section",
         ),
         (
             "",

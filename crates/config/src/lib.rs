@@ -2,7 +2,7 @@
 //!
 //! [`KEYS`] is the one table of known settings and [`Config`] answers from it over four layers:
 //! flags, `.env`, the shell's environment and `config.yaml`. [`set`] and [`unset`] change the
-//! files a person owns, so they touch exactly the named key, keep comments and unknown keys, and
+//! files of the user, so they touch exactly the named key, keep comments and unknown keys, and
 //! check the result before it is written.
 
 mod addresses;
@@ -23,7 +23,6 @@ mod keys;
 mod layers;
 mod login_overrides;
 mod loop_limits;
-mod promises;
 mod prompting;
 mod provider_keys;
 mod request_extras;
@@ -34,6 +33,7 @@ mod suggest;
 mod telemetry;
 #[cfg(test)]
 mod testing;
+mod unsupported_safety;
 mod unused;
 mod value;
 mod yaml_text;
@@ -49,8 +49,8 @@ pub use file::ConfigFile;
 pub use hooks::{HookEntries, HookEntry, Matcher};
 pub use keys::{Env, Fallback, KEYS, Key, Kind, Order};
 pub use layers::{Config, Layers, Source, shell_variables};
-pub use promises::{Refused, UnkeptPromise};
 pub use secret_names::is_hidden_variable;
 pub use suggest::distance;
 pub use telemetry::OtlpSettings;
+pub use unsupported_safety::{Refused, UnsupportedSafety};
 pub use unused::{UnusedKey, unused_by_section, unused_summary};

@@ -1,4 +1,4 @@
-//! What the user says about logins: `auth.<provider>` of `config.yaml`.
+//! Settings of logins: `auth.<provider>` of `config.yaml`.
 
 use super::custom_providers::Reader;
 use super::error::ConfigError;
@@ -17,7 +17,7 @@ const FIELDS: [&str; 7] =
 type Section<'a> = (String, &'a Map<String, Value>);
 
 impl Config {
-    /// What is said about the login of a provider, under its id or any other of its names.
+    /// The login settings of a provider, under its id or an alias.
     pub fn login_overrides(&self, provider: &str) -> Result<LoginOverrides, ConfigError> {
         let Some((key, fields)) = self.login_section(provider)? else {
             return Ok(LoginOverrides::default());
@@ -43,7 +43,7 @@ impl Config {
         })
     }
 
-    /// Whether a key of the file is read here.
+    /// Returns true if a key of the file is read here.
     pub(super) fn is_login_key(key: &str) -> bool {
         let parts: Vec<&str> = key.split('.').collect();
         matches!(parts[..], [SECTION, provider, field] if find_provider(provider).is_some() && FIELDS.contains(&field))
@@ -100,7 +100,7 @@ auth:
     }
 
     #[test]
-    fn what_cannot_be_meant_is_named() {
+    fn invalid_login_settings_are_reported() {
         for (text, want) in [
             ("auth: 5\n", "auth"),
             ("auth: {nous: 5}\n", "auth.nous"),
@@ -115,8 +115,8 @@ auth:
                 "{text}: {error}"
             );
         }
-        let unused = config("auth: {nous: {clientid: me}, nobody: {scope: x}}\n").unused_keys();
+        let unused = config("auth: {nous: {clientid: me}, unknown: {scope: x}}\n").unused_keys();
         let unused: Vec<_> = unused.into_iter().map(|unused| unused.key).collect();
-        assert_eq!(unused, ["auth.nous.clientid", "auth.nobody.scope"]);
+        assert_eq!(unused, ["auth.nous.clientid", "auth.unknown.scope"]);
     }
 }

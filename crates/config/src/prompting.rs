@@ -9,7 +9,7 @@ const HINTS: &str = "platform_hints";
 const PERSONALITIES: [&str; 2] = ["personalities", "agent.personalities"];
 
 impl Config {
-    /// Which models are told to act: `auto`, true, false, or a list of names.
+    /// The models that get an instruction to act: `auto`, true, false, or a list of names.
     pub fn tool_use(&self) -> Result<ToolUse, ConfigError> {
         let wrong = |value: &Value| self.wrong(TOOL_USE, value, "auto, true, false or a list of model names");
         Ok(match self.layers().file.get(TOOL_USE) {
@@ -31,7 +31,7 @@ impl Config {
         })
     }
 
-    /// What the settings make of a platform's hint: a text is added to it; `replace` and `append` say more.
+    /// The change of a platform's hint: a text is added to it; `replace` and `append` are explicit.
     pub fn platform_hint(&self, platform: &str) -> Result<HintChange, ConfigError> {
         let key = format!("{HINTS}.{platform}");
         let text = |value: Option<&Value>, key: &str| match value {
@@ -67,7 +67,7 @@ impl Config {
         Ok(all)
     }
 
-    /// Whether a key of the file is read here.
+    /// Returns true if a key of the file is read here.
     pub(super) fn is_prompt_key(key: &str) -> bool {
         key == TOOL_USE
             || key.starts_with("agent.tool_use_enforcement[")

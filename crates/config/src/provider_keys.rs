@@ -54,7 +54,7 @@ mod tests {
     fn every_variable_of_a_provider_is_a_setting() {
         for provider in providers() {
             for (name, secret) in variables(provider) {
-                let key = Key::find(name).unwrap_or_else(|| panic!("{name} is no setting"));
+                let key = Key::find(name).unwrap_or_else(|| panic!("{name} is not a setting"));
                 assert_eq!((key.secret, is_secret_variable(name) || !secret), (secret, true), "{name}");
             }
         }

@@ -1,21 +1,21 @@
-//! Which names promise a secret value.
+//! Names of secret values.
 
 use super::telemetry::holds_headers;
 use hermes_guard::{Secrets, redact};
 use std::borrow::Cow;
 
 const VARIABLE_ENDINGS: [&str; 5] = ["_API_KEY", "_TOKEN", "_SECRET", "_KEY", "_PASSWORD"];
-/// Names that promise a secret without such an ending.
+/// Names of secrets without such an ending.
 const VARIABLES: [&str; 1] = ["AWS_BEARER_TOKEN_BEDROCK"];
 const LEAVES: [&str; 6] = ["api_key", "token", "secret", "password", "access_token", "authorization"];
 const LEAF_ENDINGS: [&str; 4] = ["_api_key", "_token", "_secret", "_password"];
 
-/// Whether an environment variable of this name holds a secret.
+/// Returns true if an environment variable of this name holds a secret.
 pub(crate) fn is_secret_variable(name: &str) -> bool {
     VARIABLES.contains(&name) || VARIABLE_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Parts of names that promise a secret, for variables that no setting knows.
+/// Parts of names of secrets, for variables that no setting knows.
 const VARIABLE_PARTS: [&str; 13] = [
     "API_KEY",
     "APIKEY",
@@ -45,7 +45,7 @@ const VARIABLES_OPEN: [&str; 8] = [
     "HERMES_REDACT_SECRETS",
 ];
 
-/// Whether a variable of the process is kept from other processes: by its name, or because its value
+/// Returns true if a variable of the process is kept from other processes: by its name, or because its value
 /// looks like a credential.
 pub fn is_hidden_variable(name: &str, value: &str) -> bool {
     if value.is_empty() || VARIABLES_OPEN.contains(&name) {
@@ -60,7 +60,7 @@ pub fn is_hidden_variable(name: &str, value: &str) -> bool {
         || matches!(redact(&Secrets::default(), value), Cow::Owned(_))
 }
 
-/// Whether the last part of a dotted key names a secret.
+/// Returns true if the last part of a dotted key names a secret.
 pub(crate) fn is_secret_key(key: &str) -> bool {
     if holds_headers(key) {
         return true;
@@ -69,7 +69,7 @@ pub(crate) fn is_secret_key(key: &str) -> bool {
     LEAVES.contains(&leaf.as_str()) || LEAF_ENDINGS.iter().any(|ending| leaf.ends_with(ending))
 }
 
-/// Whether `config set` keeps a value of this name in `.env`; gives the variable's name.
+/// The variable in `.env` under which `config set` stores a value of this name, if it is a secret.
 pub(crate) fn as_variable(key: &str) -> Option<String> {
     let upper = key.to_ascii_uppercase();
     let shouted = key.len() > 1 && key == upper && key.contains(|char: char| char.is_ascii_uppercase());

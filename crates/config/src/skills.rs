@@ -17,7 +17,7 @@ impl Config {
         Ok(names)
     }
 
-    /// What is switched off on single platforms.
+    /// The skills that are disabled on single platforms.
     pub fn platform_disabled_skills(&self) -> BTreeMap<String, Vec<String>> {
         let Some(Value::Object(platforms)) = self.layers().file.get(PLATFORMS) else {
             return BTreeMap::new();
@@ -30,7 +30,7 @@ impl Config {
         platforms.iter().map(|(platform, list)| (platform.clone(), names(list))).collect()
     }
 
-    /// Folders with further skills; `~` is the person's home.
+    /// Additional directories with skills; `~` is the user's home.
     pub fn external_skill_dirs(&self) -> Result<Vec<PathBuf>, ConfigError> {
         let home = self.layers().shell.get("HOME").filter(|home| !home.is_empty());
         let path = |text: String| match (text.strip_prefix('~'), home) {
@@ -59,7 +59,7 @@ impl Config {
         values.collect()
     }
 
-    /// Whether a key of the file is about single skills or platforms.
+    /// Returns true if a key of the file is about single skills or platforms.
     pub(super) fn is_skill_key(key: &str) -> bool {
         [PLATFORMS, VALUES]
             .iter()

@@ -14,7 +14,7 @@ pub(crate) fn suggestion(key: &str) -> Option<&'static str> {
     close.filter(|(far, _)| (1..=most).contains(far)).map(|(_, name)| name).or_else(by_leaf)
 }
 
-/// Edits between two words, a swap of neighbours counting as one.
+/// The edit distance of two names, a swap of neighbours counting as one.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];

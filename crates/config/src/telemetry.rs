@@ -1,4 +1,4 @@
-//! Where traces go: `telemetry.otlp` of `config.yaml`.
+//! The collector of traces: `telemetry.otlp` of `config.yaml`.
 
 use super::custom_providers::Reader;
 use super::error::ConfigError;
@@ -6,22 +6,22 @@ use super::layers::Config;
 use secrecy::SecretString;
 use serde_json::Value;
 
-/// The section whose values are all secrets: what a collector lets somebody in with.
+/// The section whose values are all secrets: authentication headers of a collector.
 const HEADERS: &str = "telemetry.otlp.headers";
 
-/// What is said about traces.
+/// The settings of traces.
 #[derive(Debug)]
 pub struct OtlpSettings {
     /// The address as it was written.
     pub endpoint: String,
-    /// What the collector calls this program.
+    /// The service name sent to the collector.
     pub service_name: String,
     /// Sent with every request to the endpoint, and nowhere else.
     pub headers: Vec<(String, SecretString)>,
 }
 
 impl Config {
-    /// Where traces are to be sent; `None` when nobody wants them.
+    /// The collector of traces; `None` if none is set.
     pub fn otlp(&self) -> Result<Option<OtlpSettings>, ConfigError> {
         let Some(endpoint) = self.text("telemetry.otlp.endpoint")?.filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -48,13 +48,13 @@ impl Config {
         Ok(headers)
     }
 
-    /// Whether a key of the file is a header for the collector.
+    /// Returns true if a key of the file is a header for the collector.
     pub(super) fn is_otlp_header(key: &str) -> bool {
         key.strip_prefix(HEADERS).is_some_and(|rest| rest.starts_with('.'))
     }
 }
 
-/// Whether a key names the headers, or one of them.
+/// Returns true if a key names the headers, or one of them.
 pub(super) fn holds_headers(key: &str) -> bool {
     let is_of_entry = key.starts_with("custom_providers") || key.starts_with("providers.");
     key == HEADERS || Config::is_otlp_header(key) || (is_of_entry && key.contains(".extra_headers."))

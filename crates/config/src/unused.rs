@@ -44,8 +44,10 @@ impl Config {
             .into_iter()
             .chain(self.unused_fallback_fields())
             .chain(self.unused_auxiliary_fields());
-        let unread =
-            file.leaves().into_iter().filter(|(key, value)| !is_read(key) || is_no_choice(key, value));
+        let unread = file
+            .leaves()
+            .into_iter()
+            .filter(|(key, value)| !is_read(key) || is_unsupported_choice(key, value));
         let all: Vec<(String, Option<&Value>)> = unread
             .map(|(key, value)| (key, Some(value)))
             .chain(of_entries.map(|key| (key.clone(), file.get(&key))))
@@ -65,12 +67,12 @@ impl Config {
     }
 }
 
-/// Whether this version reads a leaf of `config.yaml`.
+/// Returns true if this version reads a leaf of `config.yaml`.
 fn is_read(key: &str) -> bool {
     Key::find(key).is_some()
         || key.starts_with('_')
         || key == "custom_providers"
-        || Config::is_promise_key(key)
+        || Config::is_safety_key(key)
         || ["providers.", "credential_pool_strategies."].iter().any(|start| key.starts_with(start))
         || Config::is_fallback_key(key)
         || Config::is_hook_key(key)
@@ -81,8 +83,8 @@ fn is_read(key: &str) -> bool {
         || Config::is_skill_key(key)
 }
 
-/// Whether a setting has a word that stands for nothing here, such as a memory provider that is not built in.
-fn is_no_choice(key: &str, value: &Value) -> bool {
+/// Returns true if a setting has an unsupported choice, such as a memory provider that is not built in.
+fn is_unsupported_choice(key: &str, value: &Value) -> bool {
     let (Some(Kind::Choice(words)), Some(word)) = (Key::find(key).map(|known| known.kind), value.as_str())
     else {
         return false;
@@ -90,7 +92,7 @@ fn is_no_choice(key: &str, value: &Value) -> bool {
     !word.contains("${") && !words.iter().any(|known| known.eq_ignore_ascii_case(word.trim()))
 }
 
-/// What the Python release does where nothing is set.
+/// The defaults of the Python release.
 pub(super) struct Defaults(HashMap<String, Value>);
 
 impl Defaults {
@@ -103,7 +105,7 @@ impl Defaults {
         self.0.contains_key(key) || also_default(key).is_some()
     }
 
-    /// Whether `value` is what `key` is anyway. Nothing at all says nothing.
+    /// Returns true if `value` is the default of `key`, or null.
     pub(super) fn has(&self, key: &str, value: &Value) -> bool {
         let is = |default: &Value| same(value, default);
         is_empty(value) && self.0.get(key).is_none_or(is_empty)

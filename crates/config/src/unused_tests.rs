@@ -1,4 +1,4 @@
-//! Which settings are named as unused, and how.
+//! Reports of unused settings.
 
 use super::*;
 use crate::testing::config_of;
@@ -54,7 +54,7 @@ fn only_values_that_differ_from_the_default_are_named() {
 }
 
 #[test]
-fn one_line_sums_up_and_misspellings_get_a_suggestion() {
+fn unused_settings_are_one_line_and_misspellings_get_a_suggestion() {
     let unused = config_of(
         "memory: {provider: honcho}\nmcp_servers: {github: {command: x, args: [y]}}\nagent: {max_turn: 5}\n",
     )

@@ -131,7 +131,7 @@ fn share(text: &str) -> Option<f64> {
     (0.0..=1.0).contains(&number).then_some(number)
 }
 
-/// What a kind is called in messages.
+/// The name of a kind in messages.
 pub(crate) fn wanted(kind: Kind) -> String {
     match kind {
         Kind::Text => "text".into(),
@@ -139,12 +139,12 @@ pub(crate) fn wanted(kind: Kind) -> String {
         Kind::Dollars => "a number of dollars such as 2.50".into(),
         Kind::Share => "a number from 0 to 1 such as 0.5".into(),
         Kind::Boolean => "true or false".into(),
-        Kind::List => "a list of words".into(),
-        Kind::Choice(words) => format!("one of {}", words.join(", ")),
+        Kind::List => "a list of texts".into(),
+        Kind::Choice(choices) => format!("one of {}", choices.join(", ")),
     }
 }
 
-/// What a value is called in messages; its content is shown only when that helps and is no secret.
+/// The name of a value in messages; its content is shown only if that helps and it is not a secret.
 pub(crate) fn found(value: &Value, secret: bool) -> String {
     match value {
         Value::Null => "nothing".into(),

@@ -8,7 +8,7 @@ use crate::{Opening, RuntimeError, Session, Surface, clock, fence_key, load_conf
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
 use hermes_config::home::{Home, WantedModes, modes_notice};
-use hermes_config::{Config, Refused, UnkeptPromise};
+use hermes_config::{Config, Refused, UnsupportedSafety};
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
     Program, SessionCommands, SuperviseError, Supervised, SupervisorPaths, SupervisorSettings,
@@ -408,7 +408,7 @@ fn supervised(
 /// Said once: the commands run, but a crash of Hermes would take them along.
 /// The tools that settings which are not honoured keep from running.
 fn withheld(config: &Config) -> Vec<Withheld> {
-    let withheld = |promise: UnkeptPromise| {
+    let withheld = |promise: UnsupportedSafety| {
         let toolsets = match promise.refused {
             Refused::Commands => COMMAND_TOOLSETS,
             Refused::CommandsAndFiles => MACHINE_TOOLSETS,
@@ -417,7 +417,7 @@ fn withheld(config: &Config) -> Vec<Withheld> {
         };
         Some(Withheld { toolsets, why: promise.text })
     };
-    config.unkept_promises().into_iter().filter_map(withheld).collect()
+    config.unsupported_safety().into_iter().filter_map(withheld).collect()
 }
 
 fn reindexed_notice(reindexed: Reindexed) -> String {

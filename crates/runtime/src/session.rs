@@ -265,7 +265,7 @@ impl Session {
         state: State,
     ) -> Result<Self, RuntimeError> {
         if let Some(promise) =
-            runtime.config.unkept_promises().into_iter().find(|one| one.refused == Refused::Run)
+            runtime.config.unsupported_safety().into_iter().find(|one| one.refused == Refused::Run)
         {
             return Err(RuntimeError::UnkeptPromise { text: promise.text });
         }

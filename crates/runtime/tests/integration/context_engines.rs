@@ -188,7 +188,7 @@ async fn nothing_survives_the_session() {
 async fn an_engine_that_nobody_has_or_that_is_broken_is_the_compressor() {
     for (name, manifest, want) in [
         ("nosuch", None, "(known: compressor"),
-        ("../../mine", None, "there is no such engine"),
+        ("../../mine", None, "unknown context.engine"),
         ("lcm", None, ""),
         ("mine", Some("command: 3\n"), "is not a valid engine manifest"),
         ("mine", Some("command: [x]\ntimeout_seconds: 0\n"), "`timeout_seconds` must be from 1 to 600"),
@@ -216,7 +216,7 @@ async fn tools_of_an_engine_answer_as_data_from_outside() {
     scene.provider.reply(call("recall", r#"{"about": "nothing"}"#));
     scene.provider.reply(ReplyScript::text("Found."));
     let told = turn(&mut session, 0).await;
-    assert!(told.iter().any(|line| line.contains("`read_file`") && line.contains("left out")), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("`read_file`") && line.contains("is ignored")), "{told:?}");
     let bodies = scene.provider.bodies();
     let tools = bodies[0]["tools"].to_string();
     assert!(

@@ -1,11 +1,11 @@
-//! The fields of an event or a span as text. Secrets are taken out here, and nowhere can they pass by.
+//! The fields of an event or a span as text. All secrets are redacted here.
 
 use super::line;
 use hermes_guard::{Secrets, redact};
 use std::fmt::{self, Write};
 use tracing::field::{Field, Visit};
 
-/// Longer texts are cut: a line is read by people.
+/// Maximum length of a text; longer ones are cut.
 pub(crate) const LONGEST: usize = 2000;
 /// Bytes for the fields of an ordinary event and the spans around it.
 const ROOM: usize = 320;
@@ -31,7 +31,7 @@ impl<'a> Fields<'a> {
 impl Visit for Fields<'_> {
     fn record_str(&mut self, field: &Field, value: &str) {
         let clean = redact(self.secrets, value);
-        // Only after secrets are out: half of one is still half of one.
+        // After redaction: a cut secret would not be recognised.
         let clean = clean.get(..clean.floor_char_boundary(LONGEST)).unwrap_or(&clean);
         match field.name() {
             "message" => line::escaped(&mut self.message, clean, false),
@@ -67,7 +67,7 @@ impl Visit for Fields<'_> {
     }
 }
 
-/// Whether a session may stand at the head of a line, between brackets.
+/// Returns true if a session id can be written in the head of a line, in brackets.
 fn is_id(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|one| !one.is_control() && !matches!(one, '[' | ']'))
 }

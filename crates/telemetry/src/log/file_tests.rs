@@ -15,7 +15,7 @@ fn all(dir: &Path) -> String {
 }
 
 #[test]
-fn nothing_is_made_before_the_first_line_and_what_is_made_is_private() {
+fn files_are_created_with_first_line_and_private() {
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("logs");
     let mut log = LogFile::new(dir.clone(), LogLimits::default());
@@ -26,7 +26,7 @@ fn nothing_is_made_before_the_first_line_and_what_is_made_is_private() {
 }
 
 #[test]
-fn old_lines_are_put_away_in_order_and_the_oldest_go() {
+fn rotation_keeps_order_and_deletes_oldest_file() {
     let home = tempfile::tempdir().unwrap();
     let mut log = LogFile::new(home.path().to_owned(), limits(20, 2));
     for number in 0..9 {
@@ -37,7 +37,7 @@ fn old_lines_are_put_away_in_order_and_the_oldest_go() {
 }
 
 #[test]
-fn without_a_limit_nothing_is_put_away() {
+fn file_without_limit_is_not_rotated() {
     for none in [limits(0, 3), limits(5, 0)] {
         let home = tempfile::tempdir().unwrap();
         let mut log = LogFile::new(home.path().to_owned(), none);
@@ -47,7 +47,7 @@ fn without_a_limit_nothing_is_put_away() {
 }
 
 #[test]
-fn a_file_that_another_put_away_is_not_written_to_any_more() {
+fn file_rotated_by_another_process_is_reopened() {
     let home = tempfile::tempdir().unwrap();
     let mut log = LogFile::new(home.path().to_owned(), LogLimits::default());
     log.append("before\n").unwrap();
@@ -57,7 +57,7 @@ fn a_file_that_another_put_away_is_not_written_to_any_more() {
 }
 
 #[test]
-fn somebody_who_holds_the_lock_keeps_nobody_from_writing() {
+fn held_lock_does_not_block_writers() {
     let home = tempfile::tempdir().unwrap();
     let mut log = LogFile::new(home.path().to_owned(), limits(10, 2));
     log.append("one line\n").unwrap();
@@ -72,7 +72,7 @@ fn somebody_who_holds_the_lock_keeps_nobody_from_writing() {
 }
 
 #[test]
-fn files_with_other_names_are_no_part_of_the_log() {
+fn files_with_other_names_are_ignored() {
     let home = tempfile::tempdir().unwrap();
     for name in ["agent.log.1", "agent.log.10", "agent.log.2", "agent.log.01", "agent.log.gz", "errors.log"] {
         std::fs::write(home.path().join(name), name).unwrap();
@@ -80,9 +80,9 @@ fn files_with_other_names_are_no_part_of_the_log() {
     assert_eq!(names(home.path()), ["agent.log.10", "agent.log.2", "agent.log.1"]);
 }
 
-/// Every writer has a file of its own, as every process has; locks of one are in the way of others.
+/// Every writer opens its own file, as every process does, so that their locks exclude each other.
 #[test]
-fn writers_side_by_side_lose_and_tear_nothing_through_many_rotations() {
+fn concurrent_writers_lose_no_lines_during_rotations() {
     const WRITERS: usize = 6;
     const LINES: usize = 400;
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! One line of the log: how it is written, and how it is read again.
+//! Writing and parsing of log lines.
 //!
 //! `2026-11-15 15:50:03,123 INFO [SESSION] hermes_agent.watching: model answered ms=812 model=m`
 //!
@@ -12,7 +12,7 @@ use jiff::{Timestamp, Zoned};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// How much a line matters.
+/// The severity of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
     Debug,
@@ -49,7 +49,7 @@ pub struct LogLine {
     pub time: Timestamp,
     pub level: LogLevel,
     pub session: Option<String>,
-    /// Which part of the program it comes from.
+    /// The module that wrote it.
     pub target: String,
     pub message: String,
     pub fields: Vec<(String, Value)>,
@@ -89,7 +89,7 @@ fn digit(number: u32) -> char {
     char::from_digit(number, 10).unwrap_or('0')
 }
 
-/// Writes ` name=value` for a count. Lines are full of them, and the general way is ten times as dear.
+/// Writes ` name=value` for a count. Counts are frequent, and formatting is ten times as slow.
 pub(super) fn count_field(out: &mut String, name: &str, mut value: u64) {
     out.extend([" ", name, "="]);
     let mut digits = [b'0'; 20];
@@ -122,14 +122,14 @@ pub(super) fn text_field(out: &mut String, name: &str, value: &str) {
     out.push('"');
 }
 
-/// Whether text can stand without quotes: it ends at a blank, and is no number and no word of JSON.
+/// Returns true if text needs no quotes: it has no blanks, and is neither a number nor a JSON literal.
 fn is_plain(value: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'=' | b'\\');
     let begins_plainly = value.bytes().next().is_some_and(|byte| !matches!(byte, b'0'..=b'9' | b'-'));
     begins_plainly && !matches!(value, "true" | "false" | "null") && value.bytes().all(is_name)
 }
 
-/// Writes text in which nothing breaks the line or the screen of whoever prints the file.
+/// Writes text with control characters escaped, so that it breaks neither the line nor a terminal.
 pub(super) fn escaped(out: &mut String, text: &str, in_quotes: bool) {
     if !in_quotes && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return out.push_str(text);
@@ -172,13 +172,13 @@ pub fn parse_line(line: &str, zone: &TimeZone) -> Option<LogLine> {
 }
 
 /// Splits off the longest tail that consists of fields only.
-fn fields(said: &str) -> (&str, Vec<(String, Value)>) {
-    for (place, _) in said.match_indices(' ') {
-        if let Some(fields) = all_fields(&said[place..]) {
-            return (&said[..place], fields);
+fn fields(text: &str) -> (&str, Vec<(String, Value)>) {
+    for (place, _) in text.match_indices(' ') {
+        if let Some(fields) = all_fields(&text[place..]) {
+            return (&text[..place], fields);
         }
     }
-    (said, Vec::new())
+    (text, Vec::new())
 }
 
 fn all_fields(mut text: &str) -> Option<Vec<(String, Value)>> {

@@ -17,7 +17,7 @@ fn zone() -> TimeZone {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_lines_are_parsed_back() {
     for (session, message, fields) in [
         (Some("20261115_1"), "model answered", vec![("model", "m"), ("why", "stop")]),
         (None, "a=b is said", vec![("text", "two words"), ("empty", "")]),
@@ -58,7 +58,7 @@ fn the_head_is_that_of_the_python_release() {
 }
 
 #[test]
-fn what_has_no_head_is_no_line_of_its_own() {
+fn line_without_head_is_not_parsed() {
     for line in
         ["", "Traceback (most recent call last):", "2026-11-15", "2026-13-15 15:50:03,007 INFO a: b", "ü"]
     {

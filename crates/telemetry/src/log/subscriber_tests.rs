@@ -13,17 +13,17 @@ fn settings(level: LogLevel, dir: PathBuf, secrets: Secrets) -> LogSettings {
 fn logged(level: LogLevel, dir: &Path, act: impl FnOnce()) -> (Vec<String>, Vec<String>) {
     let secrets = Secrets::new([("KEY", SecretString::from("open \"sesame\" 42"))]);
     let settings = settings(level, dir.join("logs"), secrets);
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let reported = Arc::new(Mutex::new(Vec::new()));
     let trouble = {
-        let told = told.clone();
-        Box::new(move |why: &str| told.lock().unwrap().push(why.to_owned()))
+        let reported = reported.clone();
+        Box::new(move |why: &str| reported.lock().unwrap().push(why.to_owned()))
     };
     let subscriber = LogSubscriber::new(settings, trouble);
     tracing::subscriber::with_default(subscriber, act);
     let text = std::fs::read_to_string(dir.join("logs/agent.log")).unwrap_or_default();
     let lines = text.lines().map(|line| line[24..].to_owned()).collect();
-    let told = told.lock().unwrap().clone();
-    (lines, told)
+    let reported = reported.lock().unwrap().clone();
+    (lines, reported)
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn an_event_has_the_fields_of_the_spans_around_it() {
 }
 
 #[test]
-fn a_warning_names_its_session_also_when_little_is_logged() {
+fn warning_has_session_at_any_level() {
     let dir = tempfile::tempdir().unwrap();
     let (lines, _) = logged(LogLevel::Error, dir.path(), || {
         tracing::info_span!("turn", session = "s1").in_scope(|| {
@@ -83,7 +83,7 @@ fn no_value_shows_a_secret() {
 }
 
 #[test]
-fn spans_are_forgotten_when_they_are_over() {
+fn closed_spans_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     let settings = settings(LogLevel::Info, dir.path().to_owned(), Secrets::default());
     let subscriber = LogSubscriber::new(settings, Box::new(|_| {}));
@@ -100,12 +100,12 @@ fn spans_are_forgotten_when_they_are_over() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_is_told_of_once() {
+fn write_failure_is_reported_once() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("logs"), "in the way").unwrap();
-    let (lines, told) = logged(LogLevel::Info, dir.path(), || {
+    let (lines, reported) = logged(LogLevel::Info, dir.path(), || {
         tracing::info!("one");
         tracing::info!("two");
     });
-    assert_eq!((lines.len(), told.len()), (0, 1), "{told:?}");
+    assert_eq!((lines.len(), reported.len()), (0, 1), "{reported:?}");
 }

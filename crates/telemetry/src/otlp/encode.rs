@@ -1,4 +1,4 @@
-//! Spans as OTLP/JSON, and what a collector says about them.
+//! Spans as OTLP/JSON, and the response of a collector.
 //!
 //! The JSON mapping of OTLP is that of protobuf with one exception: ids are hexadecimal. Numbers of 64
 //! bits are strings, kinds and status codes are numbers.
@@ -61,7 +61,7 @@ fn attribute((name, value): &(&'static str, Told)) -> Value {
     json!({ "key": name, "value": value })
 }
 
-/// How many spans a collector did not want, by what it said. Silence means that it took them all.
+/// The number of spans that a collector rejected, according to its response; 0 without one.
 pub(super) fn rejected(answer: &[u8]) -> u64 {
     let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
     match &answer["partialSuccess"]["rejectedSpans"] {

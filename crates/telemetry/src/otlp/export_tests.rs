@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// A collector that keeps what it is sent and answers as told, one answer after the other.
+/// A collector that keeps its requests and returns the given responses in order.
 fn collector(answers: &[Result<&str, &str>]) -> (Collector, Arc<Mutex<Vec<usize>>>) {
     let bodies = Arc::new(Mutex::new(Vec::new()));
     let mut answers: Vec<Result<Vec<u8>, String>> =
@@ -44,7 +44,7 @@ fn hand(outlet: &Outlet, count: usize) {
 }
 
 #[tokio::test]
-async fn leaving_sends_everything_in_batches() {
+async fn shutdown_sends_all_spans_in_batches() {
     let (collector, bodies) = collector(&[]);
     let (outlet, sender) = queue(collector, Timestamp::now, QUEUE);
     hand(&outlet, 2 * BATCH + 3);
@@ -55,7 +55,7 @@ async fn leaving_sends_everything_in_batches() {
 }
 
 #[tokio::test]
-async fn a_full_batch_waits_for_nothing() {
+async fn full_batch_is_sent_immediately() {
     let (collector, _) = collector(&[]);
     let (outlet, mut sender) = queue(collector, Timestamp::now, QUEUE);
     hand(&outlet, BATCH + 1);
@@ -64,7 +64,7 @@ async fn a_full_batch_waits_for_nothing() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_when_there_is_nothing() {
+async fn no_request_without_spans() {
     let (collector, bodies) = collector(&[]);
     let (outlet, sender) = queue(collector, Timestamp::now, QUEUE);
     drop(outlet);
@@ -73,7 +73,7 @@ async fn nothing_is_sent_when_there_is_nothing() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_lost_and_counted() {
+async fn dropped_spans_are_counted() {
     let (collector, bodies) = collector(&[Ok(r#"{"partialSuccess":{"rejectedSpans":"1"}}"#)]);
     let (outlet, mut sender) = queue(collector, Timestamp::now, 4);
     hand(&outlet, 10);
@@ -84,13 +84,13 @@ async fn what_does_not_fit_is_lost_and_counted() {
     sender.send(&batch).await;
     assert_eq!((sender.lost.load(Ordering::Relaxed), &*bodies.lock().unwrap()), (7, &vec![4]));
     assert!(sender.next_batch(&leaving).await.is_none());
-    // Nobody listens any more; whoever closes a span does not notice.
+    // The exporter has ended; closing a span is not affected.
     hand(&outlet, 1);
     assert_eq!(sender.lost.load(Ordering::Relaxed), 8);
 }
 
 #[tokio::test]
-async fn trouble_is_noted_once_and_its_end_counts_what_was_lost() {
+async fn failure_is_logged_once_and_recovery_counts_lost_spans() {
     let (collector, _) = collector(&[Err("refused"), Err("refused"), Ok(""), Ok("")]);
     let (_outlet, mut sender) = queue(collector, Timestamp::now, 4);
     let mut states = Vec::new();

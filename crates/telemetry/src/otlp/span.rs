@@ -175,7 +175,7 @@ enum End {
     Badly,
 }
 
-/// Which events are the last word of which span. They are those of `agent/src/watching.rs` and
+/// The events that end a span. They are those of `agent/src/watching.rs` and
 /// `tools/src/prepared.rs`.
 fn end_of(span: &str, message: &str) -> Option<End> {
     match (span, message) {
@@ -187,7 +187,7 @@ fn end_of(span: &str, message: &str) -> Option<End> {
     }
 }
 
-/// What went wrong, if anything did. A tool may end well and still not have done what it should.
+/// The error of a span, if it failed. A tool call may end normally with a failed result.
 fn error(end: End, Ending { message, attributes }: &Ending) -> Option<String> {
     match end {
         End::Well if attributes.is_true("failed") => Some("tool failed".to_owned()),
@@ -199,7 +199,7 @@ fn error(end: End, Ending { message, attributes }: &Ending) -> Option<String> {
     }
 }
 
-/// Reads fields; what may not be told is passed over, and every text goes through `redact`.
+/// Reads fields; private ones are skipped, and every text goes through `redact`.
 struct Gathered<'a> {
     secrets: &'a Secrets,
     message: String,

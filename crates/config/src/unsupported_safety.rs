@@ -1,14 +1,14 @@
-//! Settings that promise safety and that this version does not honour.
+//! Safety settings that this version does not support.
 //!
-//! What such a setting would protect is refused until the user decides otherwise: going on without it would
-//! break a promise that the user relies on. No flag changes that.
+//! The operations that such a setting would protect are refused until the user removes it. No flag changes
+//! that.
 
 use serde_json::Value;
 
 use super::layers::Config;
 use super::unused::Defaults;
 
-/// What is refused because of a setting.
+/// The operations that are refused because of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// Commands.
@@ -19,24 +19,24 @@ pub enum Refused {
     Run,
 }
 
-/// A setting that promises safety and is not built into this version.
+/// A safety setting that this version does not support.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnkeptPromise {
+pub struct UnsupportedSafety {
     pub key: String,
     pub refused: Refused,
-    /// What is refused, why, and the way out.
+    /// A message with the refused operations, the reason and the remedy.
     pub text: String,
 }
 
 impl Config {
-    /// The settings in force that promise safety and have no effect.
-    pub fn unkept_promises(&self) -> Vec<UnkeptPromise> {
-        let backend = self.foreign_backend().map(|(key, backend)| backend_promise(key, &backend));
+    /// The active safety settings that this version does not support.
+    pub fn unsupported_safety(&self) -> Vec<UnsupportedSafety> {
+        let backend = self.foreign_backend().map(|(key, backend)| backend_setting(key, &backend));
         backend.into_iter().chain(self.deny_rules()).chain(self.privacy()).collect()
     }
 
-    /// Whether a key is judged here.
-    pub(super) fn is_promise_key(key: &str) -> bool {
+    /// Returns true if a key is checked here.
+    pub(super) fn is_safety_key(key: &str) -> bool {
         ["terminal.backend", "terminal.env_type", "approvals.deny"].contains(&key)
             || key.starts_with("privacy.")
     }
@@ -50,7 +50,7 @@ impl Config {
         set.filter(|(_, backend)| !matches!(backend.trim().to_ascii_lowercase().as_str(), "" | "local"))
     }
 
-    fn deny_rules(&self) -> Option<UnkeptPromise> {
+    fn deny_rules(&self) -> Option<UnsupportedSafety> {
         let key = "approvals.deny";
         let rules = self.layers().file.get(key)?;
         let is_set = match rules {
@@ -59,7 +59,7 @@ impl Config {
             Value::String(rule) => !rule.trim().is_empty(),
             _ => true,
         };
-        is_set.then(|| UnkeptPromise {
+        is_set.then(|| UnsupportedSafety {
             key: key.to_owned(),
             refused: Refused::Commands,
             text: format!(
@@ -69,15 +69,15 @@ impl Config {
         })
     }
 
-    fn privacy(&self) -> Vec<UnkeptPromise> {
+    fn privacy(&self) -> Vec<UnsupportedSafety> {
         let leaves = self.layers().file.leaves();
         let set: Vec<_> = leaves.into_iter().filter(|(key, _)| key.starts_with("privacy.")).collect();
         if set.is_empty() {
             return Vec::new();
         }
         let defaults = Defaults::read();
-        let unkept = set.into_iter().filter(|(key, value)| !defaults.has(key, value));
-        let promise = |(key, _): (String, &Value)| UnkeptPromise {
+        let changed = set.into_iter().filter(|(key, value)| !defaults.has(key, value));
+        let unsupported = |(key, _): (String, &Value)| UnsupportedSafety {
             refused: Refused::Run,
             text: format!(
                 "nothing is sent: `{key}` is set, and this version cannot honour it; remove `{key}` from config.yaml \
@@ -85,16 +85,16 @@ impl Config {
             ),
             key,
         };
-        unkept.map(promise).collect()
+        changed.map(unsupported).collect()
     }
 }
 
-fn backend_promise(key: &str, backend: &str) -> UnkeptPromise {
+fn backend_setting(key: &str, backend: &str) -> UnsupportedSafety {
     let (setting, place) = match key {
         "TERMINAL_ENV" => (format!("TERMINAL_ENV={backend}"), "the environment and .env"),
         _ => (format!("{key}: {backend}"), "config.yaml"),
     };
-    UnkeptPromise {
+    UnsupportedSafety {
         key: key.to_owned(),
         refused: Refused::CommandsAndFiles,
         text: format!(
@@ -110,7 +110,7 @@ mod tests {
     use crate::testing::config_of;
 
     #[test]
-    fn promises_that_are_not_kept_are_refusals() {
+    fn unsupported_safety_settings_are_refused() {
         use Refused::{Commands, CommandsAndFiles, Run};
         for (text, want) in [
             ("terminal: {backend: docker}", &[("terminal.backend", CommandsAndFiles)][..]),
@@ -124,10 +124,10 @@ mod tests {
             ("privacy: {another: 1}", &[("privacy.another", Run)]),
             ("security: {website_blocklist: {enabled: true}}", &[]),
         ] {
-            let promises = config_of(text).unkept_promises();
-            let found: Vec<_> = promises.iter().map(|one| (one.key.as_str(), one.refused)).collect();
+            let settings = config_of(text).unsupported_safety();
+            let found: Vec<_> = settings.iter().map(|one| (one.key.as_str(), one.refused)).collect();
             assert_eq!(found, want, "{text}");
-            assert!(promises.iter().all(|one| one.text.contains(&one.key)), "{promises:?}");
+            assert!(settings.iter().all(|one| one.text.contains(&one.key)), "{settings:?}");
         }
     }
 }
