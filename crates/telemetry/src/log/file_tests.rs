@@ -106,5 +106,6 @@ fn concurrent_writers_lose_no_lines_during_rotations() {
         seen[writer] += 1;
     }
     assert_eq!(seen, [LINES; WRITERS]);
-    assert!(names(home.path()).len() > 10, "{:?}", names(home.path()));
+    // A writer skips a rotation while another one is at it.
+    assert!(names(home.path()).len() > 4, "{:?}", names(home.path()));
 }
