@@ -9,6 +9,7 @@ use tokio_util::task::AbortOnDropHandle;
 pub(crate) fn answer_with(session: &SessionHandle, ask: Arc<dyn AskUser>) -> AbortOnDropHandle<()> {
     let (_, observer) = session.subscribe();
     observer.skip_text();
+    observer.keep_all();
     observer.take_answering();
     AbortOnDropHandle::new(tokio::spawn(serve(observer, ask)))
 }

@@ -78,7 +78,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
     let busy_mode = runtime.config().text("display.busy_input_mode").map_err(RuntimeError::from)?;
     let busy_mode = busy_mode.as_deref().and_then(MailMode::parse).unwrap_or(MailMode::Interrupt);
     let (session, opened) = start(session);
-    let (observer, answering) = (session.subscribe().1, answering::answer_with(&session, ask.clone()));
+    let (observer, answering) = (observe(&session), answering::answer_with(&session, ask.clone()));
     let mut chat = Chat {
         runtime: runtime.clone(),
         session,
@@ -284,7 +284,7 @@ impl Chat {
     async fn replace(&mut self, session: Session, parting: Parting) {
         let (session, opened) = start(session);
         let former = std::mem::replace(&mut self.session, session);
-        self.observer = self.session.subscribe().1;
+        self.observer = observe(&self.session);
         self.answering = answering::answer_with(&self.session, self.ask.clone());
         self.provider = opened.provider;
         former.close(parting).await;
@@ -325,6 +325,13 @@ impl Chat {
 /// The opening of sessions in a conversation: they get titles and are reviewed.
 fn opening(runtime: &Runtime) -> Opening {
     Opening { works_in_background: true, ..runtime.default_opening() }
+}
+
+/// Observes a session without losing an event: everything is shown.
+fn observe(session: &SessionHandle) -> Observer {
+    let (_, observer) = session.subscribe();
+    observer.keep_all();
+    observer
 }
 
 /// Facts about a session that was just opened.

@@ -34,11 +34,13 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let answering = person.ask.is_present().then(|| answering::answer_with(&handle, person.ask.clone()));
     // Beside the turn, which is woken for every token and should not look at the screen as well.
     let screen = screen_for(runtime, person.question_shown);
-    let shown = tokio::spawn(show(handle.subscribe().1, prompt.manner, screen));
+    let observer = handle.subscribe().1;
+    observer.keep_all();
+    let shown = tokio::spawn(show(observer, prompt.manner, screen));
     let watch = signals::watch_session(&handle);
     let report = handle.run(submission(&prompt)).await;
     if report.is_err() {
-        // Without a turn there is no end that the screen could wait for.
+        // Ends the task that shows events: no turn was started whose end it could wait for.
         handle.close(Parting::Left).await;
     }
     drop(watch);

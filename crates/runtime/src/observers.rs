@@ -87,6 +87,12 @@ impl Observer {
         self.queue.lock().skips_text = true;
     }
 
+    /// Keeps every event until it is read, however many there are. For the front end of this process, which
+    /// must show all of a reply; an observer that may stop reading stays bounded.
+    pub fn keep_all(&self) {
+        self.queue.lock().keeps_all = true;
+    }
+
     /// Takes the right to answer approvals and questions, also from another observer.
     pub fn take_answering(&self) {
         self.hub.set_answerer(Some(self.id));
@@ -119,6 +125,7 @@ struct ObserverQueue {
 struct Unread {
     events: VecDeque<SessionEvent>,
     skips_text: bool,
+    keeps_all: bool,
     is_closed: bool,
 }
 
@@ -134,7 +141,7 @@ impl Unread {
         if self.skips_text && is_text(event) || self.joined(event) {
             return;
         }
-        if self.events.len() >= MAX_UNREAD {
+        if self.events.len() >= MAX_UNREAD && !self.keeps_all {
             self.events.clear();
             // The snapshot is taken after the event, so it stands for it, too.
             self.events.push_back(SessionEvent::Resynced(Box::new(snapshot())));

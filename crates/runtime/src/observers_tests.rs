@@ -64,6 +64,27 @@ fn stalled_observer_is_resynchronised_and_bounded() {
 }
 
 #[test]
+fn observer_that_keeps_all_loses_nothing() {
+    let hub = hub();
+    let (_, mut observer) = hub.subscribe();
+    observer.keep_all();
+    let mut want = String::new();
+    for number in 0..2 * MAX_UNREAD {
+        // Reasoning between pieces of text keeps them from being joined.
+        hub.publish(SessionEvent::Turn(TurnEvent::Reasoning("r".into())));
+        hub.publish(text(&number.to_string()));
+        want.push_str(&number.to_string());
+    }
+    let mut got = String::new();
+    while let Some(event) = observer.try_next() {
+        if let SessionEvent::Turn(TurnEvent::Text(piece)) = event {
+            got.push_str(&piece);
+        }
+    }
+    assert_eq!(got, want);
+}
+
+#[test]
 fn late_observer_starts_from_a_snapshot_of_the_running_turn() {
     let hub = hub();
     hub.publish(SessionEvent::TurnStarted { turn: TurnId(7), text: "hi".into() });
