@@ -21,7 +21,7 @@ async fn serve(mut observer: Observer, ask: Arc<dyn AskUser>) {
             tokio::pin!(answer);
             let answered = loop {
                 tokio::select! {
-                    answer = &mut answer => break answer,
+                    answer = &mut answer => break Some(answer),
                     event = observer.next() => match event {
                         // The turn no longer waits for it.
                         Some(SessionEvent::QuestionClosed { id }) if id == question.id => break None,
@@ -37,13 +37,13 @@ async fn serve(mut observer: Observer, ask: Arc<dyn AskUser>) {
     }
 }
 
-/// The user's answer; `None` where no line can be typed.
-async fn answer(ask: &Arc<dyn AskUser>, question: &PendingQuestion) -> Option<Answer> {
+/// The user's answer.
+async fn answer(ask: &Arc<dyn AskUser>, question: &PendingQuestion) -> Answer {
     match &question.kind {
-        QuestionKind::Approval(request) => Some(Answer::Approval(ask.approve(request).await)),
+        QuestionKind::Approval(request) => Answer::Approval(ask.approve(request).await),
         QuestionKind::Clarify(question) => match ask.clarify(question).await {
-            Clarified::Answered(text) => Some(Answer::Text(text)),
-            Clarified::Nobody => Some(Answer::Approval(hermes_tools::Approval::Nobody)),
+            Clarified::Answered(text) => Answer::Text(text),
+            Clarified::Nobody => Answer::Unavailable,
         },
     }
 }

@@ -2,6 +2,7 @@
 
 use hermes_recording::RecordingError;
 use hermes_runtime::auth::CredentialError;
+pub(crate) use hermes_runtime::with_causes;
 use hermes_runtime::{AuthError, FaultClass, RuntimeError, TurnReport};
 use hermes_store::StoreError;
 use std::fmt;
@@ -68,14 +69,7 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Credentials(error) => of_credentials(error),
             RuntimeError::Recording(error) => of_recording(error),
         };
-        let line = with_causes(&error);
-        match &error {
-            RuntimeError::Store(error) => match error.remedy() {
-                Some(remedy) => Self::new(exit, format!("{line}; {remedy}")),
-                None => Self::new(exit, line),
-            },
-            _ => Self::new(exit, line),
-        }
+        Self::new(exit, error.explained())
     }
 }
 
@@ -128,20 +122,6 @@ impl From<std::io::Error> for Failure {
         };
         Self::new(exit, error.to_string())
     }
-}
-
-/// An error with what caused it, in one line.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        if !line.contains(&text) {
-            line = format!("{line}: {text}");
-        }
-        cause = error.source();
-    }
-    line
 }
 
 /// The code for a finished turn.

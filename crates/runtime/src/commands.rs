@@ -29,8 +29,8 @@ pub struct Command {
     pub arguments: &'static str,
     pub help: &'static str,
     pub surfaces: Surfaces,
-    /// Works while a turn runs.
-    pub while_busy: bool,
+    /// The reply while a turn runs; `None` for commands that have to wait for its end.
+    while_busy: Option<fn(Option<&str>) -> CommandReply>,
     /// Shown before a command that takes long.
     pub progress: Option<&'static str>,
     handler: Handler,
@@ -46,7 +46,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str, ha
         arguments,
         help,
         surfaces: Surfaces::All,
-        while_busy: false,
+        while_busy: None,
         progress: None,
         handler,
     }
@@ -65,14 +65,14 @@ impl Command {
         Self { progress: Some(progress), ..self }
     }
 
-    const fn also_while_busy(self) -> Self {
-        Self { while_busy: true, ..self }
+    const fn while_busy(self, reply: fn(Option<&str>) -> CommandReply) -> Self {
+        Self { while_busy: Some(reply), ..self }
     }
 }
 
 /// Every command.
 pub static TABLE: &[Command] = &[
-    row("help", "", "show this list", handlers::help).also(&["?"]).also_while_busy(),
+    row("help", "", "show this list", handlers::help).also(&["?"]).while_busy(handlers::help_while_busy),
     row("new", "[title]", "start a new session", handlers::new).also(&["reset"]),
     row(
         "resume",
@@ -86,19 +86,20 @@ pub static TABLE: &[Command] = &[
         "show the model, or go on with another one",
         handlers::model,
     ),
-    row("stop", "", "stop the running turn (Ctrl-C does the same)", handlers::stop).also_while_busy(),
+    row("stop", "", "stop the running turn (Ctrl-C does the same)", handlers::stop)
+        .while_busy(handlers::stop_while_busy),
     row("queue", MESSAGE, "send this when the running turn is over", handlers::queue)
         .also(&["q"])
-        .also_while_busy(),
+        .while_busy(handlers::queue_while_busy),
     row("steer", MESSAGE, "send this to the running turn, beside its next tool result", handlers::steer)
-        .also_while_busy(),
+        .while_busy(handlers::steer_while_busy),
     row(
         "busy",
         "[queue|steer|interrupt|status]",
         "show or set what Enter does while a turn runs",
         handlers::busy,
     )
-    .also_while_busy(),
+    .while_busy(handlers::busy_reply),
     row("title", "[text]", "show or set the title of this session", handlers::title),
     row("usage", "", "show the tokens used in this session", handlers::usage),
     row("compress", "[topic]", "compact older messages now, with a topic to focus on", handlers::compress)
@@ -197,13 +198,13 @@ pub(crate) async fn run(
 /// Replies to a line that was entered while a turn runs. No command interrupts the turn but `/stop`.
 pub fn while_busy(line: &str) -> CommandReply {
     match read(line) {
-        Line::Command(command, argument) if command.while_busy => {
-            handlers::while_busy(command.name, argument)
-        }
-        Line::Command(command, _) => CommandReply::Text(format!(
-            "/{} has to wait until the turn is over; Ctrl-C stops it",
-            command.name
-        )),
+        Line::Command(command, argument) => match command.while_busy {
+            Some(reply) => reply(argument),
+            None => CommandReply::Text(format!(
+                "/{} has to wait until the turn is over; Ctrl-C stops it",
+                command.name
+            )),
+        },
         Line::Unknown { name, nearest } => CommandReply::Text(unknown(name, nearest)),
         Line::Message => CommandReply::Effect(Effect::Submit(line.trim().to_owned())),
     }
@@ -243,7 +244,7 @@ pub fn help() -> String {
     let row = |command: &Command| {
         let call = format!("/{} {}", command.name, command.arguments);
         let also: String = command.aliases.iter().map(|alias| format!(" (/{alias})")).collect();
-        format!("  {call:width$}  {}{also}", command.help)
+        format!("{call:width$}  {}{also}", command.help)
     };
     TABLE.iter().map(row).collect::<Vec<_>>().join("\n")
 }

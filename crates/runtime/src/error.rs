@@ -59,6 +59,20 @@ pub enum RuntimeError {
     Recording(#[from] RecordingError),
 }
 
+impl RuntimeError {
+    /// The error with its causes and, where one is known, the next step, in one line.
+    pub fn explained(&self) -> String {
+        let line = with_causes(self);
+        match self {
+            Self::Store(error) => match error.remedy() {
+                Some(remedy) => format!("{line}; {remedy}"),
+                None => line,
+            },
+            _ => line,
+        }
+    }
+}
+
 impl From<HookError> for RuntimeError {
     fn from(error: HookError) -> Self {
         match error {
@@ -75,4 +89,18 @@ fn did_you_mean(close: &[String]) -> String {
         [] => String::new(),
         close => format!("; close matches: {}", close.join(", ")),
     }
+}
+
+/// An error with what caused it, in one line.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !line.contains(&text) {
+            line = format!("{line}: {text}");
+        }
+        cause = error.source();
+    }
+    line
 }

@@ -52,7 +52,7 @@ mod testing;
 pub use auxiliary::{AuxRoute, AuxStop, route as auxiliary_route};
 pub use conversing::{Asked, Conversed, chat, run_conversation};
 pub use credentials::{credential_warnings, load_config};
-pub use error::RuntimeError;
+pub use error::{RuntimeError, with_causes};
 pub use fallback::{Fallbacks, fallbacks};
 pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
 pub use hermes_agent::{Compacted, Input, NotCompacted, StandIn, TurnReport, UserInput, Weighed};

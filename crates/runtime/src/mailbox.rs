@@ -1,10 +1,10 @@
-//! Where front ends leave what a person says while a turn runs.
+//! The mailbox of one session: messages that are sent to it while a turn runs.
 
 use crate::RuntimeError;
-use hermes_conversation::{MailMode, SessionId, TurnEvent};
+use hermes_conversation::{MailId, MailMode, SessionId};
 use hermes_store::SessionDb;
 
-/// Takes mail for one session, beside the turn that runs in it.
+/// Takes messages for one session, beside the turn that runs in it.
 #[derive(Debug, Clone)]
 pub struct SessionMailbox {
     pub(crate) store: SessionDb,
@@ -12,9 +12,8 @@ pub struct SessionMailbox {
 }
 
 impl SessionMailbox {
-    /// Keeps what was said. The event says so, and there is none before it is on disk.
-    pub async fn post(&self, mode: MailMode, text: &str) -> Result<TurnEvent, RuntimeError> {
-        let id = self.store.post(&self.session, mode, text).await?;
-        Ok(TurnEvent::MailAccepted { id, mode, text: text.to_owned() })
+    /// Stores a message. It is on disk when this returns.
+    pub async fn post(&self, mode: MailMode, text: &str) -> Result<MailId, RuntimeError> {
+        Ok(self.store.post(&self.session, mode, text).await?)
     }
 }

@@ -34,6 +34,8 @@ pub enum QuestionKind {
 pub enum Answer {
     Approval(Approval),
     Text(String),
+    /// The front end cannot ask the user now.
+    Unavailable,
 }
 
 /// Asks the observers of one session.
@@ -47,6 +49,7 @@ impl AskUser for SessionQuestions {
             }
             match self.answer(QuestionKind::Approval(request.clone())).await {
                 Some(Answer::Approval(approval)) => approval,
+                Some(Answer::Unavailable) => Approval::Nobody,
                 // A text is not an approval, and neither is silence.
                 Some(Answer::Text(_)) | None => Approval::Denied,
             }
@@ -60,7 +63,7 @@ impl AskUser for SessionQuestions {
             }
             match self.answer(QuestionKind::Clarify(question.clone())).await {
                 Some(Answer::Text(text)) => Clarified::Answered(text),
-                Some(Answer::Approval(_)) | None => Clarified::Nobody,
+                Some(Answer::Approval(_) | Answer::Unavailable) | None => Clarified::Nobody,
             }
         })
     }

@@ -5,6 +5,8 @@
 //! lost by that: everything that a session knows is in the store before it is closed.
 
 use crate::handle::SessionHandle;
+use crate::observers::Observer;
+use crate::snapshot::Snapshot;
 use crate::{Opening, Parting, Prompt, Resuming, Runtime, RuntimeError, Session, Submitted};
 use hermes_conversation::SessionId;
 use hermes_tools::Nobody;
@@ -65,6 +67,16 @@ impl SessionMap {
         key: &SessionKey,
         opening: impl FnOnce() -> Opening,
     ) -> Result<SessionHandle, RuntimeError> {
+        Ok(self.observe(key, opening).await?.0)
+    }
+
+    /// As [`open`](Self::open), with an observer. An observed session is not evicted, so a prompt that is
+    /// submitted next meets it open.
+    pub async fn observe(
+        &self,
+        key: &SessionKey,
+        opening: impl FnOnce() -> Opening,
+    ) -> Result<(SessionHandle, Snapshot, Observer), RuntimeError> {
         let slot = self.slot(key);
         let mut state = slot.0.lock().await;
         let handle = match state.handle.clone().filter(|handle| !handle.is_closed()) {
@@ -82,10 +94,12 @@ impl SessionMap {
                 handle
             }
         };
+        // Under the slot's lock, which eviction takes, too.
+        let (snapshot, observer) = handle.subscribe();
         drop(state);
         self.use_now(key);
         self.evict().await;
-        Ok(handle)
+        Ok((handle, snapshot, observer))
     }
 
     /// Submits a prompt to the session of a key, which is opened if it is not.

@@ -8,7 +8,7 @@ use crate::handle::{Delivered, RunningReport, StopSwitch, Submitted};
 use crate::observers::{Hub, SessionEvent, TurnId};
 use crate::{Parting, Prompt, RuntimeError, Session, SessionMailbox};
 use hermes_agent::{Input, TurnReport};
-use hermes_conversation::{EventSink, Mail, MailMode, mail_for_next_turn};
+use hermes_conversation::{EventSink, Mail, MailMode, TurnEvent, mail_for_next_turn};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -72,8 +72,7 @@ impl SessionTask {
                 Request::Submit { prompt, accepted } => self.submit(*prompt, accepted).await,
                 Request::DeliverWaiting { accepted } => self.deliver_waiting(accepted).await,
                 Request::Command { line, reply } => {
-                    let (cancel, events) = (self.stop.arm(), EventSink::to(self.hub.clone()));
-                    let _ = reply.send(commands::run(&mut self.session, &line, &cancel, events).await);
+                    let _ = reply.send(self.command(&line).await);
                     self.hub.set_idle(self.session.snapshot());
                 }
                 Request::Inspect(look) => look(&mut self.session),
@@ -108,16 +107,24 @@ impl SessionTask {
         }
     }
 
+    async fn command(&mut self, line: &str) -> Result<CommandReply, RuntimeError> {
+        let (cancel, events) = (self.stop.arm(), EventSink::to(self.hub.clone()));
+        let (session, mut busy) = self.busy(&cancel, None);
+        busy.until(commands::run(session, line, &cancel, events)).await
+    }
+
     async fn submit(&mut self, prompt: Prompt, accepted: oneshot::Sender<Result<Submitted, RuntimeError>>) {
         self.stop.release();
         let text = prompt.text.clone();
-        match self.session.input_of(prompt).await {
+        let cancel = self.stop.arm();
+        let (session, mut busy) = self.busy(&cancel, None);
+        match busy.until(session.input_of(prompt)).await {
             Err(error) => drop(accepted.send(Err(error))),
             Ok((input, warnings)) => {
                 for warning in warnings {
                     self.hub.publish(SessionEvent::Notice(warning));
                 }
-                let (announced, running) = self.announce(text);
+                let (announced, running) = self.announce(text, cancel);
                 let _ = accepted.send(Ok(Submitted::Turn(running)));
                 self.turns(input, announced).await;
             }
@@ -132,18 +139,18 @@ impl SessionTask {
             Ok(waiting) => {
                 let messages = waiting.len();
                 let input = self.next_input(waiting);
-                let (announced, running) = self.announce(input.message.content.as_text().to_owned());
+                let text = input.message.content.as_text().to_owned();
+                let (announced, running) = self.announce(text, self.stop.arm());
                 let _ = accepted.send(Ok(Some(Delivered { messages, running })));
                 self.turns(input, announced).await;
             }
         }
     }
 
-    /// Numbers a turn and tells the observers that it begins. From now on it can be interrupted.
-    fn announce(&mut self, text: String) -> (Announced, RunningReport) {
+    /// Numbers a turn and tells the observers that it begins. `cancel` interrupts it.
+    fn announce(&mut self, text: String, cancel: CancellationToken) -> (Announced, RunningReport) {
         self.turns += 1;
         let turn = TurnId(self.turns);
-        let cancel = self.stop.arm();
         self.hub.publish(SessionEvent::TurnStarted { turn, text });
         let (report, receiver) = oneshot::channel();
         (Announced { report, cancel }, RunningReport::new(turn, receiver))
@@ -162,7 +169,8 @@ impl SessionTask {
                 return self.hub.publish(SessionEvent::Idle { queued: waiting.len() });
             }
             input = self.next_input(waiting);
-            (announced, _) = self.announce(input.message.content.as_text().to_owned());
+            let text = input.message.content.as_text().to_owned();
+            (announced, _) = self.announce(text, self.stop.arm());
         }
     }
 
@@ -174,7 +182,7 @@ impl SessionTask {
         match self.session.waiting().await {
             Ok(waiting) => waiting,
             Err(error) => {
-                self.hub.publish(SessionEvent::Notice(error.to_string()));
+                self.hub.publish(SessionEvent::Notice(error.explained()));
                 Vec::new()
             }
         }
@@ -206,82 +214,109 @@ impl SessionTask {
         self.hub.set_idle(self.session.snapshot());
         self.hub.publish(match &result {
             Ok(report) => SessionEvent::TurnEnded { turn, report: report.clone() },
-            Err(error) => SessionEvent::TurnFailed { turn, error: error.to_string() },
+            Err(error) => SessionEvent::TurnFailed { turn, error: error.explained() },
         });
         let _ = sender.send(result);
     }
 
     async fn turn(&mut self, input: Input, cancel: &CancellationToken) -> Result<TurnReport, RuntimeError> {
         let mailbox = self.session.mailbox().await?;
+        let hub = self.hub.clone();
+        let (session, mut busy) = self.busy(cancel, Some(mailbox));
+        // Boxed, so that the task of an idle session is small.
+        busy.until(Box::pin(session.submit(input, cancel, EventSink::to(hub)))).await
+    }
+
+    /// Splits the task into its session and what serves requests while the session is at work. `mailbox` takes
+    /// prompts for a running turn.
+    fn busy<'a>(
+        &'a mut self,
+        cancel: &'a CancellationToken,
+        mailbox: Option<SessionMailbox>,
+    ) -> (&'a mut Session, Busy<'a>) {
         let Self { session, hub, requests, later, may_have_queued, .. } = self;
-        let running = session.submit(input, cancel, EventSink::to(hub.clone()));
-        tokio::pin!(running);
+        (session, Busy { hub, requests, later, may_have_queued, cancel, mailbox })
+    }
+}
+
+/// Serves requests while the session is at work.
+struct Busy<'a> {
+    hub: &'a Hub,
+    requests: &'a mut mpsc::Receiver<Request>,
+    later: &'a mut Vec<Request>,
+    may_have_queued: &'a mut bool,
+    cancel: &'a CancellationToken,
+    mailbox: Option<SessionMailbox>,
+}
+
+impl Busy<'_> {
+    /// Runs `work` to its end, serving requests meanwhile.
+    async fn until<T>(&mut self, work: impl Future<Output = T>) -> T {
+        tokio::pin!(work);
         let mut is_open = true;
         loop {
             tokio::select! {
-                report = &mut running => return report,
-                request = requests.recv(), if is_open => match request {
+                done = &mut work => return done,
+                request = self.requests.recv(), if is_open => match request {
                     None => is_open = false,
                     Some(request) => {
-                        *may_have_queued |= matches!(request, Request::Submit { .. });
-                        later.extend(while_busy(request, hub, &mailbox, cancel).await);
+                        let waits = self.serve(request).await;
+                        self.later.extend(waits);
                     }
                 },
             }
         }
     }
-}
 
-/// Serves a request while a turn runs; returns it if it has to wait for the end of the turn.
-async fn while_busy(
-    request: Request,
-    hub: &Hub,
-    mailbox: &SessionMailbox,
-    cancel: &CancellationToken,
-) -> Option<Request> {
-    match request {
-        Request::Submit { prompt, accepted } => {
-            let queued = queue(prompt.when_busy, &prompt.text, hub, mailbox, cancel).await;
-            let _ = accepted.send(queued);
-            None
-        }
-        Request::DeliverWaiting { accepted } => {
+    /// Serves a request; returns it if it has to wait for the end of the work.
+    async fn serve(&mut self, request: Request) -> Option<Request> {
+        match request {
+            Request::Submit { prompt, accepted } => return self.queue(prompt, accepted).await,
             // The running turn is followed by them.
-            let _ = accepted.send(Ok(None));
-            None
+            Request::DeliverWaiting { accepted } if self.mailbox.is_some() => drop(accepted.send(Ok(None))),
+            Request::Command { line, reply } => drop(reply.send(Ok(commands::while_busy(&line)))),
+            Request::CloseIfIdle { done } => drop(done.send(None)),
+            Request::Close { .. } => {
+                self.cancel.cancel();
+                return Some(request);
+            }
+            Request::Inspect(_) | Request::DeliverWaiting { .. } => return Some(request),
         }
-        Request::Command { line, reply } => {
-            let _ = reply.send(Ok(commands::while_busy(&line)));
-            None
+        None
+    }
+
+    /// Stores a prompt for the running turn or the one after it; an interrupting one then stops the turn. A
+    /// queued message is text alone, so a prompt with more waits for the end of the turn.
+    async fn queue(
+        &mut self,
+        prompt: Box<Prompt>,
+        accepted: oneshot::Sender<Result<Submitted, RuntimeError>>,
+    ) -> Option<Request> {
+        let Some(mailbox) = &self.mailbox else { return Some(Request::Submit { prompt, accepted }) };
+        let stops = prompt.when_busy == MailMode::Interrupt;
+        if !prompt.images.is_empty() || prompt.cwd.is_some() {
+            self.stop_if(stops);
+            return Some(Request::Submit { prompt, accepted });
         }
-        Request::CloseIfIdle { done } => {
-            let _ = done.send(None);
-            None
+        *self.may_have_queued = true;
+        let posted = post(mailbox, self.hub, &prompt).await;
+        // A turn is not stopped for a message that could not be stored.
+        self.stop_if(stops && posted.is_ok());
+        let _ = accepted.send(posted);
+        None
+    }
+
+    fn stop_if(&self, stops: bool) {
+        if stops {
+            self.cancel.cancel();
         }
-        Request::Close { .. } => {
-            cancel.cancel();
-            Some(request)
-        }
-        Request::Inspect(_) => Some(request),
     }
 }
 
-/// Stores a message for the running turn or the one after it; an interrupting one then stops the turn.
-async fn queue(
-    mode: MailMode,
-    text: &str,
-    hub: &Hub,
-    mailbox: &SessionMailbox,
-    cancel: &CancellationToken,
-) -> Result<Submitted, RuntimeError> {
-    let event = mailbox.post(mode, text).await?;
-    let hermes_conversation::TurnEvent::MailAccepted { id, .. } = &event else {
-        unreachable!("posting a message is answered by its acceptance");
-    };
-    let id = *id;
-    hub.publish(SessionEvent::Turn(event));
-    if mode == MailMode::Interrupt {
-        cancel.cancel();
-    }
+/// Stores a prompt as a queued message and tells the observers.
+async fn post(mailbox: &SessionMailbox, hub: &Hub, prompt: &Prompt) -> Result<Submitted, RuntimeError> {
+    let id = mailbox.post(prompt.when_busy, &prompt.text).await?;
+    let (mode, text) = (prompt.when_busy, prompt.text.clone());
+    hub.publish(SessionEvent::Turn(TurnEvent::MailAccepted { id, mode, text }));
     Ok(Submitted::Queued(id))
 }

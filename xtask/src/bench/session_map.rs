@@ -99,8 +99,7 @@ async fn turn(map: &SessionMap, number: usize) -> Result<Times> {
     let key = SessionKey::Chat { platform: "bench".into(), chat: number.to_string(), thread: None };
     let opening = || Opening::on(Surface::of("bench"));
     let begun = Instant::now();
-    let handle = map.open(&key, opening).await?;
-    let (_, mut observer) = handle.subscribe();
+    let (handle, _, mut observer) = map.observe(&key, opening).await?;
     let Submitted::Turn(running) = handle.submit(Prompt::typed("hi")).await? else {
         bail!("session {number} was busy");
     };

@@ -50,8 +50,7 @@ impl Busy {
                 self.note(mode_text(mode))
             }
             CommandReply::Effect(Effect::ShowBusyMode) => self.note(mode_text(self.mode)),
-            CommandReply::Text(text) if text.contains('\n') => self.say(Said::Block(text)),
-            CommandReply::Text(text) => self.note(text),
+            CommandReply::Text(text) if !text.contains('\n') => self.note(text),
             other => self.say(Said::Block(replies::lines(&other, self.style).join("\n"))),
         }
     }

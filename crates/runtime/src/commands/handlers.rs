@@ -1,7 +1,7 @@
 //! The handlers of slash commands.
 
+use super::help as help_text;
 use super::reply::{Choice, CommandReply, Effect, Panel};
-use super::{TABLE, help as help_text};
 use crate::{Checked, ModelSwitch, RuntimeError, Session, busy as busy_mode};
 use hermes_agent::Compacted;
 use hermes_conversation::{Cost, CostStatus, EventSink, MailMode, SessionId, Usage};
@@ -43,7 +43,7 @@ fn now<'a>(reply: Reply) -> Replying<'a> {
 
 pub(super) fn help(_: Call<'_>) -> Replying<'_> {
     let skills = "/NAME [text] uses a skill; `hermes skills list` names them";
-    now(text(format!("{}\n  {skills}", help_text())))
+    now(text(format!("{}\n{skills}", help_text())))
 }
 
 pub(super) fn new(call: Call<'_>) -> Replying<'_> {
@@ -78,7 +78,7 @@ pub(super) fn busy(call: Call<'_>) -> Replying<'_> {
     now(Ok(busy_reply(call.argument)))
 }
 
-fn busy_reply(argument: Option<&str>) -> CommandReply {
+pub(super) fn busy_reply(argument: Option<&str>) -> CommandReply {
     match busy_mode::parse(argument) {
         Ok(None) => CommandReply::Effect(Effect::ShowBusyMode),
         Ok(Some(mode)) => CommandReply::Effect(Effect::SetBusyMode(mode)),
@@ -86,22 +86,26 @@ fn busy_reply(argument: Option<&str>) -> CommandReply {
     }
 }
 
-/// The commands that work while a turn runs; none of them needs the session.
-pub(super) fn while_busy(command: &str, argument: Option<&str>) -> CommandReply {
-    let queued = |mode, name| match argument {
+pub(super) fn help_while_busy(_: Option<&str>) -> CommandReply {
+    CommandReply::Text(help_text())
+}
+
+pub(super) fn stop_while_busy(_: Option<&str>) -> CommandReply {
+    CommandReply::Effect(Effect::Interrupt)
+}
+
+pub(super) fn queue_while_busy(message: Option<&str>) -> CommandReply {
+    queued(MailMode::Queue, "queue", message)
+}
+
+pub(super) fn steer_while_busy(message: Option<&str>) -> CommandReply {
+    queued(MailMode::Steer, "steer", message)
+}
+
+fn queued(mode: MailMode, command: &str, message: Option<&str>) -> CommandReply {
+    match message {
         Some(message) => CommandReply::Effect(Effect::Queue { mode, text: message.to_owned() }),
-        None => CommandReply::Text(needs_text(name)),
-    };
-    match command {
-        "stop" => CommandReply::Effect(Effect::Interrupt),
-        "queue" => queued(MailMode::Queue, "queue"),
-        "steer" => queued(MailMode::Steer, "steer"),
-        "busy" => busy_reply(argument),
-        "help" => CommandReply::Text(help_text()),
-        other => {
-            debug_assert!(!TABLE.iter().any(|row| row.name == other && row.while_busy), "{other}");
-            CommandReply::Text(format!("/{other} has to wait until the turn is over"))
-        }
+        None => CommandReply::Text(needs_text(command)),
     }
 }
 

@@ -133,6 +133,38 @@ async fn prompt_for_a_busy_session_is_stored_and_opens_the_next_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn prompt_with_more_than_text_waits_for_the_end_of_the_turn() {
+    let (_home, provider, runtime) = world("off").await;
+    provider.reply(ReplyScript::call("terminal", json!({"command": "read line < go; echo $line"})));
+    provider.reply(ReplyScript::text("First."));
+    provider.reply(ReplyScript::text("Second."));
+    let session = started(&runtime);
+    let cwd = tempfile::tempdir().unwrap();
+    let fifo = cwd.path().join("go");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let (_, mut observer) = session.subscribe();
+    let in_directory = |text: &str| Prompt {
+        cwd: Some(cwd.path().to_owned()),
+        when_busy: hermes_conversation::MailMode::Queue,
+        ..Prompt::typed(text)
+    };
+    session.submit(in_directory("one")).await.unwrap();
+    loop {
+        if let SessionEvent::Turn(TurnEvent::ToolStarted { .. }) = observer.next().await.unwrap() {
+            break;
+        }
+    }
+    let second = tokio::spawn({
+        let (session, prompt) = (session.clone(), in_directory("two"));
+        async move { session.run(prompt).await }
+    });
+    // Served while the turn runs, after the prompt.
+    assert!(format!("{:?}", session.command("/title x").await.unwrap()).contains("has to wait"));
+    std::fs::write(&fifo, "go\n").unwrap();
+    assert_eq!(second.await.unwrap().unwrap().unwrap().final_response.as_deref(), Some("Second."));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn commands_reply_with_values() {
     let (_home, _provider, runtime) = world("off").await;
     let session = started(&runtime);
@@ -167,6 +199,12 @@ async fn evicted_sessions_are_resumed_with_everything() {
     assert_eq!(map.counts().0, 5);
     assert!(map.counts().1 <= 3, "{:?}", map.counts());
     assert!(map.resident(&key(0)).await.is_none());
+    // An observed session stays, however many others are opened.
+    let (kept, _, _observer) = map.observe(&key(1), opening).await.unwrap();
+    for number in [2, 3, 4] {
+        map.open(&key(number), opening).await.unwrap();
+    }
+    assert!(!kept.is_closed() && map.resident(&key(1)).await.is_some());
     let again = map.open(&key(0), opening).await.unwrap();
     assert_eq!((again.id(), again.subscribe().0.messages.len()), (ids[0].clone(), 2));
     // The same session by its id is the same record.
