@@ -182,3 +182,16 @@ async fn whole_reply_is_shown_however_fast_it_arrives() {
     }
     assert_eq!(screen.ended().await, 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tab_completes_a_slash_command() {
+    let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
+    let provider = FakeProvider::start().await;
+    home.write_config(&process::custom_model(&provider.base_url()));
+    let mut screen = Terminal::start(home.path(), folder.path(), &[]);
+    screen.expect("❯").await;
+    screen.type_keys("/qui\t");
+    screen.expect("/quit").await;
+    screen.type_keys("\r");
+    assert_eq!(screen.ended().await, 0);
+}
