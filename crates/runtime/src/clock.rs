@@ -1,5 +1,6 @@
 //! The clock of this machine.
 
+pub use hermes_telemetry::local_zone;
 use jiff::{Timestamp, Zoned};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,7 +16,7 @@ fn at(time: SystemTime) -> Timestamp {
 
 /// The current time, in the time zone of this machine.
 pub fn zoned() -> Zoned {
-    timestamp().to_zoned(jiff::tz::TimeZone::system())
+    timestamp().to_zoned(local_zone())
 }
 
 /// Seconds since 1970.

@@ -4,6 +4,7 @@
 //! collector, hands finished spans to it as OTLP. Without the feature `otlp` no traces are sent;
 //! [`OTLP_IS_BUILT_IN`] tells.
 
+mod local_time;
 mod log;
 #[cfg(not(feature = "otlp"))]
 mod not_built_in;
@@ -13,6 +14,7 @@ mod otlp;
 #[cfg(not(feature = "otlp"))]
 use not_built_in as otlp;
 
+pub use local_time::local_zone;
 pub use log::{AGENT_LOG, LogFile, LogLevel, LogLimits, LogLine, log_files, parse_line};
 pub use otlp::Exporter;
 

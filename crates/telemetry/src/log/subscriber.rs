@@ -7,10 +7,10 @@ use super::fields::Fields;
 use super::file::LogFile;
 use super::line::{self, LogLevel};
 use super::open_spans::{Span, Spans};
+use crate::local_zone;
 use crate::otlp::Outlet;
 use crate::{Clock, LogSettings, OnFailure};
 use hermes_guard::Secrets;
-use jiff::tz::TimeZone;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -50,7 +50,7 @@ impl Output {
     fn now(&mut self) -> u32 {
         let now = (self.clock)();
         if now.as_second() != self.second.0 || self.second.1.is_empty() {
-            self.second = (now.as_second(), line::clock(&now.to_zoned(TimeZone::system())));
+            self.second = (now.as_second(), line::clock(&now.to_zoned(local_zone())));
         }
         now.subsec_nanosecond().unsigned_abs() / 1_000_000
     }
