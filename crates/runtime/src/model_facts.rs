@@ -1,9 +1,8 @@
 //! What endpoints have said about their models, kept under `cache/models` of the home.
 
 use crate::clock::now;
-use crate::fence_key;
 use crate::learned_windows::learned;
-use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
+use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, fence_key, write_atomically};
 use hermes_guard::{seal, unseal};
 use hermes_providers::{
     Asker, Basis, Endpoint, Fact, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices,

@@ -4,10 +4,10 @@ use crate::memory::{self, SessionMemory};
 use crate::meter::{Budget, StoredMeter};
 use crate::model_choice::{self, http_clients};
 use crate::session_record::SessionRecord;
-use crate::{Opening, RuntimeError, Session, Surface, clock, fence_key, load_config};
+use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
-use hermes_config::home::{Home, WantedModes, modes_notice};
+use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
 use hermes_config::{Config, Refused, UnsupportedSafety};
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{

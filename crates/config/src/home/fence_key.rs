@@ -1,15 +1,15 @@
-//! The key of a home from which marks around words from outside are derived: `fence.key`.
+//! The key of a home from which marks around untrusted text are derived: `fence.key`.
 //!
 //! It is made once and stays: another key would change what is sent of new results, not what is stored. A
 //! file that cannot be read is left alone; this process then has a key of its own.
 
-use hermes_config::home::{Home, PRIVATE_FILE, write_atomically};
+use super::{Home, PRIVATE_FILE, write_atomically};
 use hermes_guard::FenceKey;
 
 type Bytes = [u8; 32];
 
 /// The key, made when it is not there yet.
-pub(crate) fn of(home: &Home) -> FenceKey {
+pub fn of(home: &Home) -> FenceKey {
     let bytes = read_or_make(home).unwrap_or_else(|error| {
         tracing::warn!(error, "fence.key cannot be used; another key is used until Hermes ends");
         rand::random()
@@ -60,12 +60,11 @@ fn parse(text: &str) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_testkit::TempHome;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_home_has_one_key_for_good() {
-        let place = TempHome::new();
+        let place = tempfile::tempdir().unwrap();
         let home = Home::at(place.path());
         let first = read_or_make(&home).unwrap();
         assert_eq!(read_or_make(&home).unwrap(), first);
@@ -77,9 +76,9 @@ mod tests {
     #[test]
     fn a_file_that_is_no_key_is_left_alone() {
         for text in ["", "short", &"ü".repeat(32), &"g".repeat(64), &"+1".repeat(32)] {
-            let place = TempHome::new();
+            let place = tempfile::tempdir().unwrap();
             let home = Home::at(place.path());
-            place.write("fence.key", text);
+            std::fs::write(home.fence_key_file(), text).unwrap();
             assert!(read_or_make(&home).is_err(), "{text}");
             of(&home);
             assert_eq!(std::fs::read_to_string(home.fence_key_file()).unwrap(), text);
