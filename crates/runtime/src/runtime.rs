@@ -2,7 +2,6 @@
 
 use crate::memory::{self, SessionMemory};
 use crate::meter::{Budget, StoredMeter};
-use crate::model_choice::{self, http_clients};
 use crate::session_record::SessionRecord;
 use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Resting;
@@ -15,6 +14,8 @@ use hermes_exec::supervisor::{
 };
 use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::{FenceKey, Secrets};
+use hermes_models::Models;
+use hermes_models::model_choice::{self, http_clients};
 use hermes_plugins::context_engine::{Choice, are_enabled, choose};
 use hermes_plugins::hooks::ShellHooks;
 use hermes_providers::{Endpoint, HttpClients};
@@ -221,7 +222,19 @@ impl Runtime {
 
     /// Which endpoint and model new requests go to.
     pub fn endpoint(&self) -> Result<Endpoint, RuntimeError> {
-        model_choice::endpoint(&self.config)
+        Ok(model_choice::endpoint(&self.config)?)
+    }
+
+    /// Builds the models of this home.
+    pub(crate) fn models(&self) -> Models<'_> {
+        Models {
+            config: &self.config,
+            home: &self.launch.home,
+            clients: &self.clients,
+            secrets: &self.secrets,
+            meter: &self.meter,
+            resting: &self.resting,
+        }
     }
 
     /// The opening of a session in the terminal that this process was started in.

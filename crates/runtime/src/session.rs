@@ -269,7 +269,7 @@ impl Session {
         {
             return Err(RuntimeError::UnkeptPromise { text: promise.text });
         }
-        let (route, mut notices) = runtime.route(&endpoint, role.tap(runtime))?;
+        let (route, mut notices) = runtime.models().route(&endpoint, role.tap(runtime))?;
         if role.works_for.is_none() {
             notices.extend(prompting::unknown_personality(&runtime.config)?);
             notices.extend(runtime.take_notices());

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 21] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
@@ -23,6 +23,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
     ("tools", &["conversation", "exec", "guard", "skills", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
+    ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
     ("telemetry", &["guard"]),
     ("plugins", &["config", "context", "conversation", "exec", "guard", "tools"]),
     (
@@ -50,6 +51,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
             "conversation",
             "exec",
             "guard",
+            "models",
             "plugins",
             "prompt",
             "providers",

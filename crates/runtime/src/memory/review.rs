@@ -61,7 +61,7 @@ impl Review {
             return Ok(());
         }
         self.seen = Some(said);
-        let (stops, limits) = runtime.helper(own).prepare(AuxTask::Review)?;
+        let (stops, limits) = runtime.models().auxiliary(own).prepare(AuxTask::Review)?;
         let (book, resting) = (runtime.memory()?, runtime.resting.clone());
         let is_staged = WriteApproval::of(runtime.config(), false)? == WriteApproval::Staged;
         let home = runtime.home().path().to_owned();

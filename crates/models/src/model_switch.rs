@@ -1,7 +1,7 @@
 //! `/model NAME [--provider PROVIDER] [--force]`: another model in an open session, also at another provider.
 
+use crate::ModelsError;
 use crate::model_choice::{asker, endpoint_of};
-use crate::{RuntimeError, Session};
 use hermes_config::Config;
 use hermes_config::distance;
 use hermes_providers::{Endpoint, ListedModel, Prefixes, find_provider, list_models, split_provider};
@@ -41,6 +41,23 @@ impl ModelSwitch {
         let model = model.ok_or(USAGE)?;
         Ok(Self { model, provider, force })
     }
+
+    /// The endpoint of the model, compared with the list of its provider where there is one.
+    pub async fn resolve(
+        &self,
+        config: &Config,
+        current: &Endpoint,
+    ) -> Result<(Endpoint, Checked), ModelsError> {
+        let endpoint = target(config, current, self)?;
+        let listed = match self.force {
+            true => None,
+            false => list_models(&endpoint.place(), &asker(config, LISTING)?).await.ok(),
+        };
+        match listed.filter(|models| !models.is_empty()) {
+            Some(models) => check(&endpoint, &models).map(|()| (endpoint, Checked::Listed)),
+            None => Ok((endpoint, Checked::Unchecked)),
+        }
+    }
 }
 
 /// The name was compared with the provider's list, or not.
@@ -51,26 +68,8 @@ pub enum Checked {
     Unchecked,
 }
 
-impl Session {
-    /// Goes on with another model, in the format and with the key of its own provider.
-    pub async fn switch_model(&mut self, wanted: &ModelSwitch) -> Result<Checked, RuntimeError> {
-        let config = self.runtime().config();
-        let endpoint = target(config, self.endpoint(), wanted)?;
-        let listed = match wanted.force {
-            true => None,
-            false => list_models(&endpoint.place(), &asker(config, LISTING)?).await.ok(),
-        };
-        let listed = listed.filter(|models| !models.is_empty());
-        if let Some(models) = &listed {
-            check(&endpoint, models)?;
-        }
-        self.use_endpoint(endpoint).await?;
-        Ok(if listed.is_some() { Checked::Listed } else { Checked::Unchecked })
-    }
-}
-
 /// The endpoint that is meant: the one in use with another model, or that of another provider.
-fn target(config: &Config, current: &Endpoint, wanted: &ModelSwitch) -> Result<Endpoint, RuntimeError> {
+fn target(config: &Config, current: &Endpoint, wanted: &ModelSwitch) -> Result<Endpoint, ModelsError> {
     let named = config.named_providers()?;
     let prefixes = Prefixes::beside(find_provider(current.provider));
     let split = || split_provider(&wanted.model, &named.entries, prefixes);
@@ -86,14 +85,14 @@ fn target(config: &Config, current: &Endpoint, wanted: &ModelSwitch) -> Result<E
 }
 
 /// Refuses a name that is not in the list. Ollama lists `NAME:latest` for `NAME`.
-fn check(endpoint: &Endpoint, models: &[ListedModel]) -> Result<(), RuntimeError> {
+fn check(endpoint: &Endpoint, models: &[ListedModel]) -> Result<(), ModelsError> {
     let name = endpoint.model.as_str();
     let is_it = |id: &str| id == name || id.strip_suffix(":latest") == Some(name);
     // Some lists have a path before each name.
     if models.iter().any(|model| is_it(&model.id) || is_it(model.id.trim_start_matches("models/"))) {
         return Ok(());
     }
-    Err(RuntimeError::UnlistedModel {
+    Err(ModelsError::UnlistedModel {
         model: name.to_owned(),
         provider: endpoint.label(),
         close: close_matches(name, models.iter().map(|model| model.id.as_str())),

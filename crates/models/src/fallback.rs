@@ -1,6 +1,6 @@
 //! From `fallback_providers` to endpoints: which models step in for another one.
 
-use crate::RuntimeError;
+use crate::ModelsError;
 use crate::model_choice::with_around;
 use hermes_config::{Config, FallbackEntry};
 use hermes_providers::{Endpoint, GivenKey, ResolveError, SaidBy, Wanted, resolve_with};
@@ -13,7 +13,7 @@ pub struct Fallbacks {
 }
 
 /// Which models step in for `own`. Each is resolved by itself, so that a key goes to its own origin.
-pub fn fallbacks(config: &Config, own: &Endpoint) -> Result<Fallbacks, RuntimeError> {
+pub fn fallbacks(config: &Config, own: &Endpoint) -> Result<Fallbacks, ModelsError> {
     let read = config.fallback_entries();
     let mut all = Fallbacks { stops: Vec::new(), warnings: read.warnings };
     if read.entries.is_empty() {
@@ -31,17 +31,13 @@ pub fn fallbacks(config: &Config, own: &Endpoint) -> Result<Fallbacks, RuntimeEr
 }
 
 /// The endpoint of an entry, or a line about why it has none.
-pub(crate) fn resolve_entry(
-    config: &Config,
-    entry: &FallbackEntry,
-    common: &Wanted,
-) -> Result<Endpoint, String> {
+pub fn resolve_entry(config: &Config, entry: &FallbackEntry, common: &Wanted) -> Result<Endpoint, String> {
     let found = with_around(config, |around| resolve_with(&wanted(entry, common), around));
     found.map_err(|error| skipped(entry, &error))
 }
 
 /// What all of them share with the session's own model.
-pub(crate) fn common(config: &Config) -> Result<Wanted, RuntimeError> {
+pub fn common(config: &Config) -> Result<Wanted, ModelsError> {
     let named = config.named_providers()?;
     let max_tokens = config.integer("model.max_tokens")?.and_then(|number| u64::try_from(number).ok());
     Ok(Wanted {

@@ -1,8 +1,8 @@
 //! Who does the small jobs: from `auxiliary.<task>` to models, in the order in which they are asked.
 
 use crate::fallback::{common, fallbacks, is_same, resolve_entry};
-use crate::{Runtime, RuntimeError, model_facts};
-use hermes_agent::auxiliary::{AuxLimits, Resting, ask_in_order};
+use crate::{Models, ModelsError, model_facts};
+use hermes_agent::auxiliary::{AuxLimits, ask_in_order};
 use hermes_config::{AuxProvider, AuxSettings, Config, FallbackEntry};
 use hermes_conversation::{AuxModel, AuxRequest, AuxTask, BoxFuture};
 use hermes_providers::{Endpoint, find_provider, providers};
@@ -30,7 +30,7 @@ impl AuxRoute {
         }
     }
 
-    fn add_entries(&mut self, config: &Config, entries: &[FallbackEntry]) -> Result<(), RuntimeError> {
+    fn add_entries(&mut self, config: &Config, entries: &[FallbackEntry]) -> Result<(), ModelsError> {
         let common = common(config)?;
         for entry in entries {
             match resolve_entry(config, entry, &common) {
@@ -49,7 +49,7 @@ pub fn route(
     task: AuxTask,
     own: &Endpoint,
     sees: impl Fn(&Endpoint) -> Option<bool>,
-) -> Result<AuxRoute, RuntimeError> {
+) -> Result<AuxRoute, ModelsError> {
     let settings = config.auxiliary(task)?;
     let mut route = AuxRoute { warnings: settings.warnings.clone(), ..AuxRoute::default() };
     let main = match &settings.model {
@@ -101,7 +101,7 @@ fn small_model(provider: &str) -> Option<String> {
 }
 
 /// Providers with a small model of their own and a key that is set: OpenRouter and Nous first.
-fn add_whoever_can(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Result<(), RuntimeError> {
+fn add_whoever_can(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Result<(), ModelsError> {
     let first = providers().filter(|provider| provider.quirks.is_first_for_tasks);
     let others = providers().filter(|_| task != AuxTask::Vision);
     let common = common(config)?;
@@ -129,28 +129,26 @@ fn add_whoever_can(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Resu
     Ok(())
 }
 
-/// Does small jobs for the conversations of one runtime.
-pub(crate) struct Auxiliary<'a> {
-    pub(crate) runtime: &'a Runtime,
+/// The models for auxiliary tasks beside conversations with one endpoint.
+pub struct Auxiliary<'a> {
+    pub(crate) models: Models<'a>,
     pub(crate) own: Endpoint,
-    pub(crate) resting: Arc<Resting>,
 }
 
 impl Auxiliary<'_> {
     async fn answer(&self, request: AuxRequest) -> Result<String, String> {
         let (stops, limits) = self.prepare(request.task).map_err(|error| error.to_string())?;
-        ask_in_order(&stops, &self.resting, &limits, &request).await
+        ask_in_order(&stops, self.models.resting, &limits, &request).await
     }
 
     /// Everything that asking takes, so that it can be done elsewhere.
-    pub(crate) fn prepare(&self, task: AuxTask) -> Result<(Vec<Arc<dyn Model>>, AuxLimits), RuntimeError> {
-        let config = self.runtime.config();
+    pub fn prepare(&self, task: AuxTask) -> Result<(Vec<Arc<dyn Model>>, AuxLimits), ModelsError> {
+        let Models { config, home, .. } = self.models;
         let settings = config.auxiliary(task)?;
-        let home = self.runtime.home();
         let sees =
             |endpoint: &Endpoint| model_facts::known(home, endpoint).sees_images.map(|fact| fact.value);
         let route = route(config, task, &self.own, sees)?;
-        let model = |stop: &AuxStop| self.runtime.side_model(&stop.endpoint, task, settings.effort);
+        let model = |stop: &AuxStop| self.models.side_model(&stop.endpoint, task, settings.effort);
         let stops = route.stops.iter().map(model).collect::<Result<_, _>>()?;
         let limits =
             AuxLimits { time: settings.timeout, retries: config.auxiliary_retries(), ..AuxLimits::of(task) };

@@ -1,7 +1,7 @@
 //! What endpoints have said about their models, kept under `cache/models` of the home.
 
-use crate::clock::now;
 use crate::learned_windows::learned;
+use hermes_config::clock::now;
 use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, fence_key, write_atomically};
 use hermes_guard::{seal, unseal};
 use hermes_providers::{

@@ -2,7 +2,7 @@
 //!
 //! Everything here needs settings only, so that looking at them creates no home and opens no store.
 
-use crate::RuntimeError;
+use crate::ModelsError;
 use crate::credentials::seeds;
 use hermes_config::{Config, Source};
 use hermes_conversation::Money;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 /// Which endpoint and model requests go to.
-pub fn endpoint(config: &Config) -> Result<Endpoint, RuntimeError> {
+pub fn endpoint(config: &Config) -> Result<Endpoint, ModelsError> {
     let wanted = wanted(config)?;
     Ok(with_around(config, |around| resolve_with(&wanted, around))?)
 }
@@ -34,7 +34,7 @@ pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T)
 }
 
 /// The address and the key of a provider, whatever the model; of the configured one for `None`.
-pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, RuntimeError> {
+pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, ModelsError> {
     let wanted = match provider {
         Some(name) => wanted_from(config, name)?,
         None => wanted(config)?,
@@ -61,11 +61,11 @@ pub fn vendor_places(config: &Config) -> VendorPlaces {
 }
 
 /// Asks endpoints about themselves; nothing is connected yet.
-pub fn asker(config: &Config, limit: Duration) -> Result<Asker, RuntimeError> {
+pub fn asker(config: &Config, limit: Duration) -> Result<Asker, ModelsError> {
     Ok(Asker { clients: http_clients(config)?, secrets: config.secrets(), limit })
 }
 
-pub(crate) fn http_clients(config: &Config) -> Result<HttpClients, RuntimeError> {
+pub fn http_clients(config: &Config) -> Result<HttpClients, ModelsError> {
     Ok(HttpClients::new(HttpSettings {
         proxy: config.text("network.proxy")?,
         no_proxy: config.text("network.no_proxy")?,
@@ -75,7 +75,7 @@ pub(crate) fn http_clients(config: &Config) -> Result<HttpClients, RuntimeError>
 }
 
 /// The endpoint of a model at a provider, as if both had been asked for on the command line.
-pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Result<Endpoint, RuntimeError> {
+pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Result<Endpoint, ModelsError> {
     let wanted = wanted_from(config, provider)?;
     let is_written = wanted.model.as_deref() == Some(model);
     let wanted = Wanted {
@@ -92,7 +92,7 @@ pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Resul
 /// The provider written before the model, as in `openrouter:vendor/model`.
 ///
 /// `-m` may name any; in settings a provider beside the model decides, and the name is the model's.
-fn prefixed(config: &Config) -> Result<Option<(String, String)>, RuntimeError> {
+fn prefixed(config: &Config) -> Result<Option<(String, String)>, ModelsError> {
     let Some(text) = config.text("model.default")?.filter(|text| text.contains(':')) else { return Ok(None) };
     let is_flag = config.explain("model.default")?.source == Source::Flag;
     let provider = config.text("model.provider")?.filter(|name| !name.is_empty() && name != "auto");
@@ -108,7 +108,7 @@ fn prefixed(config: &Config) -> Result<Option<(String, String)>, RuntimeError> {
     Ok(split_provider(&text, &entries, Prefixes::beside(known)))
 }
 
-fn wanted(config: &Config) -> Result<Wanted, RuntimeError> {
+fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
     let source = config.explain("model.provider")?.source;
     if source != Source::Flag
         && let Some((provider, model)) = prefixed(config)?
@@ -134,7 +134,7 @@ fn wanted(config: &Config) -> Result<Wanted, RuntimeError> {
 }
 
 /// Who decided a setting, in words; nobody for a default.
-fn said_by(config: &Config, key: &str) -> Result<Option<String>, RuntimeError> {
+fn said_by(config: &Config, key: &str) -> Result<Option<String>, ModelsError> {
     let found = config.explain(key)?;
     Ok(match found.source {
         Source::Default => None,
@@ -144,7 +144,7 @@ fn said_by(config: &Config, key: &str) -> Result<Option<String>, RuntimeError> {
 }
 
 /// As if this provider had been asked for on the command line.
-fn wanted_from(config: &Config, name: &str) -> Result<Wanted, RuntimeError> {
+fn wanted_from(config: &Config, name: &str) -> Result<Wanted, ModelsError> {
     let keeps = keeps_address(config, name)?;
     read(config, Some(name.to_owned()), None, keeps)
 }
@@ -154,7 +154,7 @@ fn read(
     provider: Option<String>,
     said: Option<String>,
     keeps_address: bool,
-) -> Result<Wanted, RuntimeError> {
+) -> Result<Wanted, ModelsError> {
     let number = |key: &str| config.integer(key).map(|n| n.and_then(|n| u64::try_from(n).ok()));
     let named = config.named_providers()?;
     // The window is that of the model beside it.
@@ -184,8 +184,8 @@ fn read(
 }
 
 /// `model.pricing`, which needs an input and an output price to be of use.
-fn prices(config: &Config) -> Result<Option<Prices>, RuntimeError> {
-    let price = |name: &str| -> Result<Option<Money>, RuntimeError> {
+fn prices(config: &Config) -> Result<Option<Prices>, ModelsError> {
+    let price = |name: &str| -> Result<Option<Money>, ModelsError> {
         Ok(config.dollars(&format!("model.pricing.{name}"))?.map(per_token))
     };
     let (input, output) = (price("input")?, price("output")?);
@@ -199,7 +199,7 @@ fn prices(config: &Config) -> Result<Option<Prices>, RuntimeError> {
 /// Whether `model.base_url` may be used for a provider that was asked for instead of the
 /// configured one: for the same one, and for `custom` if nothing else was written beside the
 /// address, or it is on this machine.
-fn keeps_address(config: &Config, name: &str) -> Result<bool, RuntimeError> {
+fn keeps_address(config: &Config, name: &str) -> Result<bool, ModelsError> {
     let id = |name: &str| find_provider(name).map(|provider| provider.id);
     let is_custom = |name: &str| find_provider(name).is_some_and(|provider| provider.is_custom());
     let written = config.layers().file.get("model.provider").and_then(|value| value.as_str()).map(str::trim);
@@ -216,8 +216,8 @@ fn keeps_address(config: &Config, name: &str) -> Result<bool, RuntimeError> {
     })
 }
 
-fn patience(config: &Config) -> Result<Patience, RuntimeError> {
-    let seconds = |key: &str| -> Result<Option<Duration>, RuntimeError> {
+fn patience(config: &Config) -> Result<Patience, ModelsError> {
+    let seconds = |key: &str| -> Result<Option<Duration>, ModelsError> {
         Ok(config.integer(key)?.and_then(|value| u64::try_from(value).ok()).map(Duration::from_secs))
     };
     Ok(Patience {

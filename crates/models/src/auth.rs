@@ -1,6 +1,6 @@
 //! What `hermes auth` does: list, add, remove and reset stored credentials. No secret leaves here.
 
-use crate::RuntimeError;
+use crate::ModelsError;
 use crate::credentials::{seeds, strategy};
 use crate::model_choice::with_around;
 use hermes_config::Config;
@@ -66,7 +66,7 @@ pub struct EntryView {
 }
 
 /// The stored credentials of a provider, or of all; those in variables are listed with them.
-pub fn list(config: &Config, provider: Option<&str>) -> Result<Vec<PoolView>, RuntimeError> {
+pub fn list(config: &Config, provider: Option<&str>) -> Result<Vec<PoolView>, ModelsError> {
     let data = file(config)?.read().map_err(CredentialError::from)?;
     let stored = data.providers().into_iter().map(str::to_owned);
     let wanted: Vec<String> = match provider {
@@ -92,7 +92,7 @@ pub fn add(
     provider: &str,
     label: Option<String>,
     key: SecretString,
-) -> Result<(String, EntryView), RuntimeError> {
+) -> Result<(String, EntryView), ModelsError> {
     use secrecy::ExposeSecret;
     let key = SecretString::from(key.expose_secret().trim());
     match key.expose_secret() {
@@ -115,7 +115,7 @@ pub fn add(
 }
 
 /// How one logs in at a provider, and where that is stored.
-pub fn login_flow(config: &Config, provider: &str) -> Result<(String, Flow), RuntimeError> {
+pub fn login_flow(config: &Config, provider: &str) -> Result<(String, Flow), ModelsError> {
     let name = label_of(config, provider)?;
     let flow = login::login_flow(&name, &config.login_overrides(&name)?).map_err(CredentialError::from)?;
     Ok((name, flow))
@@ -128,7 +128,7 @@ pub fn store_login(
     label: Option<String>,
     flow: &Flow,
     tokens: Tokens,
-) -> Result<EntryView, RuntimeError> {
+) -> Result<EntryView, ModelsError> {
     let base_url = address(config, provider, &tokens.access)?;
     let credentials = &config.layers().credentials;
     let now = credentials.now();
@@ -149,7 +149,7 @@ pub fn store_login(
 }
 
 /// Takes all logins of a provider out; gives the provider and how many there were.
-pub fn logout(config: &Config, provider: &str) -> Result<(String, usize), RuntimeError> {
+pub fn logout(config: &Config, provider: &str) -> Result<(String, usize), ModelsError> {
     let provider = label_of(config, provider)?;
     let now = config.layers().credentials.now();
     let count = file(config)?.change(now, |data| data.forget_logins(&provider));
@@ -166,7 +166,7 @@ pub struct Removed {
 }
 
 /// Takes a credential out: by its number, id or label.
-pub fn remove(config: &Config, provider: &str, target: &str) -> Result<Removed, RuntimeError> {
+pub fn remove(config: &Config, provider: &str, target: &str) -> Result<Removed, ModelsError> {
     let provider = label_of(config, provider)?;
     let removed = file(config)?.change(config.layers().credentials.now(), |data| {
         let pool = Pool::of(data, &provider, &seeds(config, &provider));
@@ -180,20 +180,20 @@ pub fn remove(config: &Config, provider: &str, target: &str) -> Result<Removed, 
 }
 
 /// Forgets that credentials rest or are dead; gives the provider and how many did.
-pub fn reset(config: &Config, provider: &str) -> Result<(String, usize), RuntimeError> {
+pub fn reset(config: &Config, provider: &str) -> Result<(String, usize), ModelsError> {
     let provider = label_of(config, provider)?;
     let now = config.layers().credentials.now();
     let count = file(config)?.change(now, |data| data.forget_marks(&provider));
     Ok((provider, count.map_err(CredentialError::from)?))
 }
 
-fn file(config: &Config) -> Result<&AuthFile, RuntimeError> {
-    let no_home = || RuntimeError::Home(hermes_config::home::HomeError::NoHome);
+fn file(config: &Config) -> Result<&AuthFile, ModelsError> {
+    let no_home = || ModelsError::Home(hermes_config::home::HomeError::NoHome);
     config.layers().credentials.file().ok_or_else(no_home)
 }
 
 /// The name under which the credentials of a provider are stored.
-pub fn label_of(config: &Config, name: &str) -> Result<String, RuntimeError> {
+pub fn label_of(config: &Config, name: &str) -> Result<String, ModelsError> {
     let plain = CustomProvider::plain_name(custom_name(name).unwrap_or(name));
     let named = config.named_providers()?.entries;
     let is_named = named.iter().any(|entry| entry.name == plain);
@@ -209,7 +209,7 @@ pub fn label_of(config: &Config, name: &str) -> Result<String, RuntimeError> {
 }
 
 /// Where a new key belongs.
-fn address(config: &Config, label: &str, key: &SecretString) -> Result<String, RuntimeError> {
+fn address(config: &Config, label: &str, key: &SecretString) -> Result<String, ModelsError> {
     let text = match find_provider(label) {
         Some(provider) => {
             let takes_none = provider.not_yet().filter(|_| provider.key_env.is_empty());

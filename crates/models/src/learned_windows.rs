@@ -21,7 +21,7 @@ pub(crate) fn learned(home: &Home, endpoint: &Endpoint) -> Option<u64> {
 }
 
 /// Keeps a window. Failing to costs no more than learning it again.
-pub(crate) fn learn(home: &Home, endpoint: &Endpoint, tokens: u64) {
+pub fn learn(home: &Home, endpoint: &Endpoint, tokens: u64) {
     let Ok(_lock) = home.lock() else { return };
     let before = match std::fs::read_to_string(file(home)) {
         Ok(text) => text,

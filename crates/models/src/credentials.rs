@@ -3,10 +3,10 @@
 //! What is stored and how it is chosen from is the business of `providers::credentials`; here it meets
 //! the variables and endpoints of the settings.
 
+use crate::ModelsError;
 use crate::model_choice::{vendor_places, with_around};
-use crate::{RuntimeError, clock};
 use hermes_config::home::Home;
-use hermes_config::{Config, ConfigError};
+use hermes_config::{Config, ConfigError, clock};
 use hermes_providers::credentials::{Binding, Credentials, Keys, Outside, Pool, PooledKeys, Seed, Strategy};
 use hermes_providers::login::{
     CopilotTokens, EXCHANGE_URL, LoginRefresh, NoKeys, TokenKeys, VendorTokens, VendorTool,
@@ -91,7 +91,7 @@ pub(crate) fn keys_of(
     config: &Config,
     endpoint: &Endpoint,
     asker: &Asker,
-) -> Result<Option<Arc<dyn Keys>>, RuntimeError> {
+) -> Result<Option<Arc<dyn Keys>>, ModelsError> {
     if let (Some(provider), Some(token)) = (find_provider(endpoint.provider), &endpoint.key)
         && provider.auth == Auth::TokenExchange
     {
@@ -112,7 +112,7 @@ fn exchanged(
     endpoint: &Endpoint,
     token: &SecretString,
     asker: &Asker,
-) -> Result<Arc<dyn Keys>, RuntimeError> {
+) -> Result<Arc<dyn Keys>, ModelsError> {
     let own = config.login_overrides(endpoint.provider)?.exchange_url;
     let exchange = parse_base_url(own.as_deref().unwrap_or(EXCHANGE_URL))?;
     Ok(match CopilotTokens::new(asker.clone(), exchange, token.clone(), &endpoint.base_url) {
@@ -126,7 +126,7 @@ fn pool_of(
     config: &Config,
     endpoint: &Endpoint,
     asker: &Asker,
-) -> Result<Option<Arc<dyn Keys>>, RuntimeError> {
+) -> Result<Option<Arc<dyn Keys>>, ModelsError> {
     let credentials = &config.layers().credentials;
     let label = endpoint.label();
     let may_rotate = match &endpoint.key_source {

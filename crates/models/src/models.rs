@@ -4,15 +4,18 @@ use crate::auxiliary::Auxiliary;
 use crate::credentials::{credential_warnings, keys_of};
 use crate::fallback::{Fallbacks, fallbacks};
 use crate::model_choice::asker;
-use crate::{Runtime, RuntimeError, model_facts};
+use crate::{ModelsError, model_facts};
 use hermes_agent::FallbackRoute;
-use hermes_conversation::{AuxModel, AuxTask, BoxFuture};
+use hermes_agent::auxiliary::Resting;
+use hermes_config::Config;
+use hermes_config::home::Home;
+use hermes_conversation::{AuxTask, BoxFuture};
 use hermes_guard::Secrets;
 use hermes_providers::{
-    Asker, Endpoint, FactSource, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff, Thinking,
-    lm_studio_efforts, unsent_extras,
+    Asker, Endpoint, FactSource, HttpClients, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff,
+    Thinking, lm_studio_efforts, unsent_extras,
 };
-use hermes_wire::{CacheTtl, Effort, Model, ModelRoute, SingleModel};
+use hermes_wire::{CacheTtl, Effort, Meter, Model, ModelRoute, SingleModel};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,18 +24,31 @@ const ASKING_PRICES: Duration = Duration::from_secs(10);
 /// A server that does not state its efforts within this time is used without them.
 const ASKING_EFFORTS: Duration = Duration::from_secs(2);
 
-impl Runtime {
+/// Builds the models of one home.
+#[derive(Clone, Copy)]
+pub struct Models<'a> {
+    pub config: &'a Config,
+    pub home: &'a Home,
+    pub clients: &'a HttpClients,
+    pub secrets: &'a Arc<Secrets>,
+    /// Counts every call, and refuses those over the budget.
+    pub meter: &'a Arc<dyn Meter>,
+    /// Models for auxiliary tasks that are in cooldown.
+    pub resting: &'a Arc<Resting>,
+}
+
+impl<'a> Models<'a> {
     /// The model at an endpoint and those that step in for it, with what a person should know.
     ///
     /// `tap` sees the bytes of their replies.
-    pub(crate) fn route(
+    pub fn route(
         &self,
         own: &Endpoint,
         tap: Option<Arc<dyn Tap>>,
-    ) -> Result<(Arc<dyn ModelRoute>, Vec<String>), RuntimeError> {
-        let Fallbacks { stops, warnings } = fallbacks(&self.config, own)?;
+    ) -> Result<(Arc<dyn ModelRoute>, Vec<String>), ModelsError> {
+        let Fallbacks { stops, warnings } = fallbacks(self.config, own)?;
         let unsent = [own].into_iter().chain(&stops).filter_map(unsent_extras).collect::<Vec<_>>();
-        let warnings = credential_warnings(&self.config).into_iter().chain(warnings).chain(unsent).collect();
+        let warnings = credential_warnings(self.config).into_iter().chain(warnings).chain(unsent).collect();
         let model = self.model(own, tap.clone())?;
         if stops.is_empty() {
             return Ok((Arc::new(SingleModel(model)), warnings));
@@ -43,22 +59,18 @@ impl Runtime {
     }
 
     /// The endpoint with the efforts that its LM Studio server advertises; `None` for any other server.
-    pub(crate) async fn with_efforts(&self, own: &Endpoint) -> Result<Option<Endpoint>, RuntimeError> {
+    pub async fn with_efforts(&self, own: &Endpoint) -> Result<Option<Endpoint>, ModelsError> {
         if !own.advertises_efforts() {
             return Ok(None);
         }
-        let asker = asker(&self.config, ASKING_EFFORTS)?;
+        let asker = asker(self.config, ASKING_EFFORTS)?;
         let efforts = lm_studio_efforts(&own.base_url, &own.model, own.key.as_ref(), &asker).await;
         Ok((efforts != own.efforts).then(|| own.with_efforts(efforts)))
     }
 
     /// A second model for small jobs beside conversations with `own`.
-    pub fn auxiliary(&self, own: &Endpoint) -> impl AuxModel + '_ {
-        self.helper(own)
-    }
-
-    pub(crate) fn helper(&self, own: &Endpoint) -> Auxiliary<'_> {
-        Auxiliary { runtime: self, own: own.clone(), resting: self.resting.clone() }
+    pub fn auxiliary(&self, own: &Endpoint) -> Auxiliary<'a> {
+        Auxiliary { models: *self, own: own.clone() }
     }
 
     /// The model at an endpoint, for one small job: its calls are counted under the job's name.
@@ -67,12 +79,12 @@ impl Runtime {
         endpoint: &Endpoint,
         task: AuxTask,
         effort: Option<Effort>,
-    ) -> Result<Arc<dyn Model>, RuntimeError> {
+    ) -> Result<Arc<dyn Model>, ModelsError> {
         let metered = self.metered(endpoint, Thinking::Task(effort), CacheTtl::FiveMinutes, None)?;
         Ok(Arc::new(metered.for_task(task.as_str())))
     }
 
-    fn model(&self, endpoint: &Endpoint, tap: Option<Arc<dyn Tap>>) -> Result<Arc<dyn Model>, RuntimeError> {
+    fn model(&self, endpoint: &Endpoint, tap: Option<Arc<dyn Tap>>) -> Result<Arc<dyn Model>, ModelsError> {
         let effort = self.config.text("agent.reasoning_effort")?;
         let ttl = match self.config.text("prompt_caching.cache_ttl")?.as_deref() {
             Some("1h") => CacheTtl::OneHour,
@@ -84,7 +96,7 @@ impl Runtime {
 
     /// Whether calls written as text are taken as calls. Hosted providers parse them, so that text which
     /// looks like a call is text there.
-    fn takes_text_tool_calls(&self, endpoint: &Endpoint) -> Result<bool, RuntimeError> {
+    fn takes_text_tool_calls(&self, endpoint: &Endpoint) -> Result<bool, ModelsError> {
         let is_off = self.config.text("agent.text_tool_calls")?.as_deref() == Some("off");
         Ok(!is_off && (endpoint.is_custom() || endpoint.is_loopback()))
     }
@@ -96,30 +108,30 @@ impl Runtime {
         thinking: Thinking,
         ttl: CacheTtl,
         tap: Option<Arc<dyn Tap>>,
-    ) -> Result<Metered, RuntimeError> {
-        let facts = &model_facts::known(&self.launch.home, endpoint);
-        let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(&self.secrets))
+    ) -> Result<Metered, ModelsError> {
+        let facts = &model_facts::known(self.home, endpoint);
+        let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(self.secrets))
             .with_thinking(thinking)
             .with_window(facts.window.value)
             .with_text_tool_calls(self.takes_text_tool_calls(endpoint)?)
             .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl)
-            .with_shared_limit(SharedLimit::of(self.launch.home.path(), endpoint.provider))
+            .with_shared_limit(SharedLimit::of(self.home.path(), endpoint.provider))
             .with_tap(tap);
         let asker = Asker {
             clients: self.clients.clone(),
-            secrets: Secrets::clone(&self.secrets),
+            secrets: Secrets::clone(self.secrets),
             limit: ASKING_PRICES,
         };
-        let model = match keys_of(&self.config, endpoint, &asker)? {
+        let model = match keys_of(self.config, endpoint, &asker)? {
             Some(keys) => model.with_keys(keys),
             None => model,
         };
         let is_stale = facts.prices.is_some_and(|prices| prices.source == FactSource::Remembered)
             && self.meter.has_limits()
-            && !model_facts::is_fresh(&self.launch.home, endpoint);
+            && !model_facts::is_fresh(self.home, endpoint);
         let known = if is_stale { Tariff::Unknown } else { tariff(facts, endpoint.provider, ttl) };
-        let (home, asked) = (self.launch.home.clone(), endpoint.clone());
+        let (home, asked) = (self.home.clone(), endpoint.clone());
         let ask = move || -> BoxFuture<'static, Tariff> {
             let (home, asked, asker) = (home.clone(), asked.clone(), asker.clone());
             Box::pin(
