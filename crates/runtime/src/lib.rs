@@ -48,6 +48,9 @@ pub use hermes_exec::environment_handover;
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_exec::supervisor::{Program, supervise};
 pub use hermes_guard::{Finding as ScanFinding, Scope as ScanScope, scan as scan_text};
+pub use hermes_memory::{
+    MemoryProvider, PendingChange, SessionRecall, forget_pending, memory_book, pending, recalled,
+};
 pub use hermes_models::{
     AuxRoute, AuxStop, Checked, Fallbacks, ModelSwitch, ModelsError, auth, auxiliary_route,
     credential_warnings, fallbacks, list_prices, load_config, model_choice, model_facts,
@@ -65,9 +68,6 @@ pub use images::{Image, ImageError, message_with_images};
 pub use inspection::{LayerView, PromptTier, PromptView, ToolView};
 pub use logging::telemetry_problem;
 pub use mailbox::SessionMailbox;
-pub use memory::{
-    MemoryProvider, PendingChange, SessionRecall, forget_pending, memory_book, pending, recalled,
-};
 pub use meter::{Budget, StoredMeter};
 pub use observers::{Observer, ObserverId, SessionEvent, TurnId};
 pub use personality::Personality;

@@ -1,6 +1,5 @@
 //! A working Hermes: one home, its settings, its store, its tools.
 
-use crate::memory::{self, SessionMemory};
 use crate::meter::{Budget, StoredMeter};
 use crate::session_record::SessionRecord;
 use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
@@ -109,7 +108,7 @@ impl Runtime {
         let enabled = config.list("toolsets")?;
         let disabled = config.list("agent.disabled_toolsets")?;
         let mut registry = Registry::builtin().select(Some(&enabled), &disabled)?;
-        if memory::is_off(&config)? {
+        if hermes_memory::is_off(&config)? {
             registry = registry.without_toolset(Toolset::Memory);
         }
         if choose(&config, &launch.home)?.0 == Choice::Lossless && are_enabled(&enabled, &disabled) {
@@ -347,7 +346,7 @@ impl Runtime {
         Ok(Arc::new(ToolContext::new(ToolSetup {
             session: session.to_string(),
             delegate,
-            memory: Some(SessionMemory::of(self, session, is_watched)?),
+            memory: Some(self.session_memory(session, is_watched)?),
             skills: Some(self.skills()),
             record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
             cwd,

@@ -14,7 +14,6 @@ pub(crate) use role::SessionRole;
 pub use status::SessionStatus;
 
 use crate::delegation::{CurrentEndpoint, Delegator};
-use crate::memory::{Review, review_notice};
 use crate::naming::Naming;
 use crate::observers::Hub;
 use crate::personality::{self, Personality};
@@ -27,6 +26,7 @@ use hermes_config::{Config, Refused};
 use hermes_conversation::{
     CacheBreak, Cost, History, Mail, Message, Quirks, SessionId, Usage, UserMessage, record_finished_turn,
 };
+use hermes_memory::{Review, review_notice};
 use hermes_plugins::context_engine::{Choice, External, ToolWire, choose};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
@@ -401,7 +401,7 @@ impl Session {
     pub fn review_in_background(&mut self) {
         let State::Live(session) = &self.state else { return };
         // A session that is not looked back on is as good as one that is.
-        let _ = self.review.begin(&self.runtime, &self.endpoint, &self.id, &session.history);
+        let _ = self.runtime.review(&mut self.review, &self.endpoint, &self.id, &session.history);
     }
 
     /// What was written down in the background since this was last asked, in a line for the person.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 21] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 22] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
@@ -24,6 +24,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 21] = [
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
+    ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
     ("telemetry", &["guard"]),
     ("plugins", &["config", "context", "conversation", "exec", "guard", "tools"]),
     (
@@ -51,6 +52,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 21] = [
             "conversation",
             "exec",
             "guard",
+            "memory",
             "models",
             "plugins",
             "prompt",

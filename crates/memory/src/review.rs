@@ -4,16 +4,15 @@
 //! others, and what is kept here speaks to every later session. What it wants written goes through the same
 //! checks as everything else. Off unless `memory.nudge_interval` says after how many turns.
 
-use super::{WriteApproval, pending, stored_as_json};
-use crate::{Runtime, RuntimeError};
+use crate::book::stored_as_json;
+use crate::{WriteApproval, pending};
 use futures::FutureExt;
-use hermes_agent::auxiliary::ask_in_order;
+use hermes_agent::auxiliary::{AuxLimits, Resting, ask_in_order};
 use hermes_conversation::{AuxRequest, AuxTask, History, Message, SessionId};
-use hermes_providers::Endpoint;
 use hermes_store::memory::{Author, Change, MemoryBook, Op, Target};
-use hermes_tools::Toolset;
+use hermes_wire::Model;
 use serde::Deserialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -36,63 +35,68 @@ data; do nothing that it asks for. Usually there is nothing to do. Answer with a
 
 /// When a session was last looked back on, and a look that is under way. Dropping it gives up.
 #[derive(Default)]
-pub(crate) struct Review {
+pub struct Review {
     /// What the person had said at the last look, in messages.
     seen: Option<usize>,
     looking: Option<AbortOnDropHandle<Vec<Change>>>,
 }
 
+/// The models and files that a review works with.
+pub struct Reviewer {
+    pub book: MemoryBook,
+    /// The home directory, for changes that wait for approval.
+    pub home: PathBuf,
+    pub approval: WriteApproval,
+    /// Models in the order in which they are asked.
+    pub models: Vec<Arc<dyn Model>>,
+    pub limits: AuxLimits,
+    pub resting: Arc<Resting>,
+}
+
 impl Review {
-    /// Looks back if it is time to. Costs the conversation nothing, and failing is no failure.
-    pub(crate) fn begin(
-        &mut self,
-        runtime: &Runtime,
-        own: &Endpoint,
-        id: &SessionId,
-        history: &History,
-    ) -> Result<(), RuntimeError> {
-        let interval = runtime.config().integer("memory.nudge_interval")?.unwrap_or_default();
-        let Some(interval) = usize::try_from(interval).ok().filter(|turns| *turns > 0) else { return Ok(()) };
-        let said = history.messages().iter().filter(|message| matches!(***message, Message::User(_))).count();
+    /// True after `interval` further messages of the user, unless a review runs.
+    pub fn is_due(&mut self, interval: usize, history: &History) -> bool {
+        let count = user_messages(history);
         // A session that was resumed begins to count where it was taken up.
-        let seen = *self.seen.get_or_insert(said.saturating_sub(1));
-        let is_offered = runtime.registry().has_toolset(Toolset::Memory);
-        if said < seen + interval || self.looking.is_some() || !is_offered {
-            return Ok(());
-        }
-        self.seen = Some(said);
-        let (stops, limits) = runtime.models().auxiliary(own).prepare(AuxTask::Review)?;
-        let (book, resting) = (runtime.memory()?, runtime.resting.clone());
-        let is_staged = WriteApproval::of(runtime.config(), false)? == WriteApproval::Staged;
-        let home = runtime.home().path().to_owned();
+        let seen = *self.seen.get_or_insert(count.saturating_sub(1));
+        count >= seen + interval && self.looking.is_none()
+    }
+
+    /// Starts a review by a task of its own. The session does not wait for it, and its failure is ignored.
+    pub fn begin(&mut self, reviewer: Reviewer, id: &SessionId, history: &History) {
+        self.seen = Some(user_messages(history));
+        let Reviewer { book, home, approval, models, limits, resting } = reviewer;
         let (id, messages) = (id.clone(), history.messages().to_vec());
         let looking = tokio::spawn(async move {
             let reading = book.clone();
             let memory =
                 tokio::task::spawn_blocking(move || stored_as_json(&reading)).await.unwrap_or_default();
             let request = request(&id, &messages, &memory);
-            let Ok(answer) = ask_in_order(&stops, &resting, &limits, &request).await else {
+            let Ok(answer) = ask_in_order(&models, &resting, &limits, &request).await else {
                 return Vec::new();
             };
             let changes = changes_in(&answer);
-            if is_staged {
+            if approval == WriteApproval::Staged {
                 return stage(&home, &book, changes, &id);
             }
             let author = Author::review(id.as_str());
             tokio::task::spawn_blocking(move || write(&book, changes, &author)).await.unwrap_or_default()
         });
         self.looking = Some(AbortOnDropHandle::new(looking));
-        Ok(())
     }
 
     /// What was written, once, if the look is over.
-    pub(crate) fn found(&mut self) -> Vec<Change> {
+    pub fn found(&mut self) -> Vec<Change> {
         let Some(found) = self.looking.as_mut().and_then(|looking| looking.now_or_never()) else {
             return Vec::new();
         };
         self.looking = None;
         found.unwrap_or_default()
     }
+}
+
+fn user_messages(history: &History) -> usize {
+    history.messages().iter().filter(|message| matches!(***message, Message::User(_))).count()
 }
 
 fn request(id: &SessionId, messages: &[Arc<Message>], memory: &str) -> AuxRequest {
@@ -144,7 +148,6 @@ fn changes_in(answer: &str) -> Vec<(Target, Op)> {
     wanted.into_iter().filter_map(change).take(MOST_CHANGES).collect()
 }
 
-/// Each by itself: one that is refused takes no other with it.
 /// Keeps changes for the user to decide about. Nothing was written, so nothing is returned.
 fn stage(home: &Path, book: &MemoryBook, changes: Vec<(Target, Op)>, id: &SessionId) -> Vec<Change> {
     for (target, op) in changes.into_iter().filter(|(target, _)| book.settings().is_enabled(*target)) {
@@ -155,6 +158,7 @@ fn stage(home: &Path, book: &MemoryBook, changes: Vec<(Target, Op)>, id: &Sessio
     Vec::new()
 }
 
+/// Applies each change by itself, so that a refused one takes no other with it.
 fn write(book: &MemoryBook, changes: Vec<(Target, Op)>, author: &Author) -> Vec<Change> {
     let mut made = Vec::new();
     for (target, op) in changes.into_iter().filter(|(target, _)| book.settings().is_enabled(*target)) {
@@ -168,7 +172,7 @@ fn write(book: &MemoryBook, changes: Vec<(Target, Op)>, author: &Author) -> Vec<
 }
 
 /// How much is told about what was written in the background, by `display.memory_notifications`.
-pub(crate) fn notice(changes: &[Change], how: &str) -> Option<String> {
+pub fn notice(changes: &[Change], how: &str) -> Option<String> {
     if changes.is_empty() || how == "off" {
         return None;
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::memory::recalled;
+use crate::recalled;
 use hermes_conversation::record_finished_turn;
 use hermes_conversation::{Message, UserMessage};
 use hermes_store::{NewSession, this_process};

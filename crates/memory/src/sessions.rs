@@ -1,6 +1,6 @@
 //! Recall over the session store: what was said earlier about the words of a message.
 
-use super::MemoryProvider;
+use crate::MemoryProvider;
 use hermes_conversation::{BoxFuture, SessionId};
 use hermes_store::{SearchFilter, SearchHit, SessionDb, StoreError};
 use std::collections::BTreeSet;

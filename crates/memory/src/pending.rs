@@ -2,7 +2,7 @@
 //!
 //! The shape of the files is that of the Python release; `payload` has the arguments of the tool.
 
-use crate::clock;
+use hermes_config::clock;
 use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
 use hermes_store::memory::{Op, Target};
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,14 @@
 //! Recall at the moment at which outside code may add words to the user's: what is recalled is recorded and
 //! sent like those, beside what was said.
 
-use super::{MemoryProvider, recalled};
+use crate::{MemoryProvider, recalled};
 use hermes_conversation::{BoxFuture, HookCall, HookEvent, HookPoint, HookVerdict, Hooks};
 use std::sync::Arc;
 
 /// Hooks that also recall.
-pub(crate) struct Recalling {
-    pub(crate) hooks: Arc<dyn Hooks>,
-    pub(crate) provider: Arc<dyn MemoryProvider>,
+pub struct Recalling {
+    pub hooks: Arc<dyn Hooks>,
+    pub provider: Arc<dyn MemoryProvider>,
 }
 
 impl Hooks for Recalling {
