@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 22] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 23] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
@@ -25,6 +25,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 22] = [
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
     ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
+    ("attachments", &["conversation", "exec", "guard", "tools"]),
     ("telemetry", &["guard"]),
     ("plugins", &["config", "context", "conversation", "exec", "guard", "tools"]),
     (
@@ -47,6 +48,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 22] = [
         "runtime",
         &[
             "agent",
+            "attachments",
             "config",
             "context",
             "conversation",

@@ -1,56 +1,57 @@
-//! What a person refers to with `@file:…` and its like, attached to their words.
-//!
-//! Attachments become part of the message and are stored with it: what the model was shown can be seen
-//! later, whatever becomes of the files.
+//! References of a prompt, such as `@file:PATH`, and the text that is attached for them.
 
 mod parse;
-mod places;
+mod sources;
 
-use crate::{Runtime, RuntimeError, Session, model_facts};
 use hermes_conversation::{TokenCount, estimate_tokens};
-use hermes_guard::{FenceKey, delimit, redact};
-use parse::{Reference, parse};
-use places::{folder_of, git, listing, text_of};
-use std::path::Path;
+use hermes_guard::{FenceKey, Secrets, delimit, redact};
+use parse::{Parsed, Reference, parse};
+pub use sources::Sources;
 
-/// What is sent for what a person said.
+/// A prompt with its attachments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Referred {
+pub struct ExpandedPrompt {
     pub text: String,
-    /// What could not be attached, and why; also told to the model.
+    /// One line for each reference that could not be attached; the model gets them too.
     pub warnings: Vec<String>,
 }
 
 /// Lines of a folder that are shown.
 const MOST_ENTRIES: usize = 500;
 
-impl Session {
-    /// Attaches what is referred to. Words without references stay as they are.
-    pub async fn referring(&self, text: &str) -> Result<Referred, RuntimeError> {
+/// The references of a prompt, found and not yet looked up.
+#[derive(Debug)]
+pub struct References(Parsed);
+
+impl References {
+    /// The references in a text; `None` if it has none.
+    pub fn find(text: &str) -> Option<Self> {
         let parsed = parse(text);
-        if parsed.references.is_empty() {
-            return Ok(Referred { text: text.to_owned(), warnings: Vec::new() });
-        }
-        let (runtime, cwd) = (self.runtime(), self.cwd());
+        (!parsed.references.is_empty()).then_some(Self(parsed))
+    }
+
+    /// Looks the references up and attaches what they refer to, as far as a context window of so many tokens
+    /// has space for it.
+    pub async fn attach(self, sources: &Sources<'_>, key: &FenceKey, window: u64) -> ExpandedPrompt {
+        let Self(parsed) = self;
         let (mut attached, mut warnings) = (Vec::new(), Vec::new());
         for (written, reference) in parsed.references {
-            match looked_up(runtime, &cwd, &reference).await {
-                Ok(found) => attached.push(block(runtime, &runtime.fence_key(), &written, &found)),
+            match look_up(sources, &reference).await {
+                Ok(found) => attached.push(block(sources.secrets, key, &written, &found)),
                 Err(why) => warnings.push(format!("{written}: {why}")),
             }
         }
-        let window = model_facts::known(runtime.home(), self.endpoint()).window.value;
-        Ok(joined(&parsed.text, attached, warnings, window))
+        joined(&parsed.text, attached, warnings, window)
     }
 }
 
-async fn looked_up(runtime: &Runtime, cwd: &Path, reference: &Reference) -> Result<String, String> {
+async fn look_up(sources: &Sources<'_>, reference: &Reference) -> Result<String, String> {
     match reference {
-        Reference::Diff => git(runtime, cwd, &["diff"]).await,
-        Reference::Staged => git(runtime, cwd, &["diff", "--staged"]).await,
-        Reference::Git { commits } => git(runtime, cwd, &["log", "-p", &format!("-{commits}")]).await,
+        Reference::Diff => sources.git(&["diff"]).await,
+        Reference::Staged => sources.git(&["diff", "--staged"]).await,
+        Reference::Git { commits } => sources.git(&["log", "-p", &format!("-{commits}")]).await,
         Reference::File { path, lines } => {
-            let text = text_of(runtime, cwd, path)?;
+            let text = sources.file(path)?;
             let Some(lines) = lines else { return Ok(text) };
             let count = lines.end() - lines.start() + 1;
             let chosen: Vec<&str> = text.lines().skip(lines.start() - 1).take(count).collect();
@@ -59,14 +60,14 @@ async fn looked_up(runtime: &Runtime, cwd: &Path, reference: &Reference) -> Resu
                 false => Ok(chosen.join("\n")),
             }
         }
-        Reference::Folder { path } => listing(&folder_of(runtime, cwd, path)?, MOST_ENTRIES),
+        Reference::Folder { path } => sources.folder(path, MOST_ENTRIES),
         Reference::Url { .. } => Err("pages are not built in yet; attach a file".to_owned()),
     }
 }
 
 /// One attachment, between marks that it cannot close, without secrets.
-fn block(runtime: &Runtime, key: &FenceKey, written: &str, found: &str) -> String {
-    let safe = redact(&runtime.secrets, found);
+fn block(secrets: &Secrets, key: &FenceKey, written: &str, found: &str) -> String {
+    let safe = redact(secrets, found);
     delimit(key, "attachment", written, &safe)
 }
 
@@ -77,7 +78,7 @@ fn tokens(text: &str) -> u64 {
 }
 
 /// Puts everything together, unless it is too much for the model's window.
-fn joined(said: &str, attached: Vec<String>, mut warnings: Vec<String>, window: u64) -> Referred {
+fn joined(said: &str, attached: Vec<String>, mut warnings: Vec<String>, window: u64) -> ExpandedPrompt {
     let size: u64 = attached.iter().map(|block| tokens(block)).sum();
     let is_too_much = size > window / 2;
     if is_too_much {
@@ -97,7 +98,7 @@ fn joined(said: &str, attached: Vec<String>, mut warnings: Vec<String>, window: 
         text.push_str("\n\n--- Attached Context ---\n");
         text.push_str(&attached.join("\n"));
     }
-    Referred { text: text.trim_start().to_owned(), warnings }
+    ExpandedPrompt { text: text.trim_start().to_owned(), warnings }
 }
 
 #[cfg(test)]
