@@ -7,7 +7,7 @@ const COMMON: [&str; 12] =
     ["git", "rg", "python3", "uv", "node", "npm", "cargo", "go", "gcc", "make", "docker", "curl"];
 
 /// Those that are in one of the folders of `PATH`.
-pub(super) fn installed(path: Option<&String>) -> Vec<String> {
+pub fn installed(path: Option<&String>) -> Vec<String> {
     let folders: Vec<PathBuf> = path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
     let is_there =
         |name: &&str| folders.iter().any(|folder| folder.is_absolute() && folder.join(name).exists());

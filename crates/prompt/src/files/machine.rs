@@ -1,10 +1,10 @@
 //! What kind of machine commands run on.
 
-use hermes_prompt::Surroundings;
+use crate::Surroundings;
 use std::collections::BTreeMap;
 
 /// The operating system, as `uname -s` would say it.
-pub(crate) fn os() -> &'static str {
+pub fn os() -> &'static str {
     match std::env::consts::OS {
         "linux" => "Linux",
         "macos" => "macOS",
@@ -13,7 +13,7 @@ pub(crate) fn os() -> &'static str {
 }
 
 /// What is special about this machine.
-pub(crate) fn here(shell: &BTreeMap<String, String>) -> Vec<Surroundings> {
+pub fn surroundings(shell: &BTreeMap<String, String>) -> Vec<Surroundings> {
     // Only Linux has the file.
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     of(&kernel, shell)

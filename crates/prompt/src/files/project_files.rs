@@ -7,16 +7,16 @@ const MOST_RULES: usize = 100;
 
 /// A file that was found.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Found {
+pub struct FoundFile {
     /// Seen from the folder of the session.
-    pub(crate) name: String,
-    pub(crate) path: PathBuf,
+    pub name: String,
+    pub path: PathBuf,
 }
 
 /// The files for a folder.
-pub(crate) fn find(cwd: &Path) -> Vec<Found> {
-    let one = |found: Option<Found>| found.into_iter().collect::<Vec<_>>();
-    let kinds: [&dyn Fn() -> Vec<Found>; 4] = [
+pub fn find(cwd: &Path) -> Vec<FoundFile> {
+    let one = |found: Option<FoundFile>| found.into_iter().collect::<Vec<_>>();
+    let kinds: [&dyn Fn() -> Vec<FoundFile>; 4] = [
         &|| one(nearest(cwd, &[".hermes.md", "HERMES.md"])),
         &|| one(first_in(cwd, &["AGENTS.md", "agents.md"])),
         &|| one(first_in(cwd, &["CLAUDE.md", "claude.md"])),
@@ -26,13 +26,13 @@ pub(crate) fn find(cwd: &Path) -> Vec<Found> {
 }
 
 /// The first of these names that has something to say.
-fn first_in(folder: &Path, names: &[&str]) -> Option<Found> {
+fn first_in(folder: &Path, names: &[&str]) -> Option<FoundFile> {
     let found = names.iter().find(|name| is_filled(&folder.join(name)))?;
-    Some(Found { name: (*found).to_owned(), path: folder.join(found) })
+    Some(FoundFile { name: (*found).to_owned(), path: folder.join(found) })
 }
 
 /// The nearest on the way up to the root of the repository; outside of one, only here.
-fn nearest(cwd: &Path, names: &[&str]) -> Option<Found> {
+fn nearest(cwd: &Path, names: &[&str]) -> Option<FoundFile> {
     let is_root = |folder: &Path| folder.join(".git").exists();
     let steps = match cwd.ancestors().position(is_root) {
         Some(root) => root + 1,
@@ -40,12 +40,12 @@ fn nearest(cwd: &Path, names: &[&str]) -> Option<Found> {
     };
     cwd.ancestors().take(steps).enumerate().find_map(|(up, folder)| {
         let found = first_in(folder, names)?;
-        Some(Found { name: format!("{}{}", "../".repeat(up), found.name), ..found })
+        Some(FoundFile { name: format!("{}{}", "../".repeat(up), found.name), ..found })
     })
 }
 
-fn cursor_rules(cwd: &Path) -> Vec<Found> {
-    let mut all: Vec<Found> = first_in(cwd, &[".cursorrules"]).into_iter().collect();
+fn cursor_rules(cwd: &Path) -> Vec<FoundFile> {
+    let mut all: Vec<FoundFile> = first_in(cwd, &[".cursorrules"]).into_iter().collect();
     let folder = cwd.join(".cursor/rules");
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -56,7 +56,7 @@ fn cursor_rules(cwd: &Path) -> Vec<Found> {
     rules.truncate(MOST_RULES);
     let found = rules
         .into_iter()
-        .map(|name| Found { path: folder.join(&name), name: format!(".cursor/rules/{name}") });
+        .map(|name| FoundFile { path: folder.join(&name), name: format!(".cursor/rules/{name}") });
     all.extend(found.filter(|found| is_filled(&found.path)));
     all
 }

@@ -1,6 +1,6 @@
 //! What the names of files tell about a code project. Nothing is run, and only `HEAD` of git is read.
 
-use hermes_prompt::CodeProject;
+use crate::CodeProject;
 use std::path::{Path, PathBuf};
 
 /// A file that names a toolchain: what the project is written in, and the command that checks it.
@@ -30,7 +30,7 @@ const LOCKS: [(&str, &str, &str); 6] = [
 ];
 
 /// The code project that a folder is in, if it is in one.
-pub(super) fn find(cwd: &Path) -> Option<CodeProject> {
+pub fn find(cwd: &Path) -> Option<CodeProject> {
     let root = cwd.ancestors().find(|folder| folder.join(".git").exists());
     let mut folders = vec![cwd];
     folders.extend(root.filter(|root| *root != cwd));
