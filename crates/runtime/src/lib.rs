@@ -1,7 +1,8 @@
-//! Assembling a working Hermes: home directory, configuration, slash commands, wiring.
+//! Composition of a working Hermes: opens a home, builds tools, models and engines from its settings, and owns
+//! sessions and slash commands.
 //!
-//! Every front end starts here: it opens a [`Runtime`] on a home and speaks to sessions through
-//! [`Session`]. This is the only library crate that reads `config.yaml` and `.env`.
+//! Every front end starts here: it opens a [`Runtime`] on a home and drives a [`Session`] through its
+//! [`SessionHandle`].
 
 pub mod busy;
 pub mod commands;
