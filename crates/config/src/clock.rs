@@ -1,6 +1,9 @@
 //! The clock of this machine.
 
-pub use hermes_telemetry::local_zone;
+mod local_zone;
+
+pub use local_zone::local_zone;
+
 use jiff::{Timestamp, Zoned};
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -4,7 +4,6 @@
 //! collector, hands finished spans to it as OTLP. Without the feature `otlp` no traces are sent;
 //! [`OTLP_IS_BUILT_IN`] tells.
 
-mod local_time;
 mod log;
 #[cfg(not(feature = "otlp"))]
 mod not_built_in;
@@ -14,13 +13,13 @@ mod otlp;
 #[cfg(not(feature = "otlp"))]
 use not_built_in as otlp;
 
-pub use local_time::local_zone;
 pub use log::{AGENT_LOG, LogFile, LogLevel, LogLimits, LogLine, log_files, parse_line};
 pub use otlp::Exporter;
 
 use futures::future::BoxFuture;
 use hermes_guard::Secrets;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use log::LogSubscriber;
 use std::path::PathBuf;
 
@@ -44,6 +43,8 @@ pub struct LogSettings {
     /// Values that are redacted in every line and every span.
     pub secrets: Secrets,
     pub clock: Clock,
+    /// The time zone of the lines.
+    pub zone: fn() -> TimeZone,
 }
 
 /// The destination of traces.
