@@ -1,14 +1,14 @@
 //! The command line, as people and programs type it.
 
-use crate::auth::AuthCommand;
-use crate::cache_command::CacheCommand;
-use crate::context_command::ContextCommand;
-use crate::logs_command::LogsArgs;
-use crate::memory_command::MemoryCommand;
-use crate::prompt_command::PromptCommand;
-use crate::replay_command::ReplayArgs;
-use crate::skills_command::SkillsCommand;
-use crate::trace_command::TraceArgs;
+use crate::commands::auth::AuthCommand;
+use crate::commands::cache::CacheCommand;
+use crate::commands::context::ContextCommand;
+use crate::commands::logs::LogsArgs;
+use crate::commands::memory::MemoryCommand;
+use crate::commands::prompt::PromptCommand;
+use crate::commands::replay::ReplayArgs;
+use crate::commands::skills::SkillsCommand;
+use crate::commands::trace::TraceArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
 //! From flags to a running session: which home, which settings, which way of talking.
 
 use crate::args::{ChatArgs, Common};
+use crate::commands::sessions::trust;
 use crate::exit::{Exit, Failure};
 use crate::json_events::About;
-use crate::prompt_text::{self, Prompt};
-use crate::sessions_command::trust;
+use crate::prompt_input::{self, Prompt};
 use crate::{chat, environment, oneshot, signals, term, welcome};
 use hermes_config::{Config, Refused, shell_variables, unused_summary};
 use hermes_conversation::SessionId;
@@ -247,7 +247,7 @@ fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>)
         }
         Err(error) => return Err(Obstacle::Failure(blame_flags(error, common))),
     }
-    let prompt = prompt_text::wanted(args, common, std::io::stdin().is_terminal());
+    let prompt = prompt_input::wanted(args, common, std::io::stdin().is_terminal());
     let prompt = prompt.map_err(Obstacle::Failure)?;
     if let Some(path) = &common.record {
         runtime.record(path).map_err(|error| Obstacle::Failure(error.into()))?;

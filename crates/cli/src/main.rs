@@ -4,50 +4,34 @@
 
 mod answering;
 mod args;
-mod ask;
-mod auth;
-mod budget;
-mod cache_command;
+mod ask_user;
 mod chat;
 mod choices;
 mod closed_output;
-mod compaction_words;
-mod config_command;
-mod context_command;
-mod demo;
-mod doctor;
+mod commands;
+mod compaction_text;
 mod draft;
 mod editor;
 mod environment;
 mod exit;
-mod foot;
 mod history;
-mod hooks_command;
-mod insights;
+mod input_area;
 mod json_events;
+mod key_reader;
 mod keyboard;
 mod keys;
 mod launch;
-mod listening;
-mod logs_command;
-mod memory_command;
-mod model_command;
 mod oneshot;
-mod page;
-mod prompt_command;
-mod prompt_text;
-mod replay_command;
+mod prompt_input;
 mod screen;
-mod sessions_command;
 mod signals;
-mod skills_command;
 mod status_line;
 mod term;
+mod time_input;
 mod tool_line;
-mod trace_command;
+mod turn_printer;
 mod usage_file;
 mod welcome;
-mod when;
 mod wrap;
 
 use args::{Cli, Command};
@@ -160,23 +144,23 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         )));
     }
     match cli.command {
-        Some(Command::Demo(args)) => demo::run(&args).await,
-        Some(Command::Sessions(command)) => sessions_command::run(command, &common).await,
-        Some(Command::Insights(args)) => insights::run(&args, &common).await,
-        Some(Command::Budget(args)) => budget::run(&args, &common).await,
-        Some(Command::Logs(args)) => logs_command::run(&args, &common).await,
-        Some(Command::Trace(args)) => trace_command::run(&args, &common).await,
-        Some(Command::Replay(args)) => replay_command::run(&args, &common).await,
-        Some(Command::Model { command }) => model_command::run(command, &common).await,
-        Some(Command::Auth(command)) => auth::run(command, &common).await,
-        Some(Command::Config(command)) => config_command::run(command, &common),
-        Some(Command::Hooks(command)) => hooks_command::run(command, &common),
-        Some(Command::Memory(command)) => memory_command::run(command, &common),
-        Some(Command::Prompt(command)) => prompt_command::run(&command, &common).await,
-        Some(Command::Context(command)) => context_command::run(&command, &common).await,
-        Some(Command::Cache(command)) => cache_command::run(&command, &common).await,
-        Some(Command::Skills(command)) => skills_command::run(command, &common).await,
-        Some(Command::Doctor) => doctor::run(&common).await,
+        Some(Command::Demo(args)) => commands::demo::run(&args).await,
+        Some(Command::Sessions(command)) => commands::sessions::run(command, &common).await,
+        Some(Command::Insights(args)) => commands::insights::run(&args, &common).await,
+        Some(Command::Budget(args)) => commands::budget::run(&args, &common).await,
+        Some(Command::Logs(args)) => commands::logs::run(&args, &common).await,
+        Some(Command::Trace(args)) => commands::trace::run(&args, &common).await,
+        Some(Command::Replay(args)) => commands::replay::run(&args, &common).await,
+        Some(Command::Model { command }) => commands::model::run(command, &common).await,
+        Some(Command::Auth(command)) => commands::auth::run(command, &common).await,
+        Some(Command::Config(command)) => commands::config::run(command, &common),
+        Some(Command::Hooks(command)) => commands::hooks::run(command, &common),
+        Some(Command::Memory(command)) => commands::memory::run(command, &common),
+        Some(Command::Prompt(command)) => commands::prompt::run(&command, &common).await,
+        Some(Command::Context(command)) => commands::context::run(&command, &common).await,
+        Some(Command::Cache(command)) => commands::cache::run(&command, &common).await,
+        Some(Command::Skills(command)) => commands::skills::run(command, &common).await,
+        Some(Command::Doctor) => commands::doctor::run(&common).await,
         Some(Command::Chat(chat)) => launch::converse(chat, common).await,
         None => launch::converse(args::ChatArgs::default(), common).await,
         Some(Command::Completion { .. } | Command::Version) => Ok(Exit::Answered),
