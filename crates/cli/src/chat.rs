@@ -4,11 +4,11 @@ mod busy_input;
 mod command_replies;
 mod turn;
 
-use crate::args::Common;
 use crate::ask_user::TerminalAsk;
 use crate::commands::sessions::counted;
 use crate::editor::{Editor, Remember, Typed};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::keyboard::Keyboard;
 use crate::status_line::status_line;
 use crate::term::{self, Style};

@@ -3,6 +3,8 @@
 pub(crate) mod auth;
 pub(crate) mod budget;
 pub(crate) mod cache;
+pub(crate) mod chat;
+pub(crate) mod completion;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod demo;

@@ -14,6 +14,7 @@ mod draft;
 mod editor;
 mod environment;
 mod exit;
+mod flags;
 mod history;
 mod input_area;
 mod json_events;
@@ -34,8 +35,8 @@ mod usage_file;
 mod welcome;
 mod wrap;
 
-use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use args::{Command, Parsed};
+use commands::chat::ChatArgs;
 use exit::{Exit, Failure};
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -52,11 +53,11 @@ fn main() -> ExitCode {
         return Exit::Internal.into();
     }
     environment::hide_secrets();
-    let cli = match Cli::try_parse() {
+    let cli = match args::parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error),
     };
-    if cli.common.version || matches!(cli.command, Some(Command::Version)) {
+    if cli.wants_version || matches!(cli.command, Some(Command::Version)) {
         return print_version();
     }
     match run(cli) {
@@ -116,9 +117,9 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<Exit, Failure> {
-    if let Some(Command::Completion { shell }) = cli.command {
-        return Ok(print_completion(shell));
+fn run(cli: Parsed) -> Result<Exit, Failure> {
+    if let Some(Command::Completion(args)) = &cli.command {
+        return Ok(commands::completion::run(args));
     }
     let waiting = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -131,18 +132,8 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
     exit.unwrap_or_else(|error| Err(Failure::new(Exit::Internal, format!("hermes failed: {error}"))))
 }
 
-async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
+async fn dispatch(cli: Parsed) -> Result<Exit, Failure> {
     let common = cli.common;
-    if common.record.is_some() && !matches!(cli.command, None | Some(Command::Chat(_))) {
-        return Err(Failure::usage(
-            "--record is for conversations: `hermes`, `hermes chat`, or `hermes -z PROMPT`",
-        ));
-    }
-    if let Some(flag) = common.stray(cli.command.as_ref()) {
-        return Err(Failure::usage(format!(
-            "{flag} is for conversations and means nothing to this command; leave it out"
-        )));
-    }
     match cli.command {
         Some(Command::Demo(args)) => commands::demo::run(&args).await,
         Some(Command::Sessions(command)) => commands::sessions::run(command, &common).await,
@@ -151,7 +142,7 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Logs(args)) => commands::logs::run(&args, &common).await,
         Some(Command::Trace(args)) => commands::trace::run(&args, &common).await,
         Some(Command::Replay(args)) => commands::replay::run(&args, &common).await,
-        Some(Command::Model { command }) => commands::model::run(command, &common).await,
+        Some(Command::Model(args)) => commands::model::run(args, &common).await,
         Some(Command::Auth(command)) => commands::auth::run(command, &common).await,
         Some(Command::Config(command)) => commands::config::run(command, &common),
         Some(Command::Hooks(command)) => commands::hooks::run(command, &common),
@@ -160,22 +151,9 @@ async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Context(command)) => commands::context::run(&command, &common).await,
         Some(Command::Cache(command)) => commands::cache::run(&command, &common).await,
         Some(Command::Skills(command)) => commands::skills::run(command, &common).await,
-        Some(Command::Doctor) => commands::doctor::run(&common).await,
-        Some(Command::Chat(chat)) => launch::converse(chat, common).await,
-        None => launch::converse(args::ChatArgs::default(), common).await,
-        Some(Command::Completion { .. } | Command::Version) => Ok(Exit::Answered),
+        Some(Command::Doctor(_)) => commands::doctor::run(&common).await,
+        Some(Command::Chat(chat)) => commands::chat::run(chat, common).await,
+        None => commands::chat::run(ChatArgs::default(), common).await,
+        Some(Command::Completion(_) | Command::Version) => Ok(Exit::Answered),
     }
-}
-
-fn print_completion(shell: args::Shell) -> Exit {
-    use clap_complete::{Shell, generate};
-    let shell = match shell {
-        args::Shell::Bash => Shell::Bash,
-        args::Shell::Zsh => Shell::Zsh,
-        args::Shell::Fish => Shell::Fish,
-    };
-    let mut script = Vec::new();
-    generate(shell, &mut Cli::command(), "hermes", &mut script);
-    term::print(&String::from_utf8_lossy(&script));
-    Exit::Answered
 }

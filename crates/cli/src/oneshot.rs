@@ -1,9 +1,9 @@
 //! One question, one answer, and out.
 
-use crate::args::Common;
 use crate::ask_user::TerminalAsk;
 use crate::editor::Editor;
 use crate::exit::{self, Exit, Failure};
+use crate::flags::Common;
 use crate::json_events::{self, About};
 use crate::keyboard::Keyboard;
 use crate::prompt_input::{Manner, Prompt};

@@ -1,7 +1,8 @@
 //! Where the prompt of a single question comes from.
 
-use crate::args::{ChatArgs, Common};
+use crate::commands::chat::ChatArgs;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use hermes_runtime::Image;
 use std::io::Read;
 
@@ -38,7 +39,7 @@ pub(crate) fn wanted(
     common: &Common,
     stdin_is_terminal: bool,
 ) -> Result<Option<Prompt>, Failure> {
-    let given = match (&common.oneshot, &args.query) {
+    let given = match (&common.conversation.oneshot, &args.query) {
         (Some(_), Some(_)) => return Err(Failure::usage("-z and -q cannot be used together")),
         (Some(text), None) => Some((text, Manner::Bare)),
         (None, Some(text)) if args.quiet => Some((text, Manner::Quiet)),
@@ -52,7 +53,7 @@ pub(crate) fn wanted(
         None if stdin_is_terminal && common.json => {
             return Err(Failure::usage("--json needs a prompt: -z PROMPT, -q PROMPT or standard input"));
         }
-        None if stdin_is_terminal && !common.image.is_empty() => {
+        None if stdin_is_terminal && !common.conversation.image.is_empty() => {
             return Err(Failure::usage("--image needs a prompt: -z PROMPT, -q PROMPT or standard input"));
         }
         None if stdin_is_terminal => return Ok(None),
@@ -61,7 +62,7 @@ pub(crate) fn wanted(
     if text.trim().is_empty() {
         return Err(Failure::usage("the prompt is empty"));
     }
-    let images: Result<_, _> = common.image.iter().map(|path| Image::read(path)).collect();
+    let images: Result<_, _> = common.conversation.image.iter().map(|path| Image::read(path)).collect();
     let images = images.map_err(|error| Failure::usage(error.to_string()))?;
     let is_typed = manner == Manner::Human && args.query.as_deref().is_some_and(|query| query != "-");
     Ok(Some(Prompt { text, images, manner, is_typed }))
@@ -82,16 +83,15 @@ fn standard_input() -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Cli;
-    use clap::Parser;
+    use crate::args::{Command, parse};
 
     fn read(line: &str) -> Result<Option<Prompt>, String> {
-        let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
-        let args = match cli.command {
-            Some(crate::args::Command::Chat(args)) => args,
+        let parsed = parse(line.split_whitespace().map(Into::into).collect()).unwrap();
+        let args = match parsed.command {
+            Some(Command::Chat(args)) => args,
             _ => ChatArgs::default(),
         };
-        wanted(&args, &cli.common, true).map_err(|failure| failure.line)
+        wanted(&args, &parsed.common, true).map_err(|failure| failure.line)
     }
 
     #[test]

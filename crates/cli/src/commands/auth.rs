@@ -5,79 +5,91 @@ mod login;
 mod secret_prompt;
 mod show;
 
-use crate::args::Common;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{launch, term};
 use clap::Subcommand;
-use hermes_runtime::{RuntimeError, auth};
+use hermes_runtime::auth;
 use login::Wish;
 use serde_json::json;
 
+/// Manage credentials: keys and logins of providers
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes auth add openrouter
+  hermes auth login codex
+  hermes auth list
+  hermes auth reset openrouter")]
 pub(crate) enum AuthCommand {
-    /// The stored credentials, in the order in which they are used, with those found in variables
+    /// List credentials in the order of their use, including those in variables
     List {
+        /// List only credentials of this provider
         #[arg(value_name = "PROVIDER")]
         of: Option<String>,
     },
-    /// Store a key in auth.json; several keys of a provider are used one after the other
+    /// Store a key in auth.json; several keys of a provider are used in rotation
     ///
-    /// The key is asked for without being shown, or read from standard input when that is no terminal.
-    /// It is bound to the address that is the provider's now, and sent nowhere else.
+    /// The key is read from the terminal without echo, or from standard input. It is bound to the provider's current
+    /// address and sent nowhere else.
     Add {
+        /// Id of the provider, from `hermes model list`
         #[arg(value_name = "PROVIDER")]
         to: String,
-        /// A name for it; `api-key-N` without one
+        /// Label of the key [default: api-key-N]
         #[arg(long)]
         label: Option<String>,
-        /// The key. Other users of this machine may see it while the command runs, and the shell
-        /// remembers it
+        /// The key itself; visible to other users of this machine and stored in the shell's history
         #[arg(long, value_name = "KEY")]
         api_key: Option<String>,
     },
-    /// Take a credential out of auth.json
+    /// Remove a credential from auth.json
     ///
-    /// A key that lives in a variable or in config.yaml stays there. It is used again only where nothing
-    /// else is stored; `hermes auth add` of the same provider takes it up again.
+    /// A key in a variable or in config.yaml stays there. It is then used only if the provider has no other
+    /// credential; `hermes auth add` of the same provider enables it again.
     Remove {
+        /// Id of the provider, from `hermes model list`
         #[arg(value_name = "PROVIDER")]
         from: String,
-        /// Its number in the list, its id or its label
+        /// Number in the list, id or label
         target: String,
     },
-    /// Log in at a provider that wants a login; the tokens are stored in auth.json and renewed
+    /// Log in to a provider; tokens are stored in auth.json and refreshed
     ///
-    /// A code is shown and entered in any browser, or a browser comes back to this machine. Where the
-    /// login goes can be set with auth.PROVIDER.device_url, authorize_url, token_url, client_id and scope.
+    /// Either enter the code shown in any browser, or log in with a browser on this machine. The settings
+    /// auth.PROVIDER.device_url, authorize_url, token_url, client_id and scope change the addresses.
     Login {
-        /// Its id, as `hermes model list` names it
+        /// Id of the provider, from `hermes model list`
         #[arg(value_name = "PROVIDER")]
         at: String,
-        /// A name for it; `login` without one. Another login under the same name takes its place
+        /// Label of the login; a login with the same label is replaced [default: login]
         #[arg(long)]
         label: Option<String>,
-        /// Do not open a browser; the address is shown
+        /// Print the address instead of opening a browser
         #[arg(long)]
         no_browser: bool,
-        /// Seconds to wait for you
+        /// Time to complete the login, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 900)]
         timeout: u64,
     },
-    /// Forget the logins of a provider
+    /// Delete the logins of a provider
     ///
-    /// Stored keys stay; `hermes auth remove` takes one of them out.
+    /// Keys stay; `hermes auth remove` deletes one.
     Logout {
+        /// Id of the provider, from `hermes model list`
         #[arg(value_name = "PROVIDER")]
         of: String,
     },
-    /// Use credentials again that are given a rest, or that were given up
+    /// Clear cooldowns and re-enable credentials
     Reset {
+        /// Id of the provider, from `hermes model list`
         #[arg(value_name = "PROVIDER")]
         of: String,
     },
-    /// Which credential would be used now, which ones are given a rest, until when and why
+    /// Show the credential in use, and cooldowns with reason and end
     Status {
+        /// Show only this provider
         #[arg(value_name = "PROVIDER")]
         of: Option<String>,
     },
@@ -98,7 +110,7 @@ pub(crate) async fn run(command: AuthCommand, common: &Common) -> Result<Exit, F
 }
 
 fn remove(provider: &str, target: &str, common: &Common) -> Result<Exit, Failure> {
-    let removed = auth::remove(&read(common)?, provider, target).map_err(|error| blame(error, common))?;
+    let removed = auth::remove(&read(common)?, provider, target).map_err(launch::blame_argument)?;
     if common.json {
         let line = json!({
             "provider": removed.provider,
@@ -118,7 +130,7 @@ fn remove(provider: &str, target: &str, common: &Common) -> Result<Exit, Failure
 }
 
 fn reset(provider: &str, common: &Common) -> Result<Exit, Failure> {
-    let (provider, count) = auth::reset(&read(common)?, provider).map_err(|error| blame(error, common))?;
+    let (provider, count) = auth::reset(&read(common)?, provider).map_err(launch::blame_argument)?;
     if common.json {
         term::print_line(&json!({ "provider": provider, "reset": count }).to_string());
         return Ok(Exit::Answered);
@@ -130,9 +142,4 @@ fn reset(provider: &str, common: &Common) -> Result<Exit, Failure> {
     };
     term::print_line(&term::printable(&line));
     Ok(Exit::Answered)
-}
-
-/// A provider that is not known was typed on this command line.
-fn blame(error: RuntimeError, common: &Common) -> Failure {
-    launch::blame_flags(error, &Common { provider: Some(String::new()), ..common.clone() })
 }

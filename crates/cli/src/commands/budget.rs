@@ -1,12 +1,32 @@
 //! `hermes budget`: what was spent, what is put aside, and how much is left.
 
-use crate::args::{BudgetArgs, Common};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{launch, term};
+use clap::Args;
 use hermes_conversation::Money;
 use hermes_runtime::Budget;
 use hermes_store::{Spending, SpendingRow};
 use serde_json::{Value, json};
+
+/// Show what was spent today or in a session, and what is left of the budget
+///
+/// The limits are the settings budget.day_usd and budget.session_usd, in dollars. A call that could exceed a limit is
+/// not made: its price is reserved before it is sent, at two bytes of the request to a token and as many tokens of
+/// reply as it may have. Reservations of interrupted calls count as spent, because the provider may have billed them.
+///
+/// Days are days of local time.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes budget
+  hermes budget latest
+  hermes config set budget.day_usd 5")]
+pub(crate) struct BudgetArgs {
+    /// Show one session, over all days: its id, the start of its id, its title, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: Option<String>,
+}
 
 pub(crate) async fn run(args: &BudgetArgs, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;

@@ -1,7 +1,7 @@
 //! `hermes cache report`: how much of each request the provider had kept, and what broke that.
 
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::launch;
 use crate::term::{self, Style};
 use clap::{Args, Subcommand};
@@ -10,23 +10,26 @@ use hermes_runtime::{Prices, list_prices};
 use hermes_store::CacheLedgerEntry;
 use serde_json::{Value, json};
 
+/// Show how much of a session the provider's prompt cache served
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes cache report
+  hermes cache report 20261116_1 --json")]
 pub(crate) enum CacheCommand {
-    /// How much of each request of a session came from the provider's cache, and what was lost why
+    /// Show cache hits and misses of each request of a session
     ///
-    /// One line per request: a bar for the share that came from the cache, the tokens read, and, where the
-    /// prompt did not go on from the request before, the reason. A reason that nobody declared is a fault of
-    /// Hermes: please report it. Money lost is what the tokens that were sent again cost more than cached
-    /// ones, where prices are known. With --json, one JSON value.
-    #[command(verbatim_doc_comment)]
+    /// One line per request: a bar for the share served from the cache, the tokens read, and the reason where the
+    /// prompt prefix changed. An unexpected change is a bug in Hermes: please report it. The cost of a miss is what
+    /// the tokens cost beyond their cached price, where prices are known.
     Report(ReportArgs),
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ReportArgs {
-    /// Id, start of an id, title, or `latest`
+    /// Session: its id, the start of its id, its title, or `latest`
     #[arg(value_name = "SESSION", default_value = "latest")]
-    pub(crate) session: String,
+    session: String,
 }
 
 pub(crate) async fn run(command: &CacheCommand, common: &Common) -> Result<Exit, Failure> {

@@ -1,11 +1,53 @@
 //! `hermes config`: read and change settings.
 
-use crate::args::{Common, ConfigCommand};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{environment, launch, term};
+use clap::Subcommand;
 use hermes_config::{Config, ConfigError, Explanation, SetReport};
 use hermes_runtime::{RuntimeError, load_config};
 use serde_json::{Value, json};
+
+/// Read and change settings
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes config show
+  hermes config set agent.max_turns 50
+  hermes config set OPENAI_API_KEY sk-...
+  hermes config explain model.default")]
+pub(crate) enum ConfigCommand {
+    /// Print the value of a setting
+    Get {
+        /// Setting, such as model.default
+        key: String,
+    },
+    /// Change a setting; names such as OPENAI_API_KEY go to .env
+    Set {
+        /// Setting, such as model.default, or variable
+        key: String,
+        /// New value
+        value: String,
+    },
+    /// Reset a setting to its default
+    Unset {
+        /// Setting, such as model.default, or variable
+        key: String,
+    },
+    /// Show settings that differ from the defaults
+    Show {
+        /// Show every setting
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print the path of config.yaml
+    Path,
+    /// Show the value of a setting, its source and its default
+    Explain {
+        /// Setting, such as model.default
+        key: String,
+    },
+}
 
 pub(crate) fn run(command: ConfigCommand, common: &Common) -> Result<Exit, Failure> {
     let home = launch::home()?;

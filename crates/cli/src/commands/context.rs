@@ -2,10 +2,10 @@
 
 mod expand;
 
-use crate::args::Common;
 use crate::commands::sessions::local_time;
 use crate::compaction_text::{meter_lines, tokens};
 use crate::exit::{Exit, Failure};
+use crate::flags::{Common, ModelFlags};
 use crate::term::{self, Style, one_line, printable};
 use crate::{json_events, launch};
 use clap::{Args, Subcommand};
@@ -16,34 +16,56 @@ use serde_json::{Value, json};
 
 pub(crate) use expand::ExpandArgs;
 
+/// Show context usage and compaction history of a session
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes context show
+  hermes context history latest
+  hermes context expand --node 2")]
 pub(crate) enum ContextCommand {
-    /// How full the window is, and which summaries stand for what
+    /// Show the size of the next request and the summaries in it
     ///
-    /// The size of the next request of a session, part by part, estimated; the point from which on older
-    /// messages are summed up; and the summaries so far with the messages that they stand for.
-    #[command(verbatim_doc_comment)]
-    Show(SessionArgs),
-    /// Every compaction of a session: when, why, from what to what, by whom, for how much
+    /// Sizes are estimates, part by part. Compaction replaces old messages by a summary once the request passes the
+    /// threshold shown.
+    Show(ShowArgs),
+    /// List the compactions of a session: time, trigger, sizes, model and cost
     History(SessionArgs),
-    /// What was said before it was summed up, word for word
+    /// Print the messages that a summary replaced
     ///
-    /// A compaction removes nothing. Without more, shows the messages that the newest summary stands for.
-    #[command(verbatim_doc_comment)]
+    /// Compaction deletes nothing. Without more arguments, prints the messages of the newest summary.
     Expand(ExpandArgs),
 }
 
 #[derive(Debug, Clone, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    #[command(flatten)]
+    model: ModelFlags,
+}
+
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SessionArgs {
-    /// Id, start of an id, title, or `latest`
+    /// Session: its id, the start of its id, its title, or `latest`
     #[arg(value_name = "SESSION", default_value = "latest")]
-    pub(crate) session: String,
+    session: String,
+}
+
+impl ContextCommand {
+    /// The shared flags that stand after the subcommand.
+    pub(crate) fn flags(&self) -> Common {
+        match self {
+            Self::Show(args) => Common { model: args.model.clone(), ..Common::default() },
+            Self::History(_) | Self::Expand(_) => Common::default(),
+        }
+    }
 }
 
 pub(crate) async fn run(command: &ContextCommand, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
     let done = match command {
-        ContextCommand::Show(args) => show(&runtime, args, common.json).await,
+        ContextCommand::Show(args) => show(&runtime, &args.session, common.json).await,
         ContextCommand::History(args) => history(&runtime, args, common.json).await,
         ContextCommand::Expand(args) => expand::run(&runtime, args, common.json).await,
     };

@@ -6,9 +6,9 @@
 
 mod model;
 
-use crate::args::DemoArgs;
 use crate::exit::{Exit, Failure};
 use crate::term::{self, Style};
+use clap::Args;
 use hermes_scripted::{Script, Server};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,18 @@ use tokio::process::{Child, Command};
 
 const ADD: &str = "# Prints the sum of its arguments.\ntotal=0\nfor number in \"$@\"; do\n  total=$((total - number))\ndone\necho \"$total\"\n";
 const CHECK: &str = "# Checks add.sh.\ngot=$(bash add.sh 2 3 4)\nif [ \"$got\" = 9 ]; then\n  echo \"ok: 2 + 3 + 4 = 9\"\nelse\n  echo \"FAILED: 2 + 3 + 4 should be 9, got $got\"\n  exit 1\nfi\n";
+
+/// Watch a session without a key or a network: the model is scripted, everything else is real
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes demo
+  hermes demo --keep")]
+pub(crate) struct DemoArgs {
+    /// Keep the demo's directory and print its path
+    #[arg(long)]
+    keep: bool,
+}
 
 pub(crate) async fn run(args: &DemoArgs) -> Result<Exit, Failure> {
     let folder = tempfile::Builder::new().prefix("hermes-demo-").tempdir()?;

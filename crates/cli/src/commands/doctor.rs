@@ -2,11 +2,12 @@
 
 mod disk_usage;
 
-use crate::args::Common;
 use crate::commands::model::show;
 use crate::commands::sessions::counted;
 use crate::exit::{Exit, Failure, with_causes};
+use crate::flags::{Common, ModelFlags};
 use crate::{environment, launch, term};
+use clap::Args;
 use hermes_config::Config;
 use hermes_config::home::{WantedModes, modes_notice};
 use hermes_runtime::{
@@ -26,6 +27,19 @@ struct Finding {
     text: String,
     /// The same in numbers, for programs.
     details: Option<Value>,
+}
+
+/// Check the home directory, the settings, the session store and the model
+///
+/// The exit code is 1 if a check fails.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes doctor
+  hermes doctor -m gpt-5 --provider openrouter")]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
 }
 
 pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {

@@ -1,12 +1,31 @@
 //! `hermes hooks`: look at the programs that config.yaml runs at moments of a turn, and take consent back.
 
-use crate::args::{Common, HooksCommand};
 use crate::commands::config;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{launch, term};
+use clap::Subcommand;
 use hermes_plugins::hooks::{HookList, ListedHook, hooks, revoke_hook};
 use hermes_runtime::RuntimeError;
 use serde_json::json;
+
+/// Manage hooks: scripts that run on turn events
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes hooks list
+  hermes hooks revoke ~/.hermes/hooks/notify.sh")]
+pub(crate) enum HooksCommand {
+    /// List the hooks of config.yaml with their events and approvals
+    ///
+    /// `changed` means that the script was changed since its approval; it needs a new one before it runs.
+    List,
+    /// Revoke the approval of a hook
+    Revoke {
+        /// The command exactly as in config.yaml
+        command: String,
+    },
+}
 
 pub(crate) fn run(command: HooksCommand, common: &Common) -> Result<Exit, Failure> {
     let home = launch::home()?;

@@ -3,8 +3,8 @@
 mod files;
 mod select;
 
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::Style;
 use crate::{launch, signals, term, time_input};
 use clap::Args;
@@ -20,23 +20,32 @@ use std::time::Duration;
 /// How often a log that is followed is looked at.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Show the log: model calls, tools, retries, credentials and errors
+///
+/// Reads logs/agent.log of the home directory and its rotated files, oldest first. The log contains no prompts,
+/// arguments or results, and secrets are redacted. The setting logging.level says how much is logged.
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes logs -n 100
+  hermes logs --level WARNING --since 12h
+  hermes logs --follow --session latest")]
 pub(crate) struct LogsArgs {
-    /// How many of the last lines to show
+    /// Show this many of the last lines
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
-    pub(crate) lines: usize,
-    /// Go on with lines as they are written, until Ctrl-C
+    lines: usize,
+    /// Keep printing new lines until Ctrl-C
     #[arg(short, long)]
-    pub(crate) follow: bool,
-    /// Only lines of this session: its id, the start of its id, its title, or `latest`
+    follow: bool,
+    /// Show only lines of this session: its id, the start of its id, its title, or `latest`
     #[arg(long, value_name = "ID")]
-    pub(crate) session: Option<String>,
-    /// Only lines of this level and worse: DEBUG, INFO, WARNING, ERROR
+    session: Option<String>,
+    /// Show only lines of at least this level: DEBUG, INFO, WARNING, ERROR
     #[arg(long, value_name = "LEVEL")]
-    pub(crate) level: Option<String>,
-    /// Only lines since then: 30m, 12h, 7d, or a date
+    level: Option<String>,
+    /// Show only lines since this time: 30m, 12h, 7d, or a date
     #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<String>,
+    since: Option<String>,
 }
 
 pub(crate) async fn run(args: &LogsArgs, common: &Common) -> Result<Exit, Failure> {

@@ -2,80 +2,89 @@
 
 mod show;
 
-use crate::args::Common;
 use crate::commands::config;
 use crate::exit::{Exit, Failure, with_causes};
+use crate::flags::Common;
 use crate::{launch, term};
 use clap::{Subcommand, ValueEnum};
 use hermes_runtime::{forget_pending, memory_book, pending};
 use hermes_store::memory::{Author, ChangeId, MemoryBook, MemoryError, Op, Target};
 
+/// Show and edit the memory that sessions share
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes memory show
+  hermes memory add \"The staging server is staging.example.com\"
+  hermes memory add --target user \"Prefers short answers\"
+  hermes memory undo")]
 pub(crate) enum MemoryCommand {
-    /// The entries, and how full the files are
+    /// Show the entries and the size of the memory files
     ///
-    /// MEMORY.md holds the agent's own notes, USER.md what it knows of you. Entries that look unsafe are
-    /// marked; the model does not see them. New sessions begin with what is here now; those that have begun
-    /// keep what they began with.
+    /// MEMORY.md holds the agent's notes, USER.md what it knows about you. Entries that look unsafe are marked and not
+    /// sent to the model. A session keeps the memory it started with; changes apply to new sessions.
     Show {
-        /// Only this file
+        /// Show only this file
         #[arg(long, value_enum)]
         target: Option<TargetName>,
     },
     /// Add an entry
     Add {
+        /// Text of the entry
         #[arg(required = true, num_args = 1.., value_name = "TEXT")]
         text: Vec<String>,
-        /// The agent's notes, or what it knows of you
+        /// File to change
         #[arg(long, value_enum, default_value = "memory")]
         target: TargetName,
     },
-    /// Put other words in the place of an entry
+    /// Replace an entry
     Edit {
-        /// A part of the entry that no other entry has
+        /// A part of the entry that no other entry contains
         old: String,
-        /// The whole entry as it should be
+        /// The new entry
         #[arg(required = true, num_args = 1.., value_name = "TEXT")]
         text: Vec<String>,
+        /// File to change
         #[arg(long, value_enum, default_value = "memory")]
         target: TargetName,
     },
-    /// Take an entry away; `hermes memory undo` brings it back
+    /// Remove an entry; `hermes memory undo` restores it
     Remove {
-        /// A part of the entry that no other entry has
+        /// A part of the entry that no other entry contains
         #[arg(required = true, num_args = 1.., value_name = "PART")]
         old: Vec<String>,
+        /// File to change
         #[arg(long, value_enum, default_value = "memory")]
         target: TargetName,
     },
-    /// Every change: when, by whom, in which session, what went and what came
+    /// List the changes: time, author, session, old and new text
     ///
-    /// Oldest first. `outside` is what another program or an editor did; it is noticed at the next change.
+    /// Oldest first. The author `outside` is another program or an editor; its changes are noticed at the next change.
     History {
-        /// Only this file
+        /// Show only this file
         #[arg(long, value_enum)]
         target: Option<TargetName>,
     },
     /// List changes that wait for your approval (memory.write_approval)
     Pending,
-    /// Make a change that waits for your approval
+    /// Approve a pending change
     Approve {
-        /// As `hermes memory pending` names it, or `all`
+        /// Id from `hermes memory pending`, or `all`
         id: String,
     },
-    /// Drop a change that waits for your approval
+    /// Reject a pending change
     Reject {
-        /// As `hermes memory pending` names it, or `all`
+        /// Id from `hermes memory pending`, or `all`
         id: String,
     },
-    /// Take a change back; later changes stay
+    /// Undo a change; later changes stay
     ///
-    /// Without a CHANGE, the newest that was not taken back yet; again, the one before it. An undo is a
-    /// change, too: naming it brings back what it took.
+    /// Without CHANGE, undoes the newest change that is not undone yet. An undo is a change, too: undo it to restore
+    /// the entry.
     Undo {
-        /// As `hermes memory history` names it, for instance m12 or u3
+        /// Id from `hermes memory history`, such as m12 or u3
         change: Option<String>,
-        /// Without a CHANGE: the newest of this file
+        /// Without CHANGE: undo the newest change of this file
         #[arg(long, value_enum)]
         target: Option<TargetName>,
     },
@@ -83,9 +92,9 @@ pub(crate) enum MemoryCommand {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TargetName {
-    /// The agent's notes, MEMORY.md
+    /// MEMORY.md, the agent's notes
     Memory,
-    /// What it knows of you, USER.md
+    /// USER.md, what the agent knows about you
     User,
 }
 

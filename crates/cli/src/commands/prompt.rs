@@ -3,42 +3,60 @@
 mod scan;
 mod show;
 
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use clap::Subcommand;
 use scan::ScanArgs;
 use show::{DiffArgs, WhichPrompt};
 
+/// Inspect the system prompt, and scan files before they become part of it
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes prompt show
+  hermes prompt size latest
+  hermes prompt diff
+  hermes prompt scan AGENTS.md README.md")]
 pub(crate) enum PromptCommand {
-    /// The system prompt, layer by layer, with where each one is from and how large it is
+    /// Show the system prompt, layer by layer, with sources and sizes
     ///
-    /// Of a stored session, or of one that would begin in this folder. With --json, one JSON value.
+    /// The prompt of a stored session or, without SESSION, of a new session in this directory.
     Show(WhichPrompt),
-    /// How large each layer and each tool description is
+    /// Show the size of each layer and each tool description
     ///
-    /// They are sent with every request. With --json, one JSON value.
+    /// All of them are sent with every request.
     Size(WhichPrompt),
-    /// What would be different if the session began now
+    /// Compare a session's prompt with the one it would get now
     ///
-    /// A session keeps the prompt it began with: changed files, memories and settings count for new ones.
+    /// A session keeps the prompt it started with; changed files, memory and settings apply to new sessions.
     Diff(DiffArgs),
-    /// Look for text that tries to steer the agent: injections, hidden characters, leaked secrets
+    /// Scan files for prompt injections, hidden characters and leaked secrets
     ///
     /// One line per finding: `file:line: id: excerpt`. Exit code 0 means clean, 1 that something was
-    /// found, 2 that a file could not be read; the others are scanned all the same. With --json, all of
-    /// it as one JSON value, places in bytes included.
+    /// found, 2 that a file could not be read; the other files are scanned anyway. With --json, positions
+    /// are in bytes.
     ///
-    /// Read through disguises: letters of other alphabets, full-width letters, zero-width characters,
-    /// HTML entities, line breaks. Quotation marks and code fences protect nothing, since a model reads
-    /// what is inside them, too. Nothing is changed, nothing is sent. docs/prompt.md explains the ids.
+    /// The scan sees through disguises: letters of other alphabets, full-width letters, zero-width
+    /// characters, HTML entities, line breaks. Quotation marks and code fences are no protection, because a
+    /// model reads their content, too. Nothing is changed or sent. docs/prompt.md explains the ids.
     ///
-    /// Try it on a project you have just cloned:
-    ///
+    /// Examples:
     ///   hermes prompt scan AGENTS.md README.md
     ///   git ls-files -z '*.md' | xargs -0 hermes prompt scan --scope all
     #[command(verbatim_doc_comment)]
     Scan(ScanArgs),
+}
+
+impl PromptCommand {
+    /// The shared flags that stand after the subcommand.
+    pub(crate) fn flags(&self) -> Common {
+        let (model, tools, prompt) = match self {
+            Self::Show(which) | Self::Size(which) => (&which.model, &which.tools, &which.prompt),
+            Self::Diff(args) => (&args.model, &args.tools, &args.prompt),
+            Self::Scan(_) => return Common::default(),
+        };
+        Common { model: model.clone(), tools: tools.clone(), prompt: prompt.clone(), ..Common::default() }
+    }
 }
 
 pub(crate) async fn run(command: &PromptCommand, common: &Common) -> Result<Exit, Failure> {

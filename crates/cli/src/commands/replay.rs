@@ -1,7 +1,7 @@
 //! `hermes replay`: a recorded conversation, run again.
 
-use crate::args::Common;
 use crate::exit::{self, Exit, Failure};
+use crate::flags::{Common, ModelFlags, ToolFlags, TurnFlags};
 use crate::{launch, oneshot, signals, term};
 use clap::Args;
 use hermes_conversation::events;
@@ -13,17 +13,45 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
+/// Replay a recorded conversation offline and compare it with the recording
+///
+/// `hermes --record FILE` makes recordings. A replay runs the same code: model replies, tool results, answers, times
+/// and random numbers come from the file, and every request, event and stored message is compared with it. Nothing is
+/// sent, no tool runs, and the home directory is not used. Exit code 0 means identical, 1 means different.
+///
+/// With --from N, the first N-1 model calls come from the file; from call N on the configured model (or --model)
+/// answers and tools run, in a new session. Commands that need approval are denied, unless --yolo is given.
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes --record run.jsonl -z \"What is in this directory?\"
+  hermes replay run.jsonl
+  hermes replay run.jsonl --list
+  hermes replay run.jsonl --from 3 --model other/model")]
 pub(crate) struct ReplayArgs {
-    /// A file that `hermes --record FILE` has made
+    /// Recording made by `hermes --record FILE`
     #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// Go on with a live model from this model call on, counting from 1
+    file: PathBuf,
+    /// Continue with a live model from this model call on, counting from 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) from: Option<u64>,
-    /// List the model calls of the recording and leave
+    from: Option<u64>,
+    /// List the model calls of the recording
     #[arg(long, conflicts_with = "from")]
-    pub(crate) list: bool,
+    list: bool,
+    #[command(flatten)]
+    model: ModelFlags,
+    #[command(flatten)]
+    tools: ToolFlags,
+    #[command(flatten)]
+    turns: TurnFlags,
+}
+
+impl ReplayArgs {
+    /// The shared flags that stand after the subcommand.
+    pub(crate) fn flags(&self) -> Common {
+        let Self { model, tools, turns, .. } = self.clone();
+        Common { model, tools, turns, ..Common::default() }
+    }
 }
 
 pub(crate) async fn run(args: &ReplayArgs, common: &Common) -> Result<Exit, Failure> {
@@ -33,7 +61,7 @@ pub(crate) async fn run(args: &ReplayArgs, common: &Common) -> Result<Exit, Fail
     }
     match args.from {
         Some(from) => go_on(recording, from, common).await,
-        None if common.model.is_some() => {
+        None if common.model.name.is_some() => {
             Err(Failure::usage("--model goes with --from N: without it no model is asked"))
         }
         None => {

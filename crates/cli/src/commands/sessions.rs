@@ -1,34 +1,175 @@
-//! `hermes sessions`: what was said before.
+//! `hermes sessions`: stored sessions.
 //!
-//! Reading, renaming and deleting single sessions are here; what looks at all of them, or at the
-//! file they are in, has a file of its own.
+//! Renaming, archiving and deleting one session are here; everything else has a file of its own.
 
 mod backup;
 mod browse;
 mod export;
 mod files;
 mod import;
+mod list;
 mod maintenance;
 mod progress;
 mod prune;
 mod search;
+mod show;
 mod stats;
 pub(crate) mod trust;
 mod verify;
 
-use crate::args::{ChatArgs, Common, FilesCommand, SessionsCommand, SessionsFormat};
+use crate::commands::chat;
 use crate::exit::{Exit, Failure};
-use crate::term::{self, Style, one_line, printable};
-use crate::{launch, tool_line};
-use hermes_conversation::{CallTitle, Content, Message, SessionId, display_result};
-use hermes_store::{
-    Archived, ExportFilter, ExportFormat, Include, ListFilter, SessionDb, SessionSummary, StoredSession,
-};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use crate::flags::{Common, ConversationFlags};
+use crate::term::printable;
+use crate::{launch, term};
+use backup::BackupArgs;
+use browse::BrowseArgs;
+use clap::{Args, Subcommand};
+use export::{ExportArgs, ExportFormatName};
+use files::FilesCommand;
+use hermes_conversation::SessionId;
+use hermes_store::SessionDb;
+use list::ListArgs;
+use prune::PruneArgs;
+use search::SearchArgs;
 use std::io::IsTerminal;
 
 const NO_SESSIONS: &str = "No sessions yet; start one with `hermes`.";
+
+/// List, browse, show, search, export, import and delete stored sessions
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes sessions list
+  hermes sessions search \"flaky test\" --since 7d
+  hermes sessions show latest
+  hermes sessions export all.jsonl
+  hermes sessions prune --older-than 90 --dry-run")]
+pub(crate) enum SessionsCommand {
+    /// List the newest sessions
+    ///
+    /// A conversation that continued under a new id is listed once, under that id. Archived sessions and those of
+    /// sub-agents are not listed.
+    List(ListArgs),
+    /// Pick a session to resume, with search as you type
+    ///
+    /// The search covers titles, first messages and ids of the list, and the messages of all sessions. Enter resumes
+    /// the session, Tab shows its last messages, Esc clears the search and then leaves. With --json, prints the list
+    /// as `list --json` does.
+    Browse(BrowseArgs),
+    /// Show a session with all its messages
+    Show(SessionArg),
+    /// Export sessions with their messages, one per line
+    ///
+    /// `import` restores everything, on this machine or another one. Long tool results are stored in files: with
+    /// --files they are copied to FILE.files/, where `import` looks for them.
+    Export(ExportArgs),
+    /// Set the title of a session
+    Rename {
+        #[command(flatten)]
+        which: SessionArg,
+        /// New title
+        #[arg(required = true, num_args = 1..)]
+        title: Vec<String>,
+    },
+    /// Hide a session from lists
+    ///
+    /// It can still be searched, shown, exported and resumed. `list --archived` lists archived sessions.
+    Archive {
+        #[command(flatten)]
+        which: SessionArg,
+        /// Show the session in lists again
+        #[arg(long)]
+        undo: bool,
+    },
+    /// Delete a session permanently
+    Delete {
+        #[command(flatten)]
+        which: SessionArg,
+        /// Do not ask for confirmation
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Search messages: words, "phrases", OR, NOT, prefix*
+    ///
+    /// Punctuation inside a word counts (`C++`, `user@example.com`, `main.rs`), around it does not. Without an exact
+    /// match, messages that differ in punctuation are shown. In scripts without spaces any part of a word matches.
+    /// With --json, every hit includes the messages before and after it.
+    Search(SearchArgs),
+    /// Count sessions, messages, tool calls and tokens, by model, source and day
+    ///
+    /// A session counts for the day it started.
+    Stats,
+    /// Import sessions from a file that `export` wrote
+    ///
+    /// The file is JSONL or a JSON array. Sessions whose id is already stored are skipped; a session that cannot be
+    /// read is reported by its line and skipped as a whole. Limits: 500 sessions, 50,000 messages and 25 MiB in all,
+    /// 10,000 messages and 5 MiB per session. Files of long tool results are read from FILE.files/, if it exists.
+    Import {
+        /// File to read; `-` is standard input
+        file: String,
+    },
+    /// Trust an imported session: use its system prompt and settings
+    ///
+    /// By default, the system prompt, tool settings, working directory and queued messages of an imported session are
+    /// not used when it is resumed: it gets a new prompt. Run this before the first resume to keep them; they are shown
+    /// before you confirm.
+    Trust {
+        #[command(flatten)]
+        which: SessionArg,
+        /// Do not ask for confirmation
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Delete old sessions permanently
+    ///
+    /// Deletes ended sessions whose last message is older than the limit. Sessions in use are kept.
+    Prune(PruneArgs),
+    /// List or remove the files of long tool results
+    ///
+    /// A file is named after the digest of its content and stored once. It is removed with the last session that
+    /// refers to it. Without a subcommand, lists the files.
+    Files {
+        #[command(subcommand)]
+        command: Option<FilesCommand>,
+    },
+    /// Rebuild the search index
+    ///
+    /// Sessions can be used meanwhile. Later searches complete an interrupted rebuild.
+    Reindex,
+    /// Merge the search index and release unused disk space
+    ///
+    /// Refused while another process has a session open.
+    Optimize,
+    /// Copy the session database to a file; it may be in use
+    Backup(BackupArgs),
+    /// Check the integrity of the session store; changes nothing
+    ///
+    /// The exit code is 1 if a check fails.
+    Verify,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SessionArg {
+    /// Session: its id, the start of its id, its title, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+}
+
+impl SessionsCommand {
+    /// The shared flags that stand after the subcommand.
+    pub(crate) fn flags(&self) -> Common {
+        let source = match self {
+            Self::List(args) => &args.source,
+            Self::Search(args) => &args.source,
+            Self::Export(args) => &args.source,
+            Self::Prune(args) => &args.source,
+            Self::Browse(args) => return args.flags(),
+            _ => &None,
+        };
+        Common { source: source.clone(), ..Common::default() }
+    }
+}
 
 pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
@@ -41,201 +182,69 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         return verify::run(file, common).await;
     }
     let store = launch::store(&runtime)?;
-    if let (SessionsCommand::Browse { limit }, false) = (&command, common.json) {
-        let chosen = browse::choose(store, *limit, common).await;
+    if let (SessionsCommand::Browse(args), false) = (&command, common.json) {
+        let chosen = browse::choose(store, args.limit, common).await;
         runtime.leave().await;
         // The conversation opens the store for itself.
         drop(runtime);
-        return go_on(chosen?, common).await;
+        return resume_chosen(chosen?, common).await;
     }
     let done = match command {
-        SessionsCommand::List { limit, offset, exclude_source, archived, children } => {
-            let filter = ListFilter {
-                source: common.source.clone(),
-                exclude_sources: exclude_source,
-                archived: if archived { Archived::Only } else { Archived::Hidden },
-                include_children: children,
-                limit,
-                offset,
-            };
-            list(store, filter, common).await
-        }
-        SessionsCommand::Browse { limit } => {
-            let filter = ListFilter { source: common.source.clone(), limit, ..ListFilter::default() };
-            list(store, filter, common).await
-        }
-        SessionsCommand::Show { session } => show(store, &session, common).await,
-        SessionsCommand::Export { file, session_id, lineage, format, files } => {
-            export::run(store, export::Wanted { file, session_id, lineage, format, files }, common).await
-        }
+        SessionsCommand::List(args) => list::run(store, args, common).await,
+        SessionsCommand::Browse(args) => list::newest(store, args.limit, common).await,
+        SessionsCommand::Show(which) => show::run(store, &which.session, common).await,
+        SessionsCommand::Export(args) => export::run(store, args, common).await,
         SessionsCommand::Files { command } => {
             files::run(store, command, runtime.file_limits()?, common).await
         }
-        SessionsCommand::Rename { session, title } => rename(store, &session, &title.join(" ")).await,
-        SessionsCommand::Archive { session, undo } => archive(store, &session, undo).await,
-        SessionsCommand::Delete { session, yes } => delete(store, &session, yes).await,
-        SessionsCommand::Search(wanted) => search::run(store, wanted, common).await,
+        SessionsCommand::Rename { which, title } => rename(store, &which.session, &title.join(" ")).await,
+        SessionsCommand::Archive { which, undo } => archive(store, &which.session, undo).await,
+        SessionsCommand::Delete { which, yes } => delete(store, &which.session, yes).await,
+        SessionsCommand::Search(args) => search::run(store, args, common).await,
         SessionsCommand::Stats => stats::run(store, common).await,
         SessionsCommand::Import { file } => import::run(store, &file, common).await,
-        SessionsCommand::Trust { session, yes } => trust::run(store, &session, yes, common).await,
-        SessionsCommand::Prune { older_than, all, dry_run, yes } => {
-            prune::run(store, prune::Wanted { older_than, dry_run, yes, all }, common).await
-        }
+        SessionsCommand::Trust { which, yes } => trust::run(store, &which.session, yes, common).await,
+        SessionsCommand::Prune(args) => prune::run(store, &args, common).await,
         SessionsCommand::Reindex => maintenance::reindex(store, common).await,
         SessionsCommand::Optimize => maintenance::optimize(store, common).await,
-        SessionsCommand::Backup { file, force } => backup::run(store, &file, force, common).await,
-        SessionsCommand::Verify => unreachable!("was carried out before the store was opened"),
+        SessionsCommand::Backup(args) => backup::run(store, &args, common).await,
+        SessionsCommand::Verify => unreachable!("runs before the store is opened"),
     };
     runtime.leave().await;
     done
 }
 
-/// Goes on with the session that was chosen, as `hermes --resume ID` does.
-async fn go_on(chosen: browse::Chosen, common: &Common) -> Result<Exit, Failure> {
+/// Resumes the session that was picked, as `hermes --resume ID` does.
+async fn resume_chosen(chosen: browse::Chosen, common: &Common) -> Result<Exit, Failure> {
     match chosen {
         browse::Chosen::Nothing(exit) => Ok(exit),
         browse::Chosen::Session(id) => {
-            // The tag chose what was listed; it is none for a session that is started later.
-            let common = Common { resume: Some(id.to_string()), source: None, ..common.clone() };
-            Box::pin(launch::converse(ChatArgs::default(), common)).await
+            let conversation =
+                ConversationFlags { resume: Some(id.to_string()), ..common.conversation.clone() };
+            // The tag filtered the list; it does not apply to sessions that are started later.
+            let common = Common { conversation, source: None, ..common.clone() };
+            Box::pin(chat::run(chat::ChatArgs::default(), common)).await
         }
     }
 }
 
-/// Looking for sessions where none were ever stored creates no database.
+/// The result of a command in a home without a session database, which is not created for it.
 fn nothing_yet(command: &SessionsCommand, common: &Common) -> Result<Exit, Failure> {
     match command {
-        SessionsCommand::List { .. } | SessionsCommand::Browse { .. } if common.json => {
-            term::print_line("[]")
-        }
-        SessionsCommand::List { .. } => term::print_line(NO_SESSIONS),
-        SessionsCommand::Browse { .. } => {
+        SessionsCommand::List(_) | SessionsCommand::Browse(_) if common.json => term::print_line("[]"),
+        SessionsCommand::List(_) => term::print_line(NO_SESSIONS),
+        SessionsCommand::Browse(_) => {
             browse::require_terminal()?;
             term::print_line(NO_SESSIONS)
         }
-        SessionsCommand::Export { file, format, .. } if file == "-" => match format {
-            SessionsFormat::Jsonl => true,
-            SessionsFormat::Json => term::print_line("[]"),
+        SessionsCommand::Export(args) if args.file == "-" => match args.format {
+            ExportFormatName::Jsonl => true,
+            ExportFormatName::Json => term::print_line("[]"),
         },
         SessionsCommand::Files { command: None | Some(FilesCommand::List) } => files::print(&[], common),
         _ => return Err(Failure::usage("there are no sessions yet; start one with `hermes`")),
     };
     Ok(Exit::Answered)
-}
-
-async fn list(store: &SessionDb, filter: ListFilter, common: &Common) -> Result<Exit, Failure> {
-    let is_everything = filter == ListFilter { limit: filter.limit, ..ListFilter::default() };
-    let found = store.list(filter).await?;
-    if common.json {
-        let rows: Vec<Value> = found.iter().map(summary_json).collect();
-        term::print_line(&json!(rows).to_string());
-        return Ok(Exit::Answered);
-    }
-    if found.is_empty() {
-        term::print_line(if is_everything { NO_SESSIONS } else { "No such sessions." });
-        return Ok(Exit::Answered);
-    }
-    let Style { dim, off, .. } = Style::for_stream(&std::io::stdout());
-    let heading =
-        format!("{dim}{:<22}  {:<16}  {:>4}  Title or first words{off}", "Session", "Last active", "Msgs");
-    if !term::print_line(&heading) {
-        return Ok(Exit::Answered);
-    }
-    for row in &found {
-        let name = row.title.as_deref().unwrap_or(&row.preview);
-        let line = format!(
-            "{:<22}  {:<16}  {:>4}  {}",
-            printable(row.id.as_str()),
-            local_time(row.last_active),
-            row.message_count,
-            one_line(name, 60)
-        );
-        if !term::print_line(&line) {
-            break;
-        }
-    }
-    Ok(Exit::Answered)
-}
-
-fn summary_json(row: &SessionSummary) -> Value {
-    json!({
-        "id": row.id, "title": row.title, "source": row.source, "model": row.model, "cwd": row.cwd,
-        "started_at": row.started_at, "last_active": row.last_active, "message_count": row.message_count,
-        "tool_call_count": row.tool_call_count, "preview": row.preview, "end_reason": row.end_reason,
-        "archived": row.archived, "lineage_root": row.root,
-    })
-}
-
-async fn show(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, Failure> {
-    let id = store.resolve(which).await?;
-    if common.json {
-        let filter = ExportFilter { session: Some(id), ..ExportFilter::default() };
-        return export::print(store, filter, ExportFormat::Jsonl).await;
-    }
-    let mut stored = store.load(&id).await?;
-    // What was said, and not what a compaction made of it.
-    let said = store.messages(&id, Include::Originals).await?;
-    let ids: Vec<_> = said.iter().map(|stored| stored.id).collect();
-    stored.messages = said.into_iter().map(|stored| stored.message).collect();
-    let stopped = store.partial_replies(&id).await?;
-    let place = |id| ids.iter().position(|one| *one == id);
-    print_session(&stored, &stopped.into_iter().filter_map(|(id, text)| Some((place(id)?, text))).collect());
-    if !stored.changed.is_empty() {
-        let count = counted(stored.changed.len() as u64, "message");
-        let verb = if stored.changed.len() == 1 { "differs" } else { "differ" };
-        term::complain(&format!(
-            "hermes: {count} {verb} from what was written; see `hermes sessions verify`"
-        ));
-    }
-    Ok(Exit::Answered)
-}
-
-/// Prints a session; `stopped` are the texts of replies that the user stopped, by the message that follows them.
-fn print_session(stored: &StoredSession, stopped: &BTreeMap<usize, String>) {
-    let Style { dim, bold, off, .. } = Style::for_stream(&std::io::stdout());
-    let title = stored.title.as_deref().unwrap_or("(no title)");
-    let model = stored.model.as_deref().unwrap_or("?");
-    let mut text = format!(
-        "{bold}{}{off}  {}\n{dim}{}, started {}, {} tokens{off}\n",
-        printable(stored.id.as_str()),
-        printable(title),
-        printable(model),
-        local_time(stored.started_at),
-        stored.usage.total()
-    );
-    for (place, message) in stored.messages.iter().enumerate() {
-        if let Some(partial) = stopped.get(&place) {
-            let mark = "(interrupted reply, not sent to the model)";
-            text.push_str(&format!("\n{bold}hermes:{off} {dim}{mark}{off}\n{}\n", printable(partial)));
-        }
-        text.push_str(&message_text(message, Style { dim, bold, off, red: "" }));
-    }
-    term::print(&text);
-}
-
-fn message_text(message: &Message, style: Style) -> String {
-    let Style { dim, bold, off, .. } = style;
-    match message {
-        Message::User(user) => format!("\n{bold}you:{off} {}\n", printable(&user.content.display_text())),
-        Message::Assistant(assistant) => {
-            let mut text = String::new();
-            if !assistant.text.is_empty() {
-                text = format!("\n{bold}hermes:{off} {}\n", printable(&assistant.text));
-            }
-            for call in &assistant.calls {
-                let CallTitle { icon, verb, detail } = tool_line::describe(&call.name, &call.arguments);
-                text.push_str(&format!("{dim}  ┊ {icon} {verb:<9} {}{off}\n", one_line(&detail, 80)));
-            }
-            text
-        }
-        Message::Tool(result) => {
-            let shown = match &result.content {
-                Content::Text(text) => display_result(text),
-                parts @ Content::Parts(_) => parts.display_text(),
-            };
-            format!("{dim}  ┊   → {}{off}\n", one_line(&shown, 100))
-        }
-    }
 }
 
 async fn rename(store: &SessionDb, which: &str, title: &str) -> Result<Exit, Failure> {

@@ -4,10 +4,10 @@ mod enable;
 mod install;
 mod list;
 
-use crate::args::Common;
 use crate::commands::config;
 use crate::commands::sessions::agreed;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{launch, term};
 use clap::Subcommand;
 use hermes_config::Config;
@@ -18,74 +18,86 @@ pub(crate) use install::InstallArgs;
 use serde_json::json;
 use std::io::IsTerminal;
 
+/// Manage skills: instructions for kinds of tasks
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  hermes skills list
+  hermes skills show pdf
+  hermes skills install https://github.com/OWNER/REPO --path pdf
+  hermes skills disable pdf --platform telegram
+  hermes skills update")]
 pub(crate) enum SkillsCommand {
-    /// Every skill: name, category, where it comes from, whether it is on, what it is for
+    /// List skills with category, origin, state and description
     ///
-    /// Skills are folders with a SKILL.md below skills/ of the home, and in skills.external_dirs of
-    /// config.yaml; some come with Hermes. Of two with one name the home's counts. What cannot be used is
-    /// listed with the reason. An empty file .no-bundled-skills in the home leaves out those that come
-    /// with Hermes.
+    /// Skills are directories with a SKILL.md below skills/ of the home directory and below skills.external_dirs of
+    /// config.yaml; some come with Hermes. Of two with the same name, the one in the home directory is used. Skills
+    /// that cannot be used are listed with the reason. An empty file .no-bundled-skills in the home directory hides
+    /// those that come with Hermes.
     List {
-        /// Only this category
+        /// List only this category
         #[arg(long, value_name = "NAME")]
         category: Option<String>,
-        /// Only what is on
+        /// List only enabled skills
         #[arg(long)]
         enabled_only: bool,
     },
-    /// One skill: what is known about it, and its text
+    /// Show a skill: its properties and its text
     Show {
+        /// Name of the skill
         name: String,
-        /// Another file of the skill, such as references/api.md
+        /// Show another file of the skill, such as references/api.md
         #[arg(long, value_name = "PATH")]
         file: Option<String>,
     },
-    /// Add a skill from a folder, an archive or a git repository
+    /// Install a skill from a directory, an archive or a git repository
     ///
-    /// SOURCE is a folder, a .zip, .tar or .tar.gz file, the https address of one, or a git repository
-    /// (https://github.com/OWNER/REPO, anything ending in .git, or git+ before any address of one).
+    /// SOURCE is a directory, a .zip, .tar or .tar.gz file, the https address of one, or a git repository
+    /// (https://github.com/OWNER/REPO, any address that ends in .git, or git+ before any other).
     ///
-    /// It is fetched into a quarantine, checked (no links, no paths that lead out, limits of size and
-    /// number), scanned, and put into the home in one step; if anything is wrong, nothing changes. The
-    /// scan says safe, caution or dangerous: --force lets caution pass, nothing lets dangerous pass. A
-    /// clean scan is no proof: read what you install.
+    /// The skill is fetched into a quarantine, checked (no links, no paths that lead out, limits on size and
+    /// number), scanned, and moved into the home directory in one step; if anything fails, nothing changes. The
+    /// scan result is safe, caution or dangerous: --force accepts caution, nothing accepts dangerous. A clean scan
+    /// proves little: read what you install.
     Install(InstallArgs),
-    /// Take a skill out of the home for good
+    /// Delete a skill from the home directory
     Remove {
+        /// Name of the skill
         name: String,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(short, long)]
         yes: bool,
     },
-    /// Offer a skill to the model again
+    /// Enable a skill
     Enable {
+        /// Name of the skill
         name: String,
-        /// Only there: cli, telegram, discord, …
+        /// Only on this platform: cli, telegram, discord, ...
         #[arg(long, value_name = "NAME")]
         platform: Option<String>,
     },
-    /// Do not offer a skill to the model; its files stay, and /NAME still works
+    /// Disable a skill; its files stay, and /NAME still works
     Disable {
+        /// Name of the skill
         name: String,
-        /// Only there: cli, telegram, discord, …
+        /// Only on this platform: cli, telegram, discord, ...
         #[arg(long, value_name = "NAME")]
         platform: Option<String>,
     },
-    /// Whether installed skills are still as they came
+    /// Check installed skills for changes
     ///
-    /// Compares them with the hashes in skills/.hub/lock.json. Ends with 1 when one is changed or missing.
+    /// Compares them with the hashes in skills/.hub/lock.json. The exit code is 1 if one is changed or missing.
     Check {
-        /// Only this one
+        /// Check only this skill
         name: Option<String>,
     },
-    /// Fetch installed skills again from where they came from
+    /// Update installed skills from where they came from
     ///
-    /// One that was changed here is left alone, unless --force is given.
+    /// A skill that was changed locally is skipped, unless --force is given.
     Update {
-        /// Only this one
+        /// Update only this skill
         name: Option<String>,
-        /// Let caution pass, and replace what was changed here
+        /// Accept caution, and replace local changes
         #[arg(long)]
         force: bool,
         /// Fetch from this machine or a private network

@@ -4,8 +4,8 @@ mod as_json;
 mod draw;
 mod timeline;
 
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, Style};
 use crate::{launch, time_input};
 use clap::Args;
@@ -15,14 +15,21 @@ use hermes_store::TurnTrace;
 use std::io::IsTerminal;
 use timeline::Timeline;
 
+/// Show the timeline of a turn: model calls, tools, retries and waits, with tokens and costs
+///
+/// The data comes from the session store, so it is complete after a crash, too.
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes trace
+  hermes trace latest --turn 2")]
 pub(crate) struct TraceArgs {
-    /// Id, start of an id, title, or `latest`
+    /// Session: its id, the start of its id, its title, or `latest`
     #[arg(value_name = "SESSION", default_value = "latest")]
-    pub(crate) session: String,
-    /// Which turn of the session, counting from 1; the newest unless given
+    session: String,
+    /// Turn of the session, counting from 1 [default: the newest]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) turn: Option<u64>,
+    turn: Option<u64>,
 }
 
 pub(crate) async fn run(args: &TraceArgs, common: &Common) -> Result<Exit, Failure> {

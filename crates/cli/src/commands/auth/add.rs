@@ -1,10 +1,10 @@
 //! `hermes auth add`: stores a key.
 
-use super::{blame, secret_prompt};
-use crate::args::Common;
+use super::secret_prompt;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
-use crate::term;
+use crate::flags::Common;
+use crate::{launch, term};
 use hermes_runtime::auth;
 use serde_json::json;
 
@@ -15,7 +15,7 @@ pub(super) fn run(
     common: &Common,
 ) -> Result<Exit, Failure> {
     let config = read(common)?;
-    let provider = auth::label_of(&config, provider).map_err(|error| blame(error, common))?;
+    let provider = auth::label_of(&config, provider).map_err(launch::blame_argument)?;
     let key = match api_key {
         Some(key) => {
             term::complain(

@@ -1,10 +1,9 @@
 //! `hermes auth login` and `logout`.
 
-use super::blame;
-use crate::args::Common;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
-use crate::{signals, term};
+use crate::flags::Common;
+use crate::{launch, signals, term};
 use futures::stream::{self, StreamExt};
 use hermes_config::Config;
 use hermes_runtime::login::{
@@ -31,7 +30,7 @@ pub(super) struct Wish {
 
 pub(super) async fn login(wish: Wish, common: &Common) -> Result<Exit, Failure> {
     let config = read(common)?;
-    let (provider, flow) = auth::login_flow(&config, &wish.provider).map_err(|error| blame(error, common))?;
+    let (provider, flow) = auth::login_flow(&config, &wish.provider).map_err(launch::blame_argument)?;
     let tokens = match run(&config, &flow, &wish).await? {
         Ok(tokens) => tokens,
         Err(error) => return Err(failure(&provider, &error)),
@@ -127,7 +126,7 @@ fn open_browser(url: &Url) -> bool {
 }
 
 pub(super) fn logout(provider: &str, common: &Common) -> Result<Exit, Failure> {
-    let (provider, count) = auth::logout(&read(common)?, provider).map_err(|error| blame(error, common))?;
+    let (provider, count) = auth::logout(&read(common)?, provider).map_err(launch::blame_argument)?;
     if common.json {
         term::print_line(&json!({ "provider": provider, "removed": count }).to_string());
         return Ok(Exit::Answered);

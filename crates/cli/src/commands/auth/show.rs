@@ -1,10 +1,9 @@
 //! `hermes auth list` and `hermes auth status`: what is stored, and how it stands.
 
-use super::blame;
-use crate::args::Common;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
-use crate::term;
+use crate::flags::Common;
+use crate::{launch, term};
 use hermes_runtime::Availability;
 use hermes_runtime::auth::{self, EntryView, PoolView};
 use jiff::Timestamp;
@@ -37,7 +36,7 @@ fn print(
     common: &Common,
     shown: impl Fn(&PoolView) -> Vec<String>,
 ) -> Result<Exit, Failure> {
-    let pools = auth::list(&read(common)?, provider).map_err(|error| blame(error, common))?;
+    let pools = auth::list(&read(common)?, provider).map_err(launch::blame_argument)?;
     if common.json {
         term::print_line(&json!(pools.iter().map(as_json).collect::<Vec<_>>()).to_string());
         return Ok(Exit::Answered);

@@ -12,26 +12,26 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExpandArgs {
-    /// Id, start of an id, title, or `latest`
+    /// Session: its id, the start of its id, its title, or `latest`
     #[arg(value_name = "SESSION", default_value = "latest")]
     pub(crate) session: String,
-    /// The summary with this number; `hermes context show` lists them
+    /// Print the messages of this summary; `hermes context show` lists them
     #[arg(long, value_name = "N", conflicts_with = "message")]
     pub(crate) node: Option<u32>,
-    /// One message by its id
+    /// Print one message
     #[arg(long, value_name = "ID")]
     pub(crate) message: Option<i64>,
-    /// Only messages after the one with this id
+    /// Print only messages after this one
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<i64>,
-    /// At most so many messages
+    /// Limit the number of messages
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) limit: usize,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("a number from 1 on is needed".to_owned()),
+        Ok(0) | Err(_) => Err("expected a number of at least 1".to_owned()),
         Ok(number) => Ok(number),
     }
 }

@@ -1,9 +1,9 @@
 //! `hermes model list`: every provider, and whether it could be used now.
 
 use super::{key_json, key_words};
-use crate::args::Common;
 use crate::commands::config::{failure, read};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term;
 use hermes_config::Config;
 use hermes_runtime::{

@@ -1,13 +1,11 @@
 //! `hermes model list PROVIDER`: the models that a provider says it has.
 
 use super::facts;
-use crate::args::Common;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{launch, term};
-use hermes_runtime::{
-    CallFailure, ListedModel, RuntimeError, find_provider, list_models, model_choice, model_facts,
-};
+use hermes_runtime::{CallFailure, ListedModel, find_provider, list_models, model_choice, model_facts};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -20,11 +18,7 @@ pub(super) async fn run(provider: &str, common: &Common) -> Result<Exit, Failure
     {
         return Err(Failure::new(Exit::Config, format!("{} cannot be used yet: {why}", known.id)));
     }
-    let unknown_is_usage = |error: RuntimeError| {
-        let flagged = Common { provider: Some(provider.to_owned()), ..common.clone() };
-        launch::blame_flags(error, &flagged)
-    };
-    let place = model_choice::place(&config, Some(provider)).map_err(unknown_is_usage)?;
+    let place = model_choice::place(&config, Some(provider)).map_err(launch::blame_argument)?;
     let asker = model_choice::asker(&config, PATIENCE)?;
     let models = list_models(&place, &asker).await.map_err(|failure| {
         let exit = match failure {

@@ -4,9 +4,9 @@ use super::key_words;
 use super::list::{self, Row, State};
 use super::parse_choice::{Choice, Known};
 use super::set::save;
-use crate::args::Common;
 use crate::commands::config::{failure, read};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, printable};
 use hermes_config::Config;
 use hermes_runtime::{ListedModel, find_provider, list_models, model_choice};
@@ -24,7 +24,7 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
             "choosing needs a terminal; use `hermes model set PROVIDER/MODEL`, or `hermes model list`",
         ));
     }
-    let config = read(&Common { provider: None, model: None, ..common.clone() })?;
+    let config = read(&common.without_model())?;
     match choose(&config).await? {
         Some(choice) => save(&config, &choice, false, common),
         None => {

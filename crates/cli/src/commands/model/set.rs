@@ -1,9 +1,9 @@
 //! `hermes model set`: saves a choice, all of it or nothing.
 
 use super::parse_choice::{Choice, Known, parse_choice};
-use crate::args::Common;
 use crate::commands::config::{failure, read};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{launch, term};
 use hermes_config::{self, Config, SetReport};
 use hermes_runtime::{
@@ -15,10 +15,10 @@ use std::io::IsTerminal;
 
 pub(super) fn run(words: &str, yes: bool, common: &Common) -> Result<Exit, Failure> {
     // Flags say what to save here, not what to override.
-    let settings = read(&Common { provider: None, model: None, ..common.clone() })?;
+    let settings = read(&common.without_model())?;
     let named = settings.named_providers().map_err(failure)?;
     let known = current(&settings, &named.entries);
-    let choice = match &common.provider {
+    let choice = match &common.model.provider {
         Some(name) => {
             let unknown = || RuntimeError::from(ResolveError::UnknownProvider { name: name.clone() });
             let provider = known.provider(name).ok_or_else(unknown);
@@ -62,7 +62,7 @@ pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Commo
     changes.extend(choice.base_url.as_deref().map(|url| ("model.base_url", Some(url))));
     changes.extend(dropped.iter().map(|key| (*key, None)));
     let reports = hermes_config::change(&launch::home()?, &changes).map_err(failure)?;
-    let plain = Common { provider: None, model: None, ..common.clone() };
+    let plain = common.without_model();
     let problem = model_choice::endpoint(&read(&plain)?).err().map(|error| error.to_string());
     report(&reports, problem.as_deref(), common);
     let is_new = reports.iter().any(|done| done.key == "model.provider" && done.changed);

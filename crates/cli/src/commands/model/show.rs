@@ -1,9 +1,9 @@
 //! `hermes model show`: what is configured, and what the server on this machine says.
 
 use super::{endpoint_json, facts, key_words};
-use crate::args::Common;
 use crate::commands::config::{as_json, failure, read};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{launch, term};
 use hermes_config::{Config, Explanation, Source};
 use hermes_runtime::{Endpoint, ModelFacts, ProbedServer, model_choice, model_facts, probe, shown_url};

@@ -1,8 +1,8 @@
 //! `hermes model tasks`: who does the small jobs.
 
-use crate::args::Common;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::{launch, term};
 use hermes_config::Config;
 use hermes_conversation::AuxTask;

@@ -14,18 +14,18 @@ pub(crate) struct ScanArgs {
     /// Files to scan; `-` is standard input
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
     files: Vec<PathBuf>,
-    /// How much is looked for; each has everything of the one before it
+    /// Set of rules; each includes the ones before it
     #[arg(long, value_enum, default_value = "context")]
     scope: ScopeName,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScopeName {
-    /// What is wrong in any text
+    /// Rules for any text
     All,
-    /// Also false roles and remote control: for files that speak to the agent
+    /// Also false roles and remote control: for files that address the agent
     Context,
-    /// Also credentials, addresses and changes of settings: for memory and skills
+    /// Also credentials, addresses and setting changes: for memory and skills
     Strict,
 }
 

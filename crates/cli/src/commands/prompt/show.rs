@@ -1,7 +1,7 @@
 //! `hermes prompt show|size|diff`: the layers of a system prompt, and what has become of their sources.
 
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::{Common, ModelFlags, PromptFlags, ToolFlags};
 use crate::launch;
 use crate::term::{self, Style};
 use clap::Args;
@@ -11,16 +11,28 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WhichPrompt {
-    /// Id, start of an id, title, or `latest`; without it, the prompt of a session that would begin here
+    /// Session: its id, the start of its id, its title, or `latest`
     #[arg(value_name = "SESSION")]
-    pub(crate) session: Option<String>,
+    session: Option<String>,
+    #[command(flatten)]
+    pub(super) model: ModelFlags,
+    #[command(flatten)]
+    pub(super) tools: ToolFlags,
+    #[command(flatten)]
+    pub(super) prompt: PromptFlags,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DiffArgs {
-    /// Id, start of an id, title, or `latest`
+    /// Session: its id, the start of its id, its title, or `latest`
     #[arg(value_name = "SESSION", default_value = "latest")]
-    pub(crate) session: String,
+    session: String,
+    #[command(flatten)]
+    pub(super) model: ModelFlags,
+    #[command(flatten)]
+    pub(super) tools: ToolFlags,
+    #[command(flatten)]
+    pub(super) prompt: PromptFlags,
 }
 
 /// The layers with their texts, or only how large everything is.

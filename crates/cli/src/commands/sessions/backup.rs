@@ -2,20 +2,26 @@
 
 use super::progress::Progress;
 use super::size;
-use crate::args::Common;
 use crate::exit::{Exit, Failure, with_causes};
+use crate::flags::Common;
 use crate::term;
+use clap::Args;
 use hermes_store::{BackupError, Existing, SessionDb};
 use serde_json::json;
-use std::path::Path;
+use std::path::PathBuf;
 
-pub(super) async fn run(
-    store: &SessionDb,
-    file: &Path,
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BackupArgs {
+    /// File to write
+    file: PathBuf,
+    /// Replace an existing file
+    #[arg(long)]
     force: bool,
-    common: &Common,
-) -> Result<Exit, Failure> {
-    let existing = if force { Existing::Replace } else { Existing::Keep };
+}
+
+pub(super) async fn run(store: &SessionDb, args: &BackupArgs, common: &Common) -> Result<Exit, Failure> {
+    let BackupArgs { file, force } = args;
+    let existing = if *force { Existing::Replace } else { Existing::Keep };
     let mut progress = Progress::new("Copying");
     let bytes = store.backup(file, existing, move |done, total| progress.show(done, total)).await;
     let bytes = bytes.map_err(failure)?;

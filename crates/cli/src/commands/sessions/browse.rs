@@ -13,11 +13,12 @@ mod queries;
 mod state;
 
 use super::{NO_SESSIONS, local_time};
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::{Common, ConversationFlags, ModelFlags, ToolFlags, TurnFlags};
 use crate::keys::{Key, Keys};
 use crate::signals;
 use crate::term::{self, Style};
+use clap::Args;
 use fullscreen::{Fullscreen, Keyboard};
 use hermes_conversation::SessionId;
 use hermes_store::{ListFilter, SessionDb, SessionSummary};
@@ -30,6 +31,34 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// How long an escape byte may be the beginning of a longer key.
 const ESCAPE_WAIT: Duration = Duration::from_millis(50);
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BrowseArgs {
+    /// Number of sessions to list; the search covers all
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub(super) limit: usize,
+    /// List only sessions with this tag
+    #[arg(long, value_name = "TAG")]
+    source: Option<String>,
+    /// Stay in the current directory when resuming a session of another one
+    #[arg(long)]
+    no_restore_cwd: bool,
+    #[command(flatten)]
+    model: ModelFlags,
+    #[command(flatten)]
+    tools: ToolFlags,
+    #[command(flatten)]
+    turns: TurnFlags,
+}
+
+impl BrowseArgs {
+    /// The shared flags that stand after the subcommand.
+    pub(super) fn flags(&self) -> Common {
+        let Self { source, no_restore_cwd, model, tools, turns, .. } = self.clone();
+        let conversation = ConversationFlags { no_restore_cwd, ..ConversationFlags::default() };
+        Common { source, conversation, model, tools, turns, ..Common::default() }
+    }
+}
 
 /// How browsing ended.
 pub(super) enum Chosen {

@@ -1,39 +1,60 @@
 //! `hermes sessions export`.
 
 use super::{counted, files};
-use crate::args::{Common, SessionsFormat};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term;
+use clap::{Args, ValueEnum};
 use hermes_store::{ExportError, ExportFilter, ExportFormat, SessionDb};
 use std::io::{self, BufWriter};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-pub(super) struct Wanted {
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportArgs {
+    /// File to write; `-` is standard output
     pub(super) file: String,
-    pub(super) session_id: Option<String>,
-    pub(super) lineage: bool,
-    pub(super) format: SessionsFormat,
-    /// Whether the files of long tool results go along.
-    pub(super) files: bool,
+    /// Export only this session: its id, the start of its id, its title, or `latest`
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
+    /// With --session-id: also export the sessions that it continues
+    #[arg(long, requires = "session_id")]
+    lineage: bool,
+    /// Export only sessions with this tag
+    #[arg(long, value_name = "TAG")]
+    pub(super) source: Option<String>,
+    /// Format of the file
+    #[arg(long, value_enum, default_value = "jsonl")]
+    pub(super) format: ExportFormatName,
+    /// Copy the files of long tool results to FILE.files/
+    #[arg(long)]
+    files: bool,
 }
 
-pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> Result<Exit, Failure> {
-    files::require_folder(&wanted.file, wanted.files)?;
-    let session = match &wanted.session_id {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormatName {
+    /// One session per line
+    Jsonl,
+    /// One array
+    Json,
+}
+
+pub(super) async fn run(store: &SessionDb, args: ExportArgs, common: &Common) -> Result<Exit, Failure> {
+    files::require_folder(&args.file, args.files)?;
+    let session = match &args.session_id {
         Some(which) => Some(store.resolve(which).await?),
         None => None,
     };
-    let filter = ExportFilter { session, lineage: wanted.lineage, source: common.source.clone() };
-    let format = match wanted.format {
-        SessionsFormat::Jsonl => ExportFormat::Jsonl,
-        SessionsFormat::Json => ExportFormat::Json,
+    let filter = ExportFilter { session, lineage: args.lineage, source: common.source.clone() };
+    let format = match args.format {
+        ExportFormatName::Jsonl => ExportFormat::Jsonl,
+        ExportFormatName::Json => ExportFormat::Json,
     };
-    let file = &wanted.file;
+    let file = &args.file;
     let exported = store.export_ids(filter.clone()).await?;
     if file == "-" {
         print(store, filter, format).await?;
-        return files::after_export(store, file, &exported, wanted.files).await;
+        return files::after_export(store, file, &exported, args.files).await;
     }
     let failed =
         |error: io::Error| Failure::new(Exit::Permission, format!("{file} could not be written: {error}"));
@@ -45,7 +66,7 @@ pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> R
     })?;
     finish(beside, Path::new(file)).map_err(failed)?;
     term::complain(&format!("Exported {} to {file}", counted(count, "session")));
-    files::after_export(store, file, &exported, wanted.files).await
+    files::after_export(store, file, &exported, args.files).await
 }
 
 /// Sessions on standard output. A reader that has seen enough is no failure.

@@ -5,12 +5,44 @@ mod copies;
 pub(super) use copies::{after_export, after_import, require_folder};
 
 use super::{agreed, counted, local_time, size};
-use crate::args::{Common, FilesCommand, FilesPruneArgs};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, Style, printable};
+use clap::{Args, Subcommand};
 use hermes_store::{FileKind, FileRule, PrunableFile, SessionDb, StoredFile};
 use serde_json::{Value, json};
 use std::io::IsTerminal;
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum FilesCommand {
+    /// List the files with size, last write and sessions
+    List,
+    /// Remove files permanently
+    ///
+    /// Without --older-than, --max-mb and --orphans, the settings `sessions.files_retention_days` and
+    /// `sessions.files_max_mb` apply, as they do once a day automatically. Files that a running session may need are
+    /// kept. Messages that refer to a removed file stay as they are.
+    Prune(FilesPruneArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FilesPruneArgs {
+    /// Remove files last written more than this many days ago
+    #[arg(long, value_name = "DAYS")]
+    older_than: Option<u32>,
+    /// Remove the oldest files until the rest has at most this many MiB
+    #[arg(long, value_name = "N")]
+    max_mb: Option<u32>,
+    /// Remove files that no stored message refers to
+    #[arg(long)]
+    orphans: bool,
+    /// List the files without removing them
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask for confirmation
+    #[arg(short, long)]
+    yes: bool,
+}
 
 pub(super) async fn run(
     store: &SessionDb,

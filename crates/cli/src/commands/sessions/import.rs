@@ -1,8 +1,8 @@
 //! `hermes sessions import`.
 
 use super::{counted, files};
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, printable};
 use hermes_store::{ImportError, ImportProblem, Imported, MAX_IMPORT, SessionDb};
 use serde_json::{Value, json};

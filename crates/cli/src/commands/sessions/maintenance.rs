@@ -2,8 +2,8 @@
 
 use super::progress::Progress;
 use super::{counted, size};
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term;
 use hermes_store::SessionDb;
 use serde_json::json;

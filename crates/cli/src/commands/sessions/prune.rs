@@ -1,36 +1,49 @@
 //! `hermes sessions prune`.
 
 use super::{agreed, counted, local_time};
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, one_line, printable};
+use clap::Args;
 use hermes_conversation::SessionId;
 use hermes_store::{Prunable, PruneFilter, SessionDb};
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 
-pub(super) struct Wanted {
-    pub(super) older_than: u32,
-    pub(super) dry_run: bool,
-    pub(super) yes: bool,
-    pub(super) all: bool,
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PruneArgs {
+    /// Age of the last message, in days
+    #[arg(long, value_name = "DAYS", default_value_t = 90)]
+    older_than: u32,
+    /// Delete only sessions with this tag
+    #[arg(long, value_name = "TAG")]
+    pub(super) source: Option<String>,
+    /// Also delete sessions that have not ended, such as those of killed processes
+    #[arg(long)]
+    all: bool,
+    /// List the sessions without deleting them
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask for confirmation
+    #[arg(short, long)]
+    yes: bool,
 }
 
-pub(super) async fn run(store: &SessionDb, wanted: Wanted, common: &Common) -> Result<Exit, Failure> {
+pub(super) async fn run(store: &SessionDb, args: &PruneArgs, common: &Common) -> Result<Exit, Failure> {
     let filter = PruneFilter {
-        older_than_days: wanted.older_than,
+        older_than_days: args.older_than,
         source: common.source.clone(),
-        ended_only: !wanted.all,
+        ended_only: !args.all,
     };
     let found = store.prunable(filter.clone()).await?;
     if !common.json {
-        list(&found, &wanted);
+        list(&found, args);
     }
-    if wanted.dry_run || found.is_empty() {
+    if args.dry_run || found.is_empty() {
         report_json(&found, &[], common);
         return Ok(Exit::Answered);
     }
-    if !wanted.yes && !confirmed(found.len())? {
+    if !args.yes && !confirmed(found.len())? {
         term::complain("Nothing was deleted.");
         return Ok(Exit::FailedTurn);
     }
@@ -67,10 +80,10 @@ fn session_json(session: &Prunable) -> Value {
         "message_count": session.message_count, "preview": session.preview })
 }
 
-fn list(found: &[Prunable], wanted: &Wanted) {
+fn list(found: &[Prunable], args: &PruneArgs) {
     if found.is_empty() {
-        let kind = if wanted.all { "session" } else { "ended session" };
-        term::print_line(&format!("No {kind} is older than {}.", counted(wanted.older_than.into(), "day")));
+        let kind = if args.all { "session" } else { "ended session" };
+        term::print_line(&format!("No {kind} is older than {}.", counted(args.older_than.into(), "day")));
     }
     for session in found {
         let name = session.title.as_deref().unwrap_or(&session.preview);

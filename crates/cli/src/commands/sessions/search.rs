@@ -1,12 +1,57 @@
 //! `hermes sessions search`.
 
 use super::local_time;
-use crate::args::{Common, SearchArgs, SearchSort};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, one_line, printable};
 use crate::time_input::moment;
+use clap::{Args, ValueEnum};
 use hermes_store::{ContextMessage, SearchFilter, SearchHit, SearchReport, SessionDb, Sort};
 use serde_json::{Value, json};
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SearchArgs {
+    /// Words, "phrases", OR, NOT, prefix*
+    #[arg(required = true, num_args = 1..)]
+    query: Vec<String>,
+    /// Number of hits to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Number of hits to skip
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+    /// Order of the hits
+    #[arg(long, value_enum, default_value = "rank")]
+    sort: SearchSort,
+    /// Search only messages of this role
+    #[arg(long, value_parser = ["user", "assistant", "tool", "system"])]
+    role: Option<String>,
+    /// Search only this session: its id, the start of its id, its title, or `latest`
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Search only sessions with this tag
+    #[arg(long, value_name = "TAG")]
+    pub(super) source: Option<String>,
+    /// Leave out sessions with this tag; repeatable
+    #[arg(long, value_name = "TAG")]
+    exclude_source: Vec<String>,
+    /// Search only from this time on: 2026-11-15, "2026-11-15 09:30", or 12h, 7d, 2w ago
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Search only before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SearchSort {
+    /// Best match first
+    Rank,
+    /// Newest first
+    Newest,
+    /// Oldest first
+    Oldest,
+}
 
 pub(super) async fn run(store: &SessionDb, args: SearchArgs, common: &Common) -> Result<Exit, Failure> {
     let query = args.query.join(" ");

@@ -1,8 +1,8 @@
 //! `hermes sessions stats`.
 
 use super::size;
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, Style, one_line};
 use hermes_store::{NamedTally, SessionDb, Statistics, Tally};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! `hermes sessions trust`: shows what an imported session brought along, and asks before it is used.
 
 use super::{agreed, counted};
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, revealed};
 use hermes_store::{ImportedParts, SessionDb};
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! `hermes sessions verify`.
 
 use super::counted;
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, printable};
 use hermes_store::{Finding, Verification, verify};
 use serde_json::{Value, json};

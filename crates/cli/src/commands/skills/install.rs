@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InstallArgs {
-    /// A folder, an archive, an https address of one, or a git repository
+    /// Directory, archive, https address of one, or git repository
     source: String,
-    /// Which skill, by its folder, if there are several in it
-    #[arg(long, value_name = "FOLDER")]
+    /// Directory of the skill, if SOURCE holds several
+    #[arg(long, value_name = "DIR")]
     path: Option<String>,
-    /// Where to put it below skills/ of the home
+    /// Category: the directory below skills/ of the home directory
     #[arg(long, value_name = "NAME")]
     category: Option<String>,
-    /// Install it although the scan says caution
+    /// Install it even if the scan result is caution
     #[arg(long)]
     force: bool,
     /// Fetch from this machine or a private network

@@ -1,8 +1,8 @@
 //! Files that go along with an export, and come back with an import.
 
 use super::counted;
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::term::{self, printable};
 use hermes_conversation::SessionId;
 use hermes_store::{CopiedFiles, Imported, SessionDb};
