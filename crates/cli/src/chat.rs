@@ -1,18 +1,18 @@
 //! A conversation in this terminal, line by line.
 
-mod busy;
-mod replies;
+mod busy_input;
+mod command_replies;
 mod turn;
 
-use crate::args::Common;
-use crate::ask::TerminalAsk;
+use crate::ask_user::TerminalAsk;
+use crate::commands::sessions::counted;
 use crate::editor::{Editor, Remember, Typed};
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::keyboard::Keyboard;
-use crate::sessions_command::counted;
 use crate::status_line::status_line;
 use crate::term::{self, Style};
-use crate::{answering, launch, listening, signals};
+use crate::{answering, key_reader, launch, signals};
 use hermes_conversation::{MailMode, Message, SessionId};
 use hermes_runtime::busy::mode_text;
 use hermes_runtime::commands::{self, CommandReply, Effect};
@@ -100,7 +100,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
     };
     chat.greet(opened).await;
     let talked = chat.talk().await;
-    listening::restore();
+    key_reader::restore();
     talked?;
     chat.farewell().await;
     chat.session.close(Parting::Left).await;
@@ -204,7 +204,7 @@ impl Chat {
         match reply {
             Ok(CommandReply::Effect(effect)) => self.act(effect).await,
             Ok(reply) => {
-                for line in replies::lines(&reply, self.style) {
+                for line in command_replies::lines(&reply, self.style) {
                     term::print_line(&line);
                 }
                 Ok(Flow::Stay)

@@ -4,7 +4,7 @@
 //! runs. What is asked of it is done in order, so the two never read at the same time.
 
 use crate::completer::SlashCommands;
-use crate::listening;
+use crate::key_reader;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{CompletionType, Config, Editor as Rustyline};
@@ -128,7 +128,7 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
                 }
             }
             Request::Listen { draft, remember, stopped, mut heard, left } => {
-                let draft = listening::listen(draft, &stopped, &mut |draft, line| {
+                let draft = key_reader::listen(draft, &stopped, &mut |draft, line| {
                     if let (Some(line), Remember::Yes) = (&line, remember) {
                         lines.remember(line);
                     }

@@ -2,7 +2,7 @@
 //!
 //! A question takes it and gives it back; the line that was being typed waits meanwhile.
 
-mod lent;
+mod question_line;
 
 use crate::editor::{Editor, Listening, Remember};
 use std::sync::{Arc, Mutex, PoisonError};

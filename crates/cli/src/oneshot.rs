@@ -1,15 +1,15 @@
 //! One question, one answer, and out.
 
-use crate::args::Common;
-use crate::ask::TerminalAsk;
+use crate::ask_user::TerminalAsk;
 use crate::editor::Editor;
 use crate::exit::{self, Exit, Failure};
+use crate::flags::Common;
 use crate::json_events::{self, About};
 use crate::keyboard::Keyboard;
-use crate::page::{Beside, Page};
-use crate::prompt_text::{Manner, Prompt};
+use crate::prompt_input::{Manner, Prompt};
 use crate::screen::Screen;
 use crate::term::{self, Style};
+use crate::turn_printer::{LocalSources, TurnPrinter};
 use crate::{answering, launch, signals, usage_file};
 use hermes_conversation::{CallEnding, TurnEvent};
 use hermes_runtime::{
@@ -32,7 +32,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let endpoint = session.endpoint().clone();
     let handle = SessionHandle::spawn(session);
     let answering = person.ask.is_present().then(|| answering::answer_with(&handle, person.ask.clone()));
-    // Beside the turn, which is woken for every token and should not look at the screen as well.
+    // LocalSources the turn, which is woken for every token and should not look at the screen as well.
     let screen = screen_for(runtime, person.question_shown);
     let observer = handle.subscribe().1;
     observer.keep_all();
@@ -141,9 +141,9 @@ async fn show(mut observer: Observer, manner: Manner, screen: Screen) -> Seen {
         if !turn_begins(&mut observer).await {
             return seen;
         }
-        let mut page = Page::new(screen, Beside::nothing());
-        page.show(&mut observer).await;
-        page.finish().await;
+        let mut printer = TurnPrinter::new(screen, LocalSources::nothing());
+        printer.show(&mut observer).await;
+        printer.finish().await;
         return seen;
     }
     if manner != Manner::Json {

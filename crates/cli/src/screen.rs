@@ -4,7 +4,7 @@
 //! it says.
 
 use crate::choices::numbered;
-use crate::compaction_words::compaction_line;
+use crate::compaction_text::compaction_line;
 use crate::term::{Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
 use hermes_conversation::{CallTitle, MailMode, SubagentEvent, TurnEvent};

@@ -47,7 +47,7 @@ async fn listen_for(stop: impl Fn() + Send) {
         if std::mem::replace(&mut is_second, true) {
             // Nothing of ours may run on; the record closes the turn when it is continued.
             hermes_runtime::kill_all_commands();
-            crate::listening::restore();
+            crate::key_reader::restore();
             std::process::exit(Exit::Interrupted as i32);
         }
         stop();

@@ -1,10 +1,10 @@
 //! Shows the turns of the session, and takes lines that are entered meanwhile.
 
-use super::busy::{Busy, Served};
+use super::busy_input::{Busy, Served};
 use super::{Chat, Flow};
 use crate::exit::Failure;
-use crate::page::{self, Beside, TurnEnd};
 use crate::screen::Screen;
+use crate::turn_printer::{self, LocalSources, TurnEnd};
 use crate::{oneshot, signals, term};
 use futures::FutureExt;
 use hermes_runtime::{Prompt, SessionEvent, TurnReport};
@@ -82,8 +82,8 @@ impl Chat {
         let (said, heard) = mpsc::unbounded_channel();
         let busy = Busy { session: self.session.clone(), mode: self.busy_mode, said, style: self.style };
         let entered = tokio::spawn(busy.serve(typing.lines));
-        let mut page = page::Page::new(screen, Beside::new(typing.shown, heard));
-        let end = page.show(&mut self.observer).await;
+        let mut printer = turn_printer::TurnPrinter::new(screen, LocalSources::new(typing.shown, heard));
+        let end = printer.show(&mut self.observer).await;
         drop(watch);
         // In this order: the lines that were entered last are still served and shown.
         self.draft = self.keyboard.end().await;
@@ -91,7 +91,7 @@ impl Chat {
             self.busy_mode = mode;
             self.has_late_turn |= has_started_turn;
         }
-        page.finish().await;
+        printer.finish().await;
         match end {
             TurnEnd::Report(report) => self.conclude(&report),
             TurnEnd::Failed(error) => self.complain(&error),

@@ -1,0 +1,164 @@
+//! `hermes model set`: saves a choice, all of it or nothing.
+
+use super::parse_choice::{Choice, Known, parse_choice};
+use crate::commands::config::{failure, read};
+use crate::exit::{Exit, Failure};
+use crate::flags::Common;
+use crate::{launch, term};
+use hermes_config::{self, Config, SetReport};
+use hermes_runtime::{
+    CustomProvider, ModelsError, ResolveError, custom_name, custom_provider, find_provider, is_custom_id,
+    model_choice, parse_base_url,
+};
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+
+pub(super) fn run(words: &str, yes: bool, common: &Common) -> Result<Exit, Failure> {
+    // Flags say what to save here, not what to override.
+    let settings = read(&common.without_model())?;
+    let named = settings.named_providers().map_err(failure)?;
+    let known = current(&settings, &named.entries);
+    let choice = match &common.model.provider {
+        Some(name) => {
+            let unknown = || ModelsError::from(ResolveError::UnknownProvider { name: name.clone() });
+            let provider = known.provider(name).ok_or_else(unknown);
+            let provider = provider.map_err(|error| launch::blame_flags(error, common))?;
+            Choice { provider: Some(provider), model: Some(words.trim().to_owned()), base_url: None }
+        }
+        None => parse_choice(words, &known).map_err(Failure::usage)?,
+    };
+    save(&settings, &choice, yes, common)
+}
+
+/// The provider that is in use now. One that is named counts also while its key is missing.
+fn current<'a>(settings: &Config, entries: &'a [CustomProvider]) -> Known<'a> {
+    let nothing = Known { current: None, label: String::new(), entries };
+    let name = settings.text("model.provider").ok().flatten().filter(|name| name != "auto");
+    let named = name.and_then(|name| nothing.provider(&name));
+    let label = named.or_else(|| Some(model_choice::place(settings, None).ok()?.label()));
+    match label {
+        Some(label) => {
+            let current = match custom_name(&label) {
+                Some(_) => Some(custom_provider()),
+                None => find_provider(&label),
+            };
+            Known { current, label, entries }
+        }
+        None => nothing,
+    }
+}
+
+/// Checks a choice, writes it, and says what is still missing.
+pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Common) -> Result<Exit, Failure> {
+    check(settings, choice)?;
+    let dropped = dropped(settings, choice);
+    if dropped.contains(&"model.api_key") && !yes && !agreed()? {
+        term::complain("Nothing was changed.");
+        return Ok(Exit::FailedTurn);
+    }
+    let mut changes: Vec<(&str, Option<&str>)> = Vec::new();
+    changes.extend(choice.provider.as_deref().map(|provider| ("model.provider", Some(provider))));
+    changes.extend(choice.model.as_deref().map(|model| ("model.default", Some(model))));
+    changes.extend(choice.base_url.as_deref().map(|url| ("model.base_url", Some(url))));
+    changes.extend(dropped.iter().map(|key| (*key, None)));
+    let reports = hermes_config::change(&launch::home()?, &changes).map_err(failure)?;
+    let plain = common.without_model();
+    let problem = model_choice::endpoint(&read(&plain)?).err().map(|error| error.to_string());
+    report(&reports, problem.as_deref(), common);
+    let is_new = reports.iter().any(|done| done.key == "model.provider" && done.changed);
+    if let (true, None, Some(old)) = (is_new, &choice.model, settings.layers().file.get("model.default")) {
+        let line = format!(
+            "hermes: model.default is still {old}; `hermes model list {}` shows what there is",
+            choice.provider.as_deref().unwrap_or_default()
+        );
+        term::complain(&term::printable(&line));
+    }
+    Ok(Exit::Answered)
+}
+
+/// A provider that cannot be used, or an address that is none, is not saved.
+fn check(settings: &Config, choice: &Choice) -> Result<(), Failure> {
+    let bad = |line: String| Failure::new(Exit::Usage, line);
+    let Some(name) = &choice.provider else { return Ok(()) };
+    if let Some(why) = find_provider(name).and_then(|provider| provider.not_yet()) {
+        return Err(bad(format!("{name} cannot be used yet: {why}; nothing was changed")));
+    }
+    if let Some(url) = &choice.base_url {
+        return match parse_base_url(url) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(bad(format!("{error}; nothing was changed"))),
+        };
+    }
+    match model_choice::place(settings, Some(name)) {
+        // A key or a login can be had afterwards; all else must be right.
+        Ok(_) => Ok(()),
+        Err(ModelsError::Resolve(
+            ResolveError::NoKey { .. } | ResolveError::NoEntryKey { .. } | ResolveError::NoLogin { .. },
+        )) => Ok(()),
+        Err(error) => Err(bad(format!("{error}; nothing was changed"))),
+    }
+}
+
+/// What in config.yaml belongs to the provider or the model that is left.
+fn dropped(settings: &Config, choice: &Choice) -> Vec<&'static str> {
+    let file = &settings.layers().file;
+    let written = |key: &str| file.get(key).filter(|value| !value.is_null()).and_then(|value| value.as_str());
+    let entries = settings.named_providers().map(|named| named.entries).unwrap_or_default();
+    let known = Known { current: None, label: String::new(), entries: &entries };
+    let old = written("model.provider").filter(|name| !name.trim().is_empty() && *name != "auto");
+    // A name that nobody knows is left, too.
+    let old = old.map(|name| known.provider(name).unwrap_or_else(|| name.to_owned()));
+    let stays = match (&choice.provider, &old) {
+        (None, _) => true,
+        (Some(new), Some(old)) => new == old,
+        // An address that stands alone is a custom endpoint's.
+        (Some(new), None) => is_custom_id(new),
+    };
+    let is_other_address =
+        choice.base_url.as_deref().is_some_and(|url| written("model.base_url").is_some_and(|old| old != url));
+    let other_model = choice.model.as_deref().is_some_and(|model| written("model.default") != Some(model));
+    let mut keys = Vec::new();
+    if !stays && choice.base_url.is_none() {
+        keys.push("model.base_url");
+    }
+    if !stays || is_other_address {
+        keys.extend(["model.api_key", "model.api_mode"]);
+    }
+    if !stays || is_other_address || other_model {
+        keys.extend(["model.context_length", "model.ollama_num_ctx"]);
+    }
+    keys.retain(|key| file.get(key).is_some());
+    keys
+}
+
+fn agreed() -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::usage(
+            "model.api_key belongs to the old address and would be taken out of config.yaml: add --yes",
+        ));
+    }
+    term::print("model.api_key belongs to the old address. Take it out of config.yaml? [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn report(reports: &[SetReport], problem: Option<&str>, common: &Common) {
+    if common.json {
+        let row = |done: &SetReport| json!({ "key": done.key, "value": done.shown, "changed": done.changed });
+        let rows: Vec<Value> = reports.iter().map(row).collect();
+        term::print_line(&json!({ "changes": rows, "problem": problem }).to_string());
+        return;
+    }
+    for done in reports {
+        let path = done.path.display();
+        let line = match &done.shown {
+            Some(value) => format!("✓ Set {} = {value} in {path}", done.key),
+            None => format!("✓ Removed {} from {path}", done.key),
+        };
+        term::print_line(&term::printable(&line));
+    }
+    if let Some(problem) = problem {
+        term::complain(&format!("hermes: one thing is missing: {}", term::printable(problem)));
+    }
+}
