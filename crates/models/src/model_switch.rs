@@ -1,7 +1,7 @@
 //! `/model NAME [--provider PROVIDER] [--force]`: another model in an open session, also at another provider.
 
-use crate::ModelsError;
 use crate::model_choice::{asker, endpoint_of};
+use crate::{ModelsError, UnlistedModel};
 use hermes_config::Config;
 use hermes_config::distance;
 use hermes_providers::{Endpoint, ListedModel, Prefixes, find_provider, list_models, split_provider};
@@ -54,7 +54,10 @@ impl ModelSwitch {
             false => list_models(&endpoint.place(), &asker(config, LISTING)?).await.ok(),
         };
         match listed.filter(|models| !models.is_empty()) {
-            Some(models) => check(&endpoint, &models).map(|()| (endpoint, Checked::Listed)),
+            Some(models) => {
+                check(&endpoint, &models)?;
+                Ok((endpoint, Checked::Listed))
+            }
             None => Ok((endpoint, Checked::Unchecked)),
         }
     }
@@ -85,14 +88,14 @@ fn target(config: &Config, current: &Endpoint, wanted: &ModelSwitch) -> Result<E
 }
 
 /// Refuses a name that is not in the list. Ollama lists `NAME:latest` for `NAME`.
-fn check(endpoint: &Endpoint, models: &[ListedModel]) -> Result<(), ModelsError> {
+fn check(endpoint: &Endpoint, models: &[ListedModel]) -> Result<(), UnlistedModel> {
     let name = endpoint.model.as_str();
     let is_it = |id: &str| id == name || id.strip_suffix(":latest") == Some(name);
     // Some lists have a path before each name.
     if models.iter().any(|model| is_it(&model.id) || is_it(model.id.trim_start_matches("models/"))) {
         return Ok(());
     }
-    Err(ModelsError::UnlistedModel {
+    Err(UnlistedModel {
         model: name.to_owned(),
         provider: endpoint.label(),
         close: close_matches(name, models.iter().map(|model| model.id.as_str())),

@@ -2,8 +2,8 @@
 
 use hermes_config::ConfigError;
 use hermes_config::home::HomeError;
-use hermes_models::ModelsError;
 use hermes_models::auth::CredentialError;
+use hermes_models::{ModelsError, UnlistedModel};
 use hermes_plugins::hooks::HookError;
 use hermes_providers::ResolveError;
 use hermes_recording::RecordingError;
@@ -39,9 +39,8 @@ pub enum RuntimeError {
     /// The messages that are to be sent before every conversation cannot be used.
     #[error("prefill_messages_file {path}: {why}", path = path.display())]
     Prefill { path: PathBuf, why: String },
-    /// A name that the provider does not list.
     #[error(transparent)]
-    UnlistedModel(ModelsError),
+    UnlistedModel(#[from] UnlistedModel),
     /// None of the skills that a session is to begin with exists.
     #[error("unknown skills: {0}; `hermes skills list` names those there are")]
     UnknownSkills(String),
@@ -88,7 +87,7 @@ impl From<ModelsError> for RuntimeError {
             ModelsError::Config(error) => Self::Config(error),
             ModelsError::Resolve(error) => Self::Resolve(error),
             ModelsError::Credentials(error) => Self::Credentials(error),
-            unlisted @ ModelsError::UnlistedModel { .. } => Self::UnlistedModel(unlisted),
+            ModelsError::UnlistedModel(error) => Self::UnlistedModel(error),
         }
     }
 }
