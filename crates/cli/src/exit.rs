@@ -55,9 +55,9 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Config(_)
             | RuntimeError::Resolve(_)
             | RuntimeError::Toolsets(_)
-            | RuntimeError::Helpers(_)
+            | RuntimeError::SubAgentModel(_)
             | RuntimeError::Hooks(_)
-            | RuntimeError::UnkeptPromise { .. }
+            | RuntimeError::UnsupportedSafety { .. }
             | RuntimeError::Prefill { .. } => Exit::Config,
             RuntimeError::UnlistedModel(_) => Exit::Usage,
             RuntimeError::NoAnswer(_)

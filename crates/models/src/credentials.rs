@@ -1,7 +1,7 @@
 //! From settings to the stored credentials of an endpoint.
 //!
-//! What is stored and how it is chosen from is the business of `providers::credentials`; here it meets
-//! the variables and endpoints of the settings.
+//! `providers::credentials` stores credentials and chooses among them; this module supplies the variables and
+//! endpoints of the settings.
 
 use crate::ModelsError;
 use crate::model_choice::{vendor_places, with_around};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 const STRATEGIES: &str = "credential_pool_strategies";
 
-/// The clock and the dice of this machine.
+/// The clock and the random source of this machine.
 pub(crate) fn outside() -> Outside {
     Outside { now: Arc::new(clock::now), random: Arc::new(rand::random::<f64>) }
 }
@@ -35,8 +35,8 @@ pub fn load_config(
     Config::load(home, flags, shell, outside())
 }
 
-/// The keys of a provider that are found outside of `auth.json`: in its variables, or with its
-/// endpoint in `config.yaml`.
+/// Returns the keys of a provider outside of `auth.json`: those in its variables, or with its endpoint in
+/// `config.yaml`.
 pub(crate) fn seeds(config: &Config, label: &str) -> Vec<Seed> {
     let of_variable = |name: &&str| {
         let key = SecretString::from(config.variable(name)?);
@@ -54,13 +54,13 @@ pub(crate) fn seeds(config: &Config, label: &str) -> Vec<Seed> {
     seed.into_iter().collect()
 }
 
-/// How the credentials of a provider are used; a word that means nothing gives the default.
+/// Returns the strategy for the credentials of a provider; an unknown name gives the default.
 pub(crate) fn strategy(config: &Config, label: &str) -> Strategy {
     let word = config.layers().file.get(STRATEGIES).and_then(|all| all.get(label)).and_then(Value::as_str);
     word.and_then(Strategy::parse).unwrap_or_default()
 }
 
-/// What a person should know about the stored credentials.
+/// Returns warnings about the stored credentials.
 pub fn credential_warnings(config: &Config) -> Vec<String> {
     let problem = config.layers().credentials.problem().map(|error| {
         let cause = std::error::Error::source(&**error).map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -85,8 +85,8 @@ fn bad_strategies(config: &Config) -> Vec<String> {
     }
 }
 
-/// The keys of an endpoint that may change: those of a login, or of a pool. A key that the settings
-/// give for exactly this endpoint is used as it is.
+/// Returns the keys of an endpoint if they can change: those of a login, or of a pool. A key that the settings
+/// name for exactly this endpoint is used as it is.
 pub(crate) fn keys_of(
     config: &Config,
     endpoint: &Endpoint,
@@ -106,7 +106,7 @@ pub(crate) fn keys_of(
     pool_of(config, endpoint, asker)
 }
 
-/// Short-lived tokens, bought with the one that was found.
+/// Short-lived tokens, obtained with the configured one.
 fn exchanged(
     config: &Config,
     endpoint: &Endpoint,
@@ -121,7 +121,7 @@ fn exchanged(
     })
 }
 
-/// The pool that an endpoint takes its key from, if it does.
+/// The pool that an endpoint takes its key from, if any.
 fn pool_of(
     config: &Config,
     endpoint: &Endpoint,
@@ -154,7 +154,7 @@ fn pool_of(
     Ok(Some(Arc::new(PooledKeys::new(credentials.clone(), binding, Arc::new(refresh)))))
 }
 
-/// Whether the key that was found is one of the pool's.
+/// Returns true if the resolved key is one of the pool's.
 fn is_member(credentials: &Credentials, binding: &Binding, key: &SecretString) -> bool {
     let pool = Pool::of(credentials.at_start(), &binding.provider, &binding.seeds);
     let pool = pool.at(&binding.origin, binding.is_own);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_is_used_where_the_key_is_one_of_its() {
+    fn a_pool_is_used_if_it_has_the_key() {
         let entry = |more: &str| {
             format!("custom_providers: [{{name: Box, base_url: 'http://127.0.0.1:9/v1'{more}}}]\n")
         };
@@ -195,9 +195,9 @@ mod tests {
         for (text, source, pooled) in [
             (model("deepseek"), "stored credential deep", true),
             (model("box") + &entry(""), "stored credential one", true),
-            // A key of the entry's own is one of the pool.
+            // The key of an entry is part of the pool.
             (model("box") + &entry(", api_key: own-key"), "key from `box` in config.yaml", true),
-            // One that was given for exactly this is used as it is.
+            // A key for exactly this endpoint is used as it is.
             (model("box") + &entry(", key_env: BOX_CRED"), "key from BOX_CRED", false),
             (
                 "model: {provider: deepseek, default: m, base_url: 'http://127.0.0.1:7/v1', api_key: k}\n"
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn strategies_are_read_by_provider_and_wrong_words_are_told() {
+    fn strategies_are_read_by_provider_with_warnings_for_unknown_ones() {
         let text = "credential_pool_strategies: {deepseek: random, 'custom:box': round_robin, xai: fastest, zai: 5}\n";
         let config = config(text);
         let got =

@@ -1,6 +1,6 @@
-//! From settings to an endpoint: what `providers::resolve` is asked, and with which values.
+//! From settings to an endpoint: the inputs of `providers::resolve`.
 //!
-//! Everything here needs settings only, so that looking at them creates no home and opens no store.
+//! Everything here needs settings only, so that reading them creates no home and opens no store.
 
 use crate::ModelsError;
 use crate::credentials::seeds;
@@ -15,13 +15,13 @@ use secrecy::SecretString;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// Which endpoint and model requests go to.
+/// Returns the endpoint and model that requests go to.
 pub fn endpoint(config: &Config) -> Result<Endpoint, ModelsError> {
     let wanted = wanted(config)?;
     Ok(with_around(config, |around| resolve_with(&wanted, around))?)
 }
 
-/// Asks with the variables and the stored credentials at hand.
+/// Calls `ask` with the variables and the stored credentials.
 pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T) -> T {
     let credentials = &config.layers().credentials;
     let variable = |name: &str| config.variable(name).map(SecretString::from);
@@ -33,7 +33,7 @@ pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T)
     ask(Around { variable: &variable, pooled: &pooled, vendor: &vendor })
 }
 
-/// The address and the key of a provider, whatever the model; of the configured one for `None`.
+/// Returns the address and the key of a provider for any model; of the configured provider for `None`.
 pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, ModelsError> {
     let wanted = match provider {
         Some(name) => wanted_from(config, name)?,
@@ -42,7 +42,7 @@ pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, ModelsErr
     Ok(with_around(config, |around| locate(&wanted, around))?)
 }
 
-/// The logins that vendors' own programs left here; a file is read when it is asked for.
+/// The logins that vendors' own programs stored here. A file is read on demand.
 pub(crate) fn vendor_logins(config: &Config) -> impl Fn(&str) -> VendorState {
     |provider| match VendorTool::of_provider(provider) {
         Some(tool) => read_vendor_file(tool, &vendor_places(config), SystemTime::now()),
@@ -50,7 +50,7 @@ pub(crate) fn vendor_logins(config: &Config) -> impl Fn(&str) -> VendorState {
     }
 }
 
-/// Where vendors' own programs keep their logins.
+/// Returns the directories in which vendors' own programs store their logins.
 pub fn vendor_places(config: &Config) -> VendorPlaces {
     let path = |name: &str| config.variable(name).map(PathBuf::from);
     VendorPlaces {
@@ -60,7 +60,7 @@ pub fn vendor_places(config: &Config) -> VendorPlaces {
     }
 }
 
-/// Asks endpoints about themselves; nothing is connected yet.
+/// Returns a client for questions to endpoints. It connects on demand.
 pub fn asker(config: &Config, limit: Duration) -> Result<Asker, ModelsError> {
     Ok(Asker { clients: http_clients(config)?, secrets: config.secrets(), limit })
 }
@@ -74,7 +74,7 @@ pub fn http_clients(config: &Config) -> Result<HttpClients, ModelsError> {
     }))
 }
 
-/// The endpoint of a model at a provider, as if both had been asked for on the command line.
+/// Returns the endpoint of a model at a provider, as if both were given on the command line.
 pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Result<Endpoint, ModelsError> {
     let wanted = wanted_from(config, provider)?;
     let is_written = wanted.model.as_deref() == Some(model);
@@ -91,7 +91,7 @@ pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Resul
 
 /// The provider written before the model, as in `openrouter:vendor/model`.
 ///
-/// `-m` may name any; in settings a provider beside the model decides, and the name is the model's.
+/// `-m` may name any provider; in settings `model.provider` takes precedence, and the text is a model's name.
 fn prefixed(config: &Config) -> Result<Option<(String, String)>, ModelsError> {
     let Some(text) = config.text("model.default")?.filter(|text| text.contains(':')) else { return Ok(None) };
     let is_flag = config.explain("model.default")?.source == Source::Flag;
@@ -113,7 +113,7 @@ fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
     if source != Source::Flag
         && let Some((provider, model)) = prefixed(config)?
     {
-        // Numbers beside a model in the file are about that model, unless an address stands there, too.
+        // Numbers beside a model in the file belong to that model, unless an address is set there as well.
         let is_alone = config.text("model.base_url")?.is_none_or(|url| url.is_empty());
         let is_written = config.explain("model.default")?.source != Source::Flag;
         let keeps = keeps_address(config, &provider)? || (is_alone && is_written);
@@ -122,8 +122,7 @@ fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
         return Ok(Wanted { model: Some(model), ..wanted });
     }
     match (source, config.text("model.provider")?) {
-        // An address and a key in config.yaml belong to the provider written beside them, not
-        // to one that a flag put in its place.
+        // An address and a key in config.yaml belong to the provider beside them, not to one from a flag.
         (Source::Flag, Some(name)) => {
             let wanted = wanted_from(config, &name)?;
             let said_by = SaidBy { provider: Some("--provider".to_owned()), ..wanted.said_by };
@@ -133,7 +132,7 @@ fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
     }
 }
 
-/// Who decided a setting, in words; nobody for a default.
+/// The source of a setting, for messages; `None` for a default.
 fn said_by(config: &Config, key: &str) -> Result<Option<String>, ModelsError> {
     let found = config.explain(key)?;
     Ok(match found.source {
@@ -143,7 +142,7 @@ fn said_by(config: &Config, key: &str) -> Result<Option<String>, ModelsError> {
     })
 }
 
-/// As if this provider had been asked for on the command line.
+/// The wanted endpoint as if this provider was given on the command line.
 fn wanted_from(config: &Config, name: &str) -> Result<Wanted, ModelsError> {
     let keeps = keeps_address(config, name)?;
     read(config, Some(name.to_owned()), None, keeps)
@@ -157,7 +156,7 @@ fn read(
 ) -> Result<Wanted, ModelsError> {
     let number = |key: &str| config.integer(key).map(|n| n.and_then(|n| u64::try_from(n).ok()));
     let named = config.named_providers()?;
-    // The window is that of the model beside it.
+    // The window belongs to the model beside it.
     let written = config.layers().file.get("model.default").and_then(|value| value.as_str()).map(str::trim);
     let is_flag = config.explain("model.default")?.source == Source::Flag;
     let is_other_model = is_flag && config.text("model.default")?.as_deref() != written;
@@ -183,7 +182,7 @@ fn read(
     })
 }
 
-/// `model.pricing`, which needs an input and an output price to be of use.
+/// `model.pricing`; `None` unless it has an input and an output price.
 fn prices(config: &Config) -> Result<Option<Prices>, ModelsError> {
     let price = |name: &str| -> Result<Option<Money>, ModelsError> {
         Ok(config.dollars(&format!("model.pricing.{name}"))?.map(per_token))
@@ -196,9 +195,8 @@ fn prices(config: &Config) -> Result<Option<Prices>, ModelsError> {
     })
 }
 
-/// Whether `model.base_url` may be used for a provider that was asked for instead of the
-/// configured one: for the same one, and for `custom` if nothing else was written beside the
-/// address, or it is on this machine.
+/// Returns true if `model.base_url` may be used for a provider from the command line: if it is the configured
+/// one, or if it is `custom` and the address has no provider beside it or is on this machine.
 fn keeps_address(config: &Config, name: &str) -> Result<bool, ModelsError> {
     let id = |name: &str| find_provider(name).map(|provider| provider.id);
     let is_custom = |name: &str| find_provider(name).is_some_and(|provider| provider.is_custom());
