@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 21] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
@@ -62,6 +62,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
             "wire",
         ],
     ),
+    ("terminal", &["conversation", "runtime", "store", "tools"]),
     (
         "cli",
         &[
@@ -74,6 +75,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
             "skills",
             "store",
             "telemetry",
+            "terminal",
             "tools",
         ],
     ),

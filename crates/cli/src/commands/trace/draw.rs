@@ -1,8 +1,8 @@
 //! A timeline as lines of text, for a terminal of any width or for a file.
 
 use super::timeline::{Kind, Row, Timeline, dollars};
-use crate::term::{self, Style};
 use hermes_store::{TraceEnd, TurnTrace};
+use hermes_terminal::term::{self, Style};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
