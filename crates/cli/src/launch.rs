@@ -1,20 +1,18 @@
 //! Opens the runtime and sessions that the flags ask for.
 
 use crate::commands::sessions::trust;
+use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{environment, signals, term};
 use hermes_config::shell_variables;
 use hermes_conversation::SessionId;
-use hermes_runtime::{
-    Home, Launch, Opening, Program, ResolveError, Resuming, Runtime, RuntimeError, Session,
-};
+use hermes_runtime::{Home, Launch, Opening, Program, ResolveError, Runtime, RuntimeError, Session};
 use hermes_store::SessionDb;
+use hermes_terminal::{print, resume, term};
 use hermes_tools::AskUser;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// What the program is started with to become the supervisor of commands. Nobody types it.
 pub(crate) const SUPERVISE: &str = "__supervise";
@@ -30,7 +28,7 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
         Runtime::open(Launch { home, flags: flags(common), shell, cwd, source, supervisor: supervisor() });
     let runtime = opened.map_err(|error| blame_flags(error, common))?;
     if let Some(notice) = runtime.home_notice() {
-        term::complain(&format!("hermes: {}", term::printable(notice)));
+        print::notice(notice);
     }
     runtime.start_logging(Box::new(not_logged))?;
     Ok(runtime)
@@ -40,13 +38,13 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
 fn supervisor() -> Option<Program> {
     let program = Program::this(vec![SUPERVISE.to_owned()]);
     let why = "commands will run unsupervised";
-    program.inspect_err(|error| term::complain(&format!("hermes: {error}; {why}"))).ok()
+    program.inspect_err(|error| print::notice(&format!("{error}; {why}"))).ok()
 }
 
 /// Said once; the work goes on.
 fn not_logged(why: &str) {
     let why = term::printable(why);
-    term::complain(&format!("hermes: logs/agent.log cannot be written ({why}); going on without it"));
+    print::notice(&format!("logs/agent.log cannot be written ({why}); going on without it"));
 }
 
 /// A failure, as a usage error if its cause is a flag of this command line rather than a setting.
@@ -137,7 +135,7 @@ pub(crate) async fn session(
     if ask.is_present() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         trust::ask_before_resume(runtime.store()?, &which).await?;
     }
-    resume(runtime, &which, &opening, ask, restores_cwd).await
+    Ok(resume(runtime, &which, &opening, ask, restores_cwd).await?)
 }
 
 /// A stored session that somebody wants to look at. Looking where nothing was ever stored creates no
@@ -151,25 +149,11 @@ pub(crate) async fn stored(runtime: &Runtime, which: &str) -> Result<SessionId, 
     Ok(store.resolve_resume(&named).await?)
 }
 
-/// Takes up a stored session. A command of its last turn may still run, and a person need not wait for it.
-pub(crate) async fn resume(
-    runtime: &Runtime,
-    which: &str,
-    opening: &Opening,
-    ask: Arc<dyn AskUser>,
-    restores_cwd: bool,
-) -> Result<Session, Failure> {
-    let stop = CancellationToken::new();
-    let _signals = signals::watch(stop.clone());
-    let tell = |what: &str| term::complain(&format!("hermes: {what}"));
-    Ok(runtime.resume_on(which, opening, ask, Resuming { restores_cwd, stop: &stop, tell: &tell }).await?)
-}
-
 /// The store of a command that has no session to show notices in.
 pub(crate) fn store(runtime: &Runtime) -> Result<&SessionDb, Failure> {
     let store = runtime.store()?;
     if let Some(notice) = runtime.store_notice() {
-        term::complain(&format!("hermes: {}", term::printable(&notice)));
+        print::notice(&notice);
     }
     Ok(store)
 }

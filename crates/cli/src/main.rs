@@ -2,43 +2,25 @@
 //!
 //! Only this crate prints. Standard output carries answers, standard error everything else.
 
-mod answering;
 mod args;
-mod ask_user;
-mod chat;
-mod choices;
 mod closed_output;
 mod commands;
-mod compaction_text;
-mod completer;
-mod draft;
-mod editor;
+mod confirm;
 mod environment;
 mod exit;
 mod flags;
-mod history;
-mod input_area;
 mod json_events;
-mod key_reader;
-mod keyboard;
-mod keys;
 mod launch;
 mod oneshot;
 mod prompt_input;
-mod screen;
-mod signals;
-mod status_line;
-mod term;
 mod time_input;
-mod tool_line;
-mod turn_printer;
 mod usage_file;
 mod welcome;
-mod wrap;
 
 use args::{Command, Parsed};
 use commands::chat::ChatArgs;
 use exit::{Exit, Failure};
+use hermes_terminal::{print, term};
 use std::borrow::Cow;
 use std::process::ExitCode;
 
@@ -50,7 +32,7 @@ fn main() -> ExitCode {
         return print_version();
     }
     if closed_output::was_closed() {
-        term::complain("hermes: standard output is closed; use >/dev/null to throw the output away");
+        print::notice("standard output is closed; use >/dev/null to throw the output away");
         return Exit::Internal.into();
     }
     environment::hide_secrets();
@@ -63,14 +45,14 @@ fn main() -> ExitCode {
     }
     match run(cli) {
         Ok(_) if term::output_was_lost() => {
-            term::complain("hermes: standard output could not be written; the session itself is saved");
+            print::notice("standard output could not be written; the session itself is saved");
             Exit::Internal.into()
         }
         Ok(exit) => exit.into(),
         // A failure without a line has been explained already.
         Err(failure) if failure.line.is_empty() => failure.exit.into(),
         Err(failure) => {
-            term::complain(&format!("hermes: {}", term::printable(&failure.line)));
+            print::notice(&failure.line);
             failure.exit.into()
         }
     }
@@ -85,7 +67,7 @@ fn supervise() -> ExitCode {
     match hermes_runtime::supervise() {
         Ok(()) => Exit::Answered.into(),
         Err(error) => {
-            term::complain(&format!("hermes: {error}"));
+            print::notice(&error.to_string());
             Exit::Internal.into()
         }
     }

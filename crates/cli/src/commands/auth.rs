@@ -8,9 +8,10 @@ mod show;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use clap::Subcommand;
 use hermes_runtime::auth;
+use hermes_terminal::{print, term};
 use login::Wish;
 use serde_json::json;
 
@@ -117,7 +118,7 @@ fn remove(provider: &str, target: &str, common: &Common) -> Result<Exit, Failure
             "removed": removed.label,
             "suppressed_source": removed.suppressed,
         });
-        term::print_line(&line.to_string());
+        print::json(&line);
         return Ok(Exit::Answered);
     }
     let line = format!("✓ Removed `{}` of {}", removed.label, removed.provider);
@@ -132,7 +133,7 @@ fn remove(provider: &str, target: &str, common: &Common) -> Result<Exit, Failure
 fn reset(provider: &str, common: &Common) -> Result<Exit, Failure> {
     let (provider, count) = auth::reset(&read(common)?, provider).map_err(launch::blame_argument)?;
     if common.json {
-        term::print_line(&json!({ "provider": provider, "reset": count }).to_string());
+        print::json(&json!({ "provider": provider, "reset": count }));
         return Ok(Exit::Answered);
     }
     let line = match count {

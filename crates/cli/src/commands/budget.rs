@@ -2,11 +2,12 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use clap::Args;
 use hermes_conversation::Money;
 use hermes_runtime::Budget;
 use hermes_store::{Spending, SpendingRow};
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
 /// Show what was spent today or in a session, and what is left of the budget
@@ -49,7 +50,7 @@ pub(crate) async fn run(args: &BudgetArgs, common: &Common) -> Result<Exit, Fail
     match common.json {
         true => {
             let id = session.as_ref().map(|id| id.as_str());
-            term::print_line(&as_json(&spending, id, &budget).to_string());
+            print::json(&as_json(&spending, id, &budget));
         }
         false => {
             for line in report(&spending, &what, key, limit) {

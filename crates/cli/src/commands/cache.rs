@@ -3,11 +3,12 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::launch;
-use crate::term::{self, Style};
 use clap::{Args, Subcommand};
 use hermes_conversation::{Money, PrefixStatus};
 use hermes_runtime::{Prices, list_prices};
 use hermes_store::CacheLedgerEntry;
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style};
 use serde_json::{Value, json};
 
 /// Show how much of a session the provider's prompt cache served
@@ -46,7 +47,7 @@ pub(crate) async fn run(command: &CacheCommand, common: &Common) -> Result<Exit,
     let rows: Vec<Request<'_>> = ledger.iter().map(Request::of).collect();
     let sums = Sums::of(&rows);
     if common.json {
-        term::print_line(&as_json(session.as_str(), &rows, &sums).to_string());
+        print::json(&as_json(session.as_str(), &rows, &sums));
         return Ok(Exit::Answered);
     }
     if rows.is_empty() {

@@ -4,10 +4,11 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::json_events::About;
 use crate::prompt_input::{self, Prompt};
-use crate::{chat, launch, oneshot, term, welcome};
+use crate::{launch, oneshot, welcome};
 use clap::Args;
 use hermes_config::{Config, Refused, unused_summary};
 use hermes_runtime::{Home, ResolveError, Runtime, RuntimeError, credential_warnings, telemetry_problem};
+use hermes_terminal::{Terminal, print};
 use std::io::IsTerminal;
 
 /// Chat with the model in this terminal (the default)
@@ -38,7 +39,7 @@ pub(crate) async fn run(args: ChatArgs, common: Common) -> Result<Exit, Failure>
     };
     announce_settings(runtime.config());
     if let Some(problem) = telemetry_problem(runtime.config()) {
-        term::complain(&format!("hermes: no traces are sent: {}", term::printable(&problem)));
+        print::notice(&format!("no traces are sent: {}", problem));
     }
     // Not when an old session is about to be taken up again.
     if common.conversation.resume.is_none() && common.conversation.continue_.is_none() {
@@ -46,14 +47,22 @@ pub(crate) async fn run(args: ChatArgs, common: Common) -> Result<Exit, Failure>
     }
     let exit = match prompt {
         Some(prompt) => oneshot::run(&runtime, &common, prompt).await,
-        None => chat::run(&runtime, &common).await,
+        None => chat(&runtime, &common).await,
     };
     if let Some(why) = runtime.recording_failure() {
-        term::complain(&format!("hermes: {}", term::printable(&why)));
+        print::notice(&why);
     }
     runtime.tidy_files().await;
     runtime.leave().await;
     exit
+}
+
+/// Runs the chat in the session that the flags ask for.
+async fn chat(runtime: &Runtime, common: &Common) -> Result<Exit, Failure> {
+    let terminal = Terminal::open(runtime.home().history_file())?;
+    let session = launch::session(runtime, common, hermes_terminal::opening(runtime), terminal.ask()).await?;
+    hermes_terminal::run(runtime, terminal, session).await?;
+    Ok(Exit::Answered)
 }
 
 /// Names the settings that do less than they say.
@@ -62,7 +71,7 @@ fn announce_settings(config: &Config) {
     // The run ends with these.
     refused.retain(|promise| promise.refused != Refused::Run);
     for line in refused.into_iter().map(|promise| promise.text).chain(unused_summary(&config.unused_keys())) {
-        term::complain(&format!("hermes: {}", term::printable(&line)));
+        print::notice(&line);
     }
 }
 
@@ -75,11 +84,11 @@ async fn prune(runtime: &Runtime) {
         Ok(Some(done)) => {
             let plural = if done.old.len() == 1 { "" } else { "s" };
             let count = done.old.len();
-            term::complain(&format!("hermes: deleted {count} old session{plural} (sessions.auto_prune)"));
+            print::notice(&format!("deleted {count} old session{plural} (sessions.auto_prune)"));
         }
         Err(error) => {
             let cause = Failure::from(error).line;
-            term::complain(&format!("hermes: old sessions were not deleted: {}", term::printable(&cause)));
+            print::notice(&format!("old sessions were not deleted: {}", cause));
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::args::Cli;
 use crate::exit::Exit;
-use crate::term;
 use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::generate;
+use hermes_terminal::term;
 
 /// Print a completion script for a shell
 #[derive(Debug, Clone, Args)]

@@ -2,10 +2,11 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{environment, launch, term};
+use crate::{environment, launch};
 use clap::Subcommand;
 use hermes_config::{Config, ConfigError, Explanation, SetReport};
 use hermes_runtime::{RuntimeError, load_config};
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
 /// Read and change settings
@@ -83,7 +84,7 @@ pub(crate) fn failure(error: ConfigError) -> Failure {
 fn get(config: &Config, key: &str, common: &Common) -> Result<Exit, Failure> {
     let found = config.explain(key).map_err(failure)?;
     match found.value {
-        Some(value) if common.json => term::print_line(&json!(value).to_string()),
+        Some(value) if common.json => print::json(&json!(value)),
         Some(value) => term::print_line(&term::printable(&value)),
         None => {
             return Err(Failure::new(Exit::FailedTurn, format!("`{key}` is not set and has no default")));
@@ -95,7 +96,7 @@ fn get(config: &Config, key: &str, common: &Common) -> Result<Exit, Failure> {
 fn explain(config: &Config, key: &str, common: &Common) -> Result<Exit, Failure> {
     let found = config.explain(key).map_err(failure)?;
     if common.json {
-        term::print_line(&as_json(&found).to_string());
+        print::json(&as_json(&found));
         return Ok(Exit::Answered);
     }
     let or_none = |value: &Option<String>| value.as_deref().unwrap_or("(none)").to_owned();
@@ -125,7 +126,7 @@ fn show(config: &Config, all: bool, common: &Common) -> Result<Exit, Failure> {
     let found = if all { config.all() } else { config.show() };
     if common.json {
         let list: Vec<Value> = found.iter().map(as_json).collect();
-        term::print_line(&json!(list).to_string());
+        print::json(&json!(list));
     } else {
         let width = found.iter().map(|row| row.key.len()).max().unwrap_or(0);
         for row in &found {
@@ -139,11 +140,11 @@ fn show(config: &Config, all: bool, common: &Common) -> Result<Exit, Failure> {
         }
     }
     for problem in config.check() {
-        term::complain(&format!("hermes: {problem}"));
+        print::notice(&problem.to_string());
     }
     for unused in config.unused_keys() {
         let hint = unused.suggestion.map(|key| format!(" (did you mean `{key}`?)")).unwrap_or_default();
-        term::complain(&format!("hermes: `{}` in config.yaml is not used by this version{hint}", unused.key));
+        print::notice(&format!("`{}` in config.yaml is not used by this version{hint}", unused.key));
     }
     Ok(Exit::Answered)
 }
@@ -162,12 +163,12 @@ pub(crate) fn as_json(found: &Explanation) -> Value {
 
 fn report(done: &SetReport, common: &Common) {
     for notice in &done.notices {
-        term::complain(&format!("hermes: {notice}"));
+        print::notice(&notice.to_string());
     }
     if common.json {
         let line =
             json!({ "key": done.key, "path": done.path, "changed": done.changed, "value": done.shown });
-        term::print_line(&line.to_string());
+        print::json(&line);
         return;
     }
     let path = done.path.display();

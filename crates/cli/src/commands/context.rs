@@ -2,16 +2,16 @@
 
 mod expand;
 
-use crate::commands::sessions::local_time;
-use crate::compaction_text::{meter_lines, tokens};
 use crate::exit::{Exit, Failure};
 use crate::flags::{Common, ModelFlags};
-use crate::term::{self, Style, one_line, printable};
 use crate::{json_events, launch};
 use clap::{Args, Subcommand};
 use hermes_conversation::{Node, SummaryBy};
 use hermes_runtime::{ContextMeter, Runtime};
 use hermes_store::StoredCompaction;
+use hermes_terminal::term::{self, Style, one_line, printable};
+use hermes_terminal::text::local_time;
+use hermes_terminal::{meter_lines, print, tokens};
 use serde_json::{Value, json};
 
 pub(crate) use expand::ExpandArgs;
@@ -80,7 +80,7 @@ async fn show(runtime: &Runtime, args: &SessionArgs, as_json: bool) -> Result<()
     if as_json {
         let nodes: Vec<Value> = nodes.iter().map(node_json).collect();
         let value = json!({ "session_id": session, "meter": meter_json(&meter), "summaries": nodes });
-        term::print_line(&value.to_string());
+        print::json(&value);
         return Ok(());
     }
     let style = Style::for_stream(&std::io::stdout());
@@ -120,7 +120,7 @@ async fn history(runtime: &Runtime, args: &SessionArgs, as_json: bool) -> Result
             .iter()
             .map(|one| json!({ "number": one.number, "at": one.at, "report": json_events::compaction(&one.report) }))
             .collect();
-        term::print_line(&json!({ "session_id": session, "compactions": list }).to_string());
+        print::json(&json!({ "session_id": session, "compactions": list }));
         return Ok(());
     }
     if all.is_empty() {

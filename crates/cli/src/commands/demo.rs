@@ -7,9 +7,9 @@
 mod model;
 
 use crate::exit::{Exit, Failure};
-use crate::term::{self, Style};
 use clap::Args;
 use hermes_scripted::{Script, Server};
+use hermes_terminal::term::{self, Style};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

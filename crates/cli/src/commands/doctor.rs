@@ -3,10 +3,9 @@
 mod disk_usage;
 
 use crate::commands::model::show;
-use crate::commands::sessions::counted;
 use crate::exit::{Exit, Failure, with_causes};
 use crate::flags::{Common, ModelFlags};
-use crate::{environment, launch, term};
+use crate::{environment, launch};
 use clap::Args;
 use hermes_config::Config;
 use hermes_config::home::{WantedModes, modes_notice};
@@ -15,6 +14,8 @@ use hermes_runtime::{
     model_choice, shown_url, telemetry_problem,
 };
 use hermes_store::{Health, IndexHealth};
+use hermes_terminal::text::counted;
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -241,7 +242,7 @@ fn in_scratch_home(common: &Common) -> Result<Runtime, Failure> {
 fn print(findings: &[Finding], common: &Common) {
     if common.json {
         let rows: Vec<_> = findings.iter().map(finding_json).collect();
-        term::print_line(&json!(rows).to_string());
+        print::json(&json!(rows));
         return;
     }
     for Finding { ok, is_warning, subject, text, .. } in findings {

@@ -3,10 +3,11 @@
 use crate::commands::config;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use clap::Subcommand;
 use hermes_plugins::hooks::{HookList, ListedHook, hooks, revoke_hook};
 use hermes_runtime::RuntimeError;
+use hermes_terminal::{print, term};
 use serde_json::json;
 
 /// Manage hooks: scripts that run on turn events
@@ -54,11 +55,11 @@ fn show(list: &HookList, is_json: bool) {
         let hooks: Vec<_> = list.hooks.iter().map(as_json).collect();
         let (accepts_all, warnings) = (list.accepts_all, &list.warnings);
         let all = json!({ "hooks": hooks, "hooks_auto_accept": accepts_all, "warnings": warnings });
-        term::print_line(&all.to_string());
+        print::json(&all);
         return;
     }
     for warning in &list.warnings {
-        term::complain(&format!("hermes: {}", term::printable(warning)));
+        print::notice(warning);
     }
     if list.hooks.is_empty() {
         term::print_line("No hooks are set up. docs/hooks.md says how.");

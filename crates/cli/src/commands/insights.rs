@@ -9,10 +9,11 @@ mod report;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::launch;
-use crate::term::{self, Style};
 use activity::Stretch;
 use clap::Args;
 use hermes_store::{Insights, InsightsFilter};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style};
 
 /// Show usage over the last days: tokens, costs, models, tools and outcomes
 ///
@@ -48,7 +49,7 @@ pub(crate) async fn run(args: &InsightsArgs, common: &Common) -> Result<Exit, Fa
     runtime.leave().await;
     let shown = report::Shown { insights: &found?, stretch: &stretch, source: common.source.as_deref() };
     if common.json {
-        term::print_line(&as_json::value(&shown).to_string());
+        print::json(&as_json::value(&shown));
     } else {
         let stdout = std::io::stdout();
         term::print(&report::text(&shown, term::columns(&stdout), Style::for_stream(&stdout)));

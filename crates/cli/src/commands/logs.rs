@@ -5,14 +5,15 @@ mod select;
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::Style;
-use crate::{launch, signals, term, time_input};
+use crate::{launch, time_input};
 use clap::Args;
 use files::Tail;
 use hermes_runtime::Runtime;
 use hermes_runtime::clock::local_zone;
 use hermes_store::StoreError;
 use hermes_telemetry::LogLevel;
+use hermes_terminal::term::Style;
+use hermes_terminal::{print, signals, term};
 use select::{Filter, Picked, Picker};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -66,10 +67,7 @@ pub(crate) async fn run(args: &LogsArgs, common: &Common) -> Result<Exit, Failur
     })?;
     let manner = Manner { as_json: common.json, style: Style::for_stream(&std::io::stdout()) };
     if tail.is_empty() && !args.follow {
-        term::complain(&format!(
-            "hermes: nothing was logged yet in {}",
-            term::printable(&dir.display().to_string())
-        ));
+        print::notice(&format!("nothing was logged yet in {}", term::printable(&dir.display().to_string())));
     }
     if !last.iter().all(|picked| manner.print(picked)) || !args.follow {
         return Ok(Exit::Answered);
@@ -132,7 +130,7 @@ impl Manner {
     /// `false` means that nobody reads any more.
     fn print(&self, picked: &Picked) -> bool {
         if self.as_json {
-            return term::print_line(&picked.as_json().to_string());
+            return print::json(&picked.as_json());
         }
         let Style { red, bold, dim, off } = self.style;
         let paint = match picked.level() {

@@ -15,10 +15,11 @@ mod tasks;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
 use crate::flags::{Common, ModelFlags};
-use crate::{launch, term};
+use crate::launch;
 use clap::{Args, Subcommand};
 use hermes_config::Config;
 use hermes_runtime::{Endpoint, Fallbacks, KeySource, fallbacks, model_choice, model_facts, shown_url};
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
 /// Choose the model, list providers and models, and show the choice in effect
@@ -120,7 +121,7 @@ fn resolve(common: &Common) -> Result<Exit, Failure> {
         let mut all = endpoint_json(&endpoint);
         let stops: Vec<Value> = fallbacks(&config, &endpoint)?.stops.iter().map(endpoint_json).collect();
         all["fallbacks"] = json!(stops);
-        term::print_line(&all.to_string());
+        print::json(&all);
         return Ok(Exit::Answered);
     }
     let values = [
@@ -148,7 +149,7 @@ fn resolve(common: &Common) -> Result<Exit, Failure> {
 fn fallback_lines(config: &Config, own: &Endpoint) -> Result<Vec<(String, String)>, Failure> {
     let Fallbacks { stops, warnings } = fallbacks(config, own)?;
     for warning in warnings {
-        term::complain(&format!("hermes: {}", term::printable(&warning)));
+        print::notice(&warning);
     }
     let line = |stop: &Endpoint| (format!("{}/{}", stop.label(), stop.model), stop.key_source.to_string());
     Ok(stops.iter().map(line).collect())

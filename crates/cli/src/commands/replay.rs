@@ -2,11 +2,12 @@
 
 use crate::exit::{self, Exit, Failure};
 use crate::flags::{Common, ModelFlags, ToolFlags, TurnFlags};
-use crate::{launch, oneshot, signals, term};
+use crate::{launch, oneshot};
 use clap::Args;
 use hermes_conversation::events;
 use hermes_recording::{Difference, Forked, Recording, Step, Verdict, replay, steps};
 use hermes_runtime::RuntimeError;
+use hermes_terminal::{print, signals, term};
 use hermes_tools::Nobody;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -78,7 +79,7 @@ fn tell(verdict: &Verdict, is_json: bool) -> Exit {
         Some(_) => Exit::FailedTurn,
     };
     if is_json {
-        term::print_line(&as_json(verdict).to_string());
+        print::json(&as_json(verdict));
         return exit;
     }
     match &verdict.difference {
@@ -136,7 +137,7 @@ fn list(steps: &[Step], is_json: bool) -> Exit {
                 "tools": step.tools,
             })
         };
-        term::print_line(&Value::from_iter(steps.iter().map(each)).to_string());
+        print::json(&Value::from_iter(steps.iter().map(each)));
         return Exit::Answered;
     }
     for step in steps {
@@ -159,8 +160,8 @@ fn list(steps: &[Step], is_json: bool) -> Exit {
 async fn go_on(recording: Arc<Recording>, from: u64, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
     let model = runtime.endpoint().map_err(|error| launch::blame_flags(error, common))?.model;
-    term::complain(&format!(
-        "hermes: going on from step {from} with {}; tools run for real, in a new session",
+    print::notice(&format!(
+        "going on from step {from} with {}; tools run for real, in a new session",
         term::printable(&model)
     ));
     let cancel = CancellationToken::new();
@@ -180,11 +181,11 @@ async fn go_on(recording: Arc<Recording>, from: u64, common: &Common) -> Result<
             "turn_exit_reason": report.exit_reason,
             "error": report.error,
         });
-        term::print_line(&line.to_string());
+        print::json(&line);
     } else {
         oneshot::print_answer(&report);
         if let Some(error) = &report.error {
-            term::complain(&format!("hermes: {}", oneshot::explain(&report, error, "PROVIDER")));
+            print::notice(&hermes_terminal::explain(&report, error, "PROVIDER"));
         }
         term::complain(&format!(
             "\nContinue with:  hermes --resume {session}   ({})",

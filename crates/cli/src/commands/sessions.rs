@@ -17,22 +17,21 @@ mod stats;
 pub(crate) mod trust;
 mod verify;
 
-use crate::commands::chat;
+use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
-use crate::flags::{Common, ConversationFlags};
-use crate::term::printable;
-use crate::{launch, term};
+use crate::flags::Common;
+use crate::launch;
 use backup::BackupArgs;
 use browse::BrowseArgs;
 use clap::{Args, Subcommand};
 use export::{ExportArgs, ExportFormatName};
 use files::FilesCommand;
-use hermes_conversation::SessionId;
 use hermes_store::SessionDb;
+use hermes_terminal::term;
+use hermes_terminal::term::printable;
 use list::ListArgs;
 use prune::PruneArgs;
 use search::SearchArgs;
-use std::io::IsTerminal;
 
 const NO_SESSIONS: &str = "No sessions yet; start one with `hermes`.";
 
@@ -183,11 +182,7 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
     }
     let store = launch::store(&runtime)?;
     if let (SessionsCommand::Browse(args), false) = (&command, common.json) {
-        let chosen = browse::choose(store, args.limit, common).await;
-        runtime.leave().await;
-        // The conversation opens the store for itself.
-        drop(runtime);
-        return resume_chosen(chosen?, common).await;
+        return browse::run(runtime, args, common).await;
     }
     let done = match command {
         SessionsCommand::List(args) => list::run(store, args, common).await,
@@ -212,20 +207,6 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
     };
     runtime.leave().await;
     done
-}
-
-/// Resumes the session that was picked, as `hermes --resume ID` does.
-async fn resume_chosen(chosen: browse::Chosen, common: &Common) -> Result<Exit, Failure> {
-    match chosen {
-        browse::Chosen::Nothing(exit) => Ok(exit),
-        browse::Chosen::Session(id) => {
-            let conversation =
-                ConversationFlags { resume: Some(id.to_string()), ..common.conversation.clone() };
-            // The tag filtered the list; it does not apply to sessions that are started later.
-            let common = Common { conversation, source: None, ..common.clone() };
-            Box::pin(chat::run(chat::ChatArgs::default(), common)).await
-        }
-    }
 }
 
 /// The result of a command in a home without a session database, which is not created for it.
@@ -269,48 +250,11 @@ async fn archive(store: &SessionDb, which: &str, undo: bool) -> Result<Exit, Fai
 
 async fn delete(store: &SessionDb, which: &str, yes: bool) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
-    if !yes && !confirmed(&id)? {
+    if !yes && !confirm(&format!("Delete session {id} permanently?"), "add --yes to delete the session")? {
         term::complain("Nothing was deleted.");
         return Ok(Exit::FailedTurn);
     }
     store.delete(&id).await?;
     term::print_line(&format!("Deleted {id}"));
     Ok(Exit::Answered)
-}
-
-fn confirmed(id: &SessionId) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage("deleting needs a yes: add --yes"));
-    }
-    agreed(&format!("Delete session {id} for good? [y/N] "))
-}
-
-/// Asks a person a question that only a yes agrees to.
-pub(crate) fn agreed(question: &str) -> Result<bool, Failure> {
-    term::print(question);
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
-}
-
-/// A number of things, as a person would say it.
-pub(crate) fn counted(count: u64, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
-}
-
-pub(crate) fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} B"),
-        1_024..1_048_576 => format!("{} KiB", bytes.div_ceil(1_024)),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
-}
-
-pub(crate) fn local_time(epoch: f64) -> String {
-    let seconds = epoch as i64;
-    jiff::Timestamp::from_second(seconds).map_or_else(
-        |_| "?".to_owned(),
-        |time| time.to_zoned(hermes_runtime::clock::local_zone()).strftime("%Y-%m-%d %H:%M").to_string(),
-    )
 }

@@ -5,18 +5,18 @@ mod install;
 mod list;
 
 use crate::commands::config;
-use crate::commands::sessions::agreed;
+use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use clap::Subcommand;
 use hermes_config::Config;
 use hermes_runtime::skills::{self, FetchError};
 use hermes_runtime::{Home, RuntimeError};
 use hermes_skills::{SkillError, SkillShelf};
+use hermes_terminal::term;
 pub(crate) use install::InstallArgs;
 use serde_json::json;
-use std::io::IsTerminal;
 
 /// Manage skills: instructions for kinds of tasks
 #[derive(Debug, Subcommand)]
@@ -147,10 +147,7 @@ fn remove(place: &Place, name: &str, yes: bool) -> Result<Exit, Failure> {
     let shelf = place.shelf()?;
     let known = shelf.find(name).map(|skill| skill.name().to_owned());
     let shown = term::revealed(known.as_deref().unwrap_or(name));
-    if !yes && !std::io::stdin().is_terminal() {
-        return Err(Failure::usage("removing needs a yes: add --yes"));
-    }
-    if !yes && !agreed(&format!("Remove the skill {shown} for good? [y/N] "))? {
+    if !yes && !confirm(&format!("Delete the skill {shown} permanently?"), "add --yes to delete the skill")? {
         return Ok(Exit::FailedTurn);
     }
     let path = shelf.remove(name, "", &skills::now()).map_err(failure)?;

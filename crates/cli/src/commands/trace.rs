@@ -6,12 +6,13 @@ mod timeline;
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, Style};
 use crate::{launch, time_input};
 use clap::Args;
 use draw::{Look, draw};
 use hermes_runtime::Runtime;
 use hermes_store::TurnTrace;
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style};
 use std::io::IsTerminal;
 use timeline::Timeline;
 
@@ -39,7 +40,7 @@ pub(crate) async fn run(args: &TraceArgs, common: &Common) -> Result<Exit, Failu
     let trace = trace?;
     let timeline = Timeline::of(&trace, time_input::now());
     if common.json {
-        term::print_line(&as_json::trace(&trace, &timeline).to_string());
+        print::json(&as_json::trace(&trace, &timeline));
         return Ok(Exit::Answered);
     }
     let stdout = std::io::stdout();

@@ -4,8 +4,9 @@ use super::secret_prompt;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use hermes_runtime::auth;
+use hermes_terminal::{print, term};
 use serde_json::json;
 
 pub(super) fn run(
@@ -18,8 +19,8 @@ pub(super) fn run(
     let provider = auth::label_of(&config, provider).map_err(launch::blame_argument)?;
     let key = match api_key {
         Some(key) => {
-            term::complain(
-                "hermes: a key on the command line stays in the history of the shell; without --api-key it is \
+            print::notice(
+                "a key on the command line stays in the history of the shell; without --api-key it is \
                  asked for",
             );
             key
@@ -35,7 +36,7 @@ pub(super) fn run(
             "label": added.label,
             "base_url": added.base_url,
         });
-        term::print_line(&line.to_string());
+        print::json(&line);
         return Ok(Exit::Answered);
     }
     let address = added.base_url.unwrap_or_default();

@@ -3,13 +3,14 @@
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, signals, term};
+use crate::launch;
 use futures::stream::{self, StreamExt};
 use hermes_config::Config;
 use hermes_runtime::login::{
     Attempt, Flow, LoginError, LoginScreen, Tokens, Ways, browser_login, device_login, wait_for_real,
 };
 use hermes_runtime::{Asker, auth, model_choice};
+use hermes_terminal::{print, signals, term};
 use serde_json::json;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -38,7 +39,7 @@ pub(super) async fn login(wish: Wish, common: &Common) -> Result<Exit, Failure> 
     let stored = auth::store_login(&config, &provider, wish.label, &flow, tokens)?;
     if common.json {
         let line = json!({ "provider": provider, "id": stored.id, "label": stored.label, "base_url": stored.base_url });
-        term::print_line(&line.to_string());
+        print::json(&line);
         return Ok(Exit::Answered);
     }
     let address = stored.base_url.unwrap_or_default();
@@ -128,7 +129,7 @@ fn open_browser(url: &Url) -> bool {
 pub(super) fn logout(provider: &str, common: &Common) -> Result<Exit, Failure> {
     let (provider, count) = auth::logout(&read(common)?, provider).map_err(launch::blame_argument)?;
     if common.json {
-        term::print_line(&json!({ "provider": provider, "removed": count }).to_string());
+        print::json(&json!({ "provider": provider, "removed": count }));
         return Ok(Exit::Answered);
     }
     let line = match count {

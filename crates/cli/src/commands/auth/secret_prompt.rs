@@ -1,7 +1,7 @@
 //! Asks for a secret without showing it.
 
 use crate::exit::{Exit, Failure};
-use crate::term;
+use hermes_terminal::term;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{IsTerminal, Read, stdin};
 

@@ -3,10 +3,11 @@
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use hermes_runtime::Availability;
 use hermes_runtime::auth::{self, EntryView, PoolView};
 use hermes_runtime::clock::local_zone;
+use hermes_terminal::{print, term};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -38,7 +39,7 @@ fn print(
 ) -> Result<Exit, Failure> {
     let pools = auth::list(&read(common)?, provider).map_err(launch::blame_argument)?;
     if common.json {
-        term::print_line(&json!(pools.iter().map(as_json).collect::<Vec<_>>()).to_string());
+        print::json(&json!(pools.iter().map(as_json).collect::<Vec<_>>()));
         return Ok(Exit::Answered);
     }
     for line in pools.iter().filter(|pool| !pool.entries.is_empty()).flat_map(shown) {

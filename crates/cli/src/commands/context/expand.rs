@@ -1,13 +1,14 @@
 //! `hermes context expand`: messages as they were said.
 
-use crate::commands::sessions::local_time;
 use crate::exit::Failure;
 use crate::launch;
-use crate::term::{self, Style, printable};
 use clap::Args;
 use hermes_conversation::{Message, MessageId};
 use hermes_runtime::Runtime;
 use hermes_store::{OriginalRange, StoredMessage};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style, printable};
+use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
@@ -69,7 +70,7 @@ pub(super) async fn run(runtime: &Runtime, args: &ExpandArgs, as_json: bool) -> 
     }
     if as_json {
         let messages: Vec<Value> = found.iter().map(as_value).collect();
-        term::print_line(&json!({ "session_id": session, "messages": messages }).to_string());
+        print::json(&json!({ "session_id": session, "messages": messages }));
         return Ok(());
     }
     if found.is_empty() {

@@ -1,9 +1,9 @@
 //! What is kept on disk: how much, and whether it is whole.
 
 use super::{Finding, bad, good};
-use crate::commands::sessions::{counted, size};
 use hermes_runtime::Home;
 use hermes_store::{FilesHealth, check_files};
+use hermes_terminal::text::{counted, size};
 use serde_json::json;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Lays out a page of text in a given width: a box, headings, pairs and bars.
 
 use super::numbers::{bar, number};
-use crate::term::{Style, fitting, one_line};
-use crate::wrap::wrapped;
+use hermes_terminal::term::{Style, fitting, one_line};
+use hermes_terminal::wrapped;
 use unicode_width::UnicodeWidthStr;
 
 /// The longest bar; beyond it they are only ink.

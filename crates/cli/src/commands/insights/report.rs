@@ -3,8 +3,8 @@
 use super::activity::{Activity, Stretch};
 use super::layout::{Page, Row, padded};
 use super::numbers::{columns, dollars, duration, number, percent};
-use crate::term::{Style, one_line};
 use hermes_store::{CostSummary, Count, Insights, SessionUse, Share};
+use hermes_terminal::term::{Style, one_line};
 
 /// Rows of a list; the rest is summed up.
 const MOST_ROWS: usize = 8;
@@ -40,7 +40,7 @@ pub(super) fn text(shown: &Shown<'_>, width: usize, style: Style) -> String {
 
 fn nothing(shown: &Shown<'_>, days: usize) -> String {
     let source = shown.source.map(|source| format!(" under the source {source}")).unwrap_or_default();
-    let source = crate::term::printable(&source);
+    let source = hermes_terminal::term::printable(&source);
     let last = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
     format!("Nothing was said{source} {last}. Start with `hermes`, or look further back with --days.\n")
 }

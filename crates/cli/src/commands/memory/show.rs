@@ -1,11 +1,12 @@
 //! The memory and its history on a screen, or as JSON for programs.
 
 use super::failure;
-use crate::commands::sessions::local_time;
 use crate::exit::{Exit, Failure};
-use crate::term::{self, one_line, printable, revealed};
 use hermes_runtime::{PendingChange, ScanScope, scan_text};
 use hermes_store::memory::{Applied, Change, ChangeOutcome, MemoryBook, Page, Target};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, one_line, printable, revealed};
+use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 /// Columns of an entry in a list of changes.
@@ -18,7 +19,7 @@ pub(super) fn entries(book: &MemoryBook, targets: Vec<Target>, is_json: bool) ->
     }
     if is_json {
         let files: Vec<Value> = pages.iter().map(|page| page_json(book, page)).collect();
-        term::print_line(&json!({ "files": files }).to_string());
+        print::json(&json!({ "files": files }));
         return Ok(Exit::Answered);
     }
     for (at, page) in pages.iter().enumerate() {
@@ -68,7 +69,7 @@ pub(super) fn history(book: &MemoryBook, targets: Vec<Target>, is_json: bool) ->
     all.sort_by(|a, b| a.at.total_cmp(&b.at));
     if is_json {
         let changes: Vec<Value> = all.iter().map(change_json).collect();
-        term::print_line(&json!({ "changes": changes }).to_string());
+        print::json(&json!({ "changes": changes }));
         return Ok(Exit::Answered);
     }
     if all.is_empty() {
@@ -116,7 +117,7 @@ fn change_json(change: &Change) -> Value {
 /// Lists changes that wait for approval.
 pub(super) fn pending(changes: &[PendingChange], json: bool) -> Result<Exit, Failure> {
     if json {
-        term::print_line(&serde_json::json!(changes).to_string());
+        print::json(&serde_json::json!(changes));
         return Ok(Exit::Answered);
     }
     if changes.is_empty() {
@@ -130,7 +131,7 @@ pub(super) fn pending(changes: &[PendingChange], json: bool) -> Result<Exit, Fai
 
 pub(super) fn changed(applied: &Applied, is_json: bool) {
     if is_json {
-        term::print_line(&applied_json(applied).to_string());
+        print::json(&applied_json(applied));
         return;
     }
     let page = &applied.page;
@@ -145,7 +146,7 @@ pub(super) fn undone(change: &Change, applied: &Applied, is_json: bool) {
     if is_json {
         let mut answer = applied_json(applied);
         answer["undid"] = json!(change.id.to_string());
-        term::print_line(&answer.to_string());
+        print::json(&answer);
         return;
     }
     term::print_line(&format!("took back {}", head(change)));

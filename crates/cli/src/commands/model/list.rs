@@ -4,11 +4,11 @@ use super::{key_json, key_words};
 use crate::commands::config::{failure, read};
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term;
 use hermes_config::Config;
 use hermes_runtime::{
     KeySource, ModelsError, Provider, ResolveError, custom_label, model_choice, providers, shown_url,
 };
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
 /// A provider, or an endpoint with a name, as it stands with these settings.
@@ -41,7 +41,7 @@ pub(super) fn run(all: bool, common: &Common) -> Result<Exit, Failure> {
     }
     if common.json {
         let rows: Vec<Value> = rows.iter().map(as_json).collect();
-        term::print_line(&json!(rows).to_string());
+        print::json(&json!(rows));
         return Ok(Exit::Answered);
     }
     for line in lines(&rows) {

@@ -4,8 +4,9 @@ use super::facts;
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use hermes_runtime::{CallFailure, ListedModel, find_provider, list_models, model_choice, model_facts};
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -39,11 +40,11 @@ fn print(models: &[ListedModel], label: &str, common: &Common) {
                 "pricing": model.stated.prices.as_ref().map(facts::price_json) })
         };
         let rows: Vec<Value> = models.iter().map(row).collect();
-        term::print_line(&json!(rows).to_string());
+        print::json(&json!(rows));
         return;
     }
     if models.is_empty() {
-        term::complain(&format!("hermes: {label} lists no models"));
+        print::notice(&format!("{label} lists no models"));
     }
     for model in models {
         let window = model.stated.window.map(|tokens| format!("  {tokens} tokens")).unwrap_or_default();

@@ -7,9 +7,9 @@ use super::set::save;
 use crate::commands::config::{failure, read};
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, printable};
 use hermes_config::Config;
 use hermes_runtime::{ListedModel, find_provider, list_models, model_choice};
+use hermes_terminal::term::{self, printable};
 use std::io::IsTerminal;
 use std::time::Duration;
 

@@ -2,16 +2,17 @@
 
 use super::parse_choice::{Choice, Known, parse_choice};
 use crate::commands::config::{failure, read};
+use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use hermes_config::{self, Config, SetReport};
 use hermes_runtime::{
     CustomProvider, ModelsError, ResolveError, custom_name, custom_provider, find_provider, is_custom_id,
     model_choice, parse_base_url,
 };
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
 
 pub(super) fn run(words: &str, yes: bool, common: &Common) -> Result<Exit, Failure> {
     // Flags say what to save here, not what to override.
@@ -52,7 +53,13 @@ fn current<'a>(settings: &Config, entries: &'a [CustomProvider]) -> Known<'a> {
 pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Common) -> Result<Exit, Failure> {
     check(settings, choice)?;
     let dropped = dropped(settings, choice);
-    if dropped.contains(&"model.api_key") && !yes && !agreed()? {
+    if dropped.contains(&"model.api_key")
+        && !yes
+        && !confirm(
+            "model.api_key belongs to the old address. Remove it from config.yaml?",
+            "model.api_key belongs to the old address; add --yes to remove it from config.yaml",
+        )?
+    {
         term::complain("Nothing was changed.");
         return Ok(Exit::FailedTurn);
     }
@@ -131,23 +138,11 @@ fn dropped(settings: &Config, choice: &Choice) -> Vec<&'static str> {
     keys
 }
 
-fn agreed() -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage(
-            "model.api_key belongs to the old address and would be taken out of config.yaml: add --yes",
-        ));
-    }
-    term::print("model.api_key belongs to the old address. Take it out of config.yaml? [y/N] ");
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
 fn report(reports: &[SetReport], problem: Option<&str>, common: &Common) {
     if common.json {
         let row = |done: &SetReport| json!({ "key": done.key, "value": done.shown, "changed": done.changed });
         let rows: Vec<Value> = reports.iter().map(row).collect();
-        term::print_line(&json!({ "changes": rows, "problem": problem }).to_string());
+        print::json(&json!({ "changes": rows, "problem": problem }));
         return;
     }
     for done in reports {
@@ -159,6 +154,6 @@ fn report(reports: &[SetReport], problem: Option<&str>, common: &Common) {
         term::print_line(&term::printable(&line));
     }
     if let Some(problem) = problem {
-        term::complain(&format!("hermes: one thing is missing: {}", term::printable(problem)));
+        print::notice(&format!("one thing is missing: {}", problem));
     }
 }

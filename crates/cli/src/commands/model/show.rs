@@ -4,9 +4,10 @@ use super::{endpoint_json, facts, key_words};
 use crate::commands::config::{as_json, failure, read};
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use hermes_config::{Config, Explanation, Source};
 use hermes_runtime::{Endpoint, ModelFacts, ProbedServer, model_choice, model_facts, probe, shown_url};
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
         let server = served.as_ref().map(server_json);
         let all = json!({ "settings": settings, "endpoint": endpoint, "problem": problem, "server": server,
             "facts": facts });
-        term::print_line(&all.to_string());
+        print::json(&all);
         return Ok(Exit::Answered);
     }
     for setting in settings.iter().filter(|setting| setting.source != Source::Default) {
@@ -62,7 +63,7 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
                 term::print_line(&format!("{what:<20}  {text}"));
             }
         }
-        Err(error) => term::complain(&format!("hermes: {}", term::printable(&error.to_string()))),
+        Err(error) => print::notice(&error.to_string()),
     }
     if let Some(server) = &served {
         term::print_line(&format!("{:<20}  {}", "server", server_words(server)));

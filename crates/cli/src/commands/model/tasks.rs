@@ -3,10 +3,11 @@
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::{launch, term};
+use crate::launch;
 use hermes_config::Config;
 use hermes_conversation::AuxTask;
 use hermes_runtime::{AuxRoute, AuxStop, Endpoint, auxiliary_route, model_choice, model_facts, shown_url};
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
 pub(super) fn run(task: Option<&str>, common: &Common) -> Result<Exit, Failure> {
@@ -20,7 +21,7 @@ pub(super) fn run(task: Option<&str>, common: &Common) -> Result<Exit, Failure> 
     for one in tasks {
         let route = route(&config, one, &own)?;
         for warning in &route.warnings {
-            term::complain(&format!("hermes: {}", term::printable(warning)));
+            print::notice(warning);
         }
         let seconds = config.auxiliary(one).map_err(crate::commands::config::failure)?.timeout.as_secs();
         match (common.json, task.is_some()) {
@@ -43,7 +44,7 @@ pub(super) fn run(task: Option<&str>, common: &Common) -> Result<Exit, Failure> 
         }
     }
     if common.json {
-        term::print_line(&json!(rows).to_string());
+        print::json(&json!(rows));
     }
     Ok(Exit::Answered)
 }

@@ -1,9 +1,9 @@
 //! `hermes prompt scan`: what is wrong with some files, before an agent reads them.
 
 use crate::exit::Exit;
-use crate::term;
 use clap::{Args, ValueEnum};
 use hermes_runtime::{ScanFinding, ScanScope, scan_text};
+use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, Read};
@@ -56,7 +56,7 @@ pub(super) fn run(args: &ScanArgs, is_json: bool) -> Exit {
         all.push(scanned);
     }
     if is_json {
-        term::print_line(&as_json(&all).to_string());
+        print::json(&as_json(&all));
     }
     exit(&all)
 }
@@ -77,7 +77,7 @@ fn read(file: &Path) -> Result<String, String> {
 fn show(scanned: &Scanned<'_>) {
     let name = one_line(&scanned.file.to_string_lossy());
     match &scanned.outcome {
-        Err(error) => term::complain(&format!("hermes: {name}: {}", term::printable(error))),
+        Err(error) => print::notice(&format!("{name}: {}", error)),
         Ok(findings) => {
             for ScanFinding { id, line, excerpt, .. } in findings {
                 term::print_line(&format!("{name}:{line}: {id}: {}", term::revealed(excerpt)));

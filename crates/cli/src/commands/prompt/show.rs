@@ -3,10 +3,11 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::{Common, ModelFlags, PromptFlags, ToolFlags};
 use crate::launch;
-use crate::term::{self, Style};
 use clap::Args;
 use hermes_conversation::{TokenCount, estimate_tokens};
 use hermes_runtime::{LayerView, PromptTier, PromptView, Runtime};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
@@ -42,11 +43,11 @@ pub(crate) async fn show(which: &WhichPrompt, with_texts: bool, common: &Common)
     runtime.leave().await;
     let view = view?;
     if common.json {
-        term::print_line(&as_json(&view, with_texts).to_string());
+        print::json(&as_json(&view, with_texts));
         return Ok(Exit::Answered);
     }
     for notice in &view.notices {
-        term::complain(&format!("hermes: {notice}"));
+        print::notice(&notice.to_string());
     }
     print_all(if with_texts { texts(&view) } else { sizes(&view) })
 }
@@ -62,7 +63,7 @@ pub(crate) async fn diff(args: &DiffArgs, common: &Common) -> Result<Exit, Failu
         let all = changes.iter().map(|change| {
             json!({ "layer": change.name, "source": change.source, "before": change.before, "after": change.after })
         });
-        term::print_line(&json!({ "session": then.session, "changes": all.collect::<Vec<_>>() }).to_string());
+        print::json(&json!({ "session": then.session, "changes": all.collect::<Vec<_>>() }));
         return Ok(Exit::Answered);
     }
     if changes.is_empty() {

@@ -1,12 +1,12 @@
 //! `hermes sessions backup`.
 
 use super::progress::Progress;
-use super::size;
 use crate::exit::{Exit, Failure, with_causes};
 use crate::flags::Common;
-use crate::term;
 use clap::Args;
 use hermes_store::{BackupError, Existing, SessionDb};
+use hermes_terminal::text::size;
+use hermes_terminal::{print, term};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub(super) async fn run(store: &SessionDb, args: &BackupArgs, common: &Common) -
     let bytes = store.backup(file, existing, move |done, total| progress.show(done, total)).await;
     let bytes = bytes.map_err(failure)?;
     if common.json {
-        term::print_line(&json!({ "file": file.to_string_lossy(), "bytes": bytes }).to_string());
+        print::json(&json!({ "file": file.to_string_lossy(), "bytes": bytes }));
     } else {
         term::print_line(&format!("Copied {} to {}", size(bytes), file.display()));
     }

@@ -1,11 +1,12 @@
 //! `hermes sessions export`.
 
-use super::{counted, files};
+use super::files;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term;
 use clap::{Args, ValueEnum};
 use hermes_store::{ExportError, ExportFilter, ExportFormat, SessionDb};
+use hermes_terminal::term;
+use hermes_terminal::text::counted;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use tempfile::NamedTempFile;

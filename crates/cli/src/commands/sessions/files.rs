@@ -4,14 +4,15 @@ mod copies;
 
 pub(super) use copies::{after_export, after_import, require_folder};
 
-use super::{agreed, counted, local_time, size};
+use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, Style, printable};
 use clap::{Args, Subcommand};
 use hermes_store::{FileKind, FileRule, PrunableFile, SessionDb, StoredFile};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style, printable};
+use hermes_terminal::text::{counted, local_time, size};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
 
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum FilesCommand {
@@ -63,7 +64,7 @@ pub(super) async fn run(
 pub(super) fn print(files: &[StoredFile], common: &Common) -> bool {
     if common.json {
         let rows: Vec<Value> = files.iter().map(file_json).collect();
-        return term::print_line(&json!(rows).to_string());
+        return print::json(&json!(rows));
     }
     if files.is_empty() {
         return term::print_line("No files are kept; long tool results make them.");
@@ -115,7 +116,8 @@ async fn prune(
         report_json(&found, &[], common);
         return Ok(Exit::Answered);
     }
-    if !wanted.yes && !confirmed(found.len(), bytes)? {
+    let question = || format!("Remove {} permanently?", sum(found.len(), bytes));
+    if !wanted.yes && !confirm(&question(), "add --yes to remove them, or --dry-run to list them")? {
         term::complain("Nothing was removed.");
         return Ok(Exit::FailedTurn);
     }
@@ -150,13 +152,6 @@ fn list(found: &[PrunableFile], bytes: u64) {
     }
 }
 
-fn confirmed(count: usize, bytes: u64) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage("removing files needs a yes: add --yes, or --dry-run to only look"));
-    }
-    agreed(&format!("Remove {} for good? [y/N] ", sum(count, bytes)))
-}
-
 fn report_json(found: &[PrunableFile], gone: &[String], common: &Common) {
     if common.json {
         let row = |old: &PrunableFile| {
@@ -166,7 +161,7 @@ fn report_json(found: &[PrunableFile], gone: &[String], common: &Common) {
         let rows: Vec<Value> = found.iter().map(row).collect();
         let bytes: u64 = found.iter().map(|old| old.file.bytes).sum();
         let report = json!({ "prunable": rows, "prunable_bytes": bytes, "removed": gone });
-        term::print_line(&report.to_string());
+        print::json(&report);
     }
 }
 

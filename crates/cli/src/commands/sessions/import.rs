@@ -1,10 +1,12 @@
 //! `hermes sessions import`.
 
-use super::{counted, files};
+use super::files;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, printable};
 use hermes_store::{ImportError, ImportProblem, Imported, MAX_IMPORT, SessionDb};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, printable};
+use hermes_terminal::text::counted;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,7 +15,7 @@ pub(super) async fn run(store: &SessionDb, file: &str, common: &Common) -> Resul
     let text = read(file)?;
     let imported = store.import(&text).await.map_err(failure)?;
     if common.json {
-        term::print_line(&imported_json(&imported).to_string());
+        print::json(&imported_json(&imported));
     } else {
         print(&imported);
     }
@@ -61,6 +63,6 @@ fn print(imported: &Imported) {
         imported.skipped.len()
     ));
     for problem in &imported.problems {
-        term::complain(&format!("hermes: line {}: {}", problem.line, printable(&problem.text)));
+        print::notice(&format!("line {}: {}", problem.line, printable(&problem.text)));
     }
 }

@@ -1,11 +1,13 @@
 //! `hermes sessions list`.
 
-use super::{NO_SESSIONS, local_time};
+use super::NO_SESSIONS;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, Style, one_line, printable};
 use clap::Args;
 use hermes_store::{Archived, ListFilter, SessionDb, SessionSummary};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style, one_line, printable};
+use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
@@ -52,7 +54,7 @@ async fn print(store: &SessionDb, filter: ListFilter, common: &Common) -> Result
     let found = store.list(filter).await?;
     if common.json {
         let rows: Vec<Value> = found.iter().map(summary_json).collect();
-        term::print_line(&json!(rows).to_string());
+        print::json(&json!(rows));
         return Ok(Exit::Answered);
     }
     if found.is_empty() {

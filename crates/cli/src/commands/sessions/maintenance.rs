@@ -1,11 +1,11 @@
 //! `hermes sessions reindex` and `optimize`: the file and its index in good order.
 
 use super::progress::Progress;
-use super::{counted, size};
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term;
 use hermes_store::SessionDb;
+use hermes_terminal::text::{counted, size};
+use hermes_terminal::{print, term};
 use serde_json::json;
 
 pub(super) async fn reindex(store: &SessionDb, common: &Common) -> Result<Exit, Failure> {
@@ -13,7 +13,7 @@ pub(super) async fn reindex(store: &SessionDb, common: &Common) -> Result<Exit, 
     let messages = store.reindex(|done, total| progress.show(done, total)).await?;
     drop(progress);
     if common.json {
-        term::print_line(&json!({ "messages": messages }).to_string());
+        print::json(&json!({ "messages": messages }));
     } else {
         term::print_line(&format!("Indexed {}", counted(messages, "message")));
     }
@@ -24,7 +24,7 @@ pub(super) async fn optimize(store: &SessionDb, common: &Common) -> Result<Exit,
     let done = store.optimize().await?;
     if common.json {
         let sizes = json!({ "bytes_before": done.bytes_before, "bytes_after": done.bytes_after });
-        term::print_line(&sizes.to_string());
+        print::json(&sizes);
     } else {
         term::print_line(&format!("{} before, {} now", size(done.bytes_before), size(done.bytes_after)));
     }

@@ -1,14 +1,15 @@
 //! `hermes sessions prune`.
 
-use super::{agreed, counted, local_time};
+use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, one_line, printable};
 use clap::Args;
 use hermes_conversation::SessionId;
 use hermes_store::{Prunable, PruneFilter, SessionDb};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, one_line, printable};
+use hermes_terminal::text::{counted, local_time};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PruneArgs {
@@ -43,7 +44,8 @@ pub(super) async fn run(store: &SessionDb, args: &PruneArgs, common: &Common) ->
         report_json(&found, &[], common);
         return Ok(Exit::Answered);
     }
-    if !args.yes && !confirmed(found.len())? {
+    let question = || format!("Delete {} permanently?", sessions(found.len()));
+    if !args.yes && !confirm(&question(), "add --yes to delete them, or --dry-run to list them")? {
         term::complain("Nothing was deleted.");
         return Ok(Exit::FailedTurn);
     }
@@ -60,17 +62,10 @@ fn sessions(count: usize) -> String {
     counted(u64::try_from(count).unwrap_or_default(), "session")
 }
 
-fn confirmed(count: usize) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage("pruning needs a yes: add --yes, or --dry-run to only look"));
-    }
-    agreed(&format!("Delete {} for good? [y/N] ", sessions(count)))
-}
-
 fn report_json(found: &[Prunable], gone: &[SessionId], common: &Common) {
     if common.json {
         let found: Vec<Value> = found.iter().map(session_json).collect();
-        term::print_line(&json!({ "prunable": found, "deleted": gone }).to_string());
+        print::json(&json!({ "prunable": found, "deleted": gone }));
     }
 }
 

@@ -1,12 +1,13 @@
 //! `hermes sessions search`.
 
-use super::local_time;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, one_line, printable};
 use crate::time_input::moment;
 use clap::{Args, ValueEnum};
 use hermes_store::{ContextMessage, SearchFilter, SearchHit, SearchReport, SessionDb, Sort};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, one_line, printable};
+use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
@@ -127,6 +128,6 @@ fn print(report: &SearchReport, query: &str) {
         term::complain(&format!("Nothing was found for: {}", printable(query)));
     }
     if !report.complete {
-        term::complain("hermes: the search index is still behind; the newest messages may be missing");
+        print::notice("the search index is still behind; the newest messages may be missing");
     }
 }

@@ -1,12 +1,13 @@
 //! `hermes sessions show`.
 
-use super::{counted, export, local_time};
+use super::export;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, Style, one_line, printable};
-use crate::tool_line;
 use hermes_conversation::{CallTitle, Content, Message, display_result};
 use hermes_store::{ExportFilter, ExportFormat, Include, SessionDb, StoredSession};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style, one_line, printable};
+use hermes_terminal::text::{counted, local_time};
 use std::collections::BTreeMap;
 
 pub(super) async fn run(store: &SessionDb, which: &str, common: &Common) -> Result<Exit, Failure> {
@@ -26,9 +27,7 @@ pub(super) async fn run(store: &SessionDb, which: &str, common: &Common) -> Resu
     if !stored.changed.is_empty() {
         let count = counted(stored.changed.len() as u64, "message");
         let verb = if stored.changed.len() == 1 { "differs" } else { "differ" };
-        term::complain(&format!(
-            "hermes: {count} {verb} from what was written; see `hermes sessions verify`"
-        ));
+        print::notice(&format!("{count} {verb} from what was written; see `hermes sessions verify`"));
     }
     Ok(Exit::Answered)
 }
@@ -66,7 +65,7 @@ fn message_text(message: &Message, style: Style) -> String {
                 text = format!("\n{bold}hermes:{off} {}\n", printable(&assistant.text));
             }
             for call in &assistant.calls {
-                let CallTitle { icon, verb, detail } = tool_line::describe(&call.name, &call.arguments);
+                let CallTitle { icon, verb, detail } = hermes_terminal::describe(&call.name, &call.arguments);
                 text.push_str(&format!("{dim}  ┊ {icon} {verb:<9} {}{off}\n", one_line(&detail, 80)));
             }
             text

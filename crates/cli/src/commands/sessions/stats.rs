@@ -1,16 +1,17 @@
 //! `hermes sessions stats`.
 
-use super::size;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, Style, one_line};
 use hermes_store::{NamedTally, SessionDb, Statistics, Tally};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style, one_line};
+use hermes_terminal::text::size;
 use serde_json::{Value, json};
 
 pub(super) async fn run(store: &SessionDb, common: &Common) -> Result<Exit, Failure> {
     let statistics = store.statistics().await?;
     if common.json {
-        term::print_line(&statistics_json(&statistics).to_string());
+        print::json(&statistics_json(&statistics));
     } else {
         term::print(&text(&statistics, Style::for_stream(&std::io::stdout())));
     }

@@ -1,12 +1,13 @@
 //! `hermes sessions trust`: shows what an imported session brought along, and asks before it is used.
 
-use super::{agreed, counted};
+use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, revealed};
 use hermes_store::{ImportedParts, SessionDb};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, revealed};
+use hermes_terminal::text::counted;
 use serde_json::json;
-use std::io::IsTerminal;
 
 pub(super) async fn run(store: &SessionDb, which: &str, yes: bool, common: &Common) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
@@ -17,11 +18,11 @@ pub(super) async fn run(store: &SessionDb, which: &str, yes: bool, common: &Comm
         let ImportedParts { system_prompt, cwd, settings, mail } = &parts;
         let shown = json!({ "session_id": id, "system_prompt": system_prompt, "cwd": cwd, "settings": settings,
             "mail": mail, "trusted": yes });
-        term::print_line(&shown.to_string());
+        print::json(&shown);
     } else {
         term::print(&shown(&parts));
     }
-    if !yes && !confirmed()? {
+    if !yes && !confirm("Use all of this when the session is resumed?", "add --yes to use it")? {
         term::complain("Nothing was changed; a resume begins with a fresh prompt.");
         return Ok(Exit::FailedTurn);
     }
@@ -38,17 +39,10 @@ pub(crate) async fn ask_before_resume(store: &SessionDb, which: &str) -> Result<
     let id = store.resolve_resume(&store.resolve(which).await?).await?;
     let Some(parts) = store.imported_parts(&id).await? else { return Ok(()) };
     term::print(&format!("Session {id} was imported. It brought this along:\n{}", shown(&parts)));
-    if agreed("Use it? Otherwise the session goes on with a fresh prompt, here. [y/N] ")? {
+    if print::confirm("Use it? Otherwise the session gets a new prompt and this directory. [y/N] ")? {
         store.trust_import(&id).await?;
     }
     Ok(())
-}
-
-fn confirmed() -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage("using them needs a yes: add --yes"));
-    }
-    agreed("Use all of this when the session is resumed? [y/N] ")
 }
 
 /// In full, with everything that could hide made visible.

@@ -1,10 +1,11 @@
 //! `hermes sessions verify`.
 
-use super::counted;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, printable};
 use hermes_store::{Finding, Verification, verify};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, printable};
+use hermes_terminal::text::counted;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ pub(super) async fn run(file: PathBuf, common: &Common) -> Result<Exit, Failure>
     let examined = tokio::task::spawn_blocking(move || verify(&file)).await;
     let seen = examined.map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
     if common.json {
-        term::print_line(&verification_json(&seen).to_string());
+        print::json(&verification_json(&seen));
     } else {
         print(&seen);
     }

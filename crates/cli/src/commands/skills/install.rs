@@ -2,11 +2,12 @@
 
 use super::{Place, failure, fetch_failure};
 use crate::exit::{Exit, Failure};
-use crate::term::{self, printable};
 use clap::Args;
 use hermes_runtime::Reach;
 use hermes_runtime::skills;
 use hermes_skills::{InstallOptions, InstallState, Installed, LockFile, ScanFinding, SkillSource};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, printable};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
@@ -41,7 +42,7 @@ pub(super) async fn run(place: &Place, args: &InstallArgs) -> Result<Exit, Failu
         .await
         .map_err(fetch_failure)?;
     for concern in &done.scan.concerns {
-        term::complain(&printable(&format!("hermes: {}", told(concern))));
+        print::notice(&told(concern));
     }
     let already = if done.is_unchanged { "is there already" } else { "installed" };
     let (files, verdict) = (done.files, done.scan.verdict.as_str());
@@ -62,7 +63,7 @@ pub(super) fn check(place: &Place, name: Option<&str>) -> Result<Exit, Failure> 
         return Err(fetch_failure(skills::FetchError::NotInstalled(name.to_owned())));
     }
     if place.is_json {
-        term::print_line(&json!({ "skills": checked }).to_string());
+        print::json(&json!({ "skills": checked }));
     } else if checked.is_empty() {
         term::print_line("No skill was installed from elsewhere.");
     } else {
@@ -105,13 +106,13 @@ pub(super) async fn update(
             Err(error) => {
                 has_failed = true;
                 let line = fetch_failure(error).line;
-                term::complain(&printable(&format!("hermes: {name}: {line}")));
+                print::notice(&format!("{name}: {line}"));
                 results.push(json!({ "name": name, "error": line }));
             }
         }
     }
     if place.is_json {
-        term::print_line(&json!({ "skills": results }).to_string());
+        print::json(&json!({ "skills": results }));
     } else if results.is_empty() {
         term::print_line("No skill was installed from elsewhere.");
     }

@@ -2,9 +2,10 @@
 
 use super::{Place, failure};
 use crate::exit::{Exit, Failure};
-use crate::term::{self, Style, fitting, one_line, printable};
 use hermes_runtime::RuntimeError;
 use hermes_skills::{BrokenSkill, LockFile, Skill, SkillShelf};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style, fitting, one_line, printable};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::io::stdout;
@@ -25,7 +26,7 @@ pub(super) fn run(place: &Place, category: Option<&str>, enabled_only: bool) -> 
     if place.is_json {
         let listed: Vec<Value> = skills.iter().map(|skill| as_json(skill, &switches)).collect();
         let broken: Vec<Value> = broken.iter().map(broken_json).collect();
-        term::print_line(&json!({ "skills": listed, "broken": broken }).to_string());
+        print::json(&json!({ "skills": listed, "broken": broken }));
         return Ok(Exit::Answered);
     }
     if let (true, Some(category)) = (skills.is_empty(), category) {
@@ -37,7 +38,7 @@ pub(super) fn run(place: &Place, category: Option<&str>, enabled_only: bool) -> 
     }
     table(&shelf, &skills, &switches);
     for BrokenSkill { path, reason, .. } in broken {
-        term::complain(&printable(&format!("hermes: {} cannot be used: {reason}", path.display())));
+        print::notice(&format!("{} cannot be used: {reason}", path.display()));
     }
     Ok(Exit::Answered)
 }
@@ -98,7 +99,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
         let mut value = as_json(skill, &switches);
         value["content"] = text.text.into();
         value["linked_files"] = json!(linked);
-        term::print_line(&value.to_string());
+        print::json(&value);
         return Ok(Exit::Answered);
     }
     if file.is_some() {

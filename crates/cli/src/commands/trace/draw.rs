@@ -1,9 +1,9 @@
 //! A timeline as lines of text, for a terminal of any width or for a file.
 
 use super::timeline::{Kind, Row, Timeline, dollars};
-use crate::term::{self, Style};
 use hermes_runtime::clock::local_zone;
 use hermes_store::{TraceEnd, TurnTrace};
+use hermes_terminal::term::{self, Style};
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr;
 

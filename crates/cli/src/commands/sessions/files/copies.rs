@@ -1,11 +1,12 @@
 //! Files that go along with an export, and come back with an import.
 
-use super::counted;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use crate::term::{self, printable};
 use hermes_conversation::SessionId;
 use hermes_store::{CopiedFiles, Imported, SessionDb};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, printable};
+use hermes_terminal::text::counted;
 use std::path::{Path, PathBuf};
 
 /// Refuses a wish for files where they have no place.
@@ -33,7 +34,7 @@ pub(in crate::commands::sessions) async fn after_export(
         if left_out > 0 {
             let files = counted(left_out, "file");
             let hint = if file == "-" { "export to a file with --files" } else { "--files copies them" };
-            term::complain(&format!("hermes: {files} of long tool results left out; {hint}"));
+            print::notice(&format!("{files} of long tool results left out; {hint}"));
         }
         return Ok(Exit::Answered);
     }
@@ -42,7 +43,7 @@ pub(in crate::commands::sessions) async fn after_export(
     tell("Copied", "to", &done, &folder);
     if !done.missing.is_empty() {
         let files = counted(count(&done.missing), "file");
-        term::complain(&format!("hermes: {files} mentioned in messages, but no longer kept"));
+        print::notice(&format!("{files} mentioned in messages, but no longer kept"));
     }
     Ok(if done.problems.is_empty() { Exit::Answered } else { Exit::FailedTurn })
 }
@@ -89,7 +90,7 @@ fn tell(did: &str, way: &str, done: &CopiedFiles, folder: &Path) {
 
 fn complain(done: &CopiedFiles) {
     for problem in &done.problems {
-        term::complain(&format!("hermes: not copied: {}", printable(problem)));
+        print::notice(&format!("not copied: {}", problem));
     }
 }
 

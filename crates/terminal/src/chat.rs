@@ -4,15 +4,13 @@ mod busy_input;
 mod command_replies;
 mod turn;
 
-use crate::ask_user::TerminalAsk;
-use crate::commands::sessions::counted;
 use crate::editor::{Editor, Remember, Typed};
-use crate::exit::{Exit, Failure};
-use crate::flags::Common;
 use crate::keyboard::Keyboard;
 use crate::status_line::status_line;
 use crate::term::{self, Style};
-use crate::{answering, key_reader, launch, signals};
+use crate::terminal::{self, Terminal};
+use crate::text::counted;
+use crate::{answering, key_reader, signals};
 use hermes_conversation::{MailMode, Message, SessionId};
 use hermes_runtime::busy::mode_text;
 use hermes_runtime::commands::{self, CommandReply, Effect};
@@ -61,23 +59,13 @@ struct Chat {
     opened: Instant,
 }
 
-/// Talks until the person leaves.
-pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Failure> {
-    let editor = Editor::start(runtime.home().history_file())?;
-    let style = Style::for_stream(&stdout());
-    let question_shown = Arc::new(Notify::new());
-    let keyboard = Keyboard::new(editor.clone());
-    let ask: Arc<dyn AskUser> = Arc::new(TerminalAsk {
-        editor: editor.clone(),
-        keyboard: keyboard.clone(),
-        question_shown: question_shown.clone(),
-    });
-    let opening = opening(runtime);
-    let session = launch::session(runtime, common, opening, ask.clone()).await?;
+/// Runs the chat in `session` until the user leaves, and closes the session.
+pub async fn run(runtime: &Runtime, terminal: Terminal, session: Session) -> Result<(), RuntimeError> {
     let shows_reasoning = runtime.config().boolean("display.show_reasoning").map_err(RuntimeError::from)?;
     let busy_mode = runtime.config().text("display.busy_input_mode").map_err(RuntimeError::from)?;
     let busy_mode = busy_mode.as_deref().and_then(MailMode::parse).unwrap_or(MailMode::Interrupt);
     let (session, opened) = start(session);
+    let Terminal { editor, keyboard, ask, question_shown } = terminal;
     let (observer, answering) = (observe(&session), answering::answer_with(&session, ask.clone()));
     let mut chat = Chat {
         runtime: runtime.clone(),
@@ -92,7 +80,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
         keyboard,
         draft: String::new(),
         busy_mode,
-        style,
+        style: Style::for_stream(&stdout()),
         shows_reasoning,
         shows_status: true,
         has_spoken: false,
@@ -104,7 +92,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
     talked?;
     chat.farewell().await;
     chat.session.close(Parting::Left).await;
-    Ok(Exit::Answered)
+    Ok(())
 }
 
 impl Chat {
@@ -159,7 +147,7 @@ impl Chat {
         (newest.id == closed_by && !text.trim().is_empty()).then_some(text)
     }
 
-    async fn talk(&mut self) -> Result<(), Failure> {
+    async fn talk(&mut self) -> Result<(), RuntimeError> {
         let mut warned = false;
         if let Flow::Leave = self.say_queued().await {
             return Ok(());
@@ -187,7 +175,7 @@ impl Chat {
         }
     }
 
-    async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
+    async fn line(&mut self, line: &str) -> Result<Flow, RuntimeError> {
         if let Some(notice) = self.session.inspect(Session::take_background_notice).await? {
             self.note(&notice);
         }
@@ -210,7 +198,7 @@ impl Chat {
                 Ok(Flow::Stay)
             }
             Err(error) => {
-                self.complain(&Failure::from(error).line);
+                self.complain(&error.explained());
                 Ok(Flow::Stay)
             }
         }
@@ -225,7 +213,7 @@ impl Chat {
         }
     }
 
-    async fn act(&mut self, effect: Effect) -> Result<Flow, Failure> {
+    async fn act(&mut self, effect: Effect) -> Result<Flow, RuntimeError> {
         match effect {
             Effect::Quit => return Ok(Flow::Leave),
             Effect::Submit(text) | Effect::Queue { text, .. } => return Ok(self.say(&text).await),
@@ -256,17 +244,17 @@ impl Chat {
                 if let Some(title) = title
                     && let Err(error) = self.session.command(&format!("/title {title}")).await
                 {
-                    self.complain(&Failure::from(error).line);
+                    self.complain(&error.explained());
                 }
                 self.note("a new session");
             }
-            Err(error) => self.complain(&Failure::from(error).line),
+            Err(error) => self.complain(&error.explained()),
         }
     }
 
     /// Continues another session; returns whether it did.
     async fn resume(&mut self, id: &SessionId) -> bool {
-        match launch::resume(&self.runtime, id.as_str(), &opening(&self.runtime), self.ask.clone(), true)
+        match terminal::resume(&self.runtime, id.as_str(), &opening(&self.runtime), self.ask.clone(), true)
             .await
         {
             Ok(session) => {
@@ -274,8 +262,8 @@ impl Chat {
                 self.recall().await;
                 true
             }
-            Err(failure) => {
-                self.complain(&failure.line);
+            Err(error) => {
+                self.complain(&error.explained());
                 false
             }
         }
@@ -294,7 +282,7 @@ impl Chat {
     }
 
     /// Shows the status line, once after each answer.
-    async fn show_status(&mut self) -> Result<(), Failure> {
+    async fn show_status(&mut self) -> Result<(), RuntimeError> {
         if std::mem::take(&mut self.has_spoken) && self.shows_status {
             let (status, open) =
                 (self.session.inspect(|session| session.status()).await?, self.opened.elapsed());
@@ -323,7 +311,7 @@ impl Chat {
 }
 
 /// The opening of sessions in a conversation: they get titles and are reviewed.
-fn opening(runtime: &Runtime) -> Opening {
+pub fn opening(runtime: &Runtime) -> Opening {
     Opening { works_in_background: true, ..runtime.default_opening() }
 }
 

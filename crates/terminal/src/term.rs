@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Text with every control character but newline and tab made visible, so that nothing a
 /// model or a tool says can move the cursor, recolour the screen or fake a prompt.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
@@ -35,7 +35,7 @@ fn is_unsafe(character: char) -> bool {
 }
 
 /// Text on one line, at most `width` columns wide.
-pub(crate) fn one_line(text: &str, width: usize) -> String {
+pub fn one_line(text: &str, width: usize) -> String {
     use unicode_width::UnicodeWidthChar;
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = printable(&joined);
@@ -53,7 +53,7 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
 }
 
 /// Text on one line in at most `width` columns; what just fits is not cut.
-pub(crate) fn fitting(text: &str, width: usize) -> String {
+pub fn fitting(text: &str, width: usize) -> String {
     use unicode_width::UnicodeWidthStr;
     // `one_line` keeps a column free.
     let whole = one_line(text, width + 1);
@@ -66,35 +66,35 @@ pub(crate) fn fitting(text: &str, width: usize) -> String {
 
 /// Styles, empty when the output is not a terminal or `NO_COLOR` is set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Style {
-    pub(crate) dim: &'static str,
-    pub(crate) bold: &'static str,
-    pub(crate) red: &'static str,
-    pub(crate) off: &'static str,
+pub struct Style {
+    pub dim: &'static str,
+    pub bold: &'static str,
+    pub red: &'static str,
+    pub off: &'static str,
 }
 
 impl Style {
-    pub(crate) const PLAIN: Self = Self { dim: "", bold: "", red: "", off: "" };
-    pub(crate) const COLOUR: Self = Self { dim: "\x1b[2m", bold: "\x1b[1m", red: "\x1b[31m", off: "\x1b[0m" };
+    pub const PLAIN: Self = Self { dim: "", bold: "", red: "", off: "" };
+    pub const COLOUR: Self = Self { dim: "\x1b[2m", bold: "\x1b[1m", red: "\x1b[31m", off: "\x1b[0m" };
 
     /// Whether there is any styling.
-    pub(crate) fn is_coloured(self) -> bool {
+    pub fn is_coloured(self) -> bool {
         !self.off.is_empty()
     }
 
     /// The sequences themselves.
-    pub(crate) fn all(self) -> [&'static str; 4] {
+    pub fn all(self) -> [&'static str; 4] {
         [self.dim, self.bold, self.red, self.off]
     }
 
-    pub(crate) fn for_stream(stream: &impl IsTerminal) -> Self {
+    pub fn for_stream(stream: &impl IsTerminal) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         if wanted && stream.is_terminal() { Self::COLOUR } else { Self::PLAIN }
     }
 }
 
 /// How wide a stream is; 80 columns when it is no terminal, or does not say.
-pub(crate) fn columns(stream: &(impl IsTerminal + AsFd)) -> usize {
+pub fn columns(stream: &(impl IsTerminal + AsFd)) -> usize {
     let size = stream.is_terminal().then(|| tcgetwinsize(stream).ok()).flatten();
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
 }
@@ -106,7 +106,7 @@ static OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
 /// program's own styles.
 ///
 /// The escapes are those of JSON, so that a line of JSON keeps its meaning.
-pub(crate) fn escaped(text: &str, is_styled: bool) -> Cow<'_, str> {
+pub fn escaped(text: &str, is_styled: bool) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
@@ -136,14 +136,14 @@ fn stderr_is_styled() -> bool {
 }
 
 /// Writes to standard output; `false` means that nobody reads any more.
-pub(crate) fn print(text: &str) -> bool {
+pub fn print(text: &str) -> bool {
     let is_styled = text.contains('\x1b') && stdout_is_styled();
     control(&escaped(text, is_styled))
 }
 
 /// Writes the program's own control sequences to standard output. Text from outside must have gone
 /// through [`escaped`].
-pub(crate) fn control(text: &str) -> bool {
+pub fn control(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => true,
@@ -160,13 +160,13 @@ fn note_lost(error: &std::io::Error) {
 }
 
 /// Notes that an answer was not read: unlike a list, it is of no use in part.
-pub(crate) fn note_lost_answer() {
+pub fn note_lost_answer() {
     OUTPUT_LOST.store(true, Ordering::Relaxed);
 }
 
 /// Standard output for data that comes piece by piece, escaped like everything else.
 #[derive(Debug, Default)]
-pub(crate) struct Pieces {
+pub struct Pieces {
     /// The beginning of a character whose rest has not come yet.
     begun: Vec<u8>,
 }
@@ -194,12 +194,12 @@ impl Write for Pieces {
 const EBADF: i32 = 9;
 
 /// Whether something could not be written, for instance because a disk is full.
-pub(crate) fn output_was_lost() -> bool {
+pub fn output_was_lost() -> bool {
     OUTPUT_LOST.load(Ordering::Relaxed)
 }
 
 /// Writes a line to standard error. A closed one is nobody's business.
-pub(crate) fn complain(line: &str) {
+pub fn complain(line: &str) {
     let line = for_stderr(line);
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
@@ -209,14 +209,14 @@ fn for_stderr(text: &str) -> Cow<'_, str> {
 }
 
 /// Writes a question to standard error and stays in its line.
-pub(crate) fn complain_inline(question: &str) {
+pub fn complain_inline(question: &str) {
     let question = for_stderr(question);
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(question.as_bytes()).and_then(|()| out.flush());
 }
 
 /// Text for a decision: everything that could hide in it is made visible.
-pub(crate) fn revealed(text: &str) -> String {
+pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -237,7 +237,7 @@ fn is_invisible(character: char) -> bool {
 }
 
 /// As [`print`], with a newline.
-pub(crate) fn print_line(text: &str) -> bool {
+pub fn print_line(text: &str) -> bool {
     let mut line = String::with_capacity(text.len() + 1);
     line.push_str(text);
     line.push('\n');

@@ -1,6 +1,5 @@
 //! Ctrl-C and its relatives.
 
-use crate::exit::Exit;
 use hermes_runtime::SessionHandle;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -8,15 +7,18 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+/// The exit code of a program that the user stopped.
+pub const INTERRUPTED: i32 = 130;
+
 /// Cancels `turn` at the first Ctrl-C, SIGTERM or SIGHUP; a second one leaves at once. Ends when
 /// it is dropped.
-pub(crate) fn watch(turn: CancellationToken) -> AbortOnDropHandle<()> {
+pub fn watch(turn: CancellationToken) -> AbortOnDropHandle<()> {
     watch_with(move || turn.cancel())
 }
 
 /// As [`watch`], for a turn of a session that runs as a task. Asked to leave, it starts no turn for queued
 /// messages.
-pub(crate) fn watch_session(session: &SessionHandle) -> AbortOnDropHandle<()> {
+pub fn watch_session(session: &SessionHandle) -> AbortOnDropHandle<()> {
     let session = session.clone();
     watch_with(move || match was_asked_to_leave() {
         true => session.interrupt_and_hold(),
@@ -48,7 +50,7 @@ async fn listen_for(stop: impl Fn() + Send) {
             // Nothing of ours may run on; the record closes the turn when it is continued.
             hermes_runtime::kill_all_commands();
             crate::key_reader::restore();
-            std::process::exit(Exit::Interrupted as i32);
+            std::process::exit(INTERRUPTED);
         }
         stop();
     }
@@ -58,12 +60,12 @@ async fn listen_for(stop: impl Fn() + Send) {
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
 /// Whether the program was asked to leave, and not only to stop a turn.
-pub(crate) fn was_asked_to_leave() -> bool {
+pub fn was_asked_to_leave() -> bool {
     LEAVING.load(Ordering::Relaxed)
 }
 
 /// Waits until the program is asked to leave while no turn runs. Ctrl-C is a key there.
-pub(crate) async fn leave_asked() {
+pub async fn leave_asked() {
     let (Some(mut terminate), Some(mut hangup)) =
         (listen(SignalKind::terminate()), listen(SignalKind::hangup()))
     else {
@@ -77,7 +79,7 @@ pub(crate) async fn leave_asked() {
 
 /// Waits until the program is asked to leave in any way that is not a key. It listens from the
 /// call on, not only once it is waited for.
-pub(crate) fn stop_asked() -> impl Future<Output = ()> {
+pub fn stop_asked() -> impl Future<Output = ()> {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut signals: Vec<Signal> = kinds.into_iter().filter_map(listen).collect();
     std::future::poll_fn(move |cx| {

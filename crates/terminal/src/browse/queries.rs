@@ -5,10 +5,10 @@
 
 use super::ago;
 use super::state::{Event, Found, Hit, Picker, Said};
-use crate::exit::with_causes;
 use crate::term::one_line;
 use crate::tool_line;
 use hermes_conversation::{CallTitle, Message, SessionId};
+use hermes_runtime::with_causes;
 use hermes_store::{SearchFilter, SearchReport, SessionDb};
 use std::collections::HashSet;
 use tokio::task::JoinSet;

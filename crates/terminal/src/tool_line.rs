@@ -9,7 +9,7 @@ use serde_json::Value;
 const VERB: usize = 9;
 
 /// The title of a call, as its tool says it, on one line.
-pub(crate) fn describe(name: &str, arguments: &str) -> CallTitle {
+pub fn describe(name: &str, arguments: &str) -> CallTitle {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
     let title = facts_of(name).title_of(name, &arguments);
     CallTitle { verb: one_line(&title.verb.chars().take(VERB).collect::<String>(), 60), ..title }

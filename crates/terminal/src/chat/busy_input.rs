@@ -1,7 +1,6 @@
 //! Takes lines that the user enters while a turn runs.
 
 use super::command_replies;
-use crate::exit::Failure;
 use crate::term::{self, Style};
 use crate::turn_printer::LocalOutput;
 use hermes_conversation::MailMode;
@@ -61,7 +60,7 @@ impl Busy {
             Ok(submitted) => matches!(submitted, Submitted::Turn(_)),
             Err(error) => {
                 let Style { red, off, .. } = self.style;
-                let (text, error) = (term::printable(text), Failure::from(error).line);
+                let (text, error) = (term::printable(text), error.explained());
                 let error = term::printable(&error);
                 self.say(LocalOutput::Block(format!("{red}  not taken: {text}\n  {error}{off}")))
             }

@@ -24,7 +24,7 @@ pub(crate) fn compaction_line(report: &CompactionReport) -> String {
 }
 
 /// A number of tokens, with a sign where it is a guess.
-pub(crate) fn tokens(count: TokenCount) -> String {
+pub fn tokens(count: TokenCount) -> String {
     match count {
         TokenCount::Measured(tokens) => short(tokens),
         TokenCount::Estimated(tokens) => format!("~{}", short(tokens)),
@@ -32,7 +32,7 @@ pub(crate) fn tokens(count: TokenCount) -> String {
 }
 
 /// How full the window is, and with what.
-pub(crate) fn meter_lines(meter: &ContextMeter, style: Style) -> Vec<String> {
+pub fn meter_lines(meter: &ContextMeter, style: Style) -> Vec<String> {
     const CELLS: u64 = 40;
     let Style { bold, dim, off, .. } = style;
     let used = meter.parts.whole.value();

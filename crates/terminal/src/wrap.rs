@@ -4,7 +4,7 @@ use crate::term::printable;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Lines of at most `width` columns. Words that are longer are broken.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let text = printable(text).replace('\t', "    ");
     text.trim_end().lines().flat_map(|line| broken(line, width)).collect()

@@ -39,7 +39,7 @@ impl LocalSources {
     }
 
     /// Nobody types and nobody says anything.
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn none() -> Self {
         Self::new(watch::channel(Shown::default()).1, mpsc::unbounded_channel().1)
     }
 }

@@ -1,14 +1,12 @@
-//! Every string of every event, filled with control characters: none reaches a stream.
+//! Events of a turn with control characters in every string, for tests of what is printed.
 
-use super::*;
-use crate::{json_events, term};
 use hermes_conversation::{
-    CallEnding, CallId, CompactionReport, KeptCounts, MailId, SessionId, SummaryBy, TokenCount, Trigger,
-    Usage,
+    CallEnding, CallId, CompactionReport, KeptCounts, MailId, MailMode, SessionId, SubagentEvent, SummaryBy,
+    TokenCount, Trigger, TurnEvent, Usage,
 };
 
 /// A title change, a screen wipe, a style of ours, C1 controls, DEL, a carriage return, an override of direction.
-const HOSTILE: &str =
+pub const HOSTILE: &str =
     "a\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m\u{9b}8m\u{9d}\u{90}\x7f\x08\x00\rfake\u{202e}txt\u{2066}z";
 
 fn compacted(by: SummaryBy, text: &str) -> TurnEvent {
@@ -38,7 +36,7 @@ fn subagent_events(text: &str) -> Vec<SubagentEvent> {
 }
 
 /// One event of every kind with `text` in every field, and known tools with `text` in every argument.
-fn events(text: &str) -> Vec<TurnEvent> {
+pub fn events(text: &str) -> Vec<TurnEvent> {
     let (id, owned) = (CallId::new(text), || text.to_owned());
     let mut all = vec![
         TurnEvent::Accepted,
@@ -84,6 +82,7 @@ fn events(text: &str) -> Vec<TurnEvent> {
             millis: 1,
         });
     }
+    all.iter().for_each(is_covered);
     all
 }
 
@@ -110,41 +109,8 @@ fn is_covered(event: &TurnEvent) {
     }
 }
 
-fn shown(event: &TurnEvent, style: Style) -> String {
-    let mut screen = Screen::new(style, true).with_questions(Arc::default()).in_conversation();
-    let mut out = screen.event(event);
-    out.push_str(&screen.end());
-    term::escaped(&out, style.is_coloured()).into_owned()
-}
-
-fn is_hostile(character: char) -> bool {
+/// Whether a character may change what a terminal shows.
+pub fn is_hostile(character: char) -> bool {
     character.is_control() && character != '\n' && character != '\t'
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-#[test]
-fn no_string_of_an_event_brings_control_characters_to_the_screen() {
-    for (event, harmless) in events(HOSTILE).iter().zip(events("harmless")) {
-        is_covered(event);
-        let plain = shown(event, Style::PLAIN);
-        assert!(!plain.contains(is_hostile), "{event:?}: {plain:?}");
-        // On a terminal only the styles that the same event has anyway.
-        let (coloured, usual) = (shown(event, Style::COLOUR), shown(&harmless, Style::COLOUR));
-        let styles = |text: &str| text.matches('\x1b').count();
-        let extra = coloured.lines().count().saturating_sub(usual.lines().count()) * 2;
-        assert!(styles(&coloured) <= styles(&usual) + extra, "{event:?}: {coloured:?}");
-        let without = Style::COLOUR.all().iter().fold(coloured, |text, style| text.replace(style, ""));
-        assert!(!without.contains(is_hostile), "{event:?}: {without:?}");
-    }
-}
-
-#[test]
-fn json_lines_hold_no_control_characters_and_keep_every_string() {
-    for event in events(HOSTILE) {
-        let value = json_events::event(&event);
-        let line = term::escaped(&value.to_string(), false).into_owned();
-        assert!(!line.contains(is_hostile) && !line.contains(['\n', '\t']), "{line:?}");
-        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(read, value);
-    }
 }

@@ -1,8 +1,8 @@
 //! Replies to slash commands as lines of the terminal.
 
-use crate::commands::sessions::local_time;
 use crate::compaction_text::{compaction_line, meter_lines};
 use crate::term::{Style, printable};
+use crate::text::local_time;
 use hermes_runtime::commands::{Choice, CommandReply, Panel};
 
 /// The lines of a reply. Effects have none.

@@ -2,10 +2,9 @@
 
 use super::busy_input::{Busy, Served};
 use super::{Chat, Flow};
-use crate::exit::Failure;
 use crate::screen::Screen;
 use crate::turn_printer::{self, LocalSources, TurnEnd};
-use crate::{oneshot, signals, term};
+use crate::{fault_text, signals, term};
 use futures::FutureExt;
 use hermes_runtime::{Prompt, SessionEvent, TurnReport};
 use tokio::sync::mpsc;
@@ -16,7 +15,7 @@ impl Chat {
         match self.session.submit(Prompt { when_busy: self.busy_mode, ..Prompt::typed(line) }).await {
             Ok(_) => self.show_turns().await,
             Err(error) => {
-                self.complain(&Failure::from(error).line);
+                self.complain(&error.explained());
                 Flow::Stay
             }
         }
@@ -36,7 +35,7 @@ impl Chat {
                 self.show_turns().await
             }
             Err(error) => {
-                self.complain(&Failure::from(error).line);
+                self.complain(&error.explained());
                 Flow::Stay
             }
         }
@@ -103,7 +102,7 @@ impl Chat {
         if report.interrupted {
             self.note("stopped; everything so far is saved");
         } else if let Some(error) = &report.error {
-            self.complain(&oneshot::explain(report, error, &self.provider));
+            self.complain(&fault_text::explain(report, error, &self.provider));
         }
     }
 }

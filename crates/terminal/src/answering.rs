@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Takes the right to answer and asks `ask`, until the result is dropped or the session is closed.
-pub(crate) fn answer_with(session: &SessionHandle, ask: Arc<dyn AskUser>) -> AbortOnDropHandle<()> {
+pub fn answer_with(session: &SessionHandle, ask: Arc<dyn AskUser>) -> AbortOnDropHandle<()> {
     let (_, observer) = session.subscribe();
     observer.skip_text();
     observer.keep_all();
