@@ -1,6 +1,6 @@
-//! Why no endpoint could be chosen.
+//! Errors of resolving an endpoint.
 
-/// Why no endpoint could be chosen. No variant carries a key.
+/// An error of resolving an endpoint. No variant has a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     #[error("no model provider is configured")]
