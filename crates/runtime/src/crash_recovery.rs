@@ -114,7 +114,8 @@ impl Search<'_> {
             Some(supervised) => self.outcome(supervised, &key).await,
             None => Ok(Outcome::NoRecord),
         };
-        let found = found.inspect_err(|error| tracing::warn!(%error, "cannot find a command of the last turn"));
+        let found =
+            found.inspect_err(|error| tracing::warn!(%error, "cannot find a command of the last turn"));
         if !matches!(found, Ok(Outcome::NoRecord) | Err(_)) {
             self.keys.push(key);
         }
