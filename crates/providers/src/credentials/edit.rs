@@ -38,9 +38,7 @@ pub struct NewLogin {
 /// An error of finding an entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchEntry {
-    #[error(
-        "{provider} has no stored credential `{target}`; `hermes auth list {provider}` names those it has"
-    )]
+    #[error("{provider} has no stored credential `{target}`; `hermes auth list {provider}` lists them")]
     Unknown { provider: String, target: String },
     #[error("several credentials of {provider} are labelled `{target}`; use the number or the id")]
     Ambiguous { provider: String, target: String },

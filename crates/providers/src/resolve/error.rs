@@ -5,7 +5,7 @@
 pub enum ResolveError {
     #[error("no model provider is configured")]
     NothingConfigured,
-    #[error("unknown provider `{name}`; `hermes model list --all` names those that this build knows")]
+    #[error("unknown provider `{name}`; `hermes model list --all` lists the known ones")]
     UnknownProvider { name: String },
     #[error("provider {provider} has no key: set {variable} with `hermes config set {variable} ...`")]
     NoKey { provider: &'static str, variable: &'static str },
