@@ -169,7 +169,7 @@ fn the_next_compaction_goes_on_from_the_last() {
         assert!(text.contains(&format!("- {file}\n")), "{file} is not in {text}");
     }
     assert!(text.contains("## Key Decisions\nthe model's text about Key Decisions"), "{text}");
-    assert!(!text.contains("never push"), "what is no longer pinned is no longer kept");
+    assert!(!text.contains("never push"), "an unpinned text is not kept");
     assert_eq!(second.messages.iter().filter(|message| found(message).is_some()).count(), 1);
 }
 

@@ -1,9 +1,9 @@
-//! Addresses of endpoints: reading them, comparing their origins, showing them.
+//! Addresses of endpoints: parsing, comparing origins, display.
 
 use crate::resolve::ResolveError;
 use url::{Host, Url};
 
-/// Reads a base URL. Nothing of a text that may hold a password gets into the error.
+/// Parses a base URL. The error repeats nothing of a text that may hold a password.
 pub fn parse_base_url(text: &str) -> Result<Url, ResolveError> {
     let text = text.trim();
     let bad = |url: &str, cause: &str| ResolveError::BadUrl { url: url.to_owned(), cause: cause.to_owned() };
@@ -22,8 +22,8 @@ pub fn parse_base_url(text: &str) -> Result<Url, ResolveError> {
     Ok(url)
 }
 
-/// The reason why a text cannot be the address of a proxy. The text itself may hold a password, so it is
-/// never repeated.
+/// Returns the reason why a text cannot be the address of a proxy. The text may hold a password, so it is never
+/// repeated.
 pub fn proxy_problem(text: &str) -> Option<String> {
     const SCHEMES: [&str; 5] = ["http", "https", "socks4", "socks5", "socks5h"];
     match Url::parse(text) {
@@ -35,18 +35,18 @@ pub fn proxy_problem(text: &str) -> Option<String> {
     }
 }
 
-/// Scheme, host and port: what a key is bound to. The same host without TLS, on another port or
-/// with a dot at its end is another place.
+/// The origin (scheme, host and port) that a key is bound to. The same host without TLS, on another port or with
+/// a trailing dot is another origin.
 pub(crate) fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// The origin of an address that is still text.
+/// The origin of an address in text form.
 pub(crate) fn origin_of(text: &str) -> Option<String> {
     parse_base_url(text).ok().map(|url| origin(&url))
 }
 
-/// Whether an address is on this machine.
+/// Returns true if an address is on this machine.
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -56,7 +56,7 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// An address for people and logs: what follows `?` may be a secret.
+/// Returns an address for display and logs, without the query, which may hold a secret.
 pub fn shown(url: &Url) -> String {
     let mut url = url.clone();
     let has_query = url.query().is_some();
@@ -64,7 +64,7 @@ pub fn shown(url: &Url) -> String {
     if has_query { format!("{url}?…") } else { url.to_string() }
 }
 
-/// The address of something below a base URL; its query stays.
+/// Returns the address of a path below a base URL; its query is kept.
 pub(crate) fn below(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));

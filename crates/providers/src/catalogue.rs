@@ -1,7 +1,7 @@
 //! The providers this build knows, as data.
 //!
-//! The rows are in files by theme; this file says what a row is and finds one. A row that cannot
-//! be used yet says what it lacks.
+//! The rows are in files by theme; this file defines a row and finds one. A row that cannot be used yet has the
+//! reason.
 
 pub(crate) mod chat_quirks;
 pub(crate) mod chat_reasoning;
@@ -23,58 +23,58 @@ pub(crate) use login_flows::login_row;
 pub use quirks::{Forbidden, LoginQuirks, MessagesQuirks, ProviderQuirks};
 use url::Url;
 
-/// A place where models are served.
+/// A service that offers models.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Provider {
     pub id: &'static str,
-    /// For people.
+    /// The name for display.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    /// Empty when the user supplies it.
+    /// Empty if the user supplies it.
     pub base_url: &'static str,
     /// Other addresses of the same provider, which its key may be sent to as well.
     pub also_at: &'static [&'static str],
-    /// Variable that overrides the base URL; empty when there is none.
+    /// The variable that overrides the base URL; empty if there is none.
     pub base_url_env: &'static str,
-    /// Variables that may hold its key, in order.
+    /// The variables that may hold its key, in order.
     pub key_env: &'static [&'static str],
     pub auth: Auth,
     pub mode: ModeRule,
-    /// The key goes to the addresses above and nowhere else, also not to `base_url_env`'s.
+    /// The key goes to the addresses above only, not even to that of `base_url_env`.
     pub pinned: bool,
     /// Its models are named `vendor/model`.
     pub routes: bool,
-    /// A small model for side tasks.
+    /// A small model for auxiliary tasks.
     pub aux_model: Option<&'static str>,
     pub models: Models,
-    /// A question that only a valid key answers.
+    /// A request that only a valid key can make.
     pub key_proof: KeyProof,
-    /// What its chat completions demand.
+    /// The requirements of its chat completions.
     pub chat: ChatQuirks,
     /// Its other peculiarities.
     pub quirks: ProviderQuirks,
-    /// What keeps this build from serving it.
+    /// The reason why this build cannot use it.
     pub lacks: Option<&'static str>,
 }
 
-/// How one proves to be a customer.
+/// The kind of authentication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Auth {
     ApiKey,
-    /// A server that asks for no key, or for one of its own.
+    /// A server that needs no key, or one of its own.
     OptionalKey,
     DeviceLogin,
-    /// A login in the browser that hands a code back.
+    /// A login in the browser that returns a code.
     BrowserLogin,
-    /// A token of another service buys a short-lived one.
+    /// A token of another service is exchanged for a short-lived one.
     TokenExchange,
-    /// Another program's file of credentials.
+    /// The credential file of another program.
     CredentialsFile,
     /// The credentials of a cloud account.
     Cloud,
-    /// Another program does the talking.
+    /// Another program makes the requests.
     ExternalProcess,
-    /// Nobody outside is asked.
+    /// No request leaves this machine.
     None,
 }
 
@@ -94,40 +94,40 @@ impl Auth {
     }
 }
 
-/// How a provider's format is found, before the address and the model are looked at.
+/// The rule for a provider's format, before the address and the model are considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModeRule {
     Always(ModeName),
-    /// The address decides, and then the general rules.
+    /// The address decides, then the general rules.
     ByUrl,
-    /// Chat completions whatever the model is called.
+    /// Chat completions for every model.
     NeverUpgraded,
-    /// Names of models begin with these words; anything else is chat completions.
+    /// By prefixes of model names; chat completions for all others.
     ByModel(&'static [(&'static str, ModeName)]),
 }
 
-/// What `/models` of a provider says beyond names.
+/// The content of a provider's `/models` beyond names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Models {
     All,
-    /// Each has a `type` and `tags`; only language models that use tools are of use.
+    /// Each has a `type` and `tags`; only language models that use tools are listed.
     TaggedTypes,
-    /// All, below `v1` and with the headers of the Messages format.
+    /// All models, below `v1` and with the headers of the Messages format.
     Messages,
 }
 
-/// A request by which a key can be checked.
+/// A request that checks a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyProof {
     /// The list of models.
     Models,
     /// Another path: the list of models is public.
     Path(&'static str),
-    /// Its list of models is public, or refuses valid keys.
+    /// None: its list of models is public, or refuses valid keys.
     None,
 }
 
-/// An ordinary row: a key, an address, chat completions unless the address says otherwise.
+/// An ordinary row: a key, an address, chat completions unless the address demands another format.
 const fn provider(id: &'static str, name: &'static str, base_url: &'static str) -> Provider {
     Provider {
         id,
@@ -215,12 +215,12 @@ impl Provider {
         Self { pinned: true, ..self }
     }
 
-    /// Returns true for the row that stands for any server of the user's own.
+    /// Returns true for the row of servers that users run themselves.
     pub fn is_custom(&self) -> bool {
         self.id == CUSTOM
     }
 
-    /// Whether the user supplies the address.
+    /// Returns true if the user supplies the address.
     pub fn has_no_address(&self) -> bool {
         self.base_url.is_empty()
     }
@@ -235,12 +235,12 @@ impl Provider {
         own.into_iter().chain(self.also_at.iter().copied())
     }
 
-    /// Why this build cannot use it, if it cannot.
+    /// Returns the reason why this build cannot use it, if any.
     pub fn not_yet(&self) -> Option<&'static str> {
         self.lacks
     }
 
-    /// The format in words, for lists.
+    /// Returns the name of the format for lists.
     pub fn mode_label(&self) -> &'static str {
         match (self.mode, Url::parse(self.base_url)) {
             (ModeRule::ByModel(_), _) => "by model",
@@ -250,20 +250,20 @@ impl Provider {
     }
 }
 
-/// The id of the row for servers of the user's own, and the word before the name of one: `custom:NAME`.
+/// The id of the row for servers that users run, and the prefix of their names: `custom:NAME`.
 const CUSTOM: &str = "custom";
 
-/// The row for servers of the user's own.
+/// Returns the row for servers that users run.
 pub fn custom() -> &'static Provider {
     known(CUSTOM)
 }
 
-/// The label of a server that the user named.
+/// Returns the label of a named custom server.
 pub fn custom_label(name: &str) -> String {
     format!("{CUSTOM}:{name}")
 }
 
-/// The name in the label of such a server.
+/// Returns the name in the label of a custom server.
 pub fn custom_name(label: &str) -> Option<&str> {
     label.strip_prefix(CUSTOM)?.strip_prefix(':')
 }
@@ -278,18 +278,18 @@ pub fn providers() -> impl Iterator<Item = &'static Provider> {
     [routers::ROWS, vendors::ROWS, logins::ROWS, local::ROWS].into_iter().flatten()
 }
 
-/// Returns true where a provider's API reports another name than its models have.
+/// Returns true if a provider's API reports another name than its models have.
 pub fn misnames_models(provider: &str) -> bool {
     find(provider).is_some_and(|provider| provider.quirks.misnames_models)
 }
 
-/// The provider with this id or alias, in any case.
+/// Returns the provider with this id or alias, in any case.
 pub fn find(name: &str) -> Option<&'static Provider> {
     let name = name.trim().to_ascii_lowercase();
     providers().find(|provider| provider.id == name || provider.aliases.contains(&name.as_str()))
 }
 
-/// The provider of an id that is written in this crate.
+/// The provider of an id that is a constant of this crate.
 pub(crate) fn known(id: &'static str) -> &'static Provider {
     match find(id) {
         Some(provider) => provider,

@@ -93,7 +93,7 @@ fn rows_are_whole() {
         let is_served = match provider.auth {
             Auth::ApiKey | Auth::OptionalKey | Auth::DeviceLogin | Auth::TokenExchange => true,
             Auth::CredentialsFile => crate::login::VendorTool::of_provider(id).is_some(),
-            // A client of the user's own will do, where the login is the standard one.
+            // A client of the user is enough if the login is the standard one.
             Auth::BrowserLogin => id == "xai-oauth",
             Auth::Cloud | Auth::ExternalProcess | Auth::None => false,
         };
@@ -145,7 +145,7 @@ fn having(is_so: fn(&ProviderQuirks) -> bool) -> String {
 }
 
 #[test]
-fn quirks_that_decide_are_as_listed() {
+fn quirks_are_on_the_listed_rows() {
     use hermes_wire::{MessagesServer, ModelDots, ResponsesBackend};
     for (quirk, found, want) in [
         (
@@ -192,9 +192,9 @@ fn quirks_that_decide_are_as_listed() {
     }
 }
 
-/// A provider as it is added: one row. Everything that is unusual about it is on the row.
+/// A new provider is one row, with everything unusual on it.
 #[test]
-fn new_row_brings_its_quirks_with_it() {
+fn new_row_needs_no_other_change() {
     let row = provider("greenhouse", "Greenhouse", "https://models.greenhouse.example/v1")
         .key(&["GREENHOUSE_API_KEY"])
         .headers(&[("x-client", "hermes")])

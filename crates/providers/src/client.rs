@@ -1,8 +1,8 @@
-//! The HTTP clients of the process, built when first needed.
+//! The HTTP clients of the process, built on first use.
 //!
-//! There are two: one for plain http, which never loads certificate roots (that costs more
-//! than a whole request), and one for https. Both follow no redirects and ask for no
-//! compression; their proxy comes from settings, never from the environment.
+//! There are two: one for plain http, which never loads certificate roots (that costs more than a whole request),
+//! and one for https. Both follow no redirects and ask for no compression; their proxy comes from settings, never
+//! from the environment.
 
 use crate::public_address::PublicResolver;
 use crate::{Deadlines, Patience, TlsOptions};
@@ -12,14 +12,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use url::Url;
 
-/// What the clients are built from.
+/// The settings of the clients.
 #[derive(Debug, Clone, Default)]
 pub struct HttpSettings {
     pub proxy: Option<String>,
     /// Hosts that are reached directly, separated by commas; loopback always is.
     pub no_proxy: Option<String>,
     pub patience: Patience,
-    /// Names lead to public addresses only. A proxy resolves names itself.
+    /// Connect to public addresses only. A proxy resolves names itself.
     pub public_only: bool,
 }
 
@@ -32,9 +32,9 @@ pub struct HttpClients {
     secure: Arc<OnceLock<Client>>,
 }
 
-/// Chooses the TLS implementation; called once, first thing in a program that uses clients.
+/// Chooses the TLS implementation; called once, before any client is used.
 pub fn install_tls() {
-    // A second call finds the first one's choice, which is the same.
+    // A second call finds the same choice.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
@@ -48,7 +48,7 @@ impl HttpClients {
         Self::new(HttpSettings { public_only: true, ..self.settings.clone() })
     }
 
-    /// The clients for an endpoint with these certificates: these ones, unless it has its own.
+    /// Returns the clients for an endpoint with these certificates: these ones, unless it has its own.
     pub fn with_tls(&self, tls: &TlsOptions) -> Self {
         match *tls == self.tls {
             true => self.clone(),
@@ -56,12 +56,12 @@ impl HttpClients {
         }
     }
 
-    /// What the user wants calls to take at most.
+    /// Returns the time limits of the settings.
     pub fn patience(&self) -> Patience {
         self.settings.patience
     }
 
-    /// The client for an address.
+    /// Returns the client for an address.
     pub fn of(&self, url: &Url) -> Result<Client, Failure> {
         let (slot, secure) = match url.scheme() {
             "https" => (&self.secure, true),
@@ -100,7 +100,7 @@ impl HttpClients {
     }
 }
 
-/// Adds the roots that the user trusts for one endpoint, or leaves certificates unchecked there.
+/// Adds the roots that the user trusts for one endpoint, or disables the check of certificates there.
 fn trusting(builder: reqwest::ClientBuilder, tls: &TlsOptions) -> Result<reqwest::ClientBuilder, Failure> {
     let mut builder = builder;
     if let Some(path) = &tls.ca_cert {
@@ -123,7 +123,7 @@ fn unusable(what: &str, error: &reqwest::Error) -> Failure {
     Failure::Unreachable { origin: what.to_owned(), cause: root_cause(error) }
 }
 
-/// The innermost cause of an error: the part that a person can act on.
+/// Returns the innermost cause of an error, which is the part that a user can act on.
 pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {

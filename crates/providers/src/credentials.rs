@@ -1,14 +1,12 @@
-//! Stored credentials: the pool in `auth.json`, which of its keys is used, and what becomes of one
-//! that was refused.
+//! Stored credentials: the pool in `auth.json`, the choice among its keys, and cooldowns after refusals.
 //!
-//! The file is shared with the Python release: same fields, same lock ([`AuthFile`]). What to do is
-//! decided by plain functions ([`choose`], [`after`]) over [`Entry`] values; [`PooledKeys`] asks
-//! them, keeps the file up to date and hands keys to a model. A key is handed out for one provider
-//! and one origin only.
+//! The file is shared with the Python release: same fields, same lock ([`AuthFile`]). Plain functions ([`choose`],
+//! [`after`]) decide over [`Entry`] values; [`PooledKeys`] calls them, updates the file and supplies keys to a
+//! model. A key is used for one provider and one origin only.
 
-mod aftermath;
 mod borrowed;
 mod choice;
+mod consequence;
 mod data;
 mod edit;
 mod entry;
@@ -25,8 +23,8 @@ mod refresh;
 mod renewal;
 mod store;
 
-pub use aftermath::{Aftermath, Case, after};
 pub use choice::{Choosing, Strategy, choose};
+pub use consequence::{Case, Consequence, after};
 pub use data::AuthData;
 pub use edit::{NewEntry, NewLogin, NoSuchEntry};
 pub use entry::{AuthType, Availability, Entry, LastError, Status};

@@ -1,4 +1,4 @@
-//! Endpoints that the user named in `config.yaml`.
+//! Named endpoints of `config.yaml`.
 
 use crate::facts::Prices;
 use crate::mode::ModeName;
@@ -27,7 +27,7 @@ pub struct CustomProvider {
     pub is_disabled: bool,
 }
 
-/// What is known of one model of such an endpoint.
+/// The settings of one model of such an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CustomModel {
     pub context_length: Option<u64>,
@@ -40,13 +40,13 @@ impl CustomProvider {
         name.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase()
     }
 
-    /// The window of a model, as the entry states it.
+    /// Returns the window of a model, if the entry states it.
     pub(crate) fn context_length(&self, model: &str) -> Option<u64> {
         let of_model = self.models.get(model).and_then(|model| model.context_length);
         of_model.or(self.context_length)
     }
 
-    /// What a model costs, as the entry states it.
+    /// Returns the prices of a model, if the entry states them.
     pub(crate) fn prices(&self, model: &str) -> Option<Prices> {
         self.models.get(model).and_then(|model| model.prices).or(self.prices)
     }

@@ -1,9 +1,9 @@
-//! How long a model call may take, phase by phase: a table, and what the user wants instead.
+//! The time limits of a model call by phase: a table, and the settings that override it.
 
 use hermes_conversation::silent_thinking;
 use std::time::Duration;
 
-/// The limits of one call, all in one place.
+/// The limits of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
     pub connect: Duration,
@@ -14,7 +14,7 @@ pub struct Deadlines {
     pub total: Duration,
 }
 
-/// What the user set. What is not set follows from the call.
+/// The limits of the settings. Others follow from the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Patience {
     pub first_byte: Option<Duration>,
@@ -27,7 +27,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// These wishes, and `others` where there is none.
+    /// Returns these limits, completed by `others`.
     pub fn or(self, others: Self) -> Self {
         Self {
             first_byte: self.first_byte.or(others.first_byte),
@@ -39,14 +39,14 @@ impl Patience {
     }
 }
 
-/// What a call's limits depend on.
+/// The properties of a call that its limits depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallSize<'a> {
-    /// Roughly, of the request.
+    /// The estimated tokens of the request.
     pub tokens: u64,
     pub is_streamed: bool,
     pub is_local: bool,
-    /// The backend of Codex sends signs of life while it thinks, and is slow to begin.
+    /// The backend of Codex sends events while it thinks, and starts slowly.
     pub answers_slowly: bool,
     pub model: &'a str,
 }
@@ -54,7 +54,7 @@ pub struct CallSize<'a> {
 const CONNECT: u64 = 30;
 const TOTAL: u64 = 1_800;
 const LOCAL_GAP: u64 = 900;
-/// The backend of Codex ends calls that take longer.
+/// The total limit of calls to the backend of Codex.
 const SLOW_TOTAL: u64 = 1_500;
 
 /// Seconds for requests of at most 10,000, 50,000 and 100,000 tokens, and for larger ones.
@@ -75,7 +75,7 @@ fn by_size(seconds: BySize, tokens: u64) -> u64 {
 }
 
 impl Deadlines {
-    /// The limits of a call.
+    /// Returns the limits of a call.
     pub fn of(call: &CallSize<'_>, wanted: &Patience) -> Self {
         let thinking = silent_thinking(call.model).unwrap_or(0);
         let total = wanted.total.unwrap_or(seconds(if call.answers_slowly { SLOW_TOTAL } else { TOTAL }));
@@ -88,7 +88,7 @@ impl Deadlines {
             _ => wanted.gap.unwrap_or(usual(STREAM_GAP)),
         };
         let first_byte = match call {
-            // Nothing is heard of a reply in one piece before it is whole.
+            // A reply in one piece sends nothing before it is complete.
             CallSize { is_streamed: false, is_local: true, .. } => wanted.whole_reply.unwrap_or(total),
             CallSize { is_streamed: false, .. } => wanted.whole_reply.unwrap_or(usual(WHOLE_REPLY)),
             CallSize { answers_slowly: true, .. } => {
@@ -109,7 +109,7 @@ fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// Those of a small streamed call.
+/// The limits of a small streamed call.
 impl Default for Deadlines {
     fn default() -> Self {
         let call =
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_wants_counts_more() {
+    fn settings_override_the_limits() {
         let wish = |count| Some(seconds(count));
         let set = Patience { gap: wish(7), ..Patience::default() };
         assert_eq!(limits(CallSize { model: "o3", tokens: 200_000, ..PLAIN }, set), (7, 7, 1_800));

@@ -1,4 +1,4 @@
-//! A file from an address that a person gave: bounded in size and time, redirects followed with care.
+//! Downloads from an address of the user: limited in size and time, with checked redirects.
 
 use crate::Asker;
 use crate::address::origin;
@@ -6,11 +6,11 @@ use crate::public_address::{Reach, private_literal};
 use hermes_wire::Failure;
 use url::Url;
 
-/// Places that send on to where their files are do it once or twice.
+/// The number of redirects; file hosts need one or two.
 const MOST_REDIRECTS: usize = 5;
 
-/// Reads all of it. No credential is sent. An https address never leads to one without, and only this
-/// machine is asked without encryption. Addresses are checked when they are connected to.
+/// Downloads a file. No credential is sent. An https address never redirects to plain http, which is used for this
+/// machine only. Addresses are checked on connecting.
 pub async fn download(asker: &Asker, url: Url, most: usize, reach: Reach) -> Result<Vec<u8>, Failure> {
     let mut url = url;
     let clients = match reach {

@@ -1,8 +1,7 @@
-//! What is known about a model: its window, how much it writes, what it can do, what it costs.
+//! Facts about a model: context window, output limit, abilities and prices.
 //!
-//! Four sources state such things: the user's settings, the endpoint's own list of models (asked
-//! now or remembered), and tables of this build. Each value is taken from the first that states it
-//! and says which that was.
+//! The sources are the user's settings, the endpoint's own list of models (fetched now or stored), and tables of
+//! this build. Each value is taken from the first source that states it, and names that source.
 
 mod cache;
 mod listed;
@@ -13,11 +12,12 @@ pub use prices::{Prices, Tariff};
 
 use crate::catalogue::{self, model_table};
 use hermes_conversation::Money;
+use std::fmt;
 
-/// The window of a model that nobody knows anything about.
+/// The window of an unknown model.
 const DEFAULT_WINDOW: u64 = 256_000;
 
-/// What one source states about a model.
+/// The facts of one source about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stated {
     pub window: Option<u64>,
@@ -28,7 +28,7 @@ pub struct Stated {
     pub prices: Option<Prices>,
 }
 
-/// Who stated a fact.
+/// The source of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactSource {
     Config,
@@ -37,12 +37,12 @@ pub enum FactSource {
     /// The endpoint, some time ago.
     Remembered,
     BuiltIn,
-    /// Nobody.
+    /// No source; a default.
     Default,
 }
 
 impl FactSource {
-    /// In words, for people.
+    /// The value of `source` in `--json` output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Config => "config.yaml",
@@ -53,7 +53,7 @@ impl FactSource {
         }
     }
 
-    /// The words that the shared columns have for the source of a price.
+    /// The value for the source of a price in the shared columns.
     pub(crate) fn cost_source(self) -> &'static str {
         match self {
             Self::Config => "user_override",
@@ -64,14 +64,27 @@ impl FactSource {
     }
 }
 
-/// A value and who stated it.
+/// The source for display.
+impl fmt::Display for FactSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Config => "config.yaml",
+            Self::Endpoint => "stated by the endpoint",
+            Self::Remembered => "stated by the endpoint earlier",
+            Self::BuiltIn => "built-in table",
+            Self::Default => "unknown; default",
+        })
+    }
+}
+
+/// A value and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fact<T> {
     pub value: T,
     pub source: FactSource,
 }
 
-/// What is known about a model.
+/// The facts about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelFacts {
     pub window: Fact<u64>,
@@ -82,11 +95,10 @@ pub struct ModelFacts {
     pub prices: Option<Fact<Prices>>,
 }
 
-/// What an endpoint states about a model, and when it did.
+/// The facts that an endpoint states, and their source.
 pub type Heard = (Stated, FactSource);
 
-/// Puts together what is known. `provider` is a row of the catalogue: what a model costs depends
-/// on who serves it.
+/// Combines the facts of all sources. `provider` is a row of the catalogue: prices depend on who serves a model.
 pub fn facts(provider: &str, model: &str, config: Stated, heard: Option<Heard>) -> ModelFacts {
     let sources = [
         Some((config, FactSource::Config)),
@@ -109,7 +121,7 @@ pub fn facts(provider: &str, model: &str, config: Stated, heard: Option<Heard>) 
 }
 
 impl ModelFacts {
-    /// How calls of it are paid for.
+    /// Returns how its calls are paid for.
     pub fn tariff(&self, provider: &str) -> Tariff {
         let row = catalogue::find(provider);
         match self.prices {
@@ -119,18 +131,18 @@ impl ModelFacts {
         }
     }
 
-    /// The most tokens a reply may have if its request sets no limit: it must fit the window.
+    /// Returns the largest reply in tokens if the request sets no limit: it must fit the window.
     pub fn longest_reply(&self) -> u64 {
         self.max_output.map_or(self.window.value, |most| most.value)
     }
 }
 
-/// The price of a token, from dollars for a million of them, as everybody writes prices.
+/// Returns the price of a token, from dollars for a million of them.
 pub fn per_million(text: &str) -> Option<Money> {
     Money::parse(text).map(per_token)
 }
 
-/// The price of a token, from that of a million.
+/// Returns the price of a token, from that of a million.
 pub fn per_token(million: Money) -> Money {
     Money::from_units(million.units().div_ceil(1_000_000))
 }
@@ -140,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_value_comes_from_the_first_who_states_it() {
+    fn each_value_comes_from_the_first_source_that_states_it() {
         let config = Stated { window: Some(9_000), ..Stated::default() };
         let said = Stated { window: Some(8_000), max_output: Some(500), ..Stated::default() };
         let heard = Some((said, FactSource::Remembered));

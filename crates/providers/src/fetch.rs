@@ -1,4 +1,4 @@
-//! Small questions to an endpoint: one JSON value, bounded in size and time.
+//! Small requests to an endpoint: one JSON value, limited in size and time.
 
 use crate::address::origin;
 use crate::client::root_cause;
@@ -13,16 +13,16 @@ use serde_json::Value;
 use std::time::Duration;
 use url::Url;
 
-/// The largest answer that is read: lists of hundreds of models with prices.
+/// The largest answer that is read, enough for hundreds of models with prices.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
-/// Asks questions for people and lists; model calls go through `HttpModel`.
+/// Makes requests for lists and checks; model calls go through `HttpModel`.
 #[derive(Clone)]
 pub struct Asker {
     pub clients: HttpClients,
-    /// Taken out of whatever an endpoint says.
+    /// Removed from the texts of an endpoint.
     pub secrets: Secrets,
-    /// For the whole of one question.
+    /// The time limit of one request.
     pub limit: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Asker {
         self.ask(url, bearer(key), key, None).await
     }
 
-    /// The same with headers that carry the key, as the caller spells it.
+    /// The same with headers that carry the key.
     pub(crate) async fn get_with(
         &self,
         url: Url,
@@ -78,7 +78,7 @@ impl Asker {
         };
         let answer = self.whole_answer(request.headers(headers), place, MAX_ANSWER).await?;
         if !answer.status.is_success() {
-            // A key that no setting holds may be echoed as well as any other.
+            // A key that is in no setting may be repeated as well.
             let secrets = key.map_or(self.secrets.clone(), |key| self.secrets.with("key", key));
             let body = redact(&secrets, &String::from_utf8_lossy(&answer.bytes)).into_owned();
             return Err(Failure::Http { status: answer.status.as_u16(), retry_after: None, body });
@@ -86,7 +86,7 @@ impl Asker {
         serde_json::from_slice(&answer.bytes).map_err(|error| Failure::Garbled { cause: error.to_string() })
     }
 
-    /// Sends a request and reads all that is said, whatever the status; a redirect is a failure.
+    /// Sends a request and reads the whole answer of any status; a redirect is a failure.
     pub(crate) async fn whole_answer(
         &self,
         request: RequestBuilder,
@@ -101,7 +101,7 @@ impl Asker {
         Ok(answer)
     }
 
-    /// As [`Asker::whole_answer`], redirects included; nothing follows them.
+    /// As [`Asker::whole_answer`], including redirects, which are not followed.
     pub(crate) async fn any_answer(
         &self,
         request: RequestBuilder,
@@ -132,7 +132,7 @@ impl Asker {
     }
 }
 
-/// What a server said, read in full.
+/// An answer of a server, read in full.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,

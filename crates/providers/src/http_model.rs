@@ -26,7 +26,7 @@ use url::Url;
 /// The largest error text that is read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
-/// A default output cap takes at most this part of the window: servers count prompt and cap together, and
+/// The part of the window that a default output cap may take: servers count prompt and cap together, and the
 /// history is compacted at three quarters.
 const USUAL_SHARE: u64 = 4;
 
@@ -34,18 +34,17 @@ const USUAL_SHARE: u64 = 4;
 pub struct HttpModel {
     profile: ModelProfile,
     url: Url,
-    /// Without its key: that is asked for with every request.
+    /// Without its key, which is requested for each call.
     endpoint: Endpoint,
     keys: Arc<dyn Keys>,
     clients: HttpClients,
     patience: Patience,
-    /// Instead of what follows from a call.
+    /// Overrides the limits that follow from a call.
     deadlines: Option<Deadlines>,
     is_local: bool,
     answers_slowly: bool,
     secrets: Secrets,
-    /// Held while the rest of a reply is read off the line, so that the next request finds
-    /// the connection free.
+    /// Held while the rest of a reply is read, so that the next request can reuse the connection.
     draining: Arc<tokio::sync::Mutex<()>>,
     tap: Option<Arc<dyn Tap>>,
     shared_limit: Option<SharedLimit>,
@@ -82,7 +81,7 @@ impl HttpModel {
             deadlines: None,
             is_local: endpoint.is_loopback(),
             answers_slowly: catalogue::known(endpoint.provider).quirks.answers_slowly,
-            // A key that no setting holds may be echoed as well as any other.
+            // A key that is in no setting may be repeated as well.
             secrets: endpoint.key.as_ref().map_or(secrets.clone(), |key| secrets.with("key", key)),
             draining: Arc::default(),
             tap: None,
@@ -90,13 +89,13 @@ impl HttpModel {
         }
     }
 
-    /// The same model with other limits; for tests, which set them in milliseconds.
+    /// Returns the same model with other limits; for tests, which set them in milliseconds.
     pub fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
         self.deadlines = Some(deadlines);
         self
     }
 
-    /// The same model, with what the user wants of its endpoint before what they want of all.
+    /// Returns the same model with the limits of its endpoint, which override the general ones.
     pub fn with_patience(mut self, wanted: Patience) -> Self {
         self.patience = wanted.or(self.patience);
         self
@@ -116,51 +115,51 @@ impl HttpModel {
         self.deadlines.unwrap_or_else(|| Deadlines::of(&call, &self.patience))
     }
 
-    /// The same model with keys that may change. They are bound to its origin.
+    /// Returns the same model with keys that may change. They are bound to its origin.
     pub fn with_keys(mut self, keys: Arc<dyn Keys>) -> Self {
         self.keys = keys;
         self
     }
 
-    /// The same model, with somebody who sees the bytes of its replies.
+    /// Returns the same model with an observer of the bytes of its replies.
     pub fn with_tap(mut self, tap: Option<Arc<dyn Tap>>) -> Self {
         self.tap = tap;
         self
     }
 
-    /// The same model, with a rate limit that it shares with other sessions.
+    /// Returns the same model with a rate limit that it shares with other sessions.
     pub fn with_shared_limit(mut self, limit: Option<SharedLimit>) -> Self {
         self.shared_limit = limit;
         self
     }
 
-    /// The same model, asked to think so hard.
+    /// Returns the same model with a reasoning effort.
     pub fn with_thinking(mut self, thinking: Thinking) -> Self {
         self.profile.effort = thinking.effort();
         self.profile.extra = request_extras::extra_fields(&self.endpoint, thinking);
         self
     }
 
-    /// The same model; calls that it writes as text are taken as calls.
+    /// Returns the same model; tool calls in its text are parsed.
     pub fn with_text_tool_calls(mut self, are_taken: bool) -> Self {
         self.profile.text_tool_calls = are_taken;
         self
     }
 
-    /// The same model, with the window it is known to have.
+    /// Returns the same model with its known window.
     pub fn with_window(mut self, tokens: u64) -> Self {
         self.profile.context_length = Some(tokens);
         self.profile.usual_cap = self.profile.usual_cap.map(|cap| cap.min(tokens / USUAL_SHARE).max(1));
         self
     }
 
-    /// The same model, with another life time for what its requests mark, if they mark anything.
+    /// Returns the same model with another lifetime of cache marks.
     pub fn with_cache_ttl(mut self, ttl: CacheTtl) -> Self {
         self.profile.cache = self.profile.cache.map(|_| ttl);
         self
     }
 
-    /// The headers of one request: some servers want to know which session it belongs to.
+    /// The headers of one request: some servers need the session.
     fn headers_for(&self, key: Option<&SecretString>, session: Option<&str>) -> HeaderMap {
         let mut headers = transport::headers(&self.endpoint, key);
         if self.profile.mode == ApiMode::CodexResponses
@@ -222,8 +221,8 @@ impl HttpModel {
         }
     }
 
-    /// Reads what a refusing server says, without any secret it may have echoed: above all not the key
-    /// that it was just sent, which may be newer than what this process knew when it began.
+    /// Reads the text of a refusal and removes secrets that it repeats: above all the key that was just sent, which
+    /// may be newer than those known at the start.
     async fn refusal(
         &self,
         response: reqwest::Response,
@@ -283,8 +282,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.trim_start().starts_with("application/json")
 }
 
-/// What a refusal says about when to come back. What is left of a quota tells only about a refusal
-/// that is about quotas.
+/// The time to retry after, from a refusal. Quota headers count only if the refusal is about quotas.
 pub(crate) fn retry_after(status: u16, headers: &HeaderMap) -> Option<Duration> {
     const WAITS: [&str; 2] = ["retry-after-ms", "retry-after"];
     const QUOTAS: [&str; 3] = ["x-ratelimit-reset-requests", "x-ratelimit-reset-tokens", "x-ratelimit-reset"];
@@ -296,7 +294,7 @@ pub(crate) fn retry_after(status: u16, headers: &HeaderMap) -> Option<Duration> 
         .find_map(|name| retry_after_header(name, headers.get(*name)?.to_str().ok()?, now))
 }
 
-/// The time of day.
+/// The current time.
 pub(crate) fn seconds_since_1970() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! Asks a provider whether it takes a key, without asking a model anything.
+//! Checks a key with a request to its provider that calls no model.
 
 use crate::address::below;
 use crate::catalogue::KeyProof;
@@ -6,14 +6,14 @@ use crate::fetch::Asker;
 use crate::{Place, list_models};
 use hermes_wire::Failure;
 
-/// The provider's verdict on a key.
+/// The result of checking a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyCheck {
     Accepted,
     Refused {
         status: u16,
     },
-    /// The question has no meaning there, or was not answered.
+    /// There is no such request, or it was not answered.
     Unknown {
         why: String,
     },

@@ -1,7 +1,7 @@
-//! Which endpoint, which key, which API mode, and the HTTP call itself.
+//! Endpoints, keys and API modes, and the HTTP call itself.
 //!
-//! [`resolve`] decides from values; [`HttpModel`] sends. A key is bound to one origin when it
-//! is resolved and travels nowhere else: clients follow no redirects.
+//! [`resolve`] decides from values; [`HttpModel`] sends. A key is bound to one origin when it is resolved and sent
+//! nowhere else: clients follow no redirects.
 
 mod address;
 mod catalogue;

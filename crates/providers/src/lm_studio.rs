@@ -1,4 +1,4 @@
-//! The efforts that an LM Studio server takes for a model.
+//! The reasoning efforts that an LM Studio server takes for a model.
 //!
 //! It refuses a level that the model does not advertise, so the server is asked first.
 
@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 use url::Url;
 
-/// Asks a server for the options of a model; empty where it has none or does not answer.
+/// Asks a server for the options of a model; empty if it has none or does not answer.
 pub async fn lm_studio_efforts(
     base_url: &Url,
     model: &str,
@@ -35,9 +35,9 @@ fn options(answer: &Value, model: &str) -> Vec<String> {
     words.map(|word| word.trim().to_ascii_lowercase()).collect()
 }
 
-/// The level to send; `None` where the model advertises none, or not this one.
+/// Returns the level to send; `None` if the model advertises none, or not this one.
 pub(crate) fn advertised_effort(effort: Option<Effort>, advertised: &[String]) -> Option<Effort> {
-    // Models with a mere switch advertise `off` and `on`.
+    // Models with a switch only advertise `off` and `on`.
     let plain = |option: &String| match option.as_str() {
         "off" => Some(Effort::None),
         "on" => Some(Effort::Medium),

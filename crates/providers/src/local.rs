@@ -27,7 +27,7 @@ impl LocalServer {
     }
 }
 
-/// Knocks at the usual ports. Nothing is sent but a connection attempt.
+/// Tries to connect to the usual ports. Nothing is sent.
 pub async fn find_local_servers() -> Vec<LocalServer> {
     let knock = |server: &'static LocalServer| async move {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port));

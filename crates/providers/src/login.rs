@@ -1,11 +1,11 @@
-//! Logging in, and the tokens that come of it.
+//! Logins and their tokens.
 //!
-//! [`login_flow`] says how, as data; [`device_login`] and [`browser_login`] do it; [`refresh`] gets
-//! the next token. What a login gave is kept in the pool of `credentials`, which renews it through
-//! [`LoginRefresh`]. Logins that vendors' own programs left here are read by `vendor_files`.
+//! [`login_flow`] describes a login as data; [`device_login`] and [`browser_login`] run it; [`refresh`] gets the next
+//! token. The tokens are stored in the pool of `credentials`, which renews them through [`LoginRefresh`].
+//! `vendor_files` reads logins that vendors' own programs stored on this machine.
 //!
-//! Hermes says who it is. It uses no client id, user agent or header of another vendor's program;
-//! where a vendor takes nothing else, the message says so.
+//! Hermes identifies itself. It uses no client id, user agent or header of another vendor's program; if a vendor
+//! accepts nothing else, the message says so.
 
 mod answer;
 mod attempt;

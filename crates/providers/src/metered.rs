@@ -1,5 +1,5 @@
-//! A model whose every call is paid for: nothing is sent that could pass a limit, and nothing that
-//! was used goes uncounted, however the call ends.
+//! A model with a meter: no call is sent that could exceed a budget, and every usage is counted, however the call
+//! ends.
 
 use crate::catalogue;
 use crate::facts::Tariff;
@@ -11,20 +11,20 @@ use hermes_wire::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Asks for prices that were not known; used once, and only when a limit is to be kept.
+/// Fetches unknown prices; called once, and only if there is a budget.
 pub type AskPrices = Arc<dyn Fn() -> BoxFuture<'static, Tariff> + Send + Sync>;
 
-/// A model behind a meter.
+/// A model with a meter.
 pub struct Metered {
     inner: Arc<dyn Model>,
     meter: Arc<dyn Meter>,
     tariff: Mutex<Tariff>,
     ask_prices: Option<AskPrices>,
-    /// The most tokens of a reply when the request does not say.
+    /// The largest reply in tokens if the request sets no limit.
     longest_reply: u64,
     /// Empty for the conversation itself, whose replies are counted with their messages.
     task: &'static str,
-    /// Whether what the endpoint says of its own cost is in dollars.
+    /// True if the endpoint states its cost in dollars.
     believes_cost: bool,
 }
 
@@ -36,13 +36,13 @@ impl Metered {
         Self { inner, meter, tariff, ask_prices: None, longest_reply, task: "", believes_cost }
     }
 
-    /// The same model, which can find its prices out.
+    /// Returns the same model with a source of prices.
     pub fn with_prices_from(mut self, ask: AskPrices) -> Self {
         self.ask_prices = Some(ask);
         self
     }
 
-    /// The same model for a side task: its calls are counted as they end.
+    /// Returns the same model for an auxiliary task, whose calls are counted when they end.
     pub fn for_task(mut self, task: &'static str) -> Self {
         self.task = task;
         self
@@ -63,7 +63,7 @@ impl Metered {
     async fn send(&self, request: EncodedRequest) -> Result<ModelEvents, Failure> {
         let tariff = self.tariff().await;
         let session = request.session.clone();
-        // The bound that budgets are kept by: no token of a request has fewer than two bytes.
+        // The bound for budgets: every token of a request has at least two bytes.
         let input = request.body.len() as u64 / 2;
         let output = request.output_cap.unwrap_or(self.longest_reply);
         let profile = self.inner.profile();
@@ -115,7 +115,7 @@ impl Model for Metered {
     }
 }
 
-/// A call without anything used yet.
+/// A call without usage.
 fn blank(profile: &ModelProfile, task: &str) -> SpentCall {
     SpentCall {
         calls: 0,
@@ -128,7 +128,7 @@ fn blank(profile: &ModelProfile, task: &str) -> SpentCall {
     }
 }
 
-/// Whether a call that failed like this is not billed: it never arrived, or was turned away.
+/// Returns true if a call that failed like this is not billed: it did not arrive, or was rejected.
 fn cost_nothing(failure: &Failure) -> bool {
     match failure {
         Failure::Http { .. }
@@ -143,7 +143,7 @@ fn cost_nothing(failure: &Failure) -> bool {
     }
 }
 
-/// Looks at the events of a call as they pass.
+/// Watches the events of a call.
 fn watched(events: ModelEvents, call: Call) -> ModelEvents {
     futures::stream::unfold((events, call), |(mut events, mut call)| async move {
         let mut event = events.next().await?;
@@ -157,14 +157,14 @@ fn watched(events: ModelEvents, call: Call) -> ModelEvents {
     .boxed()
 }
 
-/// A call under way. However it ends, it is counted once: with the reply's message, or here.
+/// A running call. However it ends, it is counted once: with the reply's message, or here.
 struct Call {
     meter: Arc<dyn Meter>,
     ticket: Ticket,
     tariff: Tariff,
     session: Option<Arc<str>>,
     blank: SpentCall,
-    /// What the endpoint has said of its usage so far.
+    /// The usage that the endpoint has stated so far.
     seen: Option<Usage>,
     is_side_task: bool,
     believes_cost: bool,
@@ -177,7 +177,7 @@ impl Call {
         let billed = reply.bill.cost.actual.filter(|_| self.believes_cost);
         let cost = self.tariff.cost(reply.usage.as_ref(), billed);
         let (charged, uncertain) = match (reply.usage, cost.status) {
-            // Nobody knows what this reply cost: it may have been all that was put aside.
+            // The cost of this reply is unknown: it may be the whole reservation.
             (None, CostStatus::Unknown) => (self.reserved(), self.reserved()),
             (usage, _) => (self.tariff.charged(usage.as_ref(), &cost), Money::ZERO),
         };
@@ -193,7 +193,7 @@ impl Call {
         }
     }
 
-    /// Gives back what was put aside; the call cost nothing.
+    /// Releases the reservation; the call cost nothing.
     fn free(&mut self) {
         self.ended = true;
         if self.ticket.reservation.is_some() {
@@ -211,8 +211,7 @@ impl Call {
     }
 }
 
-/// The call broke off. What the endpoint had said of it is counted; for the budget it may have
-/// used all that was put aside.
+/// Counts a call that broke off with the usage stated so far; the budget counts the whole reservation.
 impl Drop for Call {
     fn drop(&mut self) {
         if self.ended || (self.seen.is_none() && self.ticket.reservation.is_none()) {

@@ -21,7 +21,7 @@ impl Model for Canned {
     }
 }
 
-/// Grants everything up to a limit and writes down what it is told.
+/// Grants everything up to a limit and records its calls.
 struct Book {
     limit: Option<Money>,
     settled: Mutex<Vec<SpentCall>>,
@@ -103,7 +103,7 @@ fn finished(usage: Option<Usage>, billed: Option<&str>) -> ModelEvent {
 struct Outcome {
     bill: Option<Bill>,
     settled: Vec<(u64, Usage, Money, Vec<i64>)>,
-    /// Of all that was settled.
+    /// The sum of all settled calls.
     uncertain: Money,
 }
 
@@ -154,14 +154,14 @@ async fn an_answered_call_is_counted_with_its_message() {
 }
 
 #[tokio::test]
-async fn a_side_task_is_counted_as_it_ends() {
+async fn auxiliary_task_is_counted_when_it_ends() {
     let got = call("p", Some("1"), "title", Ok(vec![Ok(finished(Some(used(500, 10)), None))])).await;
     assert_eq!(got.settled, [(1, used(500, 10), dollars("0.0006"), vec![7])]);
     assert!(got.bill.unwrap().reservations.is_empty());
 }
 
 #[tokio::test]
-async fn only_routers_are_believed_about_dollars() {
+async fn cost_in_dollars_is_taken_from_routers_only() {
     for (provider, charged, status) in
         [("openrouter", "0.5", CostStatus::Actual), ("custom", "0.0006", CostStatus::Estimated)]
     {
@@ -172,7 +172,7 @@ async fn only_routers_are_believed_about_dollars() {
 }
 
 #[tokio::test]
-async fn every_other_end_is_counted_once() {
+async fn every_end_of_a_call_is_counted_once() {
     let cut = || Err(Failure::Cut { cause: "gone".into() });
     let refused = Failure::Http { status: 503, retry_after: None, body: String::new() };
     let late = Failure::TimedOut { phase: TimeoutPhase::FirstByte, limit: Default::default() };
@@ -214,7 +214,7 @@ async fn every_other_end_is_counted_once() {
 }
 
 #[tokio::test]
-async fn a_reply_that_does_not_say_what_it_used_may_have_used_it_all() {
+async fn reply_without_usage_counts_the_whole_reservation() {
     let got = call("p", Some("1"), "", Ok(vec![Ok(finished(None, None))])).await;
     let bill = got.bill.unwrap();
     assert_eq!((bill.charged, bill.cost.status), (dollars(BOUND), CostStatus::Unknown));

@@ -1,4 +1,4 @@
-//! Which format a model is asked in. Pure rules over provider, address and name of the model.
+//! The format of calls to a model. Pure rules over provider, address and name of the model.
 
 use crate::catalogue::{ModeRule, Provider, hosts};
 use hermes_conversation::ModelName;
@@ -67,8 +67,8 @@ pub fn api_mode(explicit: Option<ModeName>, provider: &Provider, url: &Url, mode
     use ModeName::{ChatCompletions, CodexResponses};
     let chosen = |mode, why| ChosenMode { mode, why };
     let by_url = hosts::mode(url);
-    // A saved `codex_responses` is often left over from another address; servers of the user's
-    // own do not speak it unless their address says so.
+    // A saved `codex_responses` is often left over from another address; custom servers do not speak it unless their
+    // address demands it.
     let leftover = provider.is_custom() && explicit == Some(CodexResponses) && by_url != explicit;
     if let Some(mode) = explicit.filter(|_| !leftover) {
         return chosen(mode, ModeReason::Explicit);

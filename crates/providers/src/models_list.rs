@@ -1,4 +1,4 @@
-//! The models that an endpoint says it has.
+//! The models that an endpoint lists.
 
 use crate::Place;
 use crate::address::below;
@@ -17,11 +17,11 @@ use url::Url;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedModel {
     pub id: String,
-    /// What the list says about it.
+    /// The facts in the list.
     pub stated: Stated,
 }
 
-/// Asks `/models` of a place, with the key that belongs to it.
+/// Requests `/models` of a place, with the key that belongs to it.
 pub async fn list_models(place: &Place, asker: &Asker) -> Result<Vec<ListedModel>, Failure> {
     let key = match (place.provider.auth, &place.key) {
         (Auth::TokenExchange, Some(token)) => Some(exchanged(place, token, asker).await?),
@@ -37,7 +37,7 @@ pub async fn list_models(place: &Place, asker: &Asker) -> Result<Vec<ListedModel
         .ok_or_else(|| Failure::Garbled { cause: "the answer is not a list of models".to_owned() })
 }
 
-/// The address of the list and the headers that it is asked with.
+/// The address of the list and the headers of the request.
 fn question(place: &Place, key: Option<&SecretString>) -> (Url, HeaderMap) {
     let base = &place.base_url;
     if place.provider.models == Models::Messages {
@@ -51,13 +51,13 @@ fn question(place: &Place, key: Option<&SecretString>) -> (Url, HeaderMap) {
     (below(base, "models"), headers)
 }
 
-/// What the token of another service buys; the token itself is not for this place.
+/// The exchanged token; the original one is not for this place.
 async fn exchanged(place: &Place, token: &SecretString, asker: &Asker) -> Result<SecretString, Failure> {
     let exchange = Url::parse(EXCHANGE_URL).map_err(|error| Failure::Garbled { cause: error.to_string() })?;
     CopilotTokens::new(asker.clone(), exchange, token.clone(), &place.base_url)?.token().await
 }
 
-/// Reads `{"data": [{"id": …}]}`, `{"models": […]}` or a bare list; sorted, each name once.
+/// Parses `{"data": [{"id": …}]}`, `{"models": […]}` or a bare list; sorted, each name once.
 fn read(answer: &Value, kind: Models) -> Option<Vec<ListedModel>> {
     let rows = [answer.get("data"), answer.get("models"), Some(answer)];
     let rows = rows.into_iter().flatten().find_map(Value::as_array)?;

@@ -1,4 +1,4 @@
-//! Handing JSON to a server that is no model: one address, and headers that go there only.
+//! Posts JSON to a server that is not a model: one address, and headers for it only.
 
 use crate::address::{below, origin, parse_base_url};
 use crate::{Asker, ResolveError};
@@ -8,10 +8,10 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-/// The largest answer that is read: these servers say little.
+/// The largest answer that is read.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// Posts JSON to one address. Redirects are not followed, so its headers reach nobody else.
+/// Posts JSON to one address. Redirects are not followed, so its headers are sent nowhere else.
 #[derive(Clone)]
 pub struct Outbox {
     asker: Asker,
@@ -19,7 +19,7 @@ pub struct Outbox {
     headers: HeaderMap,
 }
 
-/// Why there is no way to send. No variant carries the value of a header.
+/// An invalid address or header. No variant has the value of a header.
 #[derive(Debug, thiserror::Error)]
 pub enum OutboxError {
     #[error("the address carries a user name or password; put what it stands for into the headers")]
@@ -33,7 +33,7 @@ pub enum OutboxError {
 }
 
 impl Outbox {
-    /// Posts go to `path` below `base`; a base that already ends with it is taken as it is.
+    /// Posts go to `path` below `base`; a base that already ends with it is used as it is.
     pub fn new(
         asker: Asker,
         base: &str,
@@ -58,7 +58,7 @@ impl Outbox {
         origin(&self.url)
     }
 
-    /// Sends a body and gives what was said to it. Every status but 2xx is a failure.
+    /// Sends a body and returns the answer. Every status but 2xx is a failure.
     pub async fn post(&self, body: Vec<u8>) -> Result<Vec<u8>, Failure> {
         let client = self.asker.clients.of(&self.url)?;
         let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body);
@@ -74,7 +74,7 @@ impl Outbox {
 
 /// Checks headers that the user wrote. None of them may describe the body or the connection.
 pub(crate) fn header_map(headers: &[(String, SecretString)]) -> Result<HeaderMap, OutboxError> {
-    /// Ours to say: they describe the body and the connection.
+    /// Set by Hermes: they describe the body and the connection.
     const OURS: [&str; 5] = ["content-type", "content-length", "host", "connection", "transfer-encoding"];
     let mut map = HeaderMap::new();
     for (name, value) in headers {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_named_without_its_value() {
+    fn invalid_header_is_named_without_its_value() {
         for (base, headers, want) in [
             ("ftp://h", &[][..], "is not an http or https address"),
             ("nowhere", &[], "is not an http or https address"),

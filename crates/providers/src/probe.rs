@@ -1,7 +1,7 @@
-//! Which model server runs at an address on this machine, and how large its window really is.
+//! The kind of model server at an address on this machine, and its real context window.
 //!
-//! Servers are asked side by side in their own ways; the answers are read by pure functions. Only loopback is
-//! asked. `served` asks for the window alone, with as few questions as possible, before a conversation.
+//! All kinds are tried at once, each with its own requests; pure functions parse the answers. Only loopback is
+//! probed. `served` asks for the window alone, with as few requests as possible, before a conversation.
 
 mod served;
 
@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
 
-/// The servers that can be told apart.
+/// The kinds of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerKind {
     Ollama,
@@ -34,14 +34,14 @@ impl ServerKind {
     }
 }
 
-/// What a server on this machine told about itself.
+/// A server on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbedServer {
     pub kind: ServerKind,
     pub window: Option<Window>,
 }
 
-/// How many tokens fit, and how that is known.
+/// The window in tokens, and its basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub tokens: u64,
@@ -54,7 +54,7 @@ pub enum Basis {
     Loaded,
     /// The model's settings ask for it.
     Configured,
-    /// The model was made for it; the server may give less.
+    /// The model was trained for it; the server may offer less.
     Trained,
 }
 
@@ -72,8 +72,7 @@ fn of(tokens: Option<u64>, basis: Basis) -> Option<Window> {
     tokens.filter(|tokens| *tokens > 0).map(|tokens| Window { tokens, basis })
 }
 
-/// Asks the server at a loopback address what it is. `None` for other addresses, for servers of
-/// another kind and when nobody answers.
+/// Probes the server at a loopback address. `None` for other addresses, unknown servers and without an answer.
 pub async fn probe(
     base_url: &Url,
     model: &str,
@@ -124,7 +123,7 @@ fn rows<'a>(answer: &'a Value, field: &str) -> Option<&'a Vec<Value>> {
     answer.get(field)?.as_array()
 }
 
-/// The outer answer says whether it is this server at all, the inner one what the window is.
+/// The outer value says if it is this kind of server, the inner one is its window.
 fn read_lm_studio(answer: &Value, model: &str) -> Option<Option<Window>> {
     let rows = rows(answer, "data")?;
     rows.iter().find(|row| row.get("state").is_some())?;

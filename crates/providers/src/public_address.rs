@@ -1,18 +1,18 @@
-//! Addresses on the public internet, as opposed to this machine, its networks and what passes for them.
+//! Addresses on the public internet, as opposed to this machine and private networks.
 //!
-//! A name is resolved once, its addresses are checked, and the connection goes to one of those: a name that
-//! answers differently the next time changes nothing.
+//! A name is resolved once, its addresses are checked, and the connection goes to one of them: a name that resolves
+//! differently the next time has no effect.
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use url::{Host, Url};
 
-/// Where a download may go.
+/// The addresses that a download may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// The public internet alone.
+    /// The public internet only.
     Public,
-    /// Private addresses, too: the user asked for it.
+    /// Private addresses as well, as the user asked.
     Private,
 }
 
@@ -38,7 +38,7 @@ pub async fn public_addresses(host: &str, port: u16) -> std::io::Result<Vec<Sock
     }
 }
 
-/// Why an address with a number for a host is not asked, if so.
+/// Returns the reason why an address with a numeric host is refused, if it is.
 pub(crate) fn private_literal(url: &Url) -> Option<String> {
     let address: IpAddr = match url.host()? {
         Host::Ipv4(address) => address.into(),
@@ -52,7 +52,7 @@ fn private_place(host: &str, address: IpAddr) -> String {
     format!("{host} is at the private address {address}; use --allow-private if you mean it")
 }
 
-/// Host and port of a repository, and whether it is fetched over HTTP; nothing for one on this machine.
+/// Host and port of a repository, and true if it is fetched over HTTP; `None` for one on this machine.
 pub fn repository_host(url: &str) -> Option<(String, u16, bool)> {
     let bare = |host: &str| host.trim_start_matches('[').trim_end_matches(']').to_owned();
     if url.contains("://") {
@@ -61,13 +61,13 @@ pub fn repository_host(url: &str) -> Option<(String, u16, bool)> {
         let is_web = matches!(parsed.scheme(), "http" | "https");
         return Some((bare(host), parsed.port_or_known_default().unwrap_or(22), is_web));
     }
-    // `name@host:path`, as ssh has it.
+    // `name@host:path`, as in ssh.
     let (place, _) = url.split_once(':').filter(|(place, _)| !place.contains('/'))?;
     let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
     Some((bare(host), 22, false))
 }
 
-/// Whether an address belongs to the public internet. Forms that carry an IPv4 address are judged by it.
+/// Returns true for an address of the public internet. Forms that carry an IPv4 address are judged by it.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -82,7 +82,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         (0 | 127 | 224..=255, _, _) => true,
         // Private.
         (10, _, _) | (172, 16..=31, _) | (192, 168, _) => true,
-        // Carrier-grade NAT; also where some clouds answer about themselves.
+        // Carrier-grade NAT; some clouds have their metadata service there.
         (100, 64..=127, _) => true,
         // Link-local, and the metadata of clouds.
         (169, 254, _) => true,

@@ -1,4 +1,4 @@
-//! A reply on its way in: bytes off the line, bounded in size and time, to model events.
+//! A reply on its way in: from bytes, limited in size and time, to model events.
 
 use crate::Deadlines;
 use crate::client::root_cause;
@@ -16,8 +16,7 @@ use tokio::time::{Instant, Sleep};
 
 /// The largest reply that is read.
 const MAX_REPLY: usize = 64 * 1024 * 1024;
-/// How much, and for how long, is read after the last event so that the connection can be
-/// used again.
+/// The bytes and the time for reading past the last event, so that the connection can be reused.
 const DRAIN_BYTES: usize = 64 * 1024;
 const DRAIN_TIME: Duration = Duration::from_millis(250);
 
@@ -26,7 +25,7 @@ pub(crate) struct Receiving {
     body: BoxStream<'static, reqwest::Result<Bytes>>,
     deadlines: Deadlines,
     started: Instant,
-    /// When the last bytes came.
+    /// The time of the last bytes.
     heard: Instant,
     alarm: Pin<Box<Sleep>>,
     received: usize,
@@ -57,7 +56,7 @@ impl Receiving {
         }
     }
 
-    /// The next bytes, or `None` at the end.
+    /// Returns the next bytes, or `None` at the end.
     async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         let chunk = self.read_chunk().await;
         if let Some(tap) = &self.tap {
@@ -88,7 +87,7 @@ impl Receiving {
         Ok(Some(chunk))
     }
 
-    /// The alarm went off. It is not set anew for every chunk, so it may be early.
+    /// The timer has fired. It is not reset for every chunk, so it may be early.
     fn check_time(&mut self) -> Result<(), Failure> {
         let Deadlines { gap, total, .. } = self.deadlines;
         let now = Instant::now();
@@ -102,7 +101,7 @@ impl Receiving {
         Ok(())
     }
 
-    /// Everything.
+    /// Returns the whole body.
     pub(crate) async fn whole_body(mut self) -> Result<Vec<u8>, Failure> {
         let mut body = Vec::new();
         while let Some(chunk) = self.chunk().await? {
@@ -111,8 +110,8 @@ impl Receiving {
         Ok(body)
     }
 
-    /// Reads the few bytes after the last event, off the critical path. The next request
-    /// waits for this, so that it finds the connection in the pool.
+    /// Reads the few bytes after the last event in the background. The next request waits for this, so that it can reuse
+    /// the connection.
     fn drain(self) {
         let Ok(busy) = self.draining.clone().try_lock_owned() else {
             return;
@@ -130,7 +129,7 @@ async fn read_rest(mut body: BoxStream<'static, reqwest::Result<Bytes>>, busy: O
                 return;
             }
         }
-        // The pool takes a connection back a moment after its body has ended.
+        // The pool takes a connection back shortly after its body has ended.
         tokio::time::sleep(Duration::from_millis(1)).await;
     };
     let _ = tokio::time::timeout(DRAIN_TIME, rest).await;
@@ -147,7 +146,7 @@ pub(crate) fn events(receiving: impl Incoming, decoder: Decoder) -> ModelEvents 
         ended: false,
         failed: None,
     };
-    // Boxed, because the state is handed from event to event.
+    // Boxed, because the state moves from event to event.
     futures::stream::unfold(Some(Box::new(reading)), |reading| async move {
         let mut reading = reading?;
         match reading.next().await {
@@ -162,12 +161,12 @@ pub(crate) fn events(receiving: impl Incoming, decoder: Decoder) -> ModelEvents 
     .boxed()
 }
 
-/// Where the bytes of a streamed reply come from.
+/// The source of a streamed reply's bytes.
 pub(crate) trait Incoming: Send + 'static {
     /// The next bytes, or `None` at the end.
     fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, Failure>> + Send;
 
-    /// The reply was complete before its bytes had ended.
+    /// Called when the reply was complete before its bytes had ended.
     fn left_over(self);
 }
 
@@ -187,13 +186,13 @@ struct Reading<I> {
     sse: SseParser,
     ready: VecDeque<ModelEvent>,
     ended: bool,
-    /// What went wrong behind the events that are ready. They are handed out first: what a person
-    /// sees must not depend on how the bytes arrived.
+    /// A failure after the events that are ready. They are returned first: the output must not depend on how the bytes
+    /// were split.
     failed: Option<Failure>,
 }
 
 impl<I: Incoming> Reading<I> {
-    /// The next event, or `None` when the reply is complete.
+    /// Returns the next event, or `None` when the reply is complete.
     async fn next(&mut self) -> Result<Option<ModelEvent>, Failure> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -211,7 +210,7 @@ impl<I: Incoming> Reading<I> {
         }
     }
 
-    /// Feeds a chunk, or the end of the stream. Pieces that arrived together leave together.
+    /// Feeds a chunk, or the end of the stream. Events of one chunk are returned together.
     fn take(&mut self, chunk: Option<&[u8]>) -> Result<(), Failure> {
         let Self { decoder, sse, ready, .. } = self;
         let mut failed = None;

@@ -1,4 +1,4 @@
-//! What the user adds to every request to an endpoint, and how it joins what the provider's row demands.
+//! The user's additions to every request of an endpoint, combined with the requirements of the provider's row.
 
 use crate::Endpoint;
 use crate::catalogue;
@@ -26,12 +26,12 @@ pub struct RequestExtras {
 pub struct ExtraHeaders(HeaderMap);
 
 impl ExtraHeaders {
-    /// The error names a header that cannot be sent, never its value.
+    /// Checks headers; the error names one that cannot be sent, never its value.
     pub fn new(headers: &[(String, SecretString)]) -> Result<Self, OutboxError> {
         header_map(headers).map(Self)
     }
 
-    /// Puts them over the headers of a request.
+    /// Adds them to the headers of a request, overriding others.
     pub(crate) fn apply(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.0 {
             headers.insert(name.clone(), value.clone());
@@ -44,7 +44,7 @@ impl ExtraHeaders {
 pub struct TlsOptions {
     /// A PEM file of further roots.
     pub ca_cert: Option<PathBuf>,
-    /// Whether certificates are checked at all.
+    /// False if certificates are not checked.
     pub verify: bool,
 }
 
@@ -54,12 +54,12 @@ impl Default for TlsOptions {
     }
 }
 
-/// The user's wishes about routers such as OpenRouter.
+/// The settings of routers such as OpenRouter.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RouterSettings {
     /// `provider_routing`, as the body's `provider`.
     pub provider: Map<String, Value>,
-    /// Seconds for which OpenRouter may answer an identical request from its cache; `None` never.
+    /// The age in seconds of replies that OpenRouter may return from its cache; `None` for never.
     pub response_cache: Option<u64>,
     /// The floor of the router for coding models, from 0 to 1.
     pub min_coding_score: Option<f64>,
@@ -69,12 +69,12 @@ pub struct RouterSettings {
 const PARETO: &str = "openrouter/pareto-code";
 const TOOL_STREAMING_BETA: &str = "fine-grained-tool-streaming-2025-05-14";
 
-/// A wish about thinking.
+/// The requested reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
-    /// A conversation: providers with a default of their own for it get that.
+    /// For a conversation: providers with a default of their own use that.
     Conversation(Option<Effort>),
-    /// A small job beside one: without an effort nothing is said.
+    /// For an auxiliary task: without an effort no field is sent.
     Task(Option<Effort>),
 }
 
@@ -86,7 +86,7 @@ impl Thinking {
     }
 }
 
-/// The members of a chat-completions body beside the common ones. What the user wrote wins.
+/// Returns the members of a chat-completions body beside the common ones. The user's settings take precedence.
 pub(crate) fn extra_fields(endpoint: &Endpoint, thinking: Thinking) -> ExtraFields {
     if endpoint.api_mode != ApiMode::ChatCompletions {
         return ExtraFields::default();
@@ -114,7 +114,7 @@ pub(crate) fn extra_fields(endpoint: &Endpoint, thinking: Thinking) -> ExtraFiel
     ExtraFields::new(fields)
 }
 
-/// The settings of an endpoint that its format does not take, for the user to know.
+/// Returns a warning about settings of an endpoint that its format does not take.
 pub fn unsent_extras(endpoint: &Endpoint) -> Option<String> {
     let has_body = endpoint.extras().is_some_and(|extras| !extras.body.is_empty());
     (has_body && endpoint.api_mode != ApiMode::ChatCompletions).then(|| {
@@ -126,8 +126,8 @@ pub fn unsent_extras(endpoint: &Endpoint) -> Option<String> {
     })
 }
 
-/// The output cap of a request where the user set none: that of the provider, else that of the model's
-/// family where servers would otherwise choose a small one.
+/// Returns the default output cap of a request: that of the provider, else that of the model's family if servers
+/// would otherwise choose a small one.
 pub(crate) fn usual_cap(endpoint: &Endpoint) -> Option<u64> {
     if endpoint.api_mode != ApiMode::ChatCompletions {
         return None;
@@ -138,7 +138,7 @@ pub(crate) fn usual_cap(endpoint: &Endpoint) -> Option<u64> {
     of_model.or(quirks.output_cap).or_else(|| hermes_conversation::listed_output(&endpoint.model))
 }
 
-/// The headers that the provider's row and the user's settings add.
+/// Sets the headers of the provider's row and of the user's settings.
 pub(crate) fn extra_headers(endpoint: &Endpoint, session: Option<&str>, headers: &mut HeaderMap) {
     let provider = catalogue::known(endpoint.provider);
     for (name, value) in provider.chat.headers {
@@ -151,10 +151,10 @@ pub(crate) fn extra_headers(endpoint: &Endpoint, session: Option<&str>, headers:
             headers.insert("x-openrouter-cache-ttl", seconds.into());
         }
         if model.is_claude() {
-            // Otherwise long calls arrive in one piece, after a silence that looks like a dead line.
+            // Otherwise long tool calls arrive in one piece after a silence that looks like a timeout.
             headers.insert("x-anthropic-beta", HeaderValue::from_static(TOOL_STREAMING_BETA));
         }
-        // Keeps a session with the server that has its prompt cache.
+        // Keeps a session on the server that has its prompt cache.
         if let Some(Ok(session)) = session.filter(|_| model.is_routed_grok()).map(HeaderValue::from_str) {
             headers.insert("x-grok-conv-id", session);
         }

@@ -29,7 +29,7 @@ fn shown(fields: &ExtraFields) -> String {
 }
 
 #[test]
-fn what_the_user_adds_wins_over_the_providers_own_fields() {
+fn user_fields_override_provider_fields() {
     let body = json!({"think": true, "top_k": 5}).as_object().cloned().unwrap();
     let endpoint = own_box(RequestExtras { body, ..RequestExtras::default() });
     let fields = extra_fields(&endpoint, Thinking::Conversation(Some(Effort::None)));
@@ -43,7 +43,7 @@ fn a_reserved_member_is_never_written_twice() {
 }
 
 #[test]
-fn a_side_job_says_nothing_about_thinking_unless_told() {
+fn auxiliary_task_sends_no_effort_by_default() {
     let endpoint = endpoint("openrouter", "openai/gpt-5.4", Wanted::default());
     let chat = endpoint.with_model("deepseek/deepseek-v4");
     assert_eq!(shown(&extra_fields(&chat, Thinking::Task(None))), "{}");
@@ -76,7 +76,7 @@ fn routers_get_preferences_and_others_do_not() {
 }
 
 #[test]
-fn a_body_that_the_format_does_not_take_is_named() {
+fn unsupported_extra_body_gives_a_warning() {
     let body = json!({"top_k": 5}).as_object().cloned().unwrap();
     let chat = own_box(RequestExtras { body, ..RequestExtras::default() });
     assert_eq!(unsent_extras(&chat), None);
@@ -137,7 +137,7 @@ fn headers_of_an_entry_are_sent_and_hidden() {
 }
 
 #[test]
-fn a_default_cap_leaves_room_in_the_window() {
+fn default_output_cap_is_limited_by_the_window() {
     let model = |provider, name, window| {
         let endpoint = match provider {
             "custom" => endpoint(

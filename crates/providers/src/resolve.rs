@@ -1,7 +1,7 @@
-//! Decides which endpoint a session talks to. Pure: everything it knows is in its arguments.
+//! Decides which endpoint a session uses. Pure: all inputs are arguments.
 //!
-//! First the provider (`choice`), then the address, then the key that belongs to that address
-//! (`keys`), then the model and its format. Each step says why it chose what it chose.
+//! First the provider (`choice`), then the address, then the key that belongs to that address (`keys`), then the
+//! model and its format. Each step has its reason.
 
 mod choice;
 mod endpoint;
@@ -28,34 +28,34 @@ use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
 use url::Url;
 
-/// What the user asked for, after settings were merged.
+/// The wanted endpoint, after settings were merged.
 #[derive(Clone, Default)]
 pub struct Wanted {
     pub provider: Option<String>,
     pub model: Option<String>,
     pub base_url: Option<String>,
-    /// `model.api_key`: belongs to `base_url` and to nothing else.
+    /// `model.api_key`, which belongs to `base_url` only.
     pub api_key: Option<SecretString>,
     /// `model.api_mode`, as it is written.
     pub api_mode: Option<String>,
     /// A key for exactly this choice, before any other.
     pub given: Option<GivenKey>,
     pub context_length: Option<u64>,
-    /// `model.ollama_num_ctx`: of the model beside it.
+    /// `model.ollama_num_ctx`, for the model beside it.
     pub ollama_num_ctx: Option<u64>,
     pub max_tokens: Option<u64>,
-    /// `model.pricing`: of the model beside it.
+    /// `model.pricing`, for the model beside it.
     pub prices: Option<Prices>,
     pub router: RouterSettings,
-    /// Endpoints with a name, from `custom_providers` and `providers`.
+    /// Named endpoints, from `custom_providers` and `providers`.
     pub custom: Vec<CustomProvider>,
     /// Built-in providers that are switched off.
     pub disabled: Vec<String>,
-    /// Who said what of the above, for the reasons.
+    /// The sources of the above, for the reasons.
     pub said_by: SaidBy,
 }
 
-/// Where settings were found, in words.
+/// The sources of settings, for display.
 #[derive(Debug, Clone, Default)]
 pub struct SaidBy {
     pub provider: Option<String>,
@@ -63,14 +63,14 @@ pub struct SaidBy {
     pub base_url: Option<String>,
 }
 
-/// What is outside of the settings. All questions are answered from values.
+/// The inputs beside the settings, as functions.
 #[derive(Clone, Copy)]
 pub struct Around<'a> {
     /// Looks a name up in `.env` and the shell.
     pub variable: &'a dyn Fn(&str) -> Option<SecretString>,
     /// The stored credentials of a provider's id, or of `custom:NAME`, in order.
     pub pooled: &'a dyn Fn(&str) -> Vec<PooledKey>,
-    /// The login that a vendor's own program left here for a provider's id.
+    /// The login that a vendor's own program stored for a provider's id.
     pub vendor: &'a dyn Fn(&str) -> VendorState,
 }
 
@@ -143,8 +143,7 @@ pub fn locate(wanted: &Wanted, around: Around<'_>) -> Result<Place, ResolveError
     })
 }
 
-/// An address, why it is the one, and whether it is `model.base_url`, which trusts it with
-/// `model.api_key`.
+/// An address, its reason, and true if it is `model.base_url`, which may get `model.api_key`.
 struct Address {
     url: Url,
     why: String,
@@ -200,7 +199,7 @@ fn mode_words(chosen: mode::ChosenMode, explicit: Option<ModeName>) -> String {
     words
 }
 
-/// `openrouter:vendor/model` names its provider; `model:7b` is an Ollama tag and stays.
+/// Splits `openrouter:vendor/model`; `model:7b` has an Ollama tag and is kept.
 fn without_prefix(model: String, provider: &Provider) -> String {
     match model.split_once(':') {
         Some((prefix, rest))

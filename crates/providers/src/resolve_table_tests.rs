@@ -1,9 +1,9 @@
-//! Settings, variables and hostile addresses against what is chosen, one line each.
+//! Settings, variables and hostile addresses against the resolved endpoint, one line each.
 
 use super::*;
 use ModeName::{AnthropicMessages as A, ChatCompletions as C, CodexResponses as R};
 
-/// `NAME=value` words; every key's value is its own name in lower case.
+/// `NAME=value` items; the value of every key is its own name in lower case.
 fn around<'a>(env: &'a str) -> impl Fn(&str) -> Option<SecretString> + 'a {
     move |name| {
         let value = env.split_whitespace().find_map(|pair| match pair.split_once('=') {
@@ -46,8 +46,8 @@ fn entries() -> Vec<CustomProvider> {
     ]
 }
 
-/// What a row expects: the label, the format by the rules, the address and the key's source; or
-/// the beginning of an error.
+/// The expectation of a row: the label, the format by the rules, the address and the key's source; or the beginning
+/// of an error.
 type Want = Result<(&'static str, ModeName, &'static str, &'static str), &'static str>;
 
 fn run(provider: &str, base_url: &str, env: &str) -> Result<(String, ModeName, String, String), String> {
@@ -134,7 +134,7 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
             "GITHUB_TOKEN",
             Ok(("copilot", C, "https://api.githubcopilot.com/", "key from GITHUB_TOKEN")),
         ),
-        // Its token is for GitHub's exchange; an address of anybody else's does not get it.
+        // Its token is for GitHub's exchange; another address does not get it.
         (
             "copilot",
             "http://127.0.0.1:9/v1",
@@ -253,7 +253,7 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
             "GITHUB_TOKEN OPENAI_API_KEY",
             Ok(("copilot", C, "https://api.githubcopilot.com/", "key from GITHUB_TOKEN")),
         ),
-        // By another name nobody would exchange it, so it is not sent.
+        // Under another name it would not be exchanged, so it is not sent.
         (
             "custom",
             "https://api.githubcopilot.com",
@@ -392,7 +392,7 @@ fn settings_and_variables_choose_provider_format_address_and_key() {
         ("openrouter", "", ALL_KEYS, Ok(("openrouter", C, OR, "key from OPENROUTER_API_KEY"))),
         ("custom:openrouter", "", "", Ok(("custom:openrouter", C, "https://mine.example/v1", "no key"))),
         ("local", "", "", Ok(("custom:local", C, "http://127.0.0.1:9000/v1", "no key"))),
-        ("custom:nobody", "", ALL_KEYS, Err("unknown provider `custom:nobody`")),
+        ("custom:unknown", "", ALL_KEYS, Err("unknown provider `custom:unknown`")),
     ];
     for (provider, base_url, env, want) in rows {
         let row = format!("provider `{provider}`, address `{base_url}`, variables `{env}`");
@@ -467,7 +467,7 @@ fn an_entry_knows_its_models_and_every_choice_has_a_reason() {
 }
 
 #[test]
-fn only_what_may_be_ollama_is_taken_for_it() {
+fn ollama_is_recognised_by_address_or_name() {
     let mut named = entries().remove(0);
     (named.name, named.base_url) = ("ollama".into(), "http://127.0.0.1:9/v1".parse().unwrap());
     for (provider, base_url, want) in [
@@ -487,10 +487,10 @@ fn only_what_may_be_ollama_is_taken_for_it() {
         };
         let endpoint = resolve(&wanted, &|_: &str| None).unwrap();
         assert_eq!(endpoint.may_be_ollama(), want, "{provider} {base_url}");
-        // What one model is loaded with is not what another is.
+        // The window of one model does not apply to another.
         assert_eq!(endpoint.with_model("m").ollama_num_ctx, Some(4_096));
         assert_eq!(endpoint.with_model("n").ollama_num_ctx, None);
-        // What the server gives is the window, whatever the model was made for.
+        // The window of the server is used, whatever the model was trained for.
         for (stated, want) in [(None, 4_096), (Some(2_048), 2_048), (Some(131_072), 4_096)] {
             let wanted = Wanted { context_length: stated, ..wanted.clone() };
             let endpoint = resolve(&wanted, &|_: &str| None).unwrap();

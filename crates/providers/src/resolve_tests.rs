@@ -144,7 +144,7 @@ fn an_address_with_a_password_is_refused_without_showing_it() {
 }
 
 #[test]
-fn a_key_given_for_a_choice_goes_where_that_choice_goes() {
+fn key_beside_a_provider_is_sent_to_it_only() {
     let local = "http://127.0.0.1:8080/v1";
     let key = |text: &str| GivenKey::Key { key: text.to_owned().into(), by: "here".into() };
     let variable = |name: &str| GivenKey::Variable { name: name.into(), by: "here".into() };
@@ -153,7 +153,7 @@ fn a_key_given_for_a_choice_goes_where_that_choice_goes() {
     for (name, provider, base_url, given, env, want) in [
         ("before the variable", "openrouter", "", key("k9"), vec![own], "key from `here` in config.yaml"),
         (
-            "a placeholder is no key",
+            "a placeholder is not a key",
             "openrouter",
             "",
             key("your-key-here"),

@@ -1,7 +1,7 @@
-//! A rate limit of an account that all sessions of a home respect: `rate_limits/nous.json`.
+//! A rate limit of an account that all sessions of a home share: `rate_limits/nous.json`.
 //!
-//! The Nous portal counts every request against the limit, also those that it refuses. One session that meets the
-//! limit writes down until when it holds; the others, those of the Python release too, do not ask before that.
+//! The Nous portal counts every request against the limit, also refused ones. A session that reaches the limit stores
+//! its end; the others, also those of the Python release, send nothing before that.
 
 use crate::catalogue;
 use crate::http_model::seconds_since_1970;
@@ -14,9 +14,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Shorter waits are a hiccup of one model behind the portal and not worth a file.
+/// Shorter waits concern one model behind the portal and are not stored.
 const SHORTEST: f64 = 60.0;
-/// The counters that the portal tells about.
+/// The counters that the portal reports.
 const BUCKETS: [&str; 4] = ["requests", "requests-1h", "tokens", "tokens-1h"];
 
 /// The file of one provider.
@@ -34,13 +34,13 @@ struct Recorded {
 }
 
 impl SharedLimit {
-    /// The shared limit of a provider, where it has one.
+    /// Returns the shared limit of a provider, if it has one.
     pub fn of(home: &Path, provider: &str) -> Option<Self> {
         let row = catalogue::find(provider).filter(|row| row.quirks.shares_limit)?;
         Some(Self { file: home.join("rate_limits").join(format!("{}.json", row.id)) })
     }
 
-    /// The refusal that a request would meet now, without sending it.
+    /// Returns the refusal that a request would get now, without sending it.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         let left = self.left(seconds_since_1970())?;
         let body = format!("the account's rate limit is used up ({}); nothing was sent", self.file.display());
@@ -52,8 +52,7 @@ impl SharedLimit {
         Duration::try_from_secs_f64(recorded.reset_at - now).ok().filter(|left| !left.is_zero())
     }
 
-    /// Takes note of a refusal with these headers, where it is about the account. A file that cannot be written
-    /// costs only what it would have spared others.
+    /// Stores the end of the limit after a refusal with these headers, if it is about the account. A failure is logged.
     pub(crate) fn refused(&self, status: u16, headers: &HeaderMap) {
         let Some(seconds) = exhausted(headers).filter(|_| status == 429) else { return };
         match self.record(seconds_since_1970(), seconds) {
@@ -74,13 +73,13 @@ impl SharedLimit {
         fs::rename(&scratch, &self.file)
     }
 
-    /// A request was answered: whatever was recorded is over.
+    /// Removes the stored limit after an answered request.
     pub(crate) fn answered(&self) {
         let _ = fs::remove_file(&self.file);
     }
 }
 
-/// The seconds until the last exhausted counter is reset, where there is one that takes long.
+/// The seconds until the last exhausted counter is reset, if that takes long.
 fn exhausted(headers: &HeaderMap) -> Option<f64> {
     let number = |name: String| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let resets = BUCKETS.iter().filter_map(|bucket| {
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_kept_until_its_time_or_an_answer() {
+    fn limit_lasts_until_its_end_or_an_answer() {
         let folder = tempfile::tempdir().unwrap();
         assert!(SharedLimit::of(folder.path(), "openrouter").is_none());
         let limit = SharedLimit::of(folder.path(), "nous").unwrap();

@@ -1,4 +1,4 @@
-//! Where a request of each format goes, and what stands above it.
+//! The address and the headers of requests in each format.
 
 use crate::address::below;
 use crate::catalogue::hosts::{self, HostFacts};
@@ -13,12 +13,12 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 const ANTHROPIC_VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
-/// What a token from a login needs to be taken.
+/// The headers that a token of a login needs.
 const OAUTH_BETA: &str = "oauth-2025-04-20";
 const THINKING_BETA: &str = "interleaved-thinking-2025-05-14";
 const TOOL_STREAMING_BETA: &str = "fine-grained-tool-streaming-2025-05-14";
 
-/// The address that requests are posted to.
+/// Returns the address that requests are posted to.
 pub(crate) fn url(endpoint: &Endpoint) -> Url {
     let base = &endpoint.base_url;
     match endpoint.api_mode {
@@ -32,7 +32,7 @@ pub(crate) fn url(endpoint: &Endpoint) -> Url {
     }
 }
 
-/// How the endpoint spells what endpoints spell differently.
+/// Returns the dialect of the endpoint.
 pub(crate) fn dialect(endpoint: &Endpoint) -> Dialect {
     let (provider, host, model) = (known(endpoint.provider), host(endpoint), &endpoint.model);
     let messages = &provider.quirks.messages;
@@ -52,7 +52,7 @@ pub(crate) fn dialect(endpoint: &Endpoint) -> Dialect {
     }
 }
 
-/// Whether requests carry cache marks here: a cache by marks is a matter of the model's maker.
+/// Returns true if requests carry cache marks, which depends on the model's maker.
 pub(crate) fn cache(endpoint: &Endpoint, ttl: CacheTtl) -> Option<CacheTtl> {
     let model = ModelName::of(&endpoint.model);
     let quirks = &known(endpoint.provider).quirks;
@@ -61,13 +61,13 @@ pub(crate) fn cache(endpoint: &Endpoint, ttl: CacheTtl) -> Option<CacheTtl> {
             host(endpoint).is_anthropic || model.is_claude() || quirks.messages.takes_cache_marks
         }
         ApiMode::ChatCompletions => model.is_of(quirks.cache_marks),
-        // These look their caches up by a key.
+        // These have caches by key.
         ApiMode::CodexResponses => false,
     };
     marks.then_some(ttl)
 }
 
-/// One line about the cache of prompts at an endpoint: whether there is one, why, and for how long.
+/// Returns one line about the prompt cache of an endpoint.
 pub fn caching_note(endpoint: &Endpoint, marks: Option<CacheTtl>) -> String {
     let (model, place) = (&endpoint.model, endpoint.label());
     match (marks, endpoint.api_mode) {
@@ -87,7 +87,7 @@ pub fn caching_note(endpoint: &Endpoint, marks: Option<CacheTtl>) -> String {
     }
 }
 
-/// The headers of a request with this key.
+/// Returns the headers of a request with this key.
 pub(crate) fn headers(endpoint: &Endpoint, key: Option<&SecretString>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -121,7 +121,7 @@ pub(crate) fn headers(endpoint: &Endpoint, key: Option<&SecretString>) -> Header
     headers
 }
 
-/// The headers of a question to Anthropic about its models.
+/// The headers of a request to Anthropic about its models.
 pub(crate) fn anthropic_headers(base: &Url, key: Option<&SecretString>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert("anthropic-version", ANTHROPIC_VERSION);
@@ -145,14 +145,14 @@ fn host(endpoint: &Endpoint) -> HostFacts {
     hosts::facts(&endpoint.base_url)
 }
 
-/// A token from a login, as opposed to an API key.
+/// Returns true for a token of a login, as opposed to an API key.
 pub(crate) fn is_login_token(key: &str) -> bool {
     (key.starts_with("sk-ant-") && !key.starts_with("sk-ant-api"))
         || key.starts_with("eyJ")
         || key.starts_with("cc-")
 }
 
-/// Endpoints of others that speak this format and take the key as everybody else does.
+/// Returns true for other endpoints of this format that take the key as a bearer token.
 fn takes_bearer(endpoint: &Endpoint) -> bool {
     known(endpoint.provider).quirks.messages.takes_bearer || host(endpoint).takes_bearer
 }

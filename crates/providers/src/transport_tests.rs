@@ -69,13 +69,13 @@ fn each_format_has_its_address_and_its_header_for_the_key() {
             headers.contains_key("anthropic-version"),
             endpoint.api_mode == ApiMode::AnthropicMessages
         );
-        // Nothing in them pretends to be somebody else's program.
+        // Nothing in them names another vendor's program.
         assert!(!headers.contains_key("user-agent"));
     }
 }
 
 #[test]
-fn the_account_goes_to_codex_alone_and_nothing_names_another_program() {
+fn account_is_sent_to_codex_only_and_no_header_names_another_program() {
     let vendors = KeySource::VendorFile { tool: "Codex", file: "/f".into() };
     let token = VendorState::Valid(VendorToken {
         access: SecretString::from("opaque-token"),
@@ -94,7 +94,7 @@ fn the_account_goes_to_codex_alone_and_nothing_names_another_program() {
         headers(&codex, codex.key.as_ref()).iter().map(|(name, _)| name.to_string()).collect();
     sent.sort();
     assert_eq!(sent, ["authorization", "chatgpt-account-id", "content-type"]);
-    // A login of Claude Code goes as a login, whatever its token looks like, and names no account.
+    // A login of Claude Code is sent as a login, whatever its token looks like, and names no account.
     let claude = Wanted { provider: Some("anthropic".into()), ..wanted };
     let around = Around { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| token.clone() };
     let claude = resolve_with(&claude, around).unwrap();
@@ -105,7 +105,7 @@ fn the_account_goes_to_codex_alone_and_nothing_names_another_program() {
 }
 
 #[test]
-fn marks_are_for_caches_that_want_them() {
+fn cache_marks_are_sent_where_they_are_supported() {
     for (provider, base_url, mode, model, want) in [
         ("anthropic", "", "", "claude-opus", true),
         ("openrouter", "", "", "anthropic/claude-sonnet", true),

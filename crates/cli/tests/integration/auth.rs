@@ -115,7 +115,7 @@ fn wrong_words_get_a_line_that_says_what_to_do() {
     let home = TempHome::new();
     let mut log = CommandLog::default();
     for (args, input) in [
-        (&["auth", "add", "nobody"][..], Some("k")),
+        (&["auth", "add", "acme"][..], Some("k")),
         (&["auth", "add", "custom"], Some("k")),
         (&["auth", "add", "openrouter"], Some("\n")),
         (&["auth", "add", "openrouter"], Some("two words")),
@@ -282,7 +282,7 @@ fn a_writer_that_is_killed_leaves_a_file_that_can_be_read() {
         assert_eq!(entries[0]["access_token"], KEYS[0], "round {round}");
     }
     assert!(killed > 0, "all were too quick");
-    // And nobody is kept waiting by the dead.
+    // A dead process does not block others.
     assert!(run(&home, &["auth", "add", "openrouter"], Some(KEYS[2])).status.success());
     let left = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let mut left: Vec<_> = left.map(|name| name.into_string().unwrap()).collect();

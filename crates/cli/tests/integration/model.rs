@@ -94,12 +94,12 @@ async fn resolve_says_what_and_why_or_what_to_do() {
     let mut log = CommandLog::default();
     for (args, code) in [
         (vec!["model", "resolve", "--provider", "deepseek", "-m", "x"], 0),
-        (vec!["model", "resolve", "--provider", "nobody", "-m", "x"], 2),
+        (vec!["model", "resolve", "--provider", "acme", "-m", "x"], 2),
         (vec!["model", "resolve", "--provider", "copilot-acp", "-m", "x"], 78),
         (vec!["model", "resolve", "--provider", "anthropic", "-m", "x"], 78),
         (vec!["model", "resolve"], 78),
         (vec!["model", "list", "bedrock"], 78),
-        (vec!["model", "list", "nobody"], 2),
+        (vec!["model", "list", "acme"], 2),
         (vec!["model"], 2),
     ] {
         let out = logged(&mut log, home.path(), &args, &env).await;
@@ -156,7 +156,7 @@ async fn set_saves_a_choice_whole_and_drops_what_belonged_to_another() {
         vec!["model", "set", "--provider", "deepseek", "chat"],
         vec!["model", "set", "bedrock/x"],
         vec!["model", "set", "--provider", "bedrock", "x"],
-        vec!["model", "set", "--provider", "nobody", "x"],
+        vec!["model", "set", "--provider", "acme", "x"],
     ] {
         let out = logged(&mut log, home.path(), &args, &[]).await;
         assert_eq!(process::code(&out), 2, "{args:?}: {:?}", said(&out));

@@ -1,4 +1,4 @@
-//! What a provider's chat completions demand beyond the common format, as data on its row.
+//! The requirements of a provider's chat completions beyond the common format, as data on its row.
 
 use super::hosts::HostFacts;
 use crate::catalogue::chat_reasoning::ReasoningRule;
@@ -26,7 +26,7 @@ pub struct ChatQuirks {
 }
 
 impl ChatQuirks {
-    /// A provider that does nothing out of the ordinary.
+    /// A provider without peculiarities.
     pub(super) const COMMON: Self = Self {
         reasoning: ReasoningRule::Silent,
         echoes_reasoning: false,
@@ -39,7 +39,7 @@ impl ChatQuirks {
     };
 }
 
-/// Whether an endpoint demands `reasoning_content` on every assistant message.
+/// Returns true if an endpoint demands `reasoning_content` on every assistant message.
 pub(crate) fn echoes_reasoning(quirks: &ChatQuirks, host: &HostFacts, model: &str) -> bool {
     quirks.echoes_reasoning || host.echoes_reasoning || ModelName::of(model).echoes_reasoning()
 }

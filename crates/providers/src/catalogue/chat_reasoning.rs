@@ -1,4 +1,4 @@
-//! The effort of a chat-completions request, in the form its provider takes.
+//! The reasoning effort of a chat-completions request, in the form that its provider takes.
 //!
 //! There is no common form: some take a level at the top of the body, some an object, some a switch. Each
 //! provider's row in the catalogue names its rule; the rules are written out here.
@@ -22,17 +22,17 @@ pub enum ReasoningRule {
     Kimi,
     /// A switch on every request, and a level beside it.
     DeepSeek,
-    /// A switch where the user said something; GLM-5.2 takes a level as well.
+    /// A switch if the user set an effort; GLM-5.2 takes a level as well.
     Zai,
     /// `extra_body.google.thinking_config`.
     Gemini,
     /// `reasoning: {effort}` for models with known levels.
     GitHub,
-    /// Top-level `reasoning_effort`, high unless the user says otherwise.
+    /// Top-level `reasoning_effort`, high by default.
     TokenHub,
     /// Top-level `reasoning_effort` among those of Ollama's cloud.
     OllamaCloud,
-    /// Top-level `reasoning_effort`, medium unless the user says otherwise.
+    /// Top-level `reasoning_effort`, medium by default.
     Upstage,
     /// A switch of MiniMax-M3.
     MiniMax,
@@ -42,8 +42,8 @@ pub enum ReasoningRule {
     LmStudio,
 }
 
-/// The members that say how hard a model is to think. `None` is a user who has not chosen; some
-/// providers have a default for that. `advertised` are the levels that a server of the user's own offers.
+/// Returns the members of a body that set the reasoning effort. `None` means that the user has not chosen; some
+/// providers have a default for that. `advertised` are the levels that a custom server offers.
 pub fn reasoning_fields(
     rule: ReasoningRule,
     model: &str,
@@ -96,7 +96,7 @@ fn plain(effort: Option<Effort>) -> Value {
 }
 
 fn openrouter(model: &str, effort: Option<Effort>) -> Value {
-    /// Vendors' servers behind it refuse the field for other models.
+    /// The vendors' servers behind it refuse the field for other models.
     const FAMILIES: [&str; 9] = [
         "deepseek/",
         "anthropic/",
@@ -123,7 +123,7 @@ fn unified(effort: Option<Effort>) -> Value {
     json!({"reasoning": {"enabled": true, "effort": effort.unwrap_or(Effort::Medium).as_str()}})
 }
 
-/// Claude from 4.6 on cannot be asked to stop thinking; an unknown Claude counts as a newer one.
+/// Claude from 4.6 on cannot switch thinking off; an unknown Claude counts as a newer one.
 fn always_thinks(model: &str) -> bool {
     const OLDER: [&str; 15] = [
         "claude-3",

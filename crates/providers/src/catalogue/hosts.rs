@@ -1,10 +1,10 @@
-//! Servers that are known by their host, whatever provider the settings name.
+//! Servers that are recognised by their host, whatever provider the settings name.
 
 use crate::mode::ModeName::{self, AnthropicMessages, CodexResponses};
 use hermes_wire::{MessagesServer, ResponsesBackend};
 use url::Url;
 
-/// The facts of one host.
+/// The facts about one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct HostRow {
     /// The host, or the domain that it is in.
@@ -23,7 +23,7 @@ pub(crate) struct HostFacts {
     pub(crate) messages: Option<MessagesServer>,
     /// The server of a Responses format; `None` leaves it to the provider's row.
     pub(crate) responses: Option<ResponsesBackend>,
-    /// Its models are preferably asked in the Responses format.
+    /// Its models are called in the Responses format if possible.
     pub(crate) prefers_responses: bool,
     /// Output caps are called `max_completion_tokens`.
     pub(crate) takes_completion_cap: bool,
@@ -31,7 +31,7 @@ pub(crate) struct HostFacts {
     pub(crate) echoes_reasoning: bool,
     /// Its Messages format takes the key as a bearer token.
     pub(crate) takes_bearer: bool,
-    /// Anthropic's own server, which takes tokens of logins.
+    /// Anthropic's own server, which accepts tokens of logins.
     pub(crate) is_anthropic: bool,
 }
 
@@ -89,12 +89,12 @@ static ROWS: &[HostRow] = &[
     row("xiaomimimo.com", HostFacts { echoes_reasoning: true, ..NOTHING }),
 ];
 
-/// The host of the provider that is asked in the Responses format wherever its models allow it.
+/// The host of the provider that is called in the Responses format if its models allow it.
 const OPENAI: &str = "api.openai.com";
-/// The host that takes tokens of logins in the Messages format.
+/// The host that accepts tokens of logins in the Messages format.
 const ANTHROPIC: &str = "api.anthropic.com";
 
-/// Everything that is known about the server of an address.
+/// Returns the facts about the server of an address.
 pub(crate) fn facts(url: &Url) -> HostFacts {
     let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
     let fitting = ROWS.iter().filter(|row| is_within(&host, row.domain) && url.path().starts_with(row.path));
@@ -110,7 +110,7 @@ pub(crate) fn facts(url: &Url) -> HostFacts {
     all
 }
 
-/// The format that an address alone demands.
+/// Returns the format that an address alone demands.
 pub(crate) fn mode(url: &Url) -> Option<ModeName> {
     let (host, path) = (url.host_str()?, url.path().trim_end_matches('/'));
     let here = ROWS.iter().filter(|row| row.domain == host && path.starts_with(row.path));

@@ -1,4 +1,4 @@
-//! Servers of the user's own.
+//! Servers that users run themselves.
 
 use super::{Auth, CUSTOM, Provider, ProviderQuirks, provider};
 use crate::catalogue::chat_reasoning::ReasoningRule;
@@ -12,11 +12,11 @@ pub(super) static ROWS: &[Provider] = &[
         .reasoning(ReasoningRule::LmStudio)
         .quirks(ProviderQuirks { tags_models: true, ..ProviderQuirks::COMMON })
         .auth(Auth::OptionalKey),
-    // No key of its own: only one that is written beside the endpoint is sent there.
+    // It has no key of its own: only one that is written beside the endpoint is sent.
     provider(CUSTOM, "Any server with the OpenAI format", "")
         .aliases(&["ollama", "local", "vllm", "llamacpp", "llama.cpp"])
         .url_env("CUSTOM_BASE_URL")
-        // Some servers stop after a few tokens unless a request says how many it wants.
+        // Some servers stop after a few tokens unless a request states a limit.
         .output_cap(65_536)
         .reasoning(ReasoningRule::Plain)
         .quirks(ProviderQuirks {

@@ -1,7 +1,7 @@
-//! Where one logs in, as far as it is known.
+//! The addresses of logins, as far as they are known.
 //!
-//! An empty text is something that only the user can supply: either nobody told us, or the only
-//! client id there is belongs to another vendor's program, and Hermes does not pass for that.
+//! An empty text is something that only the user can supply: it is unknown, or the only client id belongs to
+//! another vendor's program, which Hermes does not impersonate.
 
 /// The endpoints and the client of one provider's login.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) struct LoginRow {
 }
 
 impl LoginRow {
-    /// A provider about whose login nothing is known.
+    /// A provider whose login is unknown.
     pub(crate) const NOTHING: Self = Self {
         provider: "",
         device_url: "",
@@ -55,7 +55,7 @@ static ROWS: &[LoginRow] = &[
     },
 ];
 
-/// What is known about the login of a provider.
+/// Returns the login of a provider.
 pub(crate) fn login_row(provider: &str) -> &'static LoginRow {
     ROWS.iter().find(|row| row.provider == provider).unwrap_or(&LoginRow::NOTHING)
 }
@@ -66,7 +66,7 @@ mod tests {
     use crate::catalogue::find;
 
     #[test]
-    fn every_row_is_of_a_provider_and_one_that_is_whole_is_ours() {
+    fn every_login_row_has_a_provider() {
         for row in ROWS {
             assert!(find(row.provider).is_some_and(|found| found.id == row.provider), "{}", row.provider);
             for address in [row.device_url, row.authorize_url, row.token_url] {

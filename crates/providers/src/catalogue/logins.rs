@@ -1,4 +1,4 @@
-//! Providers that want more than a key: a login, a cloud account, another program.
+//! Providers that need more than a key: a login, a cloud account, another program.
 
 use super::vendors::{MINIMAX, XAI};
 use super::{Auth, ChatQuirks, LoginQuirks, ModeRule, Provider, ProviderQuirks, provider};
@@ -82,14 +82,14 @@ pub(super) static ROWS: &[Provider] = &[
         .lacks("its login serves Qwen's own program only, and Hermes does not pass for it; use `alibaba` with DASHSCOPE_API_KEY"),
     provider("copilot", "GitHub Copilot", "https://api.githubcopilot.com")
         .aliases(&["github", "github-copilot", "github-models"])
-        // It wants to know which program asks; this one.
+        // The header names the program, which is this one.
         .headers(&[("editor-version", concat!("hermes/", env!("CARGO_PKG_VERSION")))])
         .quirks(ProviderQuirks { responses: ResponsesBackend::GitHub, ..ProviderQuirks::COMMON })
         .key(&["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"])
         .url_env("COPILOT_API_BASE_URL")
         .reasoning(ReasoningRule::GitHub)
         .auth(Auth::TokenExchange)
-        // The exchange is asked with the token of GitHub, and only what it gives goes to Copilot.
+        // The exchange gets the token of GitHub; Copilot gets only the token of the exchange.
         .pinned()
         .mode(ModeRule::ByModel(&[("claude", AnthropicMessages), ("gpt-5", CodexResponses)])),
     provider("copilot-acp", "GitHub Copilot (ACP)", "acp://copilot")

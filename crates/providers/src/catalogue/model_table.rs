@@ -1,11 +1,11 @@
-//! What this build knows about models by their names. Prices are those of the makers' own price
-//! lists; who resells a model has prices of its own.
+//! Facts about models by their names. Prices are those of the makers' own price lists; resellers have their own
+//! prices.
 
 use super::find;
 use crate::facts::{Prices, Stated, per_million};
 use hermes_conversation::{ModelName, max_output};
 
-/// Parts of model names, dots as dashes, and the windows of such models. The longest part counts.
+/// Parts of model names, dots as dashes, and the windows of such models. The longest match is used.
 const WINDOWS: &[(&str, u64)] = &[
     ("claude", 200_000),
     ("claude-fable", 1_000_000),
@@ -122,7 +122,7 @@ const PRICES: &[Row] = &[
     ("fireworks", "gpt-oss-20b", "0.07", "0.30", "0.035", ""),
 ];
 
-/// What the tables say.
+/// The entries of both tables for a model.
 pub(crate) fn stated(provider: &str, model: &str) -> Stated {
     let name = model.to_ascii_lowercase().replace('.', "-");
     let window = longest(WINDOWS.iter(), |(part, _)| name.contains(part).then_some(part.len()));
@@ -138,7 +138,7 @@ pub(crate) fn stated(provider: &str, model: &str) -> Stated {
     }
 }
 
-/// A model goes by its name, followed by nothing, or by the date it was made on.
+/// Returns true if a name is a model's name, alone or followed by a date.
 fn prices(provider: &str, name: &str) -> Option<Prices> {
     let name = name.rsplit('/').next().unwrap_or_default();
     let rows = PRICES.iter().filter(|row| row.0 == provider);
@@ -155,7 +155,7 @@ fn prices(provider: &str, name: &str) -> Option<Prices> {
     })
 }
 
-/// `-20251101`, `-latest`, `-5`, `-2024-08-06`: another date or number, not another model.
+/// Returns true for `-20251101`, `-latest`, `-5`, `-2024-08-06`: another date or number, not another model.
 fn is_version(rest: &str) -> bool {
     let words = rest.strip_prefix('-').or_else(|| rest.strip_prefix('@')).unwrap_or("x").split('-');
     words

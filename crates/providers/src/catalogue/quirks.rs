@@ -3,7 +3,7 @@
 use crate::login::VendorTool;
 use hermes_wire::{MessagesServer, ModelDots, ResponsesBackend};
 
-/// The peculiarities of one provider, whatever format it is asked in.
+/// The peculiarities of one provider in every format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProviderQuirks {
     /// Families of models whose chat completions carry cache marks.
@@ -15,13 +15,13 @@ pub struct ProviderQuirks {
     pub router_headers: bool,
     /// The header that names the account of a login.
     pub account_header: Option<&'static str>,
-    /// The cost that its replies state is in dollars.
+    /// The cost in its replies is in dollars.
     pub states_cost: bool,
-    /// A subscription pays for its calls.
+    /// A subscription covers its calls.
     pub is_subscription: bool,
-    /// It gives a model at most this window.
+    /// The largest window that it offers.
     pub window_cap: Option<u64>,
-    /// A reply may begin late and pause long.
+    /// A reply may begin late and have long pauses.
     pub answers_slowly: bool,
     /// Its rate limit is shared by all sessions of a home, through a file.
     pub shares_limit: bool,
@@ -29,16 +29,16 @@ pub struct ProviderQuirks {
     pub misnames_models: bool,
     /// Names of its models may have a colon, so that only ids of providers are prefixes.
     pub tags_models: bool,
-    /// Variables of which one chooses it, where the settings name no provider.
+    /// Variables that select it if the settings name no provider.
     pub chosen_by: &'static [&'static str],
-    /// A stored credential chooses it as well, after the variables of others.
+    /// A stored credential selects it as well, after the variables of others.
     pub is_chosen_when_stored: bool,
-    /// Asked first for small jobs beside a conversation.
+    /// First choice for auxiliary tasks.
     pub is_first_for_tasks: bool,
     pub login: LoginQuirks,
 }
 
-/// The peculiarities of a provider that is asked in the Messages format.
+/// The peculiarities of a provider in the Messages format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessagesQuirks {
     pub server: MessagesServer,
@@ -47,41 +47,41 @@ pub struct MessagesQuirks {
     pub takes_cache_marks: bool,
     /// The key is sent as a bearer token.
     pub takes_bearer: bool,
-    /// It refuses the switch for tool arguments in small pieces.
+    /// It refuses the option for tool arguments in small pieces.
     pub refuses_tool_streaming: bool,
 }
 
 /// The peculiarities of a provider's logins and stored credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoginQuirks {
-    /// The vendor's program whose login serves it.
+    /// The vendor's program whose login it accepts.
     pub vendor_tool: Option<VendorTool>,
-    /// The source of a login whose tokens Hermes keeps itself.
+    /// The source of a login whose tokens Hermes stores itself.
     pub kept_source: Option<&'static str>,
-    /// The token of the login buys a key for the work.
+    /// The token of the login is exchanged for an API key.
     pub buys_key: bool,
-    /// The beginning of tokens that come from a login.
+    /// The prefix of tokens that come from a login.
     pub token_prefix: Option<&'static str>,
-    /// Sources of credentials that were found, in the order in which they are tried.
+    /// Sources of found credentials, in the order in which they are tried.
     pub found_order: &'static [&'static str],
     pub forbidden: Forbidden,
-    /// The beginning of another kind of key, and the address that it belongs to.
+    /// The prefix of another kind of key, and the address that it belongs to.
     pub other_address: Option<(&'static str, &'static str)>,
 }
 
 /// The meaning of a status 403.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forbidden {
-    /// About the account where the text says that logins are not taken.
+    /// The account, if the text says that logins are not accepted.
     ByText,
-    /// About the account.
+    /// The account.
     Account,
-    /// About the account, unless the text says that the token is stale.
+    /// The account, unless the text says that the token is stale.
     UnlessStale,
 }
 
 impl ProviderQuirks {
-    /// A provider that does nothing out of the ordinary.
+    /// A provider without peculiarities.
     pub(super) const COMMON: Self = Self {
         cache_marks: &[],
         messages: MessagesQuirks::COMMON,
@@ -100,7 +100,7 @@ impl ProviderQuirks {
         is_first_for_tasks: false,
         login: LoginQuirks::COMMON,
     };
-    /// A provider that spells the versions of Claude with a dot.
+    /// A provider that writes the versions of Claude with a dot.
     pub(super) const DOTTED: Self = Self { messages: MessagesQuirks::DOTTED, ..Self::COMMON };
 }
 

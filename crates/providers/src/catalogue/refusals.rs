@@ -1,16 +1,16 @@
-//! Refusals that are about who asks: some vendors take the tokens of their logins from their own
-//! programs only. Hermes does not pass for one of those, so the person should know why.
+//! Refusals of this program: some vendors accept the tokens of their logins from their own programs only. Hermes
+//! does not impersonate one, so the user gets the reason.
 
-/// What was refused.
+/// The kind of refusal.
 pub(crate) struct Refused<'a> {
     pub(crate) host: &'a str,
     pub(crate) status: u16,
-    /// The server wants a browser to prove itself.
+    /// The server demands a browser check.
     pub(crate) is_challenge: bool,
     pub(crate) body: &'a str,
 }
 
-/// Why, in plain words, when it is for who we are.
+/// Returns the reason for the user if the refusal is about this program.
 pub(crate) fn foreign_client(refused: &Refused<'_>) -> Option<&'static str> {
     let Refused { host, status, is_challenge, body } = *refused;
     let says = |words: &[&str]| {
@@ -41,7 +41,7 @@ mod tests {
     use hermes_wire::{Failure, classify};
 
     #[test]
-    fn refusals_of_who_we_are_are_told_from_others() {
+    fn refusals_of_this_program_are_recognised() {
         let anthropic = r#"{"error":{"message":"This credential is only authorized for use with Claude Code and cannot"}}"#;
         for (host, status, is_challenge, body, want) in [
             ("api.anthropic.com", 400, false, anthropic, Some("ANTHROPIC_API_KEY")),

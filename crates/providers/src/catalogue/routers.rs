@@ -1,4 +1,4 @@
-//! Services that pass requests on to models of many vendors.
+//! Services that forward requests to models of many vendors.
 
 use super::{ChatQuirks, KeyProof, ModeRule, Models, Provider, ProviderQuirks, provider};
 use crate::catalogue::chat_reasoning::ReasoningRule;
@@ -10,7 +10,7 @@ pub(super) static ROWS: &[Provider] = &[
         chat: ChatQuirks {
             reasoning: ReasoningRule::OpenRouter,
             names_session: true,
-            // Under these it lists what its customers use.
+            // It lists its customers' programs under these.
             headers: &[
                 ("http-referer", "https://hermes-agent.nousresearch.com"),
                 ("x-title", "Hermes"),

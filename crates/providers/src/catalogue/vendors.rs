@@ -1,4 +1,4 @@
-//! Makers of models who serve them for a key.
+//! Makers of models that serve them for a key.
 
 use super::vendor_quirks::{KIMI_CODING_PREFIX, KIMI_CODING_URL};
 use super::{
@@ -23,7 +23,7 @@ pub(super) const MINIMAX: ProviderQuirks =
 const ALIBABA: ProviderQuirks = ProviderQuirks { misnames_models: true, ..ProviderQuirks::DOTTED };
 
 pub(super) static ROWS: &[Provider] = &[
-    // Chat completions are served as well; which of the two is used is `mode`'s matter.
+    // Chat completions are served as well; `mode` chooses between the two.
     provider("openai-api", "OpenAI", "https://api.openai.com/v1")
         .aliases(&["openai"])
         .key(&["OPENAI_API_KEY"])
@@ -157,7 +157,7 @@ pub(super) static ROWS: &[Provider] = &[
         .key(&["UPSTAGE_API_KEY"])
         .url_env("UPSTAGE_BASE_URL")
         .reasoning(ReasoningRule::Upstage),
-    // A resource of the user's own; names of models are names of deployments.
+    // A resource of the user; names of models are names of deployments.
     provider("azure-foundry", "Azure AI Foundry", "")
         .aliases(&["azure", "azure-ai", "azure-ai-foundry"])
         .key(&["AZURE_FOUNDRY_API_KEY"])

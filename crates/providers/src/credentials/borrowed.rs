@@ -1,20 +1,20 @@
-//! Which secrets belong to `auth.json`, and which are only borrowed from elsewhere.
+//! The origin of secrets: those that `auth.json` holds, and those that are borrowed from elsewhere.
 //!
 //! A key from a variable, from `config.yaml` or from another program's file stays there. Its entry in
-//! `auth.json` holds what is known about it (its state, its use) and a fingerprint, never the key.
+//! `auth.json` holds its state, its use and a fingerprint, never the key.
 
 use crate::catalogue;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// Whether a person gave this credential to Hermes.
+/// Returns true if the user gave this credential to Hermes.
 pub(super) fn is_manual(source: &str) -> bool {
     let source = source.trim().to_ascii_lowercase();
     source == "manual" || source.starts_with("manual:")
 }
 
-/// Whether the secret lives elsewhere. A source that is not known is: better ask again than keep.
+/// Returns true if the secret is stored elsewhere. This holds for unknown sources too, so that none is copied.
 pub(super) fn is_borrowed(provider: &str, source: &str) -> bool {
     let source = source.trim().to_ascii_lowercase();
     let kept = catalogue::find(provider).and_then(|row| row.quirks.login.kept_source);
@@ -22,7 +22,7 @@ pub(super) fn is_borrowed(provider: &str, source: &str) -> bool {
     !source.is_empty() && !is_manual(&source) && !is_owned
 }
 
-/// Tells two keys apart without keeping either.
+/// Returns a fingerprint that distinguishes keys without revealing them.
 pub(super) fn fingerprint(key: &SecretString) -> String {
     format!("sha256:{}", hex(key.expose_secret(), 16))
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ours_is_kept_and_the_rest_is_borrowed() {
+    fn sources_are_owned_or_borrowed() {
         for (provider, source, want) in [
             ("openrouter", "manual", false),
             ("openai-codex", "manual:device_code", false),

@@ -1,17 +1,17 @@
-//! Which credential of a pool is used. Pure: the moment and the random number are given.
+//! The choice of a credential from a pool. Pure: the time and the random number are inputs.
 
 use super::{Availability, Entry};
 
-/// How the work is spread over the credentials of a provider.
+/// The strategy of using the credentials of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strategy {
-    /// The first one, until it has to rest.
+    /// The first one, until it is in cooldown.
     #[default]
     FillFirst,
     /// One after the other.
     RoundRobin,
     Random,
-    /// The one that was taken least often.
+    /// The least used one.
     LeastUsed,
 }
 
@@ -23,7 +23,7 @@ impl Strategy {
         ("least_used", Self::LeastUsed),
     ];
 
-    /// Reads the word of the setting.
+    /// Parses the value of the setting.
     pub fn parse(word: &str) -> Option<Self> {
         let word = word.trim().to_ascii_lowercase();
         Self::NAMES.iter().find(|(name, _)| *name == word).map(|(_, strategy)| *strategy)
@@ -33,29 +33,29 @@ impl Strategy {
         Self::NAMES.iter().find(|(_, strategy)| *strategy == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether taking one is noted in the file, so that the next to choose knows of it.
+    /// Returns true if each use is stored, because the next choice depends on it.
     pub(super) fn is_noted(self) -> bool {
         matches!(self, Self::RoundRobin | Self::LeastUsed)
     }
 }
 
-/// What a choice depends on.
+/// The inputs of a choice.
 pub struct Choosing<'a> {
     pub strategy: Strategy,
     pub now: f64,
     /// From 0 up to, but not including, 1.
     pub random: f64,
-    /// How many users in this process have the credential of an id.
+    /// The number of users of a credential in this process, by id.
     pub taken: &'a dyn Fn(&str) -> usize,
 }
 
-/// The credential to use: one that is ready and, if there is any, not in use.
+/// Returns the credential to use: an available one and, if possible, one that is not in use.
 pub fn choose<'a>(entries: &'a [Entry], by: &Choosing<'_>) -> Option<&'a Entry> {
     let ready = || entries.iter().filter(|entry| entry.availability(by.now) == Availability::Ready);
     let least_taken = ready().map(|entry| (by.taken)(&entry.id)).min()?;
     let mut free = ready().filter(|entry| (by.taken)(&entry.id) == least_taken);
     match by.strategy {
-        // Who was taken goes to the end of the line, so the first is the next.
+        // A used one goes to the end of the list, so the first one is next.
         Strategy::FillFirst | Strategy::RoundRobin => free.next(),
         Strategy::LeastUsed => free.min_by_key(|entry| entry.request_count),
         Strategy::Random => {
@@ -66,7 +66,7 @@ pub fn choose<'a>(entries: &'a [Entry], by: &Choosing<'_>) -> Option<&'a Entry> 
     }
 }
 
-/// When the first of those that rest is ready again.
+/// Returns the end of the first cooldown.
 pub(super) fn soonest(entries: &[Entry], now: f64) -> Option<f64> {
     let until = entries.iter().filter_map(|entry| match entry.availability(now) {
         Availability::Resting { until } => Some(until),

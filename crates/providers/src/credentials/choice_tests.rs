@@ -28,7 +28,7 @@ fn used(count: u64) -> Value {
 }
 
 #[test]
-fn the_strategy_chooses_among_those_that_are_ready_and_free() {
+fn strategy_chooses_among_available_credentials() {
     use Strategy::{FillFirst, LeastUsed, Random, RoundRobin};
     let dead = || json!({"last_status": "dead"});
     let plain = || json!({});
@@ -62,14 +62,14 @@ fn the_strategy_chooses_among_those_that_are_ready_and_free() {
 }
 
 #[test]
-fn the_first_to_be_ready_again_is_known() {
+fn end_of_the_first_cooldown_is_returned() {
     let all = [("a", rests(60.0)), ("b", rests(5.0)), ("c", json!({"last_status": "dead"}))];
     assert_eq!(soonest(&pool(&all).entries, NOW), Some(NOW + 5.0));
     assert_eq!(soonest(&pool(&all[2..]).entries, NOW), None);
 }
 
 #[test]
-fn words_mean_strategies() {
+fn strategies_are_parsed() {
     for (word, want) in [
         ("fill_first", Some(Strategy::FillFirst)),
         (" Round_Robin ", Some(Strategy::RoundRobin)),

@@ -1,16 +1,16 @@
-//! The content of `auth.json`. Fields and providers that this version does not know stay as they are.
+//! The content of `auth.json`. Unknown fields and providers are kept as they are.
 
 use super::AuthError;
 use super::entry::id_of;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// The newest layout that this version may write.
+/// The newest layout that this version writes.
 const VERSION: u64 = 1;
 const POOL: &str = "credential_pool";
 const SUPPRESSED: &str = "suppressed_sources";
 
-/// What is stored, with the order of its fields. Nothing prints it.
+/// The content of the file, with the order of its fields. It has no `Debug` output.
 #[derive(Clone, Default, PartialEq)]
 pub struct AuthData(Map<String, Value>);
 
@@ -33,19 +33,19 @@ impl AuthData {
         }
     }
 
-    /// As it is written; the Python release stamps its files, too.
+    /// Returns the text of the file; the Python release stamps its files as well.
     pub(super) fn into_text(mut self, now: f64) -> String {
         self.0.insert("version".to_owned(), json!(VERSION));
         self.0.entry("providers").or_insert_with(|| json!({}));
         if let Some(stamp) = super::moment::written(now) {
             self.0.insert("updated_at".to_owned(), json!(stamp));
         }
-        // Text of a map with text for keys cannot fail to be written.
+        // A map with text keys can always be written.
         let text = serde_json::to_string_pretty(&Value::Object(self.0)).unwrap_or_default();
         text + "\n"
     }
 
-    /// Everything, for what is not about the pool.
+    /// The whole content, for everything outside of the pool.
     pub fn root(&self) -> &Map<String, Value> {
         &self.0
     }
@@ -67,7 +67,7 @@ impl AuthData {
         list.map_or(&[], Vec::as_slice)
     }
 
-    /// The same, to be changed; an empty list is made where there is none.
+    /// The same for changes; a missing list is created.
     pub fn entries_mut(&mut self, provider: &str) -> &mut Vec<Value> {
         let pools = section(&mut self.0, POOL, json!({}));
         let pools = as_object(pools);
@@ -84,7 +84,7 @@ impl AuthData {
         all.find(|(at, value)| is_it(value, *at, id)).and_then(|(_, value)| value.as_object_mut())
     }
 
-    /// Whether the user removed a source, so that it does not come back by itself.
+    /// Returns true if the user removed a source, so that it does not come back by itself.
     pub fn is_suppressed(&self, provider: &str, source: &str) -> bool {
         let list = self.0.get(SUPPRESSED).and_then(|all| all.get(provider)).and_then(Value::as_array);
         list.is_some_and(|list| list.iter().any(|known| known.as_str() == Some(source)))
@@ -97,7 +97,7 @@ impl AuthData {
         }
     }
 
-    /// Whoever adds a credential wants the provider back, with all its sources.
+    /// Restores all sources of a provider, because the user added a credential.
     pub fn unsuppress(&mut self, provider: &str) {
         let Some(all) = self.0.get_mut(SUPPRESSED).and_then(Value::as_object_mut) else { return };
         all.shift_remove(provider);
@@ -111,7 +111,7 @@ fn is_it(value: &Value, at: usize, id: &str) -> bool {
     value.as_object().is_some_and(|fields| id_of(fields, at) == id)
 }
 
-/// What keeps this version from changing the file without loss.
+/// Returns the reason why this version cannot change the file without loss.
 fn problem_with(root: &Map<String, Value>) -> Option<String> {
     let version = root.get("version").and_then(Value::as_u64).unwrap_or(VERSION);
     if version > VERSION {
@@ -132,7 +132,7 @@ fn problem_with(root: &Map<String, Value>) -> Option<String> {
     None
 }
 
-/// A field, made (or made anew, where it is null) when it is not there.
+/// A field, which is created if it is missing or null.
 fn section<'a>(map: &'a mut Map<String, Value>, name: &str, empty: Value) -> &'a mut Value {
     let slot = map.entry(name).or_insert(Value::Null);
     if slot.is_null() {
@@ -141,7 +141,7 @@ fn section<'a>(map: &'a mut Map<String, Value>, name: &str, empty: Value) -> &'a
     slot
 }
 
-/// `parse` lets nothing else through.
+/// `parse` accepts nothing else.
 fn as_object(value: &mut Value) -> &mut Map<String, Value> {
     match value {
         Value::Object(map) => map,

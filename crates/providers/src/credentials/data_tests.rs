@@ -5,7 +5,7 @@ fn parse(text: &str) -> Result<AuthData, String> {
 }
 
 #[test]
-fn what_cannot_be_kept_whole_is_refused_by_name() {
+fn unknown_layout_is_refused_with_its_field() {
     for (text, want) in [
         ("{", "/h/auth.json is not valid JSON (EOF while parsing an object at line 1 column 1)"),
         ("[]", "/h/auth.json is not valid JSON (it is not an object)"),
@@ -33,7 +33,7 @@ fn what_cannot_be_kept_whole_is_refused_by_name() {
 }
 
 #[test]
-fn everything_unknown_stays_in_its_place() {
+fn unknown_fields_are_kept_in_place() {
     let text = r#"{"later": {"a": [1, null]}, "version": 1, "credential_pool": {"odd": [7, {"id": "x", "new": {"deep": true}}], "p": []}, "providers": {"nous": {"k": 1.50}}}"#;
     let mut data = parse(text).unwrap();
     data.entry_mut("odd", "x").unwrap().insert("last_status".into(), json!("ok"));
@@ -53,7 +53,7 @@ fn everything_unknown_stays_in_its_place() {
 }
 
 #[test]
-fn suppressing_is_undone_without_a_trace() {
+fn suppressed_source_can_be_restored() {
     let mut data = AuthData::default();
     data.suppress("p", "env:P");
     data.suppress("p", "env:P");

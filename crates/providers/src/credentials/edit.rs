@@ -5,10 +5,10 @@ use super::{AuthData, AuthType, Entry, LastError, Pool, Refreshed, Status, Strat
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 
-/// A dead credential that a person added is forgotten after so long.
+/// The time after which a dead credential of the user is removed.
 const FORGET_DEAD_AFTER: f64 = 24.0 * 60.0 * 60.0;
 
-/// The fields that say how a credential stands.
+/// The fields of a credential's state.
 const MARKS: [&str; 6] = [
     "last_status",
     "last_status_at",
@@ -18,37 +18,35 @@ const MARKS: [&str; 6] = [
     "last_error_reset_at",
 ];
 
-/// A key that a person adds.
+/// A key that the user adds.
 pub struct NewEntry {
     pub label: Option<String>,
     pub key: SecretString,
     pub base_url: Option<String>,
 }
 
-/// A login that a person made.
+/// A login of the user.
 pub struct NewLogin {
     pub label: String,
-    /// How: `manual:device_code`, `manual:pkce`.
+    /// The kind of login: `manual:device_code`, `manual:pkce`.
     pub source: &'static str,
     pub tokens: Refreshed,
     /// The address that the access token belongs to.
     pub base_url: String,
 }
 
-/// Why no entry is meant.
+/// An error of finding an entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchEntry {
-    #[error(
-        "{provider} has no stored credential `{target}`; `hermes auth list {provider}` names those it has"
-    )]
+    #[error("{provider} has no stored credential `{target}`; `hermes auth list {provider}` lists them")]
     Unknown { provider: String, target: String },
     #[error("several credentials of {provider} are labelled `{target}`; use the number or the id")]
     Ambiguous { provider: String, target: String },
 }
 
 impl AuthData {
-    /// Notes how a credential stands. One that was only found so far gets an entry of its own, without
-    /// its key; one that is gone from the file stays gone.
+    /// Stores the state of a credential. A found one gets an entry of its own, without its key; one that was removed
+    /// from the file stays removed.
     pub(super) fn mark(&mut self, entry: &Entry, status: Status, error: &LastError) {
         self.ensure(entry);
         let Some(fields) = self.entry_mut(&entry.provider, &entry.id) else { return };
@@ -73,7 +71,7 @@ impl AuthData {
         }
     }
 
-    /// Forgets all rests of a provider; gives how many there were.
+    /// Clears all cooldowns of a provider, and returns their number.
     pub fn forget_marks(&mut self, provider: &str) -> usize {
         if self.entries(provider).is_empty() {
             return 0;
@@ -92,7 +90,7 @@ impl AuthData {
         count
     }
 
-    /// Adds a key and gives its entry. The provider's other sources are wanted back, too.
+    /// Adds a key and returns its entry. The provider's other sources are restored.
     pub fn add(&mut self, provider: &str, new: NewEntry, seed: &str) -> Entry {
         self.unsuppress(provider);
         let pool = Pool::of(self, provider, &[]);
@@ -114,7 +112,7 @@ impl AuthData {
         entry
     }
 
-    /// Stores a login and gives its entry. One of the same label, by the same way, is replaced.
+    /// Stores a login and returns its entry. One with the same label and kind is replaced.
     pub fn add_login(&mut self, provider: &str, new: NewLogin, seed: &str, now: f64) -> Entry {
         let old = Pool::of(self, provider, &[]).entries.into_iter();
         let mut old = old.filter(|entry| entry.auth_type == AuthType::OAuth && entry.source == new.source);
@@ -135,8 +133,7 @@ impl AuthData {
         Pool::of(self, provider, &[]).get(&entry.id).cloned().unwrap_or(entry)
     }
 
-    /// Takes all logins of a provider out, and what other versions keep beside the pool; gives how
-    /// many there were.
+    /// Removes all logins of a provider, and those that other versions keep beside the pool; returns their number.
     pub fn forget_logins(&mut self, provider: &str) -> usize {
         let pool = Pool::of(self, provider, &[]);
         let logins: Vec<&Entry> = pool
@@ -150,8 +147,8 @@ impl AuthData {
         logins.len().max(usize::from(was_beside))
     }
 
-    /// Takes a credential out. One whose secret lives elsewhere would come back by itself, so its
-    /// source is suppressed.
+    /// Removes a credential. If its secret is stored elsewhere, its source is suppressed, so that it does not come
+    /// back.
     pub fn remove(&mut self, entry: &Entry) {
         let is_it = |fields: &Map<String, Value>, at| super::entry::id_of(fields, at) == entry.id;
         if !self.entries(&entry.provider).is_empty() {
@@ -172,7 +169,7 @@ impl AuthData {
         }
     }
 
-    /// Forgets keys that a person added and that have been dead for a day.
+    /// Removes keys of the user that have been dead for a day.
     pub(super) fn prune(&mut self, provider: &str, now: f64) {
         let pool = Pool::of(self, provider, &[]);
         let is_old = |entry: &Entry| {
@@ -183,7 +180,7 @@ impl AuthData {
         }
     }
 
-    /// Notes that a credential was taken, where the next choice depends on it.
+    /// Stores a use of a credential, if the next choice depends on it.
     pub(super) fn note_taken(&mut self, pool: &Pool, taken: &Entry, strategy: Strategy) {
         match strategy {
             Strategy::FillFirst | Strategy::Random => {}
@@ -204,7 +201,7 @@ impl AuthData {
         }
     }
 
-    /// Writes new tokens down.
+    /// Stores new tokens.
     pub(super) fn renew(&mut self, entry: &Entry, new: &Refreshed, now: f64) {
         let Some(fields) = self.entry_mut(&entry.provider, &entry.id) else { return };
         fields.insert("access_token".to_owned(), json!(new.access_token.expose_secret()));
@@ -224,7 +221,7 @@ impl AuthData {
         self.mark(entry, Status::Ok, &LastError::default());
     }
 
-    /// Gives the entries of these ids the priorities 0, 1, 2, …
+    /// Sets the priorities of these entries to 0, 1, 2, …
     fn order(&mut self, provider: &str, ids: &[String]) {
         for (priority, id) in ids.iter().enumerate() {
             if let Some(fields) = self.entry_mut(provider, id) {
@@ -233,7 +230,7 @@ impl AuthData {
         }
     }
 
-    /// Gives a credential whose secret lives elsewhere an entry of its own.
+    /// Creates an entry for a credential whose secret is stored elsewhere.
     fn ensure(&mut self, entry: &Entry) {
         if !entry.is_borrowed() || self.entry_mut(&entry.provider, &entry.id).is_some() {
             return;
@@ -249,7 +246,7 @@ impl AuthData {
 }
 
 impl Pool {
-    /// The entry that a person means: by its number in the list, its id or its label.
+    /// Returns the entry with this number, id or label.
     pub fn find(&self, provider: &str, target: &str) -> Result<&Entry, NoSuchEntry> {
         let (provider, target) = (provider.to_owned(), target.trim().to_owned());
         if let Some(entry) = self.get(&target) {

@@ -18,7 +18,7 @@ fn seed() -> Seed {
 }
 
 #[test]
-fn a_mark_is_written_in_the_known_fields_and_touches_nothing_else() {
+fn state_is_written_to_its_fields_only() {
     let mut stored = data(json!({"credential_pool": {"p": [
         {"id": "a", "access_token": "ka", "later": [1]},
         {"id": "b", "access_token": "kb"},
@@ -39,7 +39,7 @@ fn a_mark_is_written_in_the_known_fields_and_touches_nothing_else() {
 }
 
 #[test]
-fn a_borrowed_key_is_noted_without_the_key() {
+fn borrowed_key_is_stored_without_the_key() {
     let mut stored = AuthData::default();
     let entry = Pool::of(&stored, "p", &[seed()]).entries[0].clone();
     stored.mark(&entry, Status::Exhausted, &exhausted(429));
@@ -96,7 +96,7 @@ fn removing_a_borrowed_key_keeps_it_from_coming_back() {
 }
 
 #[test]
-fn only_what_a_person_added_is_forgotten_a_day_after_it_died() {
+fn dead_keys_of_the_user_are_removed_after_a_day() {
     let day = 24.0 * 3600.0;
     let entry = |id: &str, source: &str, status: &str, ago: f64| json!({"id": id, "source": source, "access_token": "k", "last_status": status, "last_status_at": NOW - ago});
     let mut stored = data(json!({"credential_pool": {"openai-codex": [
@@ -112,7 +112,7 @@ fn only_what_a_person_added_is_forgotten_a_day_after_it_died() {
 }
 
 #[test]
-fn forgetting_marks_counts_those_that_were_not_fine() {
+fn reset_counts_cleared_states() {
     let mut stored = data(json!({"credential_pool": {"p": [
         {"id": "a", "last_status": "exhausted", "last_status_at": NOW, "last_error_code": 429},
         {"id": "b", "last_status": "dead"},
@@ -124,7 +124,7 @@ fn forgetting_marks_counts_those_that_were_not_fine() {
 }
 
 #[test]
-fn taking_one_is_noted_where_it_matters() {
+fn use_is_stored_for_strategies_that_need_it() {
     let root = json!({"credential_pool": {"p": [
         {"id": "a", "priority": 0, "access_token": "ka"},
         {"id": "b", "priority": 1, "access_token": "kb", "request_count": 4},

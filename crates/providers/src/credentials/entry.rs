@@ -8,11 +8,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use std::time::UNIX_EPOCH;
 
-/// A refused key rests for so long, where nobody says until when.
+/// The cooldown of a refused key, if the provider states none.
 const REST_AFTER_401: f64 = 5.0 * 60.0;
 const REST: f64 = 60.0 * 60.0;
 
-/// One stored credential. Its secrets show nowhere.
+/// One stored credential. Its secrets are never printed.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The id of its provider, or `custom:NAME`.
@@ -20,21 +20,21 @@ pub struct Entry {
     pub id: String,
     pub label: String,
     pub auth_type: AuthType,
-    /// Lower goes first.
+    /// Lower values are used first.
     pub priority: i64,
-    /// Where it comes from: `manual`, `env:VARIABLE`, `config:NAME`, `device_code`, …
+    /// The source: `manual`, `env:VARIABLE`, `config:NAME`, `device_code`, …
     pub source: String,
-    /// What is sent.
+    /// The secret that is sent.
     pub key: SecretString,
     pub refresh_token: Option<SecretString>,
-    /// The address it belongs to; without one, its provider's own.
+    /// The address that it belongs to; by default that of its provider.
     pub base_url: Option<String>,
-    /// When `key` stops being taken.
+    /// The time when `key` expires.
     pub expires_at: Option<f64>,
     pub request_count: u64,
     pub status: Status,
     pub last_error: LastError,
-    /// Fields for whoever renews it; none of them is one of the above.
+    /// Fields for its renewal, other than the above.
     pub more: Fields,
 }
 
@@ -73,13 +73,13 @@ impl AuthType {
     }
 }
 
-/// What was last noted about a credential.
+/// The stored state of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Status {
     #[default]
     Ok,
     Exhausted,
-    /// Will not be taken again; only a new login helps.
+    /// Disabled for good; only a new login helps.
     Dead,
 }
 
@@ -93,7 +93,7 @@ pub struct LastError {
     pub reset_at: Option<f64>,
 }
 
-/// Whether a credential can be used at a moment.
+/// The availability of a credential at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Availability {
     Ready,
@@ -101,7 +101,7 @@ pub enum Availability {
         until: f64,
     },
     Dead,
-    /// The secret lives elsewhere and is not there now.
+    /// The secret is stored elsewhere and missing there.
     NoKey,
 }
 
@@ -129,7 +129,7 @@ const TYPED: [&str; 21] = [
     "secret_fingerprint",
 ];
 
-/// The id of an entry; one that has none is called by its place.
+/// The id of an entry; without one it is made from its position.
 pub(super) fn id_of(fields: &Map<String, Value>, at: usize) -> String {
     match fields.get("id").and_then(Value::as_str) {
         Some(id) if !id.is_empty() => id.to_owned(),
@@ -138,8 +138,7 @@ pub(super) fn id_of(fields: &Map<String, Value>, at: usize) -> String {
 }
 
 impl Entry {
-    /// Reads the fields of an entry that stands at this place of its list. What has the wrong type is
-    /// as good as missing.
+    /// Parses an entry at this position of its list. Values of the wrong type count as missing.
     pub(super) fn read(provider: &str, fields: &Map<String, Value>, at: usize) -> Self {
         let text = |name: &str| {
             let text = fields.get(name).and_then(Value::as_str).map(str::trim);
@@ -147,7 +146,7 @@ impl Entry {
         };
         let number = |name: &str| fields.get(name).and_then(Value::as_i64);
         let when = |name: &str| fields.get(name).and_then(moment::of_value);
-        // One provider buys a key for the work with the token of its login.
+        // One provider exchanges the token of its login for an API key.
         let buys_key = catalogue::find(provider).is_some_and(|row| row.quirks.login.buys_key);
         let buys = buys_key && text("agent_key").is_some();
         let (key, expiry) = match buys {
@@ -187,17 +186,17 @@ impl Entry {
         }
     }
 
-    /// Whether a person gave it to Hermes, as opposed to one that was found or logged in.
+    /// Returns true if the user gave it to Hermes, as opposed to one that was found or logged in.
     pub fn is_manual(&self) -> bool {
         borrowed::is_manual(&self.source)
     }
 
-    /// Whether its secret lives elsewhere.
+    /// Returns true if its secret is stored elsewhere.
     pub fn is_borrowed(&self) -> bool {
         borrowed::is_borrowed(&self.provider, &self.source)
     }
 
-    /// Whether it can be used now.
+    /// Returns its availability at this time.
     pub fn availability(&self, now: f64) -> Availability {
         let has_key = is_usable_key(self.key.expose_secret());
         match self.status {
@@ -211,7 +210,7 @@ impl Entry {
         }
     }
 
-    /// The end of a rest: the one that was told, or one by what was answered.
+    /// The end of a cooldown: the one that the provider stated, or one by the status of the refusal.
     pub fn rests_until(&self) -> Option<f64> {
         let rest = if self.last_error.code == Some(401) { REST_AFTER_401 } else { REST };
         match self.status {
@@ -220,7 +219,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is about to stop being taken, and can be renewed.
+    /// Returns true if it expires soon and can be renewed.
     pub fn needs_renewal(&self, now: f64) -> bool {
         let ends_soon = self.expires_at.is_some_and(|at| at <= now + RENEW_BEFORE.as_secs_f64());
         let is_empty = self.key.expose_secret().is_empty();
@@ -231,7 +230,7 @@ impl Entry {
         self.auth_type == AuthType::OAuth && self.refresh_token.is_some()
     }
 
-    /// The key for people: how it begins and how it ends, if that gives nothing away.
+    /// Returns the key for display: its beginning and its end, if it is long enough.
     pub fn shown_key(&self) -> String {
         let key = self.key.expose_secret();
         let count = key.chars().count();
@@ -247,7 +246,7 @@ impl Entry {
     }
 }
 
-/// A token that tells what it is counts for more than what is written beside it.
+/// A token that states its own type takes precedence over the stored one.
 fn auth_type(provider: &str, key: &SecretString, written: Option<&str>) -> AuthType {
     let is_login = is_login_token(provider, key);
     match written {
@@ -257,13 +256,13 @@ fn auth_type(provider: &str, key: &SecretString, written: Option<&str>) -> AuthT
     }
 }
 
-/// Returns true for a key that begins like the token of a login.
+/// Returns true for a key with the prefix of a login's token.
 pub(super) fn is_login_token(provider: &str, key: &SecretString) -> bool {
     let prefix = catalogue::find(provider).and_then(|row| row.quirks.login.token_prefix);
     prefix.is_some_and(|prefix| key.expose_secret().starts_with(prefix))
 }
 
-/// When a token ends that says so itself.
+/// Returns the expiry that a token states itself.
 fn ends(key: &SecretString) -> Option<f64> {
     jwt::expiry(key.expose_secret())?.duration_since(UNIX_EPOCH).ok().map(|time| time.as_secs_f64())
 }

@@ -8,7 +8,7 @@ fn entry(provider: &str, fields: Value) -> Entry {
 const NOW: f64 = 1_800_000_000.0;
 
 #[test]
-fn a_rest_ends_when_it_was_told_to_or_by_what_was_answered() {
+fn cooldown_ends_at_the_stated_time_or_by_status() {
     let resting = |until| Availability::Resting { until };
     for (fields, want) in [
         (json!({}), Availability::Ready),
@@ -34,7 +34,7 @@ fn a_rest_ends_when_it_was_told_to_or_by_what_was_answered() {
             json!({"last_status": "exhausted", "last_status_at": NOW - 3599.0, "last_error_code": 429}),
             resting(NOW + 1.0),
         ),
-        // What was told counts for more, in both directions.
+        // The stated end takes precedence, in both directions.
         (
             json!({"last_status": "exhausted", "last_status_at": NOW, "last_error_reset_at": NOW + 7.0}),
             resting(NOW + 7.0),
@@ -47,7 +47,7 @@ fn a_rest_ends_when_it_was_told_to_or_by_what_was_answered() {
             json!({"last_status": "exhausted", "last_error_reset_at": "2027-01-15T09:00:00Z"}),
             resting(NOW + 3600.0),
         ),
-        // Nothing says for how long.
+        // Nothing states an end.
         (json!({"last_status": "exhausted"}), Availability::Ready),
         (json!({"last_status": "dead", "last_status_at": NOW - 1e6}), Availability::Dead),
         (json!({"access_token": ""}), Availability::NoKey),
@@ -96,7 +96,7 @@ fn odd_fields_are_read_or_left_alone() {
 }
 
 #[test]
-fn a_key_is_shown_by_its_end_at_most() {
+fn keys_are_displayed_by_their_end_at_most() {
     for (key, want) in [
         ("sk-or-v1-0123456789abcdef", "sk-…cdef"),
         ("0123456789abcdef", "…cdef"),

@@ -1,9 +1,9 @@
-//! What can go wrong with `auth.json`. Whatever it is, the file is left as it was.
+//! Errors of `auth.json`. The file is never changed by one.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What can go wrong with `auth.json`. No variant carries anything of its content.
+/// An error of `auth.json`. No variant has anything of its content.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     #[error("could not {doing} {}; the stored credentials are left as they are", path.display())]
@@ -14,7 +14,7 @@ pub enum AuthError {
         source: io::Error,
     },
     #[error(
-        "{} is not valid JSON ({cause}) and is left as it is; mend it, or move it away and add the \
+        "{} is not valid JSON ({cause}) and is left as it is; repair it, or move it away and add the \
          credentials again with `hermes auth add`",
         path.display()
     )]

@@ -8,10 +8,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// As long as the Python release waits.
+/// The time limit of the lock, as in the Python release.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The file of stored credentials, and how it is changed.
+/// The file of stored credentials.
 #[derive(Debug, Clone)]
 pub struct AuthFile {
     path: PathBuf,
@@ -23,7 +23,7 @@ impl AuthFile {
         Self { path: path.into(), patience: PATIENCE }
     }
 
-    /// The same file with another patience for its lock; for a renewal that holds it for longer.
+    /// Returns the same file with another time limit for its lock, for a renewal that holds it longer.
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
@@ -32,8 +32,8 @@ impl AuthFile {
         &self.path
     }
 
-    /// What is stored; nothing when there is no file. Whoever only looks needs no lock, because the
-    /// file is always replaced whole.
+    /// Returns the stored credentials; empty if there is no file. Reading needs no lock, because the file is always
+    /// replaced as a whole.
     pub fn read(&self) -> Result<AuthData, AuthError> {
         match std::fs::read(&self.path) {
             Ok(bytes) => AuthData::parse(&self.path, &bytes),
@@ -42,7 +42,7 @@ impl AuthFile {
         }
     }
 
-    /// Waits for the right to change the file. Blocks.
+    /// Waits for the lock of the file. Blocks.
     pub fn lock(&self) -> Result<LockedAuthFile, AuthError> {
         if let Some(dir) = self.path.parent() {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
@@ -52,7 +52,7 @@ impl AuthFile {
         Ok(LockedAuthFile { file: self.clone(), _lock: lock })
     }
 
-    /// Changes what is stored, under the lock. Nothing is written when nothing differs. Blocks.
+    /// Changes the stored credentials under the lock. Writes nothing if nothing changes. Blocks.
     pub fn change<T>(&self, now: f64, change: impl FnOnce(&mut AuthData) -> T) -> Result<T, AuthError> {
         let locked = self.lock()?;
         let before = locked.read()?;
@@ -65,7 +65,7 @@ impl AuthFile {
     }
 }
 
-/// The file while nobody else may change it.
+/// The file while its lock is held.
 #[derive(Debug)]
 pub struct LockedAuthFile {
     file: AuthFile,
@@ -77,11 +77,11 @@ impl LockedAuthFile {
         self.file.read()
     }
 
-    /// Replaces the file: a reader, or a crash, sees the old one or the new one.
+    /// Replaces the file: after a crash it is the old one or the new one.
     pub fn write(&self, data: AuthData, now: f64) -> Result<(), AuthError> {
         let target = self.target();
         let failed = |doing| AuthError::io(doing, &target);
-        // One name is enough: who writes has the lock. What a crash left under it goes first.
+        // One name is enough, because the writer has the lock. A file that a crash left is removed first.
         let mut scratch = target.clone().into_os_string();
         scratch.push(".hermes-new");
         let scratch = PathBuf::from(scratch);
@@ -106,7 +106,7 @@ impl LockedAuthFile {
         })
     }
 
-    /// A symbolic link stays a link; the file it points to is replaced.
+    /// A symbolic link is kept; the file that it points to is replaced.
     fn target(&self) -> PathBuf {
         self.file.path.canonicalize().unwrap_or_else(|_| self.file.path.clone())
     }

@@ -11,7 +11,7 @@ fn put(data: &mut AuthData, name: &str) {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_empty_and_looking_makes_none() {
+fn missing_file_is_empty_and_reading_creates_none() {
     let dir = tempfile::tempdir().unwrap();
     let file = at(&dir.path().join("deeper"));
     assert_eq!(file.read().unwrap(), AuthData::default());
@@ -25,7 +25,7 @@ fn a_file_that_is_not_there_is_empty_and_looking_makes_none() {
 }
 
 #[test]
-fn what_cannot_be_read_is_never_replaced() {
+fn unreadable_file_is_never_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let file = at(dir.path());
     for text in ["{\"credential_pool\": ", "[]", "{\"credential_pool\": 5}"] {
@@ -43,7 +43,7 @@ fn a_loose_mode_is_tightened_and_a_link_stays_a_link() {
     std::fs::write(&real, "{}").unwrap();
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o644)).unwrap();
     std::os::unix::fs::symlink(&real, file.path()).unwrap();
-    // A crash before the rename leaves this behind.
+    // A crash before the rename leaves this file.
     std::fs::write(dir.path().join("elsewhere.json.hermes-new"), "half").unwrap();
     file.change(1.0, |data| put(data, "x")).unwrap();
     assert!(file.path().is_symlink());

@@ -1,4 +1,4 @@
-//! Where a model gets the key of its next request from.
+//! The source of a model's key for each request.
 
 use hermes_conversation::BoxFuture;
 use hermes_wire::{Failure, Fault};
@@ -6,27 +6,27 @@ use secrecy::SecretString;
 
 /// The keys of one endpoint.
 ///
-/// An implementation hands out only what may be sent to that endpoint's origin.
+/// An implementation returns only keys that may be sent to that endpoint's origin.
 pub trait Keys: Send + Sync {
-    /// The key for the next request; `None` sends none. May wait for a login to be renewed.
+    /// Returns the key for the next request; `None` sends none. May wait for the renewal of a login.
     fn current(&self) -> BoxFuture<'_, Result<Option<SecretString>, Failure>>;
 
-    /// The request with the current key failed like this.
+    /// Reports that the request with the current key failed.
     fn after<'a>(&'a self, fault: &'a Fault) -> BoxFuture<'a, KeyChange>;
 }
 
-/// What `current` gives after a fault.
+/// The next result of `current` after a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyChange {
     /// Another key, or the same one renewed.
     Another,
-    /// The same key, which is worth one more try.
+    /// The same key, for a retry.
     Same,
-    /// Nothing that would help.
+    /// No key that would help.
     Nothing,
 }
 
-/// One key, or none, whatever happens.
+/// One key, or none, that never changes.
 pub struct FixedKey(pub Option<SecretString>);
 
 impl Keys for FixedKey {

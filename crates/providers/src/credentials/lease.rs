@@ -1,8 +1,7 @@
-//! Who uses which credential in this process.
+//! The credentials in use in this process.
 //!
-//! Several sessions of one process spread over the credentials of a provider. A lease is a wish, not
-//! a lock: when there are more users than credentials, they share. Other processes are not asked;
-//! they see rests and counts in the file.
+//! Several sessions of one process spread over the credentials of a provider. A lease is not a lock: if there are
+//! more users than credentials, they share. Other processes only share cooldowns and counts, through the file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +27,7 @@ impl Leases {
         Lease { leases: self.clone(), name }
     }
 
-    /// How many use it.
+    /// The number of users of a credential.
     pub fn count(&self, provider: &str, origin: &str, id: &str) -> usize {
         let name = (provider.to_owned(), origin.to_owned(), id.to_owned());
         self.with(|held| held.get(&name).copied().unwrap_or(0))

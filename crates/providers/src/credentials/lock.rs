@@ -1,4 +1,4 @@
-//! The lock that whoever changes `auth.json` holds: `flock` on `auth.lock`, as in the Python release.
+//! The lock for changes of `auth.json`: `flock` on `auth.lock`, as in the Python release.
 
 use super::AuthError;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
@@ -9,18 +9,18 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// The right to change the file, given back when it is dropped, also by dying.
+/// The held lock. It is released by dropping it, and by the end of the process.
 #[derive(Debug)]
 pub(super) struct Lock(OwnedFd);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Said aloud, because a child being started may hold a copy of the file for a moment.
+        // Unlocked explicitly, because a starting child may hold a copy of the file for a moment.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
-/// Waits for the lock, at most as long as `patience`.
+/// Waits for the lock up to a time limit.
 pub(super) fn take(path: &Path, patience: Duration) -> Result<Lock, AuthError> {
     let failed = |error: Errno| AuthError::io("lock", path)(error.into());
     let file = open_file(path).map_err(failed)?;
@@ -29,8 +29,8 @@ pub(super) fn take(path: &Path, patience: Duration) -> Result<Lock, AuthError> {
         Err(Errno::WOULDBLOCK) => {}
         Err(error) => return Err(failed(error)),
     }
-    // On a thread of its own, because `flock` knows no time limit: who gives up stops listening, and
-    // what the thread gets after that is dropped, which gives it back.
+    // On a thread of its own, because `flock` has no time limit. After a timeout the thread drops the lock when it
+    // gets it.
     let (hand_over, handed_over) = channel();
     let waiting = move || {
         let locked = lock(&file, FlockOperation::LockExclusive);
@@ -61,14 +61,14 @@ fn lock(file: &OwnedFd, operation: FlockOperation) -> Result<(), Errno> {
     }
 }
 
-/// The process that has the lock, from the kernel's own list. Where there is none, nobody is named.
+/// Returns the process that has the lock, from the kernel's own list, if there is one.
 fn holder(path: &Path) -> Option<u32> {
     let inode = path.metadata().ok()?.ino().to_string();
     holder_in(&std::fs::read_to_string("/proc/locks").ok()?, &inode)
 }
 
-/// Reads lines like `7: FLOCK  ADVISORY  WRITE 4242 fe:00:123 0 EOF`; who only waits has an arrow in
-/// the second place.
+/// Parses lines like `7: FLOCK  ADVISORY  WRITE 4242 fe:00:123 0 EOF`; a waiting process has an arrow in the
+/// second column.
 fn holder_in(list: &str, inode: &str) -> Option<u32> {
     list.lines().find_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_holder_is_who_has_the_lock_and_not_who_waits() {
+    fn holder_is_the_process_with_the_lock_not_a_waiting_one() {
         let list = "\
 1: POSIX  ADVISORY  WRITE 11 fe:00:500 0 EOF
 2: -> FLOCK  ADVISORY  WRITE 14 fe:00:502 0 EOF
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_one_waits_and_then_says_for_whom() {
+    fn second_process_waits_and_names_the_holder() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("auth.lock");
         let first = take(&path, Duration::ZERO).unwrap();

@@ -1,4 +1,4 @@
-//! Moments, in every way that files and providers write them; here they are seconds since 1970.
+//! Times in all formats of files and providers, as seconds since 1970.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Larger numbers are milliseconds.
 const MILLISECONDS: f64 = 1e12;
 
-/// A number of seconds or milliseconds, as a number or as text, or a date.
+/// Parses a number of seconds or milliseconds, as a number or as text, or a date.
 pub(super) fn of_value(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => of_number(number.as_f64()?),
@@ -19,7 +19,7 @@ pub(super) fn of_text(text: &str) -> Option<f64> {
     let text = text.trim();
     match text.parse::<f64>() {
         Ok(number) => of_number(number),
-        // Python writes dates with and without a zone; those without are of its own clock, UTC.
+        // Python writes dates with and without a zone; those without are UTC.
         Err(_) => {
             let date = text.parse::<Timestamp>().or_else(|_| format!("{text}Z").parse());
             date.ok().map(|date| date.as_microsecond() as f64 / 1e6)
@@ -35,7 +35,7 @@ fn of_number(number: f64) -> Option<f64> {
     }
 }
 
-/// A moment as a date, as files have it.
+/// Returns a time as a date, in the format of the file.
 pub(super) fn written(moment: f64) -> Option<String> {
     Timestamp::from_microsecond((moment * 1e6) as i64).ok().map(|date| date.to_string())
 }

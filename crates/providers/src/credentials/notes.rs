@@ -1,15 +1,15 @@
-//! What is noted about a credential that was refused, and what a person is told when none is left.
+//! The stored state of a refused credential, and the message when no key is available.
 
 use super::choice::soonest;
-use super::{Binding, Entry, LastError, Pool, RefreshError, Status, aftermath};
+use super::{Binding, Entry, LastError, Pool, RefreshError, Status, consequence};
 use hermes_guard::{Secrets, redact};
 use hermes_wire::{Failure, Fault, FaultClass};
 use std::time::Duration;
 
-/// What rests for longer is not waited for within a turn.
+/// Longer cooldowns are not waited for within a turn.
 const WORTH_WAITING: Duration = Duration::from_secs(60);
 
-/// A refusal. The key itself may be in what the server said.
+/// The state after a refusal. The server's text may repeat the key.
 pub(super) fn refusal(fault: &Fault, held: &Entry, now: f64, until: Option<f64>) -> LastError {
     let secrets = Secrets::new([(held.label.as_str(), held.key.clone())]);
     let code = fault.refusal.status.or(match fault.class {
@@ -26,10 +26,10 @@ pub(super) fn refusal(fault: &Fault, held: &Entry, now: f64, until: Option<f64>)
     }
 }
 
-/// A login that could not be renewed: over for good, or at rest.
+/// The state after a failed renewal: disabled, or in cooldown.
 pub(super) fn not_renewed(error: &RefreshError, now: f64) -> (Status, LastError) {
     let (status, reason) = match error {
-        RefreshError::Over { reason } if aftermath::is_terminal(reason) => (Status::Dead, Some(reason)),
+        RefreshError::Over { reason } if consequence::is_terminal(reason) => (Status::Dead, Some(reason)),
         RefreshError::Over { reason } => (Status::Exhausted, Some(reason)),
         RefreshError::Failed { .. } => (Status::Exhausted, None),
     };
@@ -38,26 +38,26 @@ pub(super) fn not_renewed(error: &RefreshError, now: f64) -> (Status, LastError)
     (status, LastError { at: Some(now), code: Some(401), reason, message, reset_at: None })
 }
 
-/// Why no key of a pool can be used now, and what can be done about it.
+/// Returns the reason why no key of a pool is available, and the next step.
 pub(super) fn nothing_ready(binding: &Binding, pool: &Pool, now: f64) -> Failure {
     let Binding { provider, origin, .. } = binding;
     let Some(until) = soonest(&pool.entries, now) else {
         let why = format!(
-            "no stored key of {provider} can be used at {origin}; `hermes auth status {provider}` says why, \
+            "no stored key of {provider} can be used at {origin}; `hermes auth status {provider}` shows why, \
              `hermes auth add {provider}` adds one"
         );
         return Failure::NoKey { why, rests_for: None };
     };
     let wait = Duration::try_from_secs_f64(until - now).unwrap_or_default();
     let why = format!(
-        "every stored key of {provider} is given a rest, the first for another {}; `hermes auth status \
-         {provider}` says why, `hermes auth reset {provider}` ends it",
+        "every stored key of {provider} is in cooldown, the first for another {}; `hermes auth status \
+         {provider}` shows why, `hermes auth reset {provider}` clears it",
         spelt(wait)
     );
     Failure::NoKey { why, rests_for: Some(wait).filter(|wait| *wait <= WORTH_WAITING) }
 }
 
-/// A duration for people: two units are enough.
+/// A duration in at most two units, for display.
 fn spelt(time: Duration) -> String {
     let seconds = time.as_secs().max(1);
     match seconds {

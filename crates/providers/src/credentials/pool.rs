@@ -1,4 +1,4 @@
-//! The credentials of one provider: those of the file, and those that are found elsewhere.
+//! The credentials of one provider: those in the file, and those found elsewhere.
 
 use super::borrowed::{fingerprint, hex};
 use super::entry::is_login_token;
@@ -26,8 +26,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Puts together what is stored and what was found. An entry whose secret lives elsewhere gets it
-    /// from the seed of the same source; one without such a seed has none for now.
+    /// Combines stored and found credentials. An entry whose secret is stored elsewhere gets it from the seed of the
+    /// same source; without such a seed it has none.
     pub fn of(data: &AuthData, provider: &str, seeds: &[Seed]) -> Self {
         let stored = data.entries(provider).iter().enumerate();
         let stored = stored.filter_map(|(at, value)| Some((value.as_object()?, at)));
@@ -42,8 +42,8 @@ impl Pool {
         Self { entries }
     }
 
-    /// Only those that may be sent to an origin. `is_own` says that it is the provider's own, which
-    /// is where credentials without an address belong.
+    /// Keeps the credentials that may be sent to an origin. `is_own` means that it is the provider's own, to which
+    /// credentials without an address belong.
     pub fn at(mut self, origin: &str, is_own: bool) -> Self {
         self.entries.retain(|entry| match &entry.base_url {
             Some(address) => origin_of(address).as_deref() == Some(origin),
@@ -68,11 +68,11 @@ fn read(provider: &str, fields: &serde_json::Map<String, Value>, at: usize, seed
     };
     let known = fields.get("secret_fingerprint").and_then(Value::as_str);
     if known.is_some_and(|known| known != fingerprint(&seed.key)) {
-        // It is another key by now; what was noted is about the old one.
+        // The key has changed; the stored state is that of the old one.
         (entry.status, entry.last_error) = (Status::Ok, LastError::default());
     }
     entry.key = seed.key.clone();
-    // Where it belongs is for the settings of today to say.
+    // The current settings decide where it belongs.
     entry.base_url = seed.base_url.clone();
     entry
 }
@@ -86,7 +86,7 @@ fn seeded(provider: &str, seed: &Seed, priority: i64) -> Entry {
     let is_login = is_login_token(provider, &seed.key);
     Entry {
         provider: provider.to_owned(),
-        // The same one each time, until it is written down.
+        // The same id each time, until it is stored.
         id: hex(&format!("{provider} {}", seed.source), 6),
         label: seed.label.clone(),
         auth_type: if is_login { AuthType::OAuth } else { AuthType::ApiKey },
@@ -103,8 +103,7 @@ fn seeded(provider: &str, seed: &Seed, priority: i64) -> Entry {
     }
 }
 
-/// By priority; for one provider, what a person added goes before what was found, and that by where
-/// it was found.
+/// Sorts by priority; for one provider, keys of the user come before found ones, and those are sorted by source.
 fn rank(provider: &str, entry: &Entry) -> (usize, i64) {
     let found = catalogue::find(provider).map_or(&[][..], |row| row.quirks.login.found_order);
     let place = match found.is_empty() || entry.is_manual() {

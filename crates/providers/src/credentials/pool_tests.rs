@@ -42,7 +42,7 @@ fn a_source_that_was_removed_does_not_come_back() {
 }
 
 #[test]
-fn another_key_in_the_same_variable_is_not_held_to_what_the_old_one_did() {
+fn new_key_in_a_variable_has_no_state_of_the_old_one() {
     let entry = |key: &str| {
         json!({"id": "e", "source": "env:P_KEY", "last_status": "dead",
         "secret_fingerprint": fingerprint(&key.into())})

@@ -1,11 +1,11 @@
 //! The keys of a pool, for one provider at one origin.
 //!
-//! Chooses, renews and rests credentials as the plain functions of this module decide, and keeps
-//! `auth.json` up to date. Where the file cannot be written, what happened is remembered here.
+//! Chooses and renews credentials and sets cooldowns, as the plain functions of this module decide, and updates
+//! `auth.json`. If the file cannot be written, the state is kept in memory.
 
 use super::store::is_same;
 use super::{
-    Aftermath, AuthError, Availability, Case, Choosing, Credentials, Entry, KeyChange, Keys, LastError,
+    AuthError, Availability, Case, Choosing, Consequence, Credentials, Entry, KeyChange, Keys, LastError,
     Lease, Pool, Refresh, RefreshError, Seed, Status, Strategy, after, choose, notes, renewal,
 };
 use hermes_conversation::BoxFuture;
@@ -14,17 +14,17 @@ use secrecy::SecretString;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// What the keys are for.
+/// The provider and the origin of the keys.
 #[derive(Debug, Clone)]
 pub struct Binding {
     /// The id of a provider, or `custom:NAME`.
     pub provider: String,
-    /// The one origin that they are sent to.
+    /// The only origin that they are sent to.
     pub origin: String,
-    /// Whether that is the provider's own, where credentials without an address belong.
+    /// True for the provider's own origin, to which credentials without an address belong.
     pub is_own: bool,
     pub strategy: Strategy,
-    /// Keys of the same provider that are found elsewhere.
+    /// Keys of the same provider from elsewhere.
     pub seeds: Vec<Seed>,
 }
 
@@ -39,11 +39,11 @@ pub struct PooledKeys {
 #[derive(Default)]
 struct State {
     held: Option<(Entry, Lease)>,
-    /// Requests since the last fault; more than one means that it is forgiven.
+    /// Requests since the last fault; more than one clears it.
     requests: u32,
     strikes: u32,
     refreshes: u32,
-    /// What could not be written down.
+    /// Changes that could not be written to the file.
     unwritten: Vec<(String, Status, LastError)>,
 }
 
@@ -52,7 +52,7 @@ impl PooledKeys {
         Self { credentials, binding, refresh, state: Mutex::default() }
     }
 
-    /// What may be handed out here, as it stands now.
+    /// The available credentials for this origin.
     fn pool(&self, state: &State) -> Pool {
         let Binding { provider, origin, is_own, seeds, .. } = &self.binding;
         let mut pool = Pool::of(&self.credentials.data(), provider, seeds).at(origin, *is_own);
@@ -76,7 +76,7 @@ impl PooledKeys {
         choose(&pool.entries, &by).cloned()
     }
 
-    /// Takes the next key that is ready.
+    /// Takes the next available key.
     async fn take(&self, state: &mut State) -> Result<Entry, Failure> {
         state.held = None;
         let pool = self.pool(state);
@@ -87,7 +87,7 @@ impl PooledKeys {
         let strategy = self.binding.strategy;
         if strategy.is_noted() && pool.entries.len() > 1 {
             let taken = entry.clone();
-            // The choice stands, also when it cannot be noted.
+            // The choice is used even if it cannot be stored.
             let _ = self.write(move |data, _| data.note_taken(&pool, &taken, strategy)).await;
         }
         Ok(entry)
@@ -109,14 +109,14 @@ impl PooledKeys {
             match self.renew(&entry).await {
                 Ok(new) => {
                     self.hold(&mut state, new.clone());
-                    // What comes back as old as it went is sent all the same: the server decides.
+                    // A key that is not renewed is sent anyway: the server decides.
                     return Ok(Some(new.key));
                 }
-                // It may do for this one request.
+                // It may still work for this request.
                 Err(RefreshError::Failed { .. }) if entry.expires_at.is_some_and(|at| at > now) => {
                     return Ok(Some(entry.key));
                 }
-                // Now it rests or is dead, and is not taken again.
+                // It is now disabled or in cooldown and is not taken again.
                 Err(error) => {
                     self.give_up(&mut state, &entry, &error).await;
                     state.held = None;
@@ -135,7 +135,7 @@ impl PooledKeys {
         let pool = self.pool(&state);
         let stored = pool.get(&held.id);
         if let Some(newer) = stored.filter(|stored| !is_same(&stored.key, &held.key)) {
-            // Somebody else has renewed or replaced it.
+            // Another process has renewed or replaced it.
             self.hold(&mut state, newer.clone());
             return KeyChange::Another;
         }
@@ -152,22 +152,22 @@ impl PooledKeys {
             others: others.count(),
         };
         match after(&case) {
-            Aftermath::LeaveAlone => KeyChange::Nothing,
-            Aftermath::RetrySame => {
+            Consequence::LeaveAlone => KeyChange::Nothing,
+            Consequence::RetrySame => {
                 state.strikes += 1;
                 KeyChange::Same
             }
-            Aftermath::Refresh => {
+            Consequence::Refresh => {
                 state.refreshes += 1;
                 let is_last = case.others == 0;
                 self.refresh_held(&mut state, &held, is_last).await
             }
-            Aftermath::MarkAndRotate { until } => {
+            Consequence::MarkAndRotate { until } => {
                 let error = notes::refusal(fault, &held, now, until);
                 self.mark(&mut state, &held, Status::Exhausted, error).await;
                 self.rotate(&mut state).await
             }
-            Aftermath::MarkDead => {
+            Consequence::MarkDead => {
                 let error = notes::refusal(fault, &held, now, None);
                 self.mark(&mut state, &held, Status::Dead, error).await;
                 self.rotate(&mut state).await
@@ -182,7 +182,7 @@ impl PooledKeys {
                 self.hold(state, new);
                 KeyChange::Another
             }
-            // A server that cannot be asked now is no reason to put the only login aside.
+            // A server that is unreachable now does not disable the only login.
             Err(RefreshError::Failed { .. }) if is_last => KeyChange::Nothing,
             Err(error) => {
                 self.give_up(state, held, &error).await;
@@ -209,7 +209,7 @@ impl PooledKeys {
         }
     }
 
-    /// A login that cannot be renewed is over, or rests.
+    /// Disables a login that cannot be renewed, or sets its cooldown.
     async fn give_up(&self, state: &mut State, entry: &Entry, error: &RefreshError) {
         let (status, error) = notes::not_renewed(error, self.credentials.now());
         self.mark(state, entry, status, error).await;

@@ -1,4 +1,4 @@
-//! Renewing a login, as seen from the pool. How it is done is the business of the login.
+//! The interface for renewing logins, as the pool uses it.
 
 use super::{AuthData, Entry};
 use hermes_conversation::BoxFuture;
@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 /// Renews logins.
 ///
-/// Called with the lock of `auth.json` held, so that a token that may be used once is used once. The
-/// answer is written down by the caller.
+/// Called with the lock of `auth.json` held, so that a single-use token is used once. The caller stores the
+/// answer.
 pub trait Refresh: Send + Sync {
     fn refresh<'a>(&'a self, entry: &'a Entry) -> BoxFuture<'a, Result<Refreshed, RefreshError>>;
 
-    /// Whatever else a renewal changes in the file, besides the entry itself.
+    /// Further changes of the file by a renewal, besides the entry itself.
     fn note(&self, _data: &mut AuthData, _entry: &Entry, _new: &Refreshed) {}
 }
 
@@ -20,7 +20,7 @@ pub trait Refresh: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Refreshed {
     pub access_token: SecretString,
-    /// The one for the next time, where it changes.
+    /// The next refresh token, if it changes.
     pub refresh_token: Option<SecretString>,
     /// Seconds since 1970.
     pub expires_at: Option<f64>,
@@ -34,10 +34,10 @@ impl std::fmt::Debug for Refreshed {
     }
 }
 
-/// Why a login was not renewed. Neither carries a token.
+/// An error of renewing a login. No variant has a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefreshError {
-    /// It never will be; `reason` is the server's word, such as `invalid_grant`.
+    /// Permanent; `reason` is the server's code, such as `invalid_grant`.
     #[error("the login is over ({reason})")]
     Over { reason: String },
     #[error("{cause}")]

@@ -4,8 +4,8 @@ use super::store::is_same;
 use super::{AuthData, Binding, Credentials, Entry, Pool, Refresh, RefreshError};
 use std::sync::Arc;
 
-/// Renews a login, unless somebody else has just done so. Goes on when nobody waits for it any more:
-/// a token that was used up must not be lost.
+/// Renews a login, unless another process has just done so. It completes even if its caller is dropped: a used
+/// single-use token must not be lost.
 pub(super) async fn renew(
     credentials: Arc<Credentials>,
     binding: Binding,
@@ -23,7 +23,7 @@ async fn under_lock(
     entry: Entry,
 ) -> Result<Entry, RefreshError> {
     let file = credentials.file().cloned().ok_or_else(|| failed("there is no home"))?;
-    // Held until the new tokens are written, so that nobody uses the old ones a second time.
+    // Held until the new tokens are written, so that no other process uses the old ones again.
     let locked = tokio::task::spawn_blocking(move || file.lock()).await.map_err(failed)?.map_err(failed)?;
     let mut data = locked.read().map_err(failed)?;
     let find = |data: &AuthData| {

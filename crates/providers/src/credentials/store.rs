@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The clock and the dice.
+/// The clock and the random source.
 #[derive(Clone)]
 pub struct Outside {
     /// Seconds since 1970.
@@ -27,7 +27,7 @@ impl Default for Outside {
 #[derive(Clone, Default)]
 pub struct Credentials {
     file: Option<AuthFile>,
-    /// As it was when the process began: what is chosen from is read again each time.
+    /// The content at the start of the process; each choice reads the file again.
     at_start: AuthData,
     problem: Option<Arc<AuthError>>,
     pub(super) leases: Leases,
@@ -41,8 +41,7 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// Reads the file of a home. One that cannot be read is a problem to tell about, and no reason to
-    /// do without the keys that are elsewhere.
+    /// Reads the file of a home. One that cannot be read is reported, and keys from elsewhere are still used.
     pub fn load(path: impl Into<PathBuf>, outside: Outside) -> Self {
         let file = AuthFile::at(path);
         let (at_start, problem) = match file.read() {
@@ -52,12 +51,12 @@ impl Credentials {
         Self { file: Some(file), at_start, problem, leases: Leases::default(), outside }
     }
 
-    /// Why nothing stored is used, if the file could not be read.
+    /// Returns the error of reading the file, if there was one.
     pub fn problem(&self) -> Option<&Arc<AuthError>> {
         self.problem.as_ref()
     }
 
-    /// The file; `None` in a process that has no home.
+    /// Returns the file; `None` in a process without a home.
     pub fn file(&self) -> Option<&AuthFile> {
         self.file.as_ref()
     }
@@ -70,26 +69,26 @@ impl Credentials {
         (self.outside.random)()
     }
 
-    /// What was stored when the process began.
+    /// The stored credentials at the start of the process.
     pub fn at_start(&self) -> &AuthData {
         &self.at_start
     }
 
-    /// Whether anything is stored for a provider.
+    /// Returns true if a provider has stored credentials.
     pub fn has(&self, provider: &str) -> bool {
         !self.at_start.entries(provider).is_empty()
     }
 
-    /// What is stored now; what was stored at the start, where the file cannot be read any more.
+    /// The stored credentials now; those of the start if the file cannot be read any more.
     pub(super) fn data(&self) -> AuthData {
         let read = self.file.as_ref().and_then(|file| file.read().ok());
         read.unwrap_or_else(|| self.at_start.clone())
     }
 
-    /// The stored keys of a provider, in order. Empty when the first in line is one that lives
-    /// elsewhere: whoever looks there finds it by itself.
+    /// Returns the stored keys of a provider, in order. Empty if the first one is stored elsewhere: the caller finds it
+    /// there itself.
     ///
-    /// One that rests keeps its place: where requests go must not depend on it.
+    /// One in cooldown keeps its position: the endpoint must not depend on cooldowns.
     pub fn pooled(&self, provider: &str, seeds: &[Seed]) -> Vec<PooledKey> {
         if !self.has(provider) {
             return Vec::new();
@@ -110,8 +109,7 @@ impl Credentials {
         usable.filter(|entry| !entry.is_borrowed()).map(key).collect()
     }
 
-    /// Every secret in the file, also in parts that this version does not know, with names for
-    /// redacted text.
+    /// Returns every secret in the file, also in unknown parts, with names for redacted text.
     pub fn secrets(&self) -> Vec<(String, SecretString)> {
         let mut all = Vec::new();
         for (name, value) in self.at_start.root() {
@@ -121,7 +119,7 @@ impl Credentials {
     }
 }
 
-/// Texts under names that promise a secret.
+/// Texts under names that suggest a secret.
 fn collect(name: &str, value: &Value, all: &mut Vec<(String, SecretString)>) {
     const NAMES: [&str; 5] = ["token", "key", "secret", "password", "credential"];
     match value {
@@ -140,7 +138,7 @@ fn collect(name: &str, value: &Value, all: &mut Vec<(String, SecretString)>) {
     }
 }
 
-/// Whether two keys are the same.
+/// Returns true if two keys are the same.
 pub(super) fn is_same(one: &SecretString, other: &SecretString) -> bool {
     one.expose_secret() == other.expose_secret()
 }

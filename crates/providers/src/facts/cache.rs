@@ -1,4 +1,4 @@
-//! What endpoints have said about their models, kept in a file per endpoint.
+//! The models that endpoints listed, stored in one file per endpoint.
 
 use super::{Prices, Stated};
 use crate::ListedModel;
@@ -6,10 +6,10 @@ use hermes_conversation::Money;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What one endpoint said about its models.
+/// The models that one endpoint listed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptModels {
-    /// Whose they are; a file found under another name is not believed.
+    /// The origin; a file with another one is ignored.
     pub origin: String,
     /// Seconds since 1970.
     pub fetched_at: f64,
@@ -29,7 +29,7 @@ struct KeptModel {
     uses_tools: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasons: Option<bool>,
-    /// Input, output, cache read, cache write: of one token, in millionths of a millionth of a dollar.
+    /// Input, output, cache read, cache write: for one token, in units of 1e-12 dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     prices: Option<(u64, u64, Option<u64>, Option<u64>)>,
 }
@@ -40,7 +40,7 @@ impl KeptModels {
         Self { origin, fetched_at, models }
     }
 
-    /// Reads a file of an endpoint; nothing when it is not one.
+    /// Parses the file of an endpoint; `None` if it is another's or invalid.
     pub fn read(bytes: &[u8], origin: &str) -> Option<Self> {
         serde_json::from_slice(bytes).ok().filter(|kept: &Self| kept.origin == origin)
     }
@@ -102,7 +102,7 @@ mod tests {
     use crate::facts::per_million;
 
     #[test]
-    fn what_was_kept_is_found_again_under_its_origin_only() {
+    fn stored_models_are_found_under_their_origin_only() {
         let price = |text| per_million(text).unwrap();
         let prices = Prices {
             input: price("3"),

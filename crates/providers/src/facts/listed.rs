@@ -1,4 +1,4 @@
-//! What a row of an endpoint's list of models states. Endpoints spell the same things differently.
+//! Parsing of a row in an endpoint's list of models. Endpoints use different names for the same values.
 
 use super::{Prices, Stated, per_million};
 use hermes_conversation::Money;
@@ -23,7 +23,7 @@ const WINDOW: [&str; 12] = [
 const MAX_OUTPUT: [&str; 4] = ["max_completion_tokens", "max_output_tokens", "max_output", "max_tokens"];
 
 impl Stated {
-    /// Reads what a row states, as far as it is believable.
+    /// Returns the facts of a row, without implausible values.
     pub fn in_row(row: &Value) -> Self {
         let nested = row.get("top_provider");
         let number = |names: &[&str]| {
@@ -45,7 +45,7 @@ impl Stated {
     }
 }
 
-/// Whether a list has a word; nothing when there is no list.
+/// Returns true if a list has an element; `None` without a list.
 fn lists(list: &Value, word: &str) -> Option<bool> {
     Some(list.as_array()?.iter().any(|entry| entry == word))
 }

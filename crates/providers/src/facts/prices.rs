@@ -1,4 +1,4 @@
-//! What tokens cost.
+//! Prices of tokens.
 
 use super::FactSource;
 use hermes_conversation::{Cost, CostStatus, Money, Usage};
@@ -14,7 +14,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// What was used, at these prices; nothing when one that is needed is missing.
+    /// Returns the cost of a usage; `None` if a price is missing.
     fn of(&self, usage: &Usage) -> Option<Money> {
         let kind = |price: Option<Money>, count: u64| match count {
             0 => Some(Money::ZERO),
@@ -24,7 +24,7 @@ impl Prices {
         Some(self.input.times(usage.input) + self.output.times(usage.output) + cached)
     }
 
-    /// What was used, at the least favourable reading of these prices.
+    /// Returns the cost of a usage at the highest reading of these prices.
     fn at_most(&self, usage: &Usage) -> Money {
         let dearest = self.dearest_input();
         self.input.times(usage.input)
@@ -33,18 +33,18 @@ impl Prices {
             + self.cache_write.unwrap_or(dearest).times(usage.cache_write)
     }
 
-    /// Whatever becomes of a token of the request, it costs no more than this.
+    /// Returns the highest price of a token of the request.
     fn dearest_input(&self) -> Money {
         [Some(self.input), self.cache_read, self.cache_write].into_iter().flatten().max().unwrap_or_default()
     }
 
-    /// Keeping what is cached for an hour costs twice the input, where it can be written at all.
+    /// Returns the prices with a cache of one hour, where writing costs twice the input.
     pub fn for_long_cache(self) -> Self {
         Self { cache_write: self.cache_write.map(|price| price.max(self.input.times(2))), ..self }
     }
 }
 
-/// How calls of a model are paid for.
+/// The way calls of a model are paid for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tariff {
     /// By a subscription.
@@ -54,7 +54,7 @@ pub enum Tariff {
 }
 
 impl Tariff {
-    /// The most that a call with so many tokens can cost.
+    /// Returns the most that a call with so many tokens can cost.
     pub fn bound(&self, input: u64, output: u64) -> Bound {
         match self {
             Self::Included => Bound::AtMost(Money::ZERO),
@@ -65,7 +65,7 @@ impl Tariff {
         }
     }
 
-    /// What a call cost, as far as it is known. `billed` is the provider's own word.
+    /// Returns the cost of a call, as far as it is known. `billed` is the provider's own amount.
     pub fn cost(&self, usage: Option<&Usage>, billed: Option<Money>) -> Cost {
         let (estimated, source) = match (self, usage) {
             (Self::Included, _) => {
@@ -82,7 +82,7 @@ impl Tariff {
         Cost { estimated, actual: billed, status, source }
     }
 
-    /// What a call counts against budgets.
+    /// Returns the amount of a call that counts against budgets.
     pub fn charged(&self, usage: Option<&Usage>, cost: &Cost) -> Money {
         let guessed = || match (self, usage) {
             (Self::Prices(prices, _), Some(usage)) => prices.at_most(usage),
@@ -118,7 +118,7 @@ mod tests {
             (full, usage(1_000, 100, 0, 0), Some("0.0045"), "0.0045"),
             (full, usage(10, 1, 100_000, 7), Some("0.03007125"), "0.03007125"),
             (bare, usage(1_000, 100, 0, 0), Some("0.0045"), "0.0045"),
-            // A price is missing: unknown, and for budgets the dearest that it could be.
+            // A price is missing: unknown, and for budgets the highest possible amount.
             (bare, usage(0, 0, 1_000, 0), None, "0.003"),
         ] {
             let tariff = Tariff::Prices(prices, FactSource::BuiltIn);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_provider_says_counts_more_than_a_price_list() {
+    fn cost_stated_by_the_provider_takes_precedence() {
         let tariff = Tariff::Prices(prices(None, None), FactSource::Config);
         let used = usage(1_000, 0, 0, 0);
         let cost = tariff.cost(Some(&used), Money::parse("0.5"));

@@ -1,7 +1,7 @@
-//! One question to a login's endpoint: a form goes there, a small JSON object comes back.
+//! One request to a login's endpoint: a form is posted, a small JSON object is returned.
 //!
-//! A refusal is an ordinary answer here, for its reason decides what happens next. Whatever of it
-//! reaches a person has lost every token that was sent.
+//! A refusal is an ordinary answer here, because its reason decides what happens next. Every token that was sent is
+//! removed from texts for the user.
 
 use crate::address::origin;
 use crate::fetch::Asker;
@@ -15,13 +15,13 @@ use std::time::Duration;
 use url::Url;
 use url::form_urlencoded::Serializer;
 
-/// Tokens and their company are a few kilobytes.
+/// The largest answer; tokens take a few kilobytes.
 const MAX_ANSWER: usize = 256 * 1024;
 
-/// How much of a server's own words is passed on.
+/// The largest part of a server's text that is passed on.
 const MAX_WORDS: usize = 200;
 
-/// What is posted. Fields with secrets are remembered, so that no echo of them is ever shown.
+/// The form to post. Secret fields are remembered, so that a repetition of them is never shown.
 #[derive(Default)]
 pub(crate) struct Form {
     fields: Vec<(&'static str, String)>,
@@ -29,7 +29,7 @@ pub(crate) struct Form {
     secrets: Vec<(&'static str, SecretString)>,
 }
 
-/// What came back: the status, and the object if there was one.
+/// The answer: its status, and the object if there was one.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<Duration>,
@@ -49,8 +49,7 @@ impl Form {
         self.field(name, value.expose_secret())
     }
 
-    /// A secret that goes into a header. One that no header can carry is left out, and the server
-    /// will say that it is missing.
+    /// Sets a header to a secret. A value that a header cannot carry is left out; the server then reports it missing.
     pub(crate) fn secret_header(mut self, name: &'static str, value: &SecretString) -> Self {
         self.secrets.push((name, value.clone()));
         if let Ok(mut header) = HeaderValue::from_str(value.expose_secret()) {
@@ -83,7 +82,7 @@ impl Form {
 }
 
 impl Reply {
-    /// The reason that a refusal gives. Some servers refuse with status 200.
+    /// Returns the reason of a refusal. Some servers refuse with status 200.
     pub(crate) fn error(&self) -> Option<&str> {
         let error = &self.body["error"];
         let code = error.as_str().or_else(|| error["code"].as_str()).or_else(|| error["type"].as_str());
@@ -94,7 +93,7 @@ impl Reply {
         (200..300).contains(&self.status) && self.body["error"].is_null()
     }
 
-    /// What the server said, for people: one line, without any secret that was sent.
+    /// Returns the server's message for the user: one line, without any secret that was sent.
     pub(crate) fn words(&self, asker: &Asker) -> String {
         let error = &self.body["error"];
         let text = self.body["error_description"].as_str().or_else(|| error["message"].as_str());
@@ -106,7 +105,7 @@ impl Reply {
         self.redacted(asker, &all)
     }
 
-    /// The reason alone, for people.
+    /// Returns the reason alone, for the user.
     pub(crate) fn reason(&self, asker: &Asker) -> String {
         let status = || format!("HTTP {}", self.status);
         self.error().map_or_else(status, |code| self.redacted(asker, code))
@@ -118,7 +117,7 @@ impl Reply {
     }
 }
 
-/// A server's words as one short line.
+/// A server's text as one short line.
 pub(crate) fn plain(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_WORDS).collect();
     line.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -130,7 +129,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn words_are_one_line_and_hold_nothing_that_was_sent() {
+    fn messages_are_one_line_without_secrets() {
         let secret = SecretString::from("rt-0123456789");
         let asker = Asker {
             secrets: Secrets::new([("OTHER", SecretString::from("other-0123456789"))]),

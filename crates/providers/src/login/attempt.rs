@@ -1,4 +1,4 @@
-//! What a login needs from whoever starts it: a screen, a way to stop, and patience.
+//! The context of a login: messages to the user, cancellation and a time limit.
 
 use crate::fetch::Asker;
 use hermes_conversation::BoxFuture;
@@ -6,16 +6,15 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-/// Where a login speaks to the person. Texts come from the network: what prints them makes them
-/// printable.
+/// Shows the messages of a login. Texts come from the network: the implementation makes them printable.
 pub trait LoginScreen: Send + Sync {
-    /// Where to go, the code to enter there if there is one, and how long it is good for.
+    /// Shows the page to open, the code to enter there if there is one, and its lifetime.
     fn show(&self, url: &Url, user_code: Option<&str>, expires_in: Duration);
-    /// How it goes, in a line.
+    /// Shows a status line.
     fn status(&self, text: &str);
 }
 
-/// How a login waits between two questions.
+/// The wait between two requests of a login.
 pub type Wait = dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync;
 
 /// One attempt to log in.
@@ -24,7 +23,7 @@ pub struct Attempt<'a> {
     pub asker: &'a Asker,
     pub screen: &'a dyn LoginScreen,
     pub cancel: &'a CancellationToken,
-    /// For the whole of it.
+    /// The time limit of the login.
     pub limit: Duration,
     pub wait: &'a Wait,
 }

@@ -1,7 +1,7 @@
-//! Logging in with a browser that comes back with a code (RFC 6749, with PKCE).
+//! Login with a browser that returns a code (RFC 6749, with PKCE).
 //!
-//! The code comes through the door on this machine or from the person's clipboard, whichever is
-//! first: a browser on another machine cannot find the door.
+//! The code comes through the listener on this machine or is pasted by the user, whichever is first: a browser on
+//! another machine cannot reach the listener.
 
 use super::answer::Form;
 use super::attempt::Attempt;
@@ -18,11 +18,11 @@ use std::io;
 use std::time::SystemTime;
 use url::Url;
 
-/// How the person gets to the page, and how the answer may come back besides the door.
+/// The user's browser, and the second way for the answer beside the listener.
 pub struct Ways<'a> {
-    /// Opens a page and says whether that could be done; the page is shown in any case.
+    /// Opens a page, and returns true if that worked; the page is shown in any case.
     pub open: &'a (dyn Fn(&Url) -> bool + Send + Sync),
-    /// Lines that the person pastes. Ends when there is nobody who could.
+    /// Lines that the user pastes. Ends if there is no input.
     pub pasted: BoxStream<'a, String>,
 }
 
@@ -73,7 +73,7 @@ fn page(flow: &BrowserFlow, pkce: &Pkce, back: &str) -> Url {
     )
 }
 
-/// Waits at the door and for a paste. One of the two may be missing, but not both.
+/// Waits for the listener and for a paste. One of the two may be missing, but not both.
 async fn wait(
     door: io::Result<Callback>,
     mut pasted: BoxStream<'_, String>,
@@ -95,7 +95,7 @@ async fn wait(
     }
 }
 
-/// The first paste that belongs to this login; nothing when there are no more.
+/// The first paste that belongs to this login; `None` if there are no more.
 async fn from_paste(
     pasted: &mut BoxStream<'_, String>,
     state: &SecretString,
@@ -111,7 +111,7 @@ async fn from_paste(
     None
 }
 
-/// Turns the code into tokens.
+/// Exchanges the code for tokens.
 async fn redeem(
     flow: &BrowserFlow,
     code: &SecretString,

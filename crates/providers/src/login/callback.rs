@@ -1,8 +1,7 @@
-//! The door on this machine that a browser comes back through.
+//! The listener on this machine that the browser is redirected to.
 //!
-//! Anybody on this machine can knock, so every connection is served by itself, reads little, waits
-//! little and proves by the state that it belongs to the login. What does not is sent away and the
-//! login goes on.
+//! Any local process can connect, so every connection is served by itself, with limits on size and time, and must
+//! present the state of the login. Others are rejected, and the login continues.
 
 use super::flow::Redirect;
 use super::redirected::{self, NotOurs, Redirected};
@@ -16,10 +15,10 @@ use tokio::task::JoinSet;
 use url::Url;
 
 const MAX_HEAD: usize = 16 * 1024;
-/// For reading a request and for writing the page.
+/// The time limit of reading a request and of writing the page.
 const PATIENCE: Duration = Duration::from_secs(10);
 const MAX_CONNECTIONS: usize = 32;
-/// Before the next try when a connection could not be taken.
+/// The pause after a connection could not be accepted.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
 /// An open port of 127.0.0.1 that waits for the browser.
@@ -40,7 +39,7 @@ impl Callback {
         self.port
     }
 
-    /// Waits for what belongs to the login of this state.
+    /// Waits for the answer to the login with this state.
     pub(super) async fn wait(&self, state: &SecretString) -> Redirected {
         let mut connections = JoinSet::new();
         loop {
@@ -49,9 +48,9 @@ impl Callback {
                     Ok((stream, _)) if connections.len() < MAX_CONNECTIONS => {
                         connections.spawn(serve(stream, self.path, state.clone()));
                     }
-                    // Too many knock at once: the door is closed to this one.
+                    // Too many connections at once: this one is closed.
                     Ok(_) => {}
-                    // The process has too many files open, or something like it; that may pass.
+                    // For example, the process has too many open files; that may pass.
                     Err(_) => tokio::time::sleep(AFTER_FAILURE).await,
                 },
                 Some(served) = connections.join_next() => {
@@ -73,7 +72,7 @@ async fn serve(mut stream: TcpStream, path: &'static str, state: SecretString) -
     let head = tokio::time::timeout(PATIENCE, read_head(&mut stream)).await.ok()??;
     let found = target(&head).ok_or(NotOurs::OtherPath).and_then(|t| redirected::of_target(t, path, &state));
     let page = page(&found);
-    // The person may have closed the tab; the login goes on all the same.
+    // The user may have closed the tab; the login continues.
     let _ = tokio::time::timeout(PATIENCE, answer(&mut stream, page.as_bytes())).await;
     found.ok()
 }
@@ -83,7 +82,7 @@ async fn answer(stream: &mut TcpStream, page: &[u8]) -> io::Result<()> {
     stream.shutdown().await
 }
 
-/// Everything up to the blank line; nothing when there is none within bounds.
+/// Reads up to the blank line; `None` if there is none within the limits.
 async fn read_head(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let mut part = [0; 1024];
@@ -99,29 +98,27 @@ async fn read_head(stream: &mut TcpStream) -> Option<Vec<u8>> {
     }
 }
 
-/// What a well-formed GET asks for.
+/// Returns the target of a valid GET.
 fn target(head: &[u8]) -> Option<&str> {
     let line = head.split(|byte| *byte == b'\r').next()?;
-    let mut words = std::str::from_utf8(line).ok()?.split(' ');
-    match (words.next(), words.next(), words.next(), words.next()) {
+    let mut text = std::str::from_utf8(line).ok()?.split(' ');
+    match (text.next(), text.next(), text.next(), text.next()) {
         (Some("GET"), Some(target), Some(version), None) if version.starts_with("HTTP/1.") => Some(target),
         _ => None,
     }
 }
 
-/// What the person sees. Nothing of the request is in it.
+/// Returns the page for the user. It has nothing of the request.
 fn page(found: &Result<Redirected, NotOurs>) -> String {
-    let (status, words) = match found {
-        Ok(Redirected::Code(_)) => ("200 OK", "Hermes has got the answer. You can close this page."),
-        Ok(Redirected::Refused(_)) => ("200 OK", "The login was refused. Hermes says more in the terminal."),
-        Err(NotOurs::OtherState) => {
-            ("400 Bad Request", "This does not belong to the login that is under way.")
-        }
+    let (status, text) = match found {
+        Ok(Redirected::Code(_)) => ("200 OK", "Hermes has received the login. You can close this page."),
+        Ok(Redirected::Refused(_)) => ("200 OK", "The login was refused. The terminal shows the reason."),
+        Err(NotOurs::OtherState) => ("400 Bad Request", "This does not belong to the current login."),
         Err(NotOurs::Incomplete) => ("400 Bad Request", "There is no code in this address."),
-        Err(NotOurs::OtherPath) => ("404 Not Found", "There is nothing here."),
+        Err(NotOurs::OtherPath) => ("404 Not Found", "Not found."),
     };
     let body = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Hermes</title><p>{words}</p></html>\n"
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Hermes</title><p>{text}</p></html>\n"
     );
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\n\
@@ -131,7 +128,7 @@ fn page(found: &Result<Redirected, NotOurs>) -> String {
     )
 }
 
-/// The address with the login's question in it.
+/// Returns the address with the query of the login.
 pub(super) fn with_query(base: &Url, pairs: &[(&str, &str)]) -> Url {
     let mut url = base.clone();
     url.query_pairs_mut().extend_pairs(pairs.iter().filter(|(_, value)| !value.is_empty()));

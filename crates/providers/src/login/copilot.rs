@@ -1,7 +1,7 @@
-//! A GitHub token buys a short-lived one for Copilot.
+//! Exchanges a GitHub token for a short-lived one of Copilot.
 //!
-//! The GitHub token goes to GitHub's exchange alone, the short-lived one to Copilot alone. We say
-//! who we are: GitHub may refuse that, and then the error says so.
+//! The GitHub token is sent to GitHub's exchange only, the short-lived one to Copilot only. Hermes identifies itself:
+//! if GitHub refuses that, the error says so.
 
 use super::answer::plain;
 use super::jwt;
@@ -25,12 +25,12 @@ pub const EXCHANGE_URL: &str = "https://api.github.com/copilot_internal/v2/token
 const EXCHANGE_HOST: &str = "api.github.com";
 const COPILOT_HOST: &str = "githubcopilot.com";
 const MAX_ANSWER: usize = 256 * 1024;
-/// When the answer does not say how long its token is good.
+/// The lifetime of a token if the answer states none.
 const USUAL_LIFE: Duration = Duration::from_secs(25 * 60);
 const RENEW_BEFORE: Duration = Duration::from_secs(120);
 const OURSELVES: &str = concat!("hermes/", env!("CARGO_PKG_VERSION"));
 
-/// A token for Copilot, and where it may be sent.
+/// A token for Copilot, and the address that it may be sent to.
 #[derive(Debug, Clone)]
 pub struct ShortLived {
     pub token: SecretString,
@@ -38,7 +38,7 @@ pub struct ShortLived {
     pub base_url: Url,
 }
 
-/// Exchanges a GitHub token at `exchange` ([`EXCHANGE_URL`], or a stand-in on this machine).
+/// Exchanges a GitHub token at `exchange` ([`EXCHANGE_URL`], or a test server on this machine).
 pub async fn exchange(
     asker: &Asker,
     exchange: &Url,
@@ -69,12 +69,12 @@ pub async fn exchange(
     read(&body, exchange, SystemTime::now()).map_err(refused)
 }
 
-/// The address of the provider whose key is bought with another service's token.
+/// The address of the provider whose token is exchanged.
 fn own_address() -> &'static str {
     providers().find(|provider| provider.auth == Auth::TokenExchange).map_or("", |provider| provider.base_url)
 }
 
-/// Reads the answer of the exchange.
+/// Parses the answer of the exchange.
 fn read(body: &Value, exchange: &Url, now: SystemTime) -> Result<ShortLived, String> {
     let token = body["token"].as_str().map(str::trim).filter(|token| !token.is_empty());
     let token = token.ok_or("GitHub's answer holds no Copilot token")?;
@@ -89,8 +89,8 @@ fn read(body: &Value, exchange: &Url, now: SystemTime) -> Result<ShortLived, Str
     })
 }
 
-/// Whether a Copilot token may be sent to an address. A stand-in for GitHub may have one for
-/// Copilot beside it.
+/// Returns true if a Copilot token may be sent to an address. A test server for GitHub may have one for Copilot
+/// beside it.
 fn is_copilot(url: &Url, exchange: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let is_own =
@@ -117,7 +117,7 @@ fn refused(why: String) -> Failure {
     Failure::NoKey { why, rests_for: None }
 }
 
-/// Copilot tokens for requests to one address, exchanged anew shortly before they expire.
+/// Copilot tokens for requests to one address, exchanged again shortly before they expire.
 pub struct CopilotTokens {
     asker: Asker,
     exchange: Url,
@@ -126,8 +126,7 @@ pub struct CopilotTokens {
 }
 
 impl CopilotTokens {
-    /// `base_url` is where the requests go: no token is given out for an address that is not
-    /// Copilot's.
+    /// `base_url` is the address of the requests: there is no token for an address that is not Copilot's.
     pub fn new(
         asker: Asker,
         exchange: Url,
@@ -171,7 +170,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn tokens_are_for_copilot_and_nobody_else() {
+    fn copilot_tokens_are_sent_to_copilot_only() {
         let github = Url::parse(EXCHANGE_URL).unwrap();
         let near = Url::parse("http://127.0.0.1:9/token").unwrap();
         let now = SystemTime::UNIX_EPOCH;

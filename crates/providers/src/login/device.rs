@@ -1,6 +1,6 @@
-//! Logging in with a code that is entered on another screen (RFC 8628).
+//! Login with a code that is entered on another device (RFC 8628).
 //!
-//! [`Polling`] decides what an answer means and how long to wait; [`device_login`] asks and waits.
+//! [`Polling`] interprets an answer and sets the interval; [`device_login`] sends and waits.
 
 use super::answer::{Form, Reply, plain};
 use super::attempt::Attempt;
@@ -15,14 +15,14 @@ use std::time::{Duration, Instant, SystemTime};
 use url::Url;
 
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
-/// Between two questions when the server does not say; also what `slow_down` adds.
+/// The default interval in seconds, which `slow_down` adds as well.
 const USUAL_INTERVAL: Duration = Duration::from_secs(5);
 const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(60);
-/// When the server does not say how long its code is good.
+/// The default lifetime of a code.
 const USUAL_LIFE: Duration = Duration::from_secs(900);
 
-/// Logs in: shows the code and asks until somebody has entered it.
+/// Logs in: shows the code and polls until it has been entered.
 pub async fn device_login(flow: &DeviceFlow, attempt: Attempt<'_>) -> Result<Tokens, LoginError> {
     let login = run(flow, attempt);
     attempt.cancel.run_until_cancelled(login).await.unwrap_or(Err(LoginError::Cancelled))
@@ -73,12 +73,12 @@ fn odd(origin: &str, what: String) -> LoginError {
     LoginError::Odd { origin: origin.to_owned(), what }
 }
 
-/// What the server wants to be entered, and where.
+/// The code to enter, and the page for it.
 struct DeviceCode {
     device_code: SecretString,
     user_code: String,
     page: Url,
-    /// The page with the code in it already.
+    /// The page that already has the code.
     complete: Option<Url>,
     expires_in: Duration,
     interval: Duration,
@@ -98,7 +98,7 @@ impl DeviceCode {
         Ok(Self {
             device_code: SecretString::from(text("device_code")?),
             user_code: plain(text("user_code")?),
-            page: web_page(page).ok_or("verification_uri is no web page")?,
+            page: web_page(page).ok_or("verification_uri is not a web page")?,
             complete: body["verification_uri_complete"].as_str().and_then(web_page),
             expires_in: seconds("expires_in").filter(|life| !life.is_zero()).unwrap_or(USUAL_LIFE),
             interval: seconds("interval").unwrap_or(USUAL_INTERVAL).clamp(LEAST_INTERVAL, LONGEST_INTERVAL),
@@ -110,21 +110,21 @@ impl DeviceCode {
     }
 }
 
-/// Only web pages are shown or opened, whatever a server names.
+/// Accepts web pages only, whatever a server names.
 fn web_page(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// What an answer means.
+/// The meaning of an answer.
 #[derive(Debug, PartialEq)]
 enum Progress {
     Granted,
     Pending,
-    /// The next question comes later than the last one; why.
+    /// Poll more slowly, for this reason.
     Slower(String),
 }
 
-/// How long to wait, and for how long altogether.
+/// The interval and the time limit of polling.
 struct Polling {
     interval: Duration,
     waited: Duration,
@@ -137,7 +137,7 @@ impl Polling {
         Self { interval: code.interval, waited: Duration::ZERO, code_life: code.expires_in, limit }
     }
 
-    /// How long to wait before the next question; an error when there is no time for one.
+    /// Returns the wait before the next request; an error if there is no time for one.
     fn pause(&mut self, elapsed: Duration) -> Result<Duration, LoginError> {
         let then = self.waited.max(elapsed) + self.interval;
         if then > self.code_life {
@@ -173,7 +173,7 @@ impl Polling {
     }
 }
 
-/// Whether the same question may be answered a little later.
+/// Returns true if the same request may succeed a little later.
 pub(super) fn is_passing(failure: &Failure) -> bool {
     match failure {
         Failure::Unreachable { .. } | Failure::TimedOut { .. } | Failure::Cut { .. } => true,
@@ -213,7 +213,7 @@ mod tests {
             (json!({"device_code": "d", "user_code": "u"}), "verification_url is missing"),
             (
                 json!({"device_code": "d", "user_code": "u", "verification_uri": "file:///x"}),
-                "verification_uri is no web page",
+                "verification_uri is not a web page",
             ),
             (json!(null), "verification_url is missing"),
         ] {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_with_the_code_or_with_our_patience() {
+    fn polling_ends_with_the_code_or_the_time_limit() {
         for (life, limit, want) in [(12, 100, "code expired"), (100, 12, "within 12 seconds")] {
             let mut polling = Polling {
                 interval: Duration::from_secs(5),
@@ -234,7 +234,7 @@ mod tests {
             assert_eq!(pauses, [Duration::from_secs(5); 2]);
             let error = polling.pause(Duration::ZERO).unwrap_err().to_string();
             assert!(error.contains(want), "{error}");
-            // Slow answers count, too.
+            // Slow answers count as well.
             polling.waited = Duration::ZERO;
             assert!(polling.pause(Duration::from_secs(11)).is_err());
         }

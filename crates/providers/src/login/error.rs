@@ -1,14 +1,14 @@
-//! Why a login did not come about, and why a token was not renewed. No variant carries a token.
+//! Errors of logging in and of renewing tokens. No variant has a token.
 
 use hermes_wire::Failure;
 use std::time::Duration;
 
-/// Why a login did not come about.
+/// An error of logging in.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
     #[error("the login was cancelled")]
     Cancelled,
-    #[error("nobody finished the login within {} seconds; start it again", .limit.as_secs())]
+    #[error("the login was not completed within {} seconds; start it again", .limit.as_secs())]
     TimedOut { limit: Duration },
     #[error("the code expired before it was entered; start the login again")]
     CodeExpired,
@@ -16,10 +16,10 @@ pub enum LoginError {
     Denied { reason: String },
     #[error("{origin} does not accept the login: {said}")]
     Refused { origin: String, said: String },
-    #[error("{origin} gave an answer that belongs to no login: {what}")]
+    #[error("{origin} gave an unexpected answer: {what}")]
     Odd { origin: String, what: String },
     #[error(
-        "port {port} on this machine cannot be used for the way back from the browser; set another redirect_port"
+        "port {port} on this machine cannot be opened for the redirect of the browser; set another redirect_port"
     )]
     Port {
         port: u16,
@@ -30,16 +30,16 @@ pub enum LoginError {
     Network(#[from] Failure),
 }
 
-/// Why a token was not renewed.
+/// An error of renewing a token.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RefreshError {
-    /// The refresh token is good for nothing any more.
+    /// The refresh token is invalid.
     #[error("the login is no longer valid ({reason}); log in again")]
     Terminal { reason: String },
-    /// The token may be as good as before; later is better.
+    /// The token may still be valid; a later attempt may succeed.
     #[error("the login could not be renewed now: {cause}")]
     Transient { cause: String, retry_after: Option<Duration> },
-    /// The server does not take such a request. Nothing says that the token is bad.
+    /// The server does not accept such a request. The token may be valid.
     #[error("{origin} does not renew the login: {said}")]
     Refused { origin: String, said: String },
     /// The address of the login was changed after it was made.

@@ -1,10 +1,10 @@
-//! How one logs in at a provider, as data: the catalogue's row with the user's own words over it.
+//! The login of a provider as data: the catalogue's row, overridden by the user's settings.
 
 use crate::address::{is_loopback, origin};
 use crate::catalogue::login_row;
 use url::Url;
 
-/// What the user says about a login: `auth.<provider>.*` in `config.yaml`.
+/// The settings of a login: `auth.<provider>.*` in `config.yaml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoginOverrides {
     pub client_id: Option<String>,
@@ -12,13 +12,13 @@ pub struct LoginOverrides {
     pub authorize_url: Option<String>,
     pub token_url: Option<String>,
     pub scope: Option<String>,
-    /// Where a token of another service buys one for the work.
+    /// The address that exchanges a token of another service.
     pub exchange_url: Option<String>,
-    /// The port that the browser comes back to; any free one when it is not given.
+    /// The port that the browser is redirected to; by default any free one.
     pub redirect_port: Option<u16>,
 }
 
-/// A way to log in.
+/// A login flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flow {
     Device(DeviceFlow),
@@ -32,7 +32,7 @@ pub struct DeviceFlow {
     pub token: TokenEndpoint,
 }
 
-/// A browser comes back to this machine with a code (RFC 6749 with RFC 7636).
+/// A browser is redirected to this machine with a code (RFC 6749 with RFC 7636).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserFlow {
     pub authorize_url: Url,
@@ -40,7 +40,7 @@ pub struct BrowserFlow {
     pub token: TokenEndpoint,
 }
 
-/// Where the browser comes back to: always this machine.
+/// The redirect address, always on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Redirect {
     /// 0 means any free port.
@@ -48,18 +48,18 @@ pub struct Redirect {
     pub path: &'static str,
 }
 
-/// Where codes and refresh tokens become access tokens. They are posted here and nowhere else.
+/// The endpoint that exchanges codes and refresh tokens. They are sent nowhere else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenEndpoint {
     pub url: Url,
     pub client_id: String,
-    /// Empty when none is asked for.
+    /// Empty if none is requested.
     pub scope: String,
     /// A header that carries the refresh token instead of the form.
     pub refresh_header: Option<&'static str>,
 }
 
-/// Why there is no way to log in.
+/// An error of finding a login flow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlowError {
     #[error(
@@ -75,7 +75,7 @@ pub enum FlowError {
 }
 
 impl TokenEndpoint {
-    /// Scheme, host and port: what a refresh token is bound to.
+    /// The origin that a refresh token is bound to.
     pub fn origin(&self) -> String {
         origin(&self.url)
     }
@@ -90,8 +90,8 @@ impl Flow {
     }
 }
 
-/// How one logs in at a provider. An overriding `authorize_url` alone chooses the browser;
-/// otherwise a code that is entered elsewhere comes first, for it works on every machine.
+/// Returns the login flow of a provider. An overriding `authorize_url` alone selects the browser; otherwise a code
+/// that is entered elsewhere is preferred, because it works on every machine.
 pub fn login_flow(provider: &str, own: &LoginOverrides) -> Result<Flow, FlowError> {
     let row = login_row(provider);
     let reading = Reading { provider };

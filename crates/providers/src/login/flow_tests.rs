@@ -30,7 +30,7 @@ fn said(provider: &str, pairs: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn the_users_words_go_over_the_catalogues() {
+fn settings_override_the_catalogue() {
     let portal = "https://portal.nousresearch.com/api/oauth";
     let all =
         [("device_url", "http://127.0.0.1:9/d"), ("token_url", "http://127.0.0.1:9/t"), ("client_id", "me")];
@@ -58,7 +58,7 @@ fn the_users_words_go_over_the_catalogues() {
 }
 
 #[test]
-fn what_is_missing_or_unsafe_is_named() {
+fn missing_or_unsafe_settings_are_named() {
     for (provider, pairs, want) in [
         ("anthropic", &[][..], "no login is known for provider anthropic: set auth.anthropic.device_url"),
         (

@@ -1,12 +1,12 @@
-//! What a JSON web token says about itself, read without checking its signature: it is the
-//! server that believes the token, we only want to know when to ask for the next one.
+//! The claims of a JSON web token, read without checking its signature: the server checks it, and only the expiry is
+//! used here.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
-/// Tokens are a few kilobytes; whatever is larger is none.
+/// The largest token; real ones take a few kilobytes.
 const LONGEST: usize = 64 * 1024;
 
 /// The claims of a token, if it is of this kind.
@@ -23,12 +23,12 @@ pub(crate) fn claims(token: &str) -> Option<Value> {
     serde_json::from_slice::<Value>(&bytes).ok().filter(Value::is_object)
 }
 
-/// When a token expires, if it says so.
+/// Returns the expiry of a token, if it has one.
 pub(crate) fn expiry(token: &str) -> Option<SystemTime> {
     moment(claims(token)?.get("exp")?.as_f64()?)
 }
 
-/// A moment from seconds since 1970; none for numbers that are no moment.
+/// A time from seconds since 1970; `None` for numbers out of range.
 pub(crate) fn moment(seconds: f64) -> Option<SystemTime> {
     let since = Duration::try_from_secs_f64(seconds).ok()?;
     SystemTime::UNIX_EPOCH.checked_add(since)

@@ -1,4 +1,4 @@
-//! Proof that whoever redeems a code is whoever asked for it (RFC 7636, method S256).
+//! Proof that the program that redeems a code is the one that asked for it (RFC 7636, method S256).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,13 +21,12 @@ impl Pkce {
     }
 }
 
-/// What is shown of a verifier before it is.
+/// The challenge of a verifier, which is sent first.
 fn challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(verifier))
 }
 
-/// Whether two texts are the same. Digests are compared, so that the time it takes says nothing
-/// about how much of a guess was right.
+/// Compares two texts by their digests, so that the time does not depend on how much of a guess was right.
 pub(super) fn is_same(expected: &SecretString, given: &str) -> bool {
     Sha256::digest(expected.expose_secret()) == Sha256::digest(given)
 }

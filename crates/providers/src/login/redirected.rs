@@ -1,29 +1,29 @@
-//! What a browser brings back from a login: a code, or the reason why there is none. Pure.
+//! The result of a login that a browser returns: a code, or the reason why there is none. Pure.
 
 use super::answer::plain;
 use super::pkce::is_same;
 use secrecy::SecretString;
 use url::{Url, form_urlencoded};
 
-/// What was brought back to the login that it belongs to.
+/// A result that belongs to this login.
 pub(super) enum Redirected {
     Code(SecretString),
     Refused(String),
 }
 
-/// Why something was not brought back to this login.
+/// The reason why a request does not belong to this login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotOurs {
-    /// It belongs to another login, or somebody made it up.
+    /// It has the state of another login, or an invented one.
     OtherState,
-    /// There is no code in it.
+    /// It has no code.
     Incomplete,
-    /// Something else was asked for, such as the icon of the page.
+    /// Another path, such as that of the page's icon.
     OtherPath,
 }
 
 impl NotOurs {
-    /// For a person who pasted it.
+    /// The message for a user who pasted it.
     pub(super) fn advice(self) -> &'static str {
         match self {
             Self::OtherState => "this belongs to another login; paste what the newest one led to",
@@ -34,7 +34,7 @@ impl NotOurs {
     }
 }
 
-/// Reads the target of a request: `/callback?code=…&state=…`.
+/// Parses the target of a request: `/callback?code=…&state=…`.
 pub(super) fn of_target(target: &str, path: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
     let (asked, query) = target.split_once('?').unwrap_or((target, ""));
     if asked != path {
@@ -43,7 +43,7 @@ pub(super) fn of_target(target: &str, path: &str, state: &SecretString) -> Resul
     of_query(query, state)
 }
 
-/// Reads what a person pasted: the whole address, its query, or `code#state`.
+/// Parses a paste: the whole address, its query, or `code#state`.
 pub(super) fn of_pasted(text: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
     let text = text.trim();
     if let Ok(url) = Url::parse(text)
@@ -67,7 +67,7 @@ fn of_query(query: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
             "error_description" => &mut why,
             _ => continue,
         };
-        // The first of a name counts; a second one is somebody's trick.
+        // The first value of a name is used; a second one may be an attack.
         slot.get_or_insert(value);
     }
     let given = given.unwrap_or_default();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_ours_only_with_the_path_and_the_state() {
+    fn target_needs_the_path_and_the_state() {
         for (target, want) in [
             ("/callback?code=c%2F1&state=st", "code c/1"),
             ("/callback?state=st&code=c", "code c"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_may_paste_an_address_a_query_or_a_code_with_its_state() {
+    fn paste_may_be_an_address_a_query_or_a_code() {
         for (text, want) in [
             (" http://127.0.0.1:5/callback?code=c&state=st \n", "code c"),
             ("https://elsewhere.example/cb?code=c&state=st", "code c"),

@@ -1,7 +1,7 @@
-//! Getting the next access token from a refresh token.
+//! Gets the next access token with a refresh token.
 //!
-//! Most refresh tokens are good for one use. So a refusal that ends a login is told apart from one
-//! that says nothing about the token: the first asks for a new login, the second for patience.
+//! Most refresh tokens are for one use. A refusal that ends a login asks for a new login; one that does not concern
+//! the token asks for a later attempt.
 
 use super::answer::{Form, Reply};
 use super::device::is_passing;
@@ -23,7 +23,7 @@ const TERMINAL: [&str; 7] = [
     "unauthorized_client",
 ];
 
-/// Asks for the next tokens. The refresh token goes to the origin that issued it and nowhere else.
+/// Requests the next tokens. The refresh token is sent only to the origin that issued it.
 pub async fn refresh(
     asker: &Asker,
     endpoint: &TokenEndpoint,
@@ -43,7 +43,7 @@ pub async fn refresh(
         return Err(of_refusal(&reply, asker));
     }
     let tokens = Tokens::read(&reply.body, endpoint, SystemTime::now());
-    // An answer that was cut or garbled on its way may come whole the next time.
+    // An answer that was cut or garbled may be complete the next time.
     let odd = |what| RefreshError::Transient {
         cause: format!("{what} is missing in the answer"),
         retry_after: None,

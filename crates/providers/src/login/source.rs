@@ -1,4 +1,4 @@
-//! Where requests get tokens that do not live long, and that no file of ours keeps.
+//! Sources of short-lived tokens that no file of Hermes stores.
 
 use crate::credentials::{KeyChange, Keys};
 use hermes_conversation::BoxFuture;
@@ -6,19 +6,19 @@ use hermes_wire::{Failure, Fault, FaultClass};
 use secrecy::SecretString;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Gives the token of the next request.
+/// The token for each request.
 ///
-/// Implementations renew what is about to expire before they give it out, and never give out one
-/// that was issued for another origin than the one that they were made for.
+/// Implementations renew a token that is about to expire, and never return one that was issued for another origin
+/// than their own.
 pub trait TokenSource: Send + Sync {
-    /// A token that is good now, as far as anybody can know.
+    /// Returns a token that is valid now, as far as known.
     fn token(&self) -> BoxFuture<'_, Result<SecretString, Failure>>;
 
-    /// Another token than this one, which the server refused with 401. Callers ask once per call.
+    /// Returns another token than this one, which the server refused with 401. Called once per call.
     fn instead_of<'a>(&'a self, refused: &'a SecretString) -> BoxFuture<'a, Result<SecretString, Failure>>;
 }
 
-/// The tokens of a source, as the keys of a model: another one is asked for once when one is refused.
+/// The tokens of a source as the keys of a model: a refused one is replaced once.
 pub struct TokenKeys {
     source: Arc<dyn TokenSource>,
     state: Mutex<State>,
@@ -27,7 +27,7 @@ pub struct TokenKeys {
 #[derive(Default)]
 struct State {
     sent: Option<SecretString>,
-    /// Requests since the last refusal; more than one means that it is forgiven.
+    /// Requests since the last refusal; more than one clears it.
     requests: u32,
     was_replaced: bool,
 }
@@ -41,7 +41,7 @@ impl TokenKeys {
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The token that was refused, if another one may be asked for.
+    /// The refused token, if it may be replaced.
     fn refused(&self, fault: &Fault) -> Option<SecretString> {
         self.state(|state| {
             if std::mem::take(&mut state.requests) > 1 {
@@ -78,7 +78,7 @@ impl Keys for TokenKeys {
     }
 }
 
-/// Keys that there are none of, for a reason.
+/// No keys, with the reason.
 pub struct NoKeys(pub Failure);
 
 impl Keys for NoKeys {
@@ -98,7 +98,7 @@ mod tests {
     use secrecy::ExposeSecret;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// A new token each time one is refused.
+    /// A new token for each refusal.
     #[derive(Default)]
     struct Counting(AtomicU32);
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refused_token_is_replaced_once_until_one_was_taken() {
+    async fn refused_token_is_replaced_once_until_one_is_accepted() {
         let keys = TokenKeys::new(Arc::new(Counting::default()));
         let sent = async || keys.current().await.unwrap().unwrap().expose_secret().to_owned();
         let refusal = |status| classify(&Failure::Http { status, retry_after: None, body: "no".into() });
@@ -129,7 +129,7 @@ mod tests {
         for other in [403, 429, 500] {
             assert_eq!(keys.after(&refusal(other)).await, KeyChange::Nothing, "{other}");
         }
-        // Those do not use the one replacement up.
+        // These do not use up the one replacement.
         assert_eq!(sent().await, "t2");
         assert_eq!(keys.after(&refusal(401)).await, KeyChange::Another);
     }

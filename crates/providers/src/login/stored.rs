@@ -1,4 +1,4 @@
-//! Logins that are stored in the pool: how they are renewed there.
+//! Renewal of the logins in the pool.
 
 use super::flow::{Flow, LoginOverrides, TokenEndpoint, login_flow};
 use super::tokens::{RefreshToken, Tokens};
@@ -9,15 +9,15 @@ use hermes_conversation::BoxFuture;
 use serde_json::{Map, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The field of an entry that says who issued its refresh token.
+/// The field of an entry with the issuer of its refresh token.
 pub const ISSUED_BY: &str = "token_origin";
 
 /// Renews the stored logins of one provider.
 pub struct LoginRefresh {
     asker: Asker,
-    /// Or why there is none.
+    /// The flow, or the reason why there is none.
     endpoint: Result<TokenEndpoint, String>,
-    /// Who issued the tokens of entries that do not say: whoever is built in.
+    /// The issuer of entries that name none: the built-in one.
     usual: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl LoginRefresh {
         let endpoint = self.endpoint.as_ref().map_err(|why| failed(why.clone()))?;
         let issued_by = entry.more.text(ISSUED_BY).map(str::to_owned).or_else(|| self.usual.clone());
         let (Some(secret), Some(issued_by)) = (entry.refresh_token.clone(), issued_by) else {
-            return Err(failed("nobody knows where this login can be renewed; log in again".to_owned()));
+            return Err(failed("the address for renewing this login is unknown; log in again".to_owned()));
         };
         match refresh(&self.asker, endpoint, &RefreshToken::new(secret, issued_by)).await {
             Ok(tokens) => Ok(tokens.into()),
@@ -53,7 +53,7 @@ impl Refresh for LoginRefresh {
     }
 }
 
-/// As the pool stores them.
+/// The tokens as the pool stores them.
 impl From<Tokens> for Refreshed {
     fn from(tokens: Tokens) -> Self {
         let seconds = |at: SystemTime| at.duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());

@@ -1,4 +1,4 @@
-//! What a login gives: an access token and, mostly, a token to get the next one with.
+//! The tokens of a login: an access token and usually a refresh token.
 
 use super::flow::TokenEndpoint;
 use super::jwt;
@@ -7,23 +7,22 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// Tokens are asked for anew so long before they expire: clocks differ and requests take time.
+/// Tokens are renewed this long before they expire: clocks differ and requests take time.
 pub const RENEW_BEFORE: Duration = Duration::from_secs(120);
 
-/// What a login gave.
+/// The tokens of a login.
 #[derive(Clone)]
 pub struct Tokens {
     pub access: SecretString,
     pub refresh: Option<RefreshToken>,
-    /// Unknown when neither the answer nor the token says.
+    /// `None` if neither the answer nor the token states it.
     pub expires_at: Option<SystemTime>,
     pub scope: Option<String>,
-    /// Whatever else the answer held. It comes from the network: an address in it is no address
-    /// that a token may be sent to.
+    /// The other fields of the answer. They come from the network: no token is sent to an address among them.
     pub extra: Map<String, Value>,
 }
 
-/// A token to get the next access token with. It remembers who issued it and goes nowhere else.
+/// A refresh token. It has its issuer and is sent nowhere else.
 #[derive(Clone)]
 pub struct RefreshToken {
     secret: SecretString,
@@ -36,19 +35,19 @@ impl RefreshToken {
         Self { secret, issued_by }
     }
 
-    /// The origin that it came from.
+    /// The origin that issued it.
     pub fn issued_by(&self) -> &str {
         &self.issued_by
     }
 
-    /// For the store. Requests get it through [`super::refresh`], which looks at the origin.
+    /// For the store. Requests get it through [`super::refresh`], which checks the origin.
     pub fn secret(&self) -> &SecretString {
         &self.secret
     }
 }
 
 impl Tokens {
-    /// Reads the answer of a token endpoint; the error names what is missing.
+    /// Parses the answer of a token endpoint; the error names a missing field.
     pub(crate) fn read(body: &Value, from: &TokenEndpoint, now: SystemTime) -> Result<Self, &'static str> {
         let mut extra = body.as_object().cloned().ok_or("an object")?;
         let mut taken = |name: &str| extra.shift_remove(name);
@@ -66,12 +65,12 @@ impl Tokens {
         Ok(Self { access: SecretString::from(access), refresh, expires_at, scope, extra })
     }
 
-    /// Whether it is time for the next access token. One that says nothing is used until refused.
+    /// Returns true if it is time for the next access token. One without an expiry is used until it is refused.
     pub fn is_due(&self, now: SystemTime) -> bool {
         self.expires_at.is_some_and(|at| now.checked_add(RENEW_BEFORE).is_none_or(|soon| soon >= at))
     }
 
-    /// A provider that gives no new refresh token means the old one to be used again.
+    /// Keeps the old refresh token if the answer has no new one.
     pub(crate) fn keeping(mut self, old: &RefreshToken) -> Self {
         self.refresh.get_or_insert_with(|| old.clone());
         self
@@ -92,7 +91,7 @@ impl fmt::Debug for RefreshToken {
 
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What else there is may be a token, too: only the names are shown.
+        // Other fields may be secret as well: only their names are shown.
         let extra: Vec<&String> = self.extra.keys().collect();
         f.debug_struct("Tokens")
             .field("refresh", &self.refresh)

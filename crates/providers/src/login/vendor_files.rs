@@ -1,8 +1,7 @@
-//! Logins that a vendor's own program left on this machine.
+//! Logins that a vendor's own program stored on this machine.
 //!
-//! Its file is read and nothing else: never written, and its refresh token is never used, for it
-//! is good for one use and that one is the program's. When the login has expired, the person is
-//! told which program to run; it renews its own.
+//! The file is only read. Its refresh token is never used, because it is for one use by that program. If the login
+//! has expired, the message names the program to run, which renews it.
 
 use super::jwt;
 use crate::catalogue;
@@ -13,19 +12,19 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Such a file is a few kilobytes.
+/// The largest file; real ones take a few kilobytes.
 const MAX_FILE: u64 = 1024 * 1024;
-/// What expires within this time is not used: requests take time and clocks differ.
+/// A token that expires within this time is not used: requests take time and clocks differ.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// A program that leaves its login in a file.
+/// A program that stores its login in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VendorTool {
     ClaudeCode,
     Codex,
 }
 
-/// Where programs keep their files, from the environment.
+/// The directories of programs, from the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VendorPlaces {
     pub home: Option<PathBuf>,
@@ -35,17 +34,17 @@ pub struct VendorPlaces {
     pub codex_dir: Option<PathBuf>,
 }
 
-/// A token that a vendor's program got.
+/// A token of a vendor's program.
 #[derive(Debug, Clone)]
 pub struct VendorToken {
     pub access: SecretString,
     pub expires_at: Option<SystemTime>,
-    /// Which account of the vendor's it is for, where requests have to say so.
+    /// The account at the vendor, if requests must name it.
     pub account: Option<String>,
     pub from: PathBuf,
 }
 
-/// What is to be had from a vendor's program.
+/// The state of a vendor program's login.
 #[derive(Debug, Clone)]
 pub enum VendorState {
     Valid(VendorToken),
@@ -62,7 +61,7 @@ pub enum VendorState {
 }
 
 impl VendorTool {
-    /// The program whose login serves a provider.
+    /// Returns the program whose login a provider accepts.
     pub fn of_provider(id: &str) -> Option<Self> {
         catalogue::find(id)?.quirks.login.vendor_tool
     }
@@ -74,7 +73,7 @@ impl VendorTool {
         }
     }
 
-    /// What to run for a new login.
+    /// Returns the command for a new login.
     pub fn command(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude",
@@ -92,7 +91,7 @@ impl VendorTool {
     }
 }
 
-/// What a program left here.
+/// Returns the login that a program stored here.
 pub fn read_vendor_file(tool: VendorTool, places: &VendorPlaces, now: SystemTime) -> VendorState {
     let Some(path) = tool.path(places) else { return VendorState::Absent };
     match text_of(&path) {
@@ -105,7 +104,7 @@ pub fn read_vendor_file(tool: VendorTool, places: &VendorPlaces, now: SystemTime
 }
 
 fn text_of(path: &Path) -> io::Result<String> {
-    // A pipe or a device in its place would make us wait for ever.
+    // Reading a pipe or a device could block forever.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a file"));
     }
@@ -117,7 +116,7 @@ fn text_of(path: &Path) -> io::Result<String> {
     }
 }
 
-/// What the text of such a file says. Nothing of the text gets into a message.
+/// Parses such a file. Nothing of its text gets into a message.
 pub fn parse_vendor_file(tool: VendorTool, text: &str, from: &Path, now: SystemTime) -> VendorState {
     let Ok(whole) = serde_json::from_str::<Value>(text) else {
         return VendorState::Unreadable { from: from.to_owned(), why: "it is not JSON".to_owned() };
@@ -145,7 +144,7 @@ struct Login {
 
 fn claude_code(whole: &Value) -> Option<Login> {
     let login = &whole["claudeAiOauth"];
-    // Milliseconds; 0 or nothing means that nobody knows.
+    // Milliseconds; 0 or a missing value means unknown.
     let expires_at = login["expiresAt"].as_f64().filter(|at| *at > 0.0);
     Some(Login {
         access: SecretString::from(text(&login["accessToken"])?),

@@ -68,7 +68,7 @@ fn files_of_codex_are_read_with_their_account() {
 }
 
 #[test]
-fn places_are_found_and_nothing_is_ever_written() {
+fn vendor_files_are_found_and_never_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let write = |name: &str, text: &str| {
@@ -89,7 +89,7 @@ fn places_are_found_and_nothing_is_ever_written() {
     assert_eq!(read(VendorTool::ClaudeCode, &own), "own ");
     assert_eq!(read(VendorTool::Codex, &home), "codex ");
     assert_eq!(read(VendorTool::Codex, &own), "absent");
-    // What cannot be read says so, and stays as it is.
+    // A file that cannot be read is reported, and not changed.
     write("own/auth.json", "not json, with a secret-word");
     assert_eq!(read(VendorTool::Codex, &own), "it is not JSON");
     assert_eq!(std::fs::read_to_string(path("own/auth.json")).unwrap(), "not json, with a secret-word");

@@ -1,5 +1,5 @@
-//! Tokens from a vendor's own program, request by request: the file is read again when what it
-//! held has expired or was refused, for the program may have renewed it meanwhile.
+//! Tokens of a vendor's own program for each request: the file is read again when its token has expired or was
+//! refused, because the program may have renewed it.
 
 use super::source::TokenSource;
 use super::vendor_files::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
@@ -32,7 +32,7 @@ impl VendorTokens {
 }
 
 impl VendorState {
-    /// What to do for a login that can be used; empty when there is one.
+    /// Returns the next step for a usable login; empty if there is one.
     pub fn why_not(&self, tool: VendorTool) -> String {
         let (name, run) = (tool.name(), tool.command());
         match self {

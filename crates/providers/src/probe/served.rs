@@ -1,7 +1,7 @@
-//! The window that a model server on this machine gives a model, asked before the first request.
+//! The window that a model server on this machine offers, requested before the first call.
 //!
-//! Each server has its own way to tell. The likely one is asked first, one question after another on one
-//! connection, and the first answer counts.
+//! Each kind of server has its own request. The likely one is sent first, one after another on one connection, and
+//! the first answer is used.
 
 use super::{Basis, Window, read_llama_cpp, read_lm_studio, read_ollama_model, read_ollama_running, root};
 use crate::Endpoint;
@@ -12,18 +12,18 @@ use hermes_wire::Failure;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The outcome of asking a server for a window.
+/// The result of asking a server for a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServedWindow {
     /// The window that the model is served with.
     Tokens(u64),
-    /// The server answers and does not say.
+    /// The server answers without stating a window.
     Unstated,
     /// The server is elsewhere, or did not answer in time.
     Unasked,
 }
 
-/// One thing to ask for.
+/// One request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Question {
     /// llama.cpp's settings.
@@ -35,19 +35,19 @@ enum Question {
     LmStudio,
 }
 
-/// What an answer says.
+/// The content of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Window(u64),
-    /// Nothing, but these questions are worth asking.
+    /// None, but these requests may help.
     Try(&'static [Question]),
 }
 
 const OLLAMA: &[Question] = &[Question::OllamaRunning, Question::OllamaModel];
 const LM_STUDIO: &[Question] = &[Question::LmStudio];
 
-/// Asks the server of a loopback endpoint how many tokens it gives the model, within `limit`. What the model
-/// was trained for is not an answer: servers mostly give less.
+/// Asks the server of a loopback endpoint for the window of the model, within `limit`. The window that the model was
+/// trained for is not an answer: servers usually offer less.
 pub async fn served_window(endpoint: &Endpoint, asker: &Asker, limit: Duration) -> ServedWindow {
     if !endpoint.is_loopback() {
         return ServedWindow::Unasked;
@@ -66,7 +66,7 @@ async fn ask_all(endpoint: &Endpoint, asker: &Asker) -> ServedWindow {
                 Answer::Try([]) => {}
                 Answer::Try(more) => questions = more,
             },
-            // Another server, or a path that this one does not have.
+            // Another kind of server, or one without this path.
             Err(Failure::Http { status: 400..=499, .. } | Failure::Garbled { .. }) => {}
             Err(_) => return ServedWindow::Unasked,
         }
@@ -109,7 +109,7 @@ fn read(question: Question, answer: &Value, model: &str) -> Answer {
     given.map_or(Answer::Try(&[]), |window| Answer::Window(window.tokens))
 }
 
-/// Reads a list of models: a window, or the owner that tells which server it is.
+/// Parses a list of models: a window, or the owner that tells the kind of server.
 fn read_models(answer: &Value, model: &str) -> Answer {
     let Some(rows) = answer.get("data").and_then(Value::as_array) else { return Answer::Try(&[]) };
     // A server with one model serves it under any name.

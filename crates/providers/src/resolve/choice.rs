@@ -1,4 +1,4 @@
-//! Which provider is meant.
+//! The choice of the provider.
 
 use super::keys::usable;
 use super::{Around, ResolveError, Wanted};
@@ -7,7 +7,7 @@ use crate::catalogue::{self, Provider, custom, is_custom_id, providers};
 use crate::custom::CustomProvider;
 use url::Url;
 
-/// A row of the catalogue, or an endpoint that the user named.
+/// A row of the catalogue, or a named endpoint of the user.
 pub(super) enum Chosen<'a> {
     Known(&'static Provider),
     Entry(&'a CustomProvider),
@@ -29,7 +29,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Chooses the provider and says why. One that cannot be used is an error that says so.
+/// Chooses the provider and its reason. One that cannot be used is an error.
 pub(super) fn choose<'a>(
     wanted: &'a Wanted,
     around: Around<'_>,
@@ -53,13 +53,12 @@ pub(super) fn choose<'a>(
     }
 }
 
-/// The provider that the user asked for by name.
+/// The provider with this name.
 pub(super) fn named(wanted: &Wanted) -> Option<&str> {
     wanted.provider.as_deref().map(str::trim).filter(|name| !name.is_empty() && *name != "auto")
 }
 
-/// Built-in names win over entries of the same name, but not the words that mean no more than
-/// "some server of mine", such as `local`.
+/// Built-in names take precedence over entries of the same name, except for names of local servers such as `local`.
 fn by_name<'a>(name: &str, entries: &'a [CustomProvider]) -> Result<Chosen<'a>, ResolveError> {
     let unknown = || ResolveError::UnknownProvider { name: name.to_owned() };
     let entry = |name: &str| {
@@ -80,19 +79,19 @@ fn by_name<'a>(name: &str, entries: &'a [CustomProvider]) -> Result<Chosen<'a>, 
     }
 }
 
-/// Nobody named a provider: the address says which, or the first key that is there.
+/// Without a named provider the address decides, or the first key that is set.
 fn automatic<'a>(wanted: &Wanted, around: Around<'_>) -> Result<(Chosen<'a>, String), ResolveError> {
     let found = |provider: &'static Provider, why: &str| Ok((Chosen::Known(provider), why.to_owned()));
     let is_set = |name: &str| usable(around, name).is_some();
     if let Some(text) = wanted.base_url.as_deref().filter(|url| !url.trim().is_empty()) {
-        // One that cannot be used by its name may still serve a key of its own under its address.
+        // One that cannot be used by its name may still serve its own key at its address.
         let owner = parse_base_url(text).ok().and_then(|url| owner(&url));
         return match owner.filter(|provider| provider.lacks.is_none()) {
             Some(provider) => found(provider, "model.base_url is its address"),
             None => found(custom(), "model.base_url is the address of no known provider"),
         };
     }
-    // An address for servers of the user's own says what is meant, even where they are switched off.
+    // A configured address selects the custom provider, even if it is disabled.
     let on = |provider: &&Provider| provider.is_custom() || !is_off(provider, wanted);
     for provider in providers().filter(on) {
         let variables = provider.quirks.chosen_by;
@@ -109,7 +108,7 @@ fn automatic<'a>(wanted: &Wanted, around: Around<'_>) -> Result<(Chosen<'a>, Str
     first_with_key(wanted, around).ok_or(ResolveError::NothingConfigured)
 }
 
-/// The first provider whose key is there; one that can be used before one that cannot yet.
+/// The first provider with a key; a usable one before one that is not supported yet.
 fn first_with_key<'a>(wanted: &Wanted, around: Around<'_>) -> Option<(Chosen<'a>, String)> {
     let with_key = |provider: &'static Provider| {
         let variable = provider.key_env.iter().find(|name| usable(around, name).is_some())?;
@@ -125,11 +124,11 @@ fn is_off(provider: &Provider, wanted: &Wanted) -> bool {
     wanted.disabled.iter().any(|name| catalogue::find(name).is_some_and(|found| found.id == provider.id))
 }
 
-/// The provider whose built-in origin this address has; of several, the one whose path fits best.
+/// The provider with the origin of this address; of several, the one with the longest matching path.
 pub(super) fn owner(url: &Url) -> Option<&'static Provider> {
     let (here, host) = (origin(url), url.host_str().unwrap_or_default());
     let fit = |provider: &Provider| {
-        // Reading all addresses of the catalogue would cost every start; few name this host.
+        // Parsing all addresses of the catalogue would slow down every start; few have this host.
         let named = provider.addresses().filter(|text| text.contains(host));
         let same = named.filter(|text| origin_of(text).as_ref() == Some(&here));
         let paths = same.filter_map(|text| Url::parse(text).ok()).map(|own| {
@@ -143,7 +142,7 @@ pub(super) fn owner(url: &Url) -> Option<&'static Provider> {
     let mut best: Option<(usize, &'static Provider)> = None;
     for provider in providers() {
         let fit = fit(provider);
-        // Of two that fit alike, the earlier one: the rows with logins come last.
+        // Of two equal ones the earlier is used: the rows with logins come last.
         if fit > best.map_or(0, |(best, _)| best) {
             best = Some((fit, provider));
         }

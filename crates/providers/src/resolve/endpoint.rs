@@ -1,4 +1,4 @@
-//! What was chosen: a place, and a model at it.
+//! The resolved endpoint: a place, and a model at it.
 
 use super::KeySource;
 use crate::address;
@@ -14,46 +14,46 @@ use secrecy::SecretString;
 use std::sync::Arc;
 use url::Url;
 
-/// Where a request goes and with which key.
+/// The address, the key and the model of requests.
 #[derive(Clone)]
 pub struct Endpoint {
     pub provider: &'static str,
-    /// The name of a custom endpoint that has one.
+    /// The name of a custom endpoint, if it has one.
     pub entry: Option<String>,
     pub base_url: Url,
     pub model: String,
     pub key: Option<SecretString>,
     pub key_source: KeySource,
-    /// Whose login the key is of, where requests have to say so.
+    /// The account of the login that the key is from, if requests must name it.
     pub account: Option<String>,
-    /// The line to add if the server turns out to want a key.
+    /// The line of settings to add if the server asks for a key.
     pub key_advice: Option<String>,
     pub mode: ModeName,
     pub api_mode: ApiMode,
     pub context_length: Option<u64>,
-    /// What an Ollama server loads the model with, where that is known.
+    /// The window that an Ollama server loads the model with, if known.
     pub ollama_num_ctx: Option<u64>,
     pub max_tokens: Option<u64>,
-    /// What the settings say the model costs.
+    /// The prices in the settings.
     pub prices: Option<Prices>,
     pub router: Arc<RouterSettings>,
-    /// The efforts that its server advertises for the model, where it was asked.
+    /// The efforts that its server advertises for the model, if it was asked.
     pub efforts: Vec<String>,
-    /// Why all this was chosen.
+    /// The reasons of the choice.
     pub reasons: Vec<Reason>,
     pub(super) explicit_mode: Option<ModeName>,
-    /// The entry of the settings, which may say something about other models, too.
+    /// The entry of the settings, which may have values for other models as well.
     pub(super) stated: Option<CustomProvider>,
 }
 
-/// One choice and why it was made.
+/// One choice and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub what: &'static str,
     pub why: String,
 }
 
-/// An address and the key that belongs to it, whatever the model.
+/// An address and the key that belongs to it, for any model.
 #[derive(Clone)]
 pub struct Place {
     pub provider: &'static Provider,
@@ -61,14 +61,14 @@ pub struct Place {
     pub base_url: Url,
     pub key: Option<SecretString>,
     pub key_source: KeySource,
-    /// Whose login the key is of, where requests have to say so.
+    /// The account of the login that the key is from, if requests must name it.
     pub account: Option<String>,
-    /// The line to add if the server turns out to want a key.
+    /// The line of settings to add if the server asks for a key.
     pub key_advice: Option<String>,
     pub reasons: Vec<Reason>,
 }
 
-/// What an entry states about its own format holds, though `custom` has doubts about some.
+/// The format of an entry is used even if `custom` would replace it.
 pub(super) fn chosen_mode(
     explicit: Option<ModeName>,
     is_entry: bool,
@@ -83,12 +83,12 @@ pub(super) fn chosen_mode(
 }
 
 impl Endpoint {
-    /// Scheme, host and port: what a key is bound to.
+    /// The origin that a key is bound to.
     pub fn origin(&self) -> String {
         address::origin(&self.base_url)
     }
 
-    /// Whether this is where Ollama usually is, or it is called so.
+    /// Returns true for the usual address of Ollama, or its name.
     pub fn may_be_ollama(&self) -> bool {
         self.may_be("ollama", local::OLLAMA_PORT)
     }
@@ -98,12 +98,12 @@ impl Endpoint {
         catalogue::known(self.provider).chat.reasoning == ReasoningRule::LmStudio
     }
 
-    /// Returns true for a server of the user's own that the catalogue does not know.
+    /// Returns true for a custom server that the catalogue does not have.
     pub fn is_custom(&self) -> bool {
         catalogue::known(self.provider).is_custom()
     }
 
-    /// Whether this is where LM Studio usually is, or it is called so.
+    /// Returns true for the usual address of LM Studio, or its name.
     pub(crate) fn may_be_lm_studio(&self) -> bool {
         self.advertises_efforts() || self.may_be("lmstudio", local::LM_STUDIO_PORT)
     }
@@ -113,7 +113,7 @@ impl Endpoint {
         self.is_loopback() && (is_called_so || self.base_url.port() == Some(port))
     }
 
-    /// Whether it runs on this machine.
+    /// Returns true if it is on this machine.
     pub fn is_loopback(&self) -> bool {
         address::is_loopback(&self.base_url)
     }
@@ -126,11 +126,11 @@ impl Endpoint {
         }
     }
 
-    /// Another model at the same place; its format may be another one.
+    /// Returns another model at the same place; its format may differ.
     pub fn with_model(&self, model: &str) -> Self {
         let provider = catalogue::known(self.provider);
         let chosen = chosen_mode(self.explicit_mode, self.entry.is_some(), provider, &self.base_url, model);
-        // What the settings say of the one model is not true of another; that one may have its own lines.
+        // The settings of one model do not apply to another, which may have its own.
         let stated = self.stated.as_ref();
         let (context_length, ollama_num_ctx, prices) = match model == self.model {
             true => (self.context_length, self.ollama_num_ctx, self.prices),
@@ -152,20 +152,20 @@ impl Endpoint {
         }
     }
 
-    /// The same, with the window that its Ollama server gives the model.
+    /// Returns the same endpoint with the window that its Ollama server offers.
     pub fn with_ollama_num_ctx(&self, tokens: u64) -> Self {
         Self { ollama_num_ctx: Some(tokens), ..self.clone() }
     }
 
-    /// The same, with the efforts that its server advertises for the model.
+    /// Returns the same endpoint with the efforts that its server advertises for the model.
     pub fn with_efforts(&self, efforts: Vec<String>) -> Self {
         Self { efforts, ..self.clone() }
     }
 
-    /// What is known about the model, with what the endpoint has said of it.
+    /// Returns the facts about the model, including those that the endpoint stated.
     pub fn facts(&self, heard: Option<Heard>) -> ModelFacts {
-        // An Ollama server drops the beginning of what is longer than it gives, without a word: what the model
-        // was made for, or what somebody wishes for, is no window there.
+        // An Ollama server silently cuts the beginning of requests that are longer than its own window, so other windows
+        // do not apply there.
         let window = match (self.context_length, self.ollama_num_ctx) {
             (Some(wished), Some(given)) => Some(wished.min(given)),
             (wished, given) => wished.or(given),
@@ -174,12 +174,12 @@ impl Endpoint {
         facts(self.provider, &self.model, config, heard)
     }
 
-    /// Additions to requests, where the entry of the settings has some.
+    /// Returns the additions to requests, if the entry of the settings has some.
     pub(crate) fn extras(&self) -> Option<&RequestExtras> {
         self.stated.as_ref().map(|entry| &*entry.extras)
     }
 
-    /// The address and the key, whatever the model.
+    /// Returns the address and the key for any model.
     pub fn place(&self) -> Place {
         Place {
             provider: catalogue::known(self.provider),

@@ -1,11 +1,11 @@
-//! Why no endpoint could be chosen.
+//! Errors of resolving an endpoint.
 
-/// Why no endpoint could be chosen. No variant carries a key.
+/// An error of resolving an endpoint. No variant has a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     #[error("no model provider is configured")]
     NothingConfigured,
-    #[error("unknown provider `{name}`; `hermes model list --all` names those that this build knows")]
+    #[error("unknown provider `{name}`; `hermes model list --all` lists the known ones")]
     UnknownProvider { name: String },
     #[error("provider {provider} has no key: set {variable} with `hermes config set {variable} ...`")]
     NoKey { provider: &'static str, variable: &'static str },

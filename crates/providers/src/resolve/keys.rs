@@ -1,8 +1,8 @@
-//! Which key belongs to an address.
+//! The key that belongs to an address.
 //!
-//! A key is bound to the exact origins of its provider: the built-in ones and, unless the provider
-//! is pinned, the one of its own URL variable. Nothing else gets it. Endpoints of the user's own get
-//! the key that is written beside them, and no other.
+//! A key is bound to the exact origins of its provider: the built-in ones and, unless the provider is pinned, the one
+//! of its own URL variable. It is sent nowhere else. Custom endpoints get the key that is written beside them, and no
+//! other.
 
 use super::choice::{self, Chosen};
 use super::{Around, ResolveError, Wanted, vendor};
@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use url::Url;
 
-/// Where a key was found, for people to see; never the key.
+/// The source of a key, for display; never the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     None,
@@ -55,10 +55,10 @@ pub struct PooledKey {
     pub label: String,
 }
 
-/// A key that settings give beside a provider, for the place that is chosen with it.
+/// A key that settings have beside a provider, for the place that is chosen with it.
 #[derive(Clone)]
 pub enum GivenKey {
-    /// `by` is the setting, for people to see.
+    /// `by` is the setting, for display.
     Key {
         key: SecretString,
         by: String,
@@ -78,7 +78,7 @@ pub(super) struct Found {
     pub(super) source: KeySource,
     pub(super) account: Option<String>,
     pub(super) why: String,
-    /// The line to add for a server that wants a key, where one is set that is not sent there.
+    /// The line of settings for a server that asks for a key, if one is set that is not sent there.
     pub(super) advice: Option<String>,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn find(
         Chosen::Entry(_) => true,
         Chosen::Known(provider) => provider.has_no_address() || owns(provider, url, around),
     };
-    // Without an address beside it, a key is meant for the provider's own.
+    // Without an address beside it, a key belongs to the provider's own.
     let given = wanted.given.as_ref().filter(|_| is_configured || is_own);
     if let Some(found) = of_given(given, url, around)? {
         return Ok(found);
@@ -140,8 +140,7 @@ pub(super) fn find(
     }
 }
 
-/// A provider without an address of its own: the user's word counts, but not to the harm of
-/// another provider.
+/// A provider without an address of its own gets the key in its variable, unless it is another provider's.
 fn of_own_server(
     provider: &'static Provider,
     url: &Url,
@@ -149,7 +148,7 @@ fn of_own_server(
     around: Around<'_>,
 ) -> Result<Found, ResolveError> {
     if let Some(owner) = owner_with_variables(url, around) {
-        // What others need first is not a key that could be sent as it is.
+        // A key that must be exchanged first cannot be sent as it is.
         return Ok(of_provider(owner, around)
             .filter(|_| owner.lacks.is_none() && matches!(owner.auth, Auth::ApiKey | Auth::OptionalKey))
             .unwrap_or_else(|| Found::none("the address belongs to a provider whose key is not set")));
@@ -167,7 +166,7 @@ fn of_own_server(
     }
 }
 
-/// No key, with the line that would send the OpenAI key if one is set.
+/// No key, with the line of settings that would send the OpenAI key if one is set.
 fn withheld(url: &Url, around: Around<'_>) -> Found {
     if usable(around, OPENAI_KEY).is_none() {
         return Found::none("none is written beside the address, and none may be needed");
@@ -181,7 +180,7 @@ fn withheld(url: &Url, around: Around<'_>) -> Found {
     Found { advice: Some(advice), ..Found::none(&why) }
 }
 
-/// The address that a new key of a provider belongs to, as things stand.
+/// Returns the address that a new key of a provider belongs to.
 pub fn own_address(provider: &'static Provider, key: &SecretString, around: Around<'_>) -> Option<String> {
     let variable = usable(around, provider.base_url_env).filter(|_| !provider.pinned);
     let built_in = Some(provider.base_url).filter(|address| !address.is_empty());
@@ -236,13 +235,13 @@ fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Fou
     }
 }
 
-/// A variable that is some provider's key is not lent to another address, also not by an entry.
+/// Returns an error if a variable is some provider's key and would be sent to another address.
 fn refuse_foreign(by: &str, variable: &str, url: &Url, around: Around<'_>) -> Result<(), ResolveError> {
     let holders: Vec<_> = providers().filter(|provider| provider.key_env.contains(&variable)).collect();
     let Some(holder) = holders.first() else { return Ok(()) };
     let owner = owner_with_variables(url, around);
-    // A provider without an address of its own holds its variable for any address of the user's. The
-    // OpenAI key may be named for one, because servers in that format are often set up with it.
+    // A provider without an address keeps its variable for any address of the user. The OpenAI key may be named for
+    // one, because servers in that format are often set up with it.
     let may = |provider: &&Provider| match owner {
         Some(owner) => owner.key_env.contains(&variable),
         None => variable == OPENAI_KEY || provider.has_no_address() || owns(provider, url, around),
@@ -268,7 +267,7 @@ fn no_key(provider: &'static Provider) -> ResolveError {
     ResolveError::NoKey { provider: provider.id, variable }
 }
 
-/// The provider that an address belongs to; where `OPENAI_BASE_URL` points is OpenAI's, too.
+/// The provider that an address belongs to; the address in `OPENAI_BASE_URL` is OpenAI's as well.
 fn owner_with_variables(url: &Url, around: Around<'_>) -> Option<&'static Provider> {
     let is_it = |provider: &&'static Provider| {
         provider.needs_key() && provider.quirks.chosen_by.contains(&provider.base_url_env)
@@ -276,7 +275,7 @@ fn owner_with_variables(url: &Url, around: Around<'_>) -> Option<&'static Provid
     choice::owner(url).or_else(|| providers().filter(is_it).find(|provider| owns(provider, url, around)))
 }
 
-/// Whether an address has one of the provider's origins.
+/// Returns true if an address has one of the provider's origins.
 fn owns(provider: &Provider, url: &Url, around: Around<'_>) -> bool {
     let here = Some(origin(url));
     if provider.addresses().any(|text| origin_of(text) == here) {
@@ -284,7 +283,7 @@ fn owns(provider: &Provider, url: &Url, around: Around<'_>) -> bool {
     }
     let variable = usable(around, provider.base_url_env).filter(|_| !provider.pinned);
     variable.is_some_and(|text| origin_of(text.expose_secret()) == here)
-        // Another provider's own address stays that provider's.
+        // The address of another provider belongs to that provider.
         && choice::owner(url).is_none()
 }
 
@@ -293,7 +292,7 @@ fn of_provider(provider: &'static Provider, around: Around<'_>) -> Option<Found>
     variables.find_map(|name| Some(Found::some(usable(around, name)?, KeySource::Variable(name))))
 }
 
-/// The first key of a provider that is set, whatever it is for.
+/// The first key of a provider that is set.
 pub(super) fn first_usable(provider: &Provider, around: Around<'_>) -> Option<SecretString> {
     provider.key_env.iter().find_map(|name| usable(around, name))
 }
@@ -310,8 +309,8 @@ fn pooled(id: &str, url: &Url, is_own: bool, around: Around<'_>) -> Option<Found
     Some(Found::some(first.key, KeySource::Pool(first.label)))
 }
 
-/// Whether an address is that of a provider (or of `custom:NAME`, whose address is in the settings),
-/// so that keys without an address of their own may be sent there.
+/// Returns true if an address is that of a provider (or of `custom:NAME`, whose address is in the settings), so that
+/// keys without an address may be sent there.
 pub fn is_own_address(label: &str, url: &Url, around: Around<'_>) -> bool {
     match catalogue::find(label) {
         Some(provider) => owns(provider, url, around),
@@ -319,7 +318,7 @@ pub fn is_own_address(label: &str, url: &Url, around: Around<'_>) -> bool {
     }
 }
 
-/// A variable whose value means something.
+/// A variable with a usable value.
 pub(super) fn usable(around: Around<'_>, name: &str) -> Option<SecretString> {
     if name.is_empty() {
         return None;
@@ -327,7 +326,7 @@ pub(super) fn usable(around: Around<'_>, name: &str) -> Option<SecretString> {
     (around.variable)(name).filter(|value| is_usable_key(value.expose_secret()))
 }
 
-/// Values that are only placeholders are no keys.
+/// Returns true for values that are only placeholders.
 pub(crate) fn is_usable_key(value: &str) -> bool {
     let value = value.trim();
     let lower = value.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! `provider:model`: a model's name with its provider written before it.
+//! `provider:model`: a model's name with its provider as a prefix.
 
 use crate::catalogue::{self, Provider, custom, custom_label, is_custom_id};
 use crate::custom::CustomProvider;
@@ -8,13 +8,13 @@ use crate::custom::CustomProvider;
 pub enum Prefixes {
     /// Ids and aliases of providers.
     All,
-    /// No aliases: at a server whose models have tags, `solar:10.7b` is a model and not one of Upstage,
-    /// which is called `solar` as well.
+    /// No aliases: at a server whose models have tags, `solar:10.7b` is a model and not one of Upstage, whose alias is
+    /// `solar`.
     Ids,
 }
 
 impl Prefixes {
-    /// The names that count where this provider is in use.
+    /// Returns the names for a session that uses this provider.
     pub fn beside(provider: Option<&Provider>) -> Self {
         match provider.is_some_and(|provider| provider.quirks.tags_models) {
             true => Self::Ids,
@@ -23,9 +23,9 @@ impl Prefixes {
     }
 }
 
-/// Splits `provider:model`, `NAME:model` and `custom:NAME:model`; `None` where no provider is named.
+/// Splits `provider:model`, `NAME:model` and `custom:NAME:model`; `None` if no provider is named.
 ///
-/// The provider comes back as it is written in settings: an id, or `custom:NAME` for an endpoint.
+/// The provider is returned as it is written in settings: an id, or `custom:NAME` for an endpoint.
 pub fn split_provider(
     text: &str,
     entries: &[CustomProvider],
@@ -48,7 +48,7 @@ pub fn split_provider(
         };
     }
     let provider = catalogue::find(prefix).filter(|provider| {
-        // Nothing is called like `ollama` or `vllm` but a server of the user's own.
+        // Names such as `ollama` or `vllm` stand for custom servers only.
         prefixes == Prefixes::All || provider.is_custom() || prefix.eq_ignore_ascii_case(provider.id)
     });
     let label = match provider {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_known_provider_before_the_colon_is_taken_off() {
+    fn known_provider_prefix_is_split_off() {
         let entries = [CustomProvider { name: "box".into(), ..CustomProvider::default() }];
         for (text, all, ids) in [
             ("openrouter:anthropic/claude-x", Some(("openrouter", "anthropic/claude-x")), true),

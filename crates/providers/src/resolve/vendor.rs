@@ -1,8 +1,7 @@
-//! When the login of a vendor's own program is used, and what comes before and after it.
+//! The precedence of a vendor program's login.
 //!
-//! What was said explicitly came earlier (`keys`). Then an API key, which is nobody's login; then
-//! the program's own login while it is valid; then tokens that were copied into the environment,
-//! which nobody renews.
+//! Explicit keys come earlier (`keys`). Then an API key; then the program's own login while it is valid; then tokens
+//! that were copied into the environment, which are never renewed.
 
 use super::keys::{Found, KeySource, usable};
 use super::{Around, ResolveError};
@@ -13,15 +12,15 @@ use crate::transport::is_login_token;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-/// The key of a provider that a vendor's program has a login for. Nothing for any other provider,
-/// or when nothing was found.
+/// Returns the key of a provider whose vendor has a program with a login. `None` for any other provider, or if
+/// nothing was found.
 pub(super) fn find(
     provider: &'static Provider,
     url: &Url,
     around: Around<'_>,
 ) -> Result<Option<Found>, ResolveError> {
     let Some(tool) = VendorTool::of_provider(provider.id) else { return Ok(None) };
-    // A login goes to the vendor itself; an address in a variable may be anybody's.
+    // A login is sent to the vendor itself only; an address in a variable may be another's.
     if provider.addresses().all(|text| origin_of(text) != Some(origin(url))) {
         return Ok(None);
     }
@@ -44,7 +43,7 @@ pub(super) fn find(
             let found = found(copied);
             Ok(Some(Found { why: format!("{}; {why}", found.why), ..found }))
         }
-        // Without a login, a key will do.
+        // Without a login, a key is used.
         (VendorState::Absent, None) if provider.auth == Auth::ApiKey => Ok(None),
         (_, None) => {
             let instead = match provider.key_env.first() {
@@ -56,7 +55,7 @@ pub(super) fn find(
     }
 }
 
-/// Whether a variable holds a token that was copied from a login, and not an API key.
+/// Returns true if a variable holds a token that was copied from a login, and not an API key.
 fn is_copied(name: &str, value: &SecretString) -> bool {
     let value = value.expose_secret().trim();
     is_login_token(value) || (name != "ANTHROPIC_API_KEY" && !value.starts_with("sk-ant-api"))

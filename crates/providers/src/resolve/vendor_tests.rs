@@ -17,7 +17,7 @@ fn state(words: &str) -> VendorState {
     }
 }
 
-/// The value of the key that is chosen, and where it was found; or the error.
+/// The chosen key and its source; or the error.
 fn chosen(wanted: Wanted, env: &[(&str, &str)], vendor: &str, pooled: Option<&str>) -> String {
     let variable =
         |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| SecretString::from(*value));
@@ -41,7 +41,7 @@ fn of(provider: &str) -> Wanted {
 }
 
 #[test]
-fn a_login_comes_after_what_was_said_and_before_what_was_copied() {
+fn login_comes_after_explicit_keys_and_before_copied_tokens() {
     let file = "login of Claude Code in /home/me/file.json";
     let api = ("ANTHROPIC_API_KEY", "sk-ant-api03-x");
     let token = ("ANTHROPIC_TOKEN", "sk-ant-oat01-t");
@@ -50,7 +50,7 @@ fn a_login_comes_after_what_was_said_and_before_what_was_copied() {
         (&[api, token][..], "valid", "sk-ant-api03-x |  | key from ANTHROPIC_API_KEY".to_owned()),
         (&[token, own], "valid", format!("vendor-token | acc-1 | {file}")),
         (&[], "valid", format!("vendor-token | acc-1 | {file}")),
-        // A token in the place of an API key is a copied one all the same.
+        // A token in the place of an API key counts as a copied one.
         (&[("ANTHROPIC_API_KEY", "sk-ant-oat01-t")], "valid", format!("vendor-token | acc-1 | {file}")),
         (&[("ANTHROPIC_TOKEN", "opaque")], "valid", format!("vendor-token | acc-1 | {file}")),
         (&[("ANTHROPIC_TOKEN", "sk-ant-api03-y")], "valid", "sk-ant-api03-y |  | key from ANTHROPIC_TOKEN".into()),
@@ -74,7 +74,7 @@ fn a_login_comes_after_what_was_said_and_before_what_was_copied() {
 }
 
 #[test]
-fn a_flag_a_setting_and_a_stored_key_come_first() {
+fn flag_setting_and_stored_key_take_precedence() {
     let token = [("ANTHROPIC_TOKEN", "sk-ant-oat01-t")];
     let given = GivenKey::Key { key: SecretString::from("given-key"), by: "--api-key".into() };
     let by_flag = Wanted { given: Some(given), ..of("anthropic") };
@@ -96,13 +96,13 @@ fn a_login_goes_to_its_vendor_only_and_serves_no_other_provider() {
     assert!(chosen(of("anthropic"), &by_variable, "valid", None).starts_with("tok-123456 |"));
     let deepseek = chosen(of("deepseek"), &[], "valid", None);
     assert!(deepseek.contains("has no key"), "{deepseek}");
-    // Nobody who did not name the vendor gets its login.
+    // Without naming the vendor its login is not used.
     let nobody = chosen(Wanted::default(), &[], "valid", None);
     assert_eq!(nobody, "no model provider is configured");
 }
 
 #[test]
-fn codex_is_served_by_its_own_programs_login_or_says_what_to_run() {
+fn codex_uses_its_program_login_or_names_the_command() {
     for (vendor, want) in [
         ("valid", "vendor-token | acc-1 | login of Codex in /home/me/file.json"),
         (

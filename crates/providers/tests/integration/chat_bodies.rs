@@ -50,7 +50,7 @@ const PAIRS: [(&str, &str); 33] = [
     ("lmstudio", "qwen3-8b"),
 ];
 
-/// The same model behind an address of the user's own.
+/// The same model at a custom address.
 const CUSTOM: [(&str, &str); 5] = [
     ("https://api.deepseek.com/v1", "deepseek-v4"),
     ("https://api.moonshot.ai/v1", "kimi-k2.5"),
@@ -103,7 +103,7 @@ fn body(profile: &ModelProfile, messages: Vec<Message>) -> Value {
     serde_json::from_slice(&encode(ApiMode::ChatCompletions, &request).body).unwrap()
 }
 
-/// Replies with every combination of reasoning that decides about the echo.
+/// Replies with every combination of reasoning that matters for the echo.
 fn history() -> Vec<Message> {
     let reply = |text: &str, id: &str, thought: Option<&str>, echo: Option<&str>| {
         let call = |id: &str| ToolCall::new(CallId::new(id), "terminal", "{}");

@@ -51,7 +51,7 @@ fn request(model: &HttpModel, stream: bool) -> hermes_wire::EncodedRequest {
     encode(ApiMode::ChatCompletions, &request)
 }
 
-/// Asks once; gives the streamed text and how it ended.
+/// Makes one call, and returns the streamed text and how it ended.
 async fn ask(model: &HttpModel) -> (String, Result<Reply, Failure>) {
     let mut text = String::new();
     let mut events = match model.reply(request(model, true)).await {
@@ -66,7 +66,7 @@ async fn ask(model: &HttpModel) -> (String, Result<Reply, Failure>) {
             Err(failure) => return (text, Err(failure)),
         }
     }
-    panic!("the stream ended without a word");
+    panic!("the stream ended without a reply");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,7 +153,7 @@ async fn faults_have_names() {
         let name = format!("{fault:?}");
         provider.fault(fault);
         if spoils {
-            provider.reply(ReplyScript::text("some words that take a while").streamed_in(6));
+            provider.reply(ReplyScript::text("some text that takes a while").streamed_in(6));
         }
         let failure = ask(&model(&provider.base_url())).await.1.expect_err(&name);
         assert_eq!(classify(&failure).class, want, "{name}: {failure}");
@@ -199,18 +199,18 @@ async fn a_plain_reply_is_read() {
 }
 
 #[tokio::test]
-async fn words_before_an_error_are_shown_even_if_both_arrive_together() {
+async fn text_before_an_error_is_delivered_first() {
     let provider = FakeProvider::start().await;
-    let words = r#"data: {"choices":[{"delta":{"content":"Half an"}}]}"#;
+    let piece = r#"data: {"choices":[{"delta":{"content":"Half an"}}]}"#;
     provider
-        .fault(Fault::Garbage(format!("{words}\n\ndata: {{\"error\":{{\"message\":\"boom\"}}}}\n\n").into()));
+        .fault(Fault::Garbage(format!("{piece}\n\ndata: {{\"error\":{{\"message\":\"boom\"}}}}\n\n").into()));
     let (text, end) = ask(&model(&provider.base_url())).await;
     assert_eq!(text, "Half an");
     assert!(matches!(end, Err(Failure::Reported { .. })), "{end:?}");
 }
 
 #[tokio::test]
-async fn an_exhausted_account_is_left_alone_by_all_sessions_until_it_answers() {
+async fn sessions_share_an_exhausted_rate_limit() {
     let home = tempfile::tempdir().unwrap();
     let provider = FakeProvider::start().await;
     let limited = |seconds: &str| Fault::Status {

@@ -1,4 +1,4 @@
-//! Keys of a pool against strict providers on loopback: which one is sent, and what the file says then.
+//! Keys of a pool against strict providers on loopback: the keys that are sent, and the file afterwards.
 
 use futures::StreamExt;
 use hermes_conversation::{BoxFuture, Message};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const START: u64 = 1_800_000_000;
 
-/// A home with a pool for the endpoint `custom:box`, and a clock that stands still.
+/// A home with a pool for the endpoint `custom:box`, and a fixed clock.
 struct World {
     home: TempHome,
     provider: FakeProvider,
@@ -99,7 +99,7 @@ fn request() -> EncodedRequest {
     encode(ApiMode::ChatCompletions, &request)
 }
 
-/// Asks once; a failure with its name, and whether another key is at hand.
+/// Makes one call; a failure with its name, and true if there is another key.
 async fn ask(model: &HttpModel) -> Result<(), (FaultClass, String, bool)> {
     let failure = match model.reply(request()).await {
         Ok(events) => match events.collect::<Vec<_>>().await.into_iter().find_map(Result::err) {
@@ -113,7 +113,7 @@ async fn ask(model: &HttpModel) -> Result<(), (FaultClass, String, bool)> {
     Err((fault.class, fault.detail, other))
 }
 
-/// Asks until there is an answer, or no other key.
+/// Makes calls until there is an answer, or no other key.
 async fn ask_on(model: &HttpModel) -> Result<(), String> {
     loop {
         match ask(model).await {
@@ -130,7 +130,7 @@ fn limited(seconds: &str) -> Fault {
 }
 
 #[tokio::test]
-async fn the_second_limit_moves_on_to_the_second_key_and_the_file_says_until_when() {
+async fn second_rate_limit_rotates_keys_and_stores_the_cooldown() {
     let world = World::new(three).await;
     world.provider.fault(limited("90"));
     world.provider.fault(limited("90"));
@@ -148,7 +148,7 @@ async fn the_second_limit_moves_on_to_the_second_key_and_the_file_says_until_whe
     assert!(message.contains("slow down") && !message.contains("key-one"), "{message}");
     assert_eq!(world.entry("two").get("last_status"), None);
 
-    // Another process begins with the second one, and with the first again when its time has come.
+    // Another process begins with the second key, and with the first one again after its cooldown.
     world.provider.replies([ReplyScript::text("Two."), ReplyScript::text("One.")]);
     ask_on(&world.model()).await.unwrap();
     world.clock.store(START + 90, Ordering::Relaxed);
@@ -158,7 +158,7 @@ async fn the_second_limit_moves_on_to_the_second_key_and_the_file_says_until_whe
 }
 
 #[tokio::test]
-async fn a_limit_that_was_forgiven_does_not_count_later() {
+async fn answered_request_clears_earlier_limits() {
     let world = World::new(three).await;
     let model = world.model();
     for _ in 0..3 {
@@ -171,7 +171,7 @@ async fn a_limit_that_was_forgiven_does_not_count_later() {
 }
 
 #[tokio::test]
-async fn a_bill_and_a_revoked_token_move_on_at_once() {
+async fn billing_faults_and_revoked_tokens_rotate_at_once() {
     let world = World::new(three).await;
     world.provider.fault(Fault::status(402, "no credit left"));
     let body = json!({"error": {"message": "revoked", "code": "token_revoked"}}).to_string();
@@ -191,7 +191,7 @@ async fn a_bill_and_a_revoked_token_move_on_at_once() {
 }
 
 #[tokio::test]
-async fn a_key_of_another_origin_is_never_sent() {
+async fn key_of_another_origin_is_never_sent() {
     let elsewhere = FakeProvider::start().await;
     let other = elsewhere.base_url();
     let world = World::new(|here| {
@@ -212,7 +212,7 @@ async fn a_key_of_another_origin_is_never_sent() {
 }
 
 #[tokio::test]
-async fn when_all_rest_nothing_is_sent_and_the_reason_is_told() {
+async fn nothing_is_sent_while_all_keys_are_in_cooldown() {
     let rests = |seconds: u64| {
         json!([{"id": "a", "label": "a", "access_token": "key-a-0123456789",
         "last_status": "exhausted", "last_error_reset_at": START + seconds}])
@@ -228,7 +228,7 @@ async fn when_all_rest_nothing_is_sent_and_the_reason_is_told() {
 }
 
 #[tokio::test]
-async fn a_file_that_breaks_meanwhile_keeps_nobody_from_moving_on() {
+async fn rotation_continues_if_the_file_breaks() {
     let world = World::new(three).await;
     world.provider.fault(Fault::status(402, "no credit left"));
     world.provider.fault(Fault::status(402, "no credit left"));
@@ -259,7 +259,7 @@ async fn users_of_one_process_take_different_keys() {
     world.provider.finish();
 }
 
-/// Hands out tokens with numbers; `over` says that there are no more.
+/// Returns numbered tokens; `over` means that there are no more.
 #[derive(Default)]
 struct Numbered {
     count: AtomicUsize,
@@ -295,7 +295,7 @@ fn login(expires_at: u64) -> impl FnOnce(&str) -> Value {
 }
 
 #[tokio::test]
-async fn a_login_is_renewed_before_it_ends_and_once_for_all() {
+async fn login_is_renewed_once_before_it_expires() {
     let world = World::new(login(START + 100)).await;
     let refresh = Arc::new(Numbered::default());
     world.provider.replies([ReplyScript::text("a"), ReplyScript::text("b")]);
@@ -328,7 +328,7 @@ async fn a_refused_login_is_renewed_twice_at_most_and_then_another_key_is_used()
 }
 
 #[tokio::test]
-async fn a_login_that_is_over_is_dead() {
+async fn ended_login_is_disabled() {
     let world = World::new(login(START + 100)).await;
     world.provider.reply(ReplyScript::text("Here."));
     let refresh = Arc::new(Numbered { over: true, ..Numbered::default() });
@@ -343,7 +343,7 @@ async fn a_login_that_is_over_is_dead() {
 }
 
 #[tokio::test]
-async fn the_lock_of_another_is_waited_for() {
+async fn lock_of_another_process_is_awaited() {
     let world = World::new(three).await;
     let path = world.home.path().join("auth.json");
     let held = AuthFile::at(&path).lock().unwrap();

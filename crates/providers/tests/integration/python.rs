@@ -1,5 +1,5 @@
-//! One `auth.json` for both programs: what either writes the other reads, and two that write at the same
-//! time lose nothing.
+//! One `auth.json` for both programs: each reads what the other writes, and two that write at the same time lose
+//! nothing.
 //!
 //! `HERMES_PYTHON` names a Python that has release 0.19; `.ci/python` installs it. Without it these
 //! tests say so and do nothing, except in CI.
@@ -86,7 +86,7 @@ fn new(name: &str) -> NewEntry {
 }
 
 #[test]
-fn what_we_write_is_read_there_as_it_is_here() {
+fn written_credentials_are_read_by_the_release() {
     let Some(peer) = Peer::new() else { return };
     peer.file()
         .change(now(), |data| {
@@ -109,13 +109,13 @@ fn what_we_write_is_read_there_as_it_is_here() {
         });
         assert_eq!(*theirs, want);
     }
-    // A change of theirs keeps what neither of us knows.
+    // A change by the release keeps fields that are unknown to both.
     peer.ask(&["mark", "openrouter", "429"]);
     assert_eq!(peer.file().read().unwrap().root()["of_a_later_version"], json!({"kept": [1, 2.5, null]}));
 }
 
 #[test]
-fn what_they_mark_rests_here() {
+fn cooldowns_of_the_release_apply_here() {
     let Some(peer) = Peer::new() else { return };
     peer.ask(&["add", "openrouter", "one", "two", "three"]);
     assert_eq!(peer.ask(&["mark", "openrouter", "429", "rate_limit", &(now() + 500.0).to_string()]), "two");
@@ -130,7 +130,7 @@ fn what_they_mark_rests_here() {
 }
 
 #[tokio::test]
-async fn what_we_mark_rests_there_and_borrowed_keys_stay_out_of_the_file() {
+async fn cooldowns_apply_to_the_release_and_borrowed_keys_are_not_stored() {
     let Some(peer) = Peer::new() else { return };
     peer.ask(&["add", "deepseek", "one"]);
     // Loading seeds the variable there, as a reference.
@@ -182,7 +182,7 @@ fn both_write_fifty_times_and_nothing_is_lost() {
     let names: Vec<String> = (0..50).map(|number| format!("p{number:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut theirs = peer.start(&[&["add", "openrouter"], &names[..]].concat());
-    // Begun when they have: the first of theirs is there.
+    // Started after the release has: its first entry is there.
     while peer.file().read().unwrap() == AuthData::default() && theirs.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }

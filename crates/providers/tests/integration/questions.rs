@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// What is answered at which path, with which status.
+/// The answers by path, with their status.
 type Answers = Vec<(&'static str, u16, Value)>;
 type Seen = Arc<Mutex<Vec<Request>>>;
 
-/// A server that answers some paths, everything else with 404, and remembers what it was asked.
+/// A server that answers some paths, everything else with 404, and records the requests.
 struct Stub {
     listening: Listener,
     seen: Seen,
@@ -71,7 +71,7 @@ fn place(base_url: &str, key: &str) -> Place {
 }
 
 #[tokio::test]
-async fn local_servers_are_told_apart_and_their_windows_read() {
+async fn kinds_of_local_servers_and_their_windows_are_recognised() {
     let loaded = |tokens| Some(Window { tokens, basis: Basis::Loaded });
     let lm_row =
         json!({"id": "m", "state": "loaded", "max_context_length": 131_072, "loaded_context_length": 4096});
@@ -173,7 +173,7 @@ async fn local_servers_are_told_apart_and_their_windows_read() {
     }
 }
 
-/// The outcome for a custom endpoint, and the paths that were asked.
+/// The result for a custom endpoint, and the requested paths.
 async fn served(name: &str, answers: Answers) -> (ServedWindow, Vec<String>) {
     let stub = Stub::new(answers).await;
     let wanted = Wanted {
@@ -192,7 +192,7 @@ async fn served(name: &str, answers: Answers) -> (ServedWindow, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_server_is_asked_for_its_window_with_as_few_questions_as_possible() {
+async fn window_is_requested_with_few_requests() {
     let made_for = json!({"llama.context_length": 131_072});
     let props = json!({"default_generation_settings": {"n_ctx": 4096}});
     for (name, answers, want, asked) in [
@@ -230,7 +230,7 @@ async fn a_server_is_asked_for_its_window_with_as_few_questions_as_possible() {
             ServedWindow::Tokens(16_384),
             vec!["GET /api/ps", "POST /api/show"],
         ),
-        // What the model was trained for is not what the server gives it.
+        // The window that the model was trained for is not the one that the server offers.
         (
             "ollama",
             vec![("/api/show", 200, json!({"model_info": made_for}))],
@@ -257,7 +257,7 @@ async fn a_server_is_asked_for_its_window_with_as_few_questions_as_possible() {
 }
 
 #[tokio::test]
-async fn a_silent_server_is_given_up() {
+async fn silent_server_times_out() {
     let silent = Listener::start(|mut connection: Connection| async move { connection.hung_up().await })
         .await
         .unwrap();
@@ -269,14 +269,14 @@ async fn a_silent_server_is_given_up() {
 
 #[tokio::test]
 async fn an_address_elsewhere_is_not_probed() {
-    // Whatever was asked would come by this proxy.
+    // Every request would come through this proxy.
     let proxy = Stub::new(vec![]).await;
     let settings = HttpSettings { proxy: Some(proxy.listening.base_url()), ..HttpSettings::default() };
     let asker = Asker { clients: HttpClients::new(settings), ..asker(Duration::from_secs(5)) };
     let far = Url::parse("http://192.0.2.1/v1").unwrap();
     assert_eq!(probe(&far, "m", None, &asker).await, None);
     assert_eq!(proxy.asked(), Vec::<String>::new());
-    // The proxy does work: a list is asked for at any address.
+    // The proxy works: a list is requested from any address.
     assert!(list_models(&place(far.as_str(), "k-123"), &asker).await.is_err());
     assert_eq!(proxy.asked().len(), 1);
 }

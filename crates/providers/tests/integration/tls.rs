@@ -1,6 +1,6 @@
 //! TLS options of an endpoint: its own root, and no check at all.
 //!
-//! `tls/` holds a root that signs nothing but the server of this test, which listens on loopback.
+//! `tls/` holds a root that signs only the server of this test, which listens on loopback.
 
 use hermes_guard::Secrets;
 use hermes_providers::{Asker, HttpSettings};
@@ -46,7 +46,7 @@ async fn serve() -> String {
     base_url
 }
 
-/// What asking the server says with these options.
+/// The result of a request with these options.
 async fn asked(base_url: &str, tls: TlsOptions) -> String {
     let entry = CustomProvider {
         name: "box".to_owned(),

@@ -15,9 +15,9 @@ fn golden_the_block_of_a_file() {
         ))
     );
     assert_eq!(
-        block(Target::User, &["likes short words"], 1375),
+        block(Target::User, &["likes short texts"], 1375),
         Some(format!(
-            "{rule}\nUSER PROFILE (who the user is) [1% — 17/1,375 chars]\n{rule}\nlikes short words"
+            "{rule}\nUSER PROFILE (who the user is) [1% — 17/1,375 chars]\n{rule}\nlikes short texts"
         ))
     );
     assert_eq!(block(Target::User, &[], 1375), None);

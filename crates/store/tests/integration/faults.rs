@@ -165,7 +165,7 @@ async fn changed_bytes_are_never_silent() {
     for session in ["a", "b", "c"] {
         let lease = desk.lease(session).await;
         for number in 0..12 {
-            let answer = format!("answer {number} 中文 {}", "with many different words ".repeat(60));
+            let answer = format!("answer {number} 中文 {}", "with many different terms ".repeat(60));
             desk.say(&lease, &format!("question {number} of {session}"), &answer).await;
         }
     }

@@ -115,7 +115,7 @@ async fn deleted_messages_are_no_longer_found() {
 async fn leave_indexes_everything_and_keeps_the_log_small() {
     let desk = Desk::new();
     let lease = desk.lease("s").await;
-    let large = "many different words ".repeat(50_000);
+    let large = "many different terms ".repeat(50_000);
     for number in 0..6 {
         desk.say(&lease, &format!("question {number}"), &large).await;
     }

@@ -17,8 +17,8 @@ fn across(desk: &Desk) {
                         ('silent', 'cron', NULL, 100500.0, NULL, NULL, NULL, 0, 0, 0, NULL, NULL);
                INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'hi', 11.0);
                INSERT INTO messages (session_id, role, content, timestamp, tool_calls, tool_name, active) VALUES
-                 ('across', 'user', 'first words', 99999.0, NULL, NULL, 1),
-                 ('across', 'user', 'more words', 100000.0, NULL, NULL, 0),
+                 ('across', 'user', 'first entry', 99999.0, NULL, NULL, 1),
+                 ('across', 'user', 'more text', 100000.0, NULL, NULL, 0),
                  ('across', 'assistant', '', 100060.0, '[{"id":"a","function":{"name":"terminal","arguments":"{}"}},{"id":"b","name":"todo","arguments":{}}]', NULL, 1),
                  ('across', 'tool', 'out', 100090.0, NULL, NULL, 1),
                  ('across', 'tool', 'out', 100100.0, NULL, 'todo', 1),
@@ -59,7 +59,7 @@ async fn only_activity_in_the_period_counts() {
     let longest = SessionUse {
         id: hermes_conversation::SessionId::new("across"),
         title: Some("The long one".into()),
-        preview: "first words".into(),
+        preview: "first entry".into(),
         source: "cli".into(),
         started_at: 50_000.0,
         messages: 5,

@@ -162,7 +162,7 @@ async fn verification_names_the_session_of_a_finding() {
 async fn file_that_is_not_a_database_is_a_finding() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
-    std::fs::write(&path, "this is no database, only text".repeat(100)).unwrap();
+    std::fs::write(&path, "this is plain text, not a base".repeat(100)).unwrap();
     assert_eq!(verify(&path).findings[0].check, Check::Integrity);
     let waiting = filled().await;
     assert_eq!((verify(&waiting.path).outbox, verify(&waiting.path).findings), (8, vec![]));
@@ -263,7 +263,7 @@ async fn search_hits_are_sorted_filtered_and_have_context() {
 async fn optimize_frees_space_unless_the_store_is_in_use() {
     let desk = filled().await;
     let lease = desk.lease("big").await;
-    let large = "many different words ".repeat(20_000);
+    let large = "many different terms ".repeat(20_000);
     for number in 0..4 {
         desk.say(&lease, &format!("question {number}"), &large).await;
     }

@@ -31,7 +31,7 @@ pub(super) fn lines(facts: &ModelFacts, provider: &str) -> Vec<(&'static str, St
 }
 
 fn of<T: Copy>(fact: &Fact<T>, words: impl Fn(T) -> String) -> String {
-    format!("{}  ({})", words(fact.value), fact.source.as_str())
+    format!("{}  ({})", words(fact.value), fact.source)
 }
 
 /// Dollars for a million tokens.

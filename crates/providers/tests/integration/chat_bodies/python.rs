@@ -92,7 +92,7 @@ fn stored(message: &Message) -> Value {
     }
 }
 
-/// What is compared: the fields above, and the echo of each reply (absent ones as null).
+/// The compared values: the fields above, and the echo of each reply (absent ones as null).
 fn compared(body: &Value) -> Value {
     let fields = FIELDS.iter().filter(|name| !body[**name].is_null());
     let mut kept: Value = fields
@@ -114,7 +114,7 @@ fn fields_equal_those_of_the_python_release() {
     let (mut cases, mut ours) = (Vec::new(), Vec::new());
     for (provider, own, model) in rows.chain(custom) {
         for effort in EFFORTS {
-            // The release sends a medium effort where it was asked for none.
+            // The release sends a medium effort if none was set.
             if provider == "copilot" && effort == "none" {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Browsers that come back with a code, and others that come, too.
+//! Browsers that return with a code, and other connections to the listener.
 
 use super::stub::{Around, Stub};
 use base64::Engine;
@@ -20,11 +20,11 @@ fn param(url: &Url, name: &str) -> String {
     url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap()
 }
 
-/// Sends bytes to the door and reads the answer.
+/// Sends bytes to the listener and reads the answer.
 async fn knock(page: &Url, bytes: &str) -> String {
     let back = Url::parse(&param(page, "redirect_uri")).unwrap();
     let mut stream = TcpStream::connect(("127.0.0.1", back.port().unwrap())).await.unwrap();
-    // The door may hang up on what is too long before all of it is written.
+    // The listener may close the connection before a long request is written.
     let _ = stream.write_all(bytes.as_bytes()).await;
     let mut said = String::new();
     stream.read_to_string(&mut said).await.unwrap_or_default();
@@ -35,7 +35,7 @@ async fn get(page: &Url, target: &str) -> String {
     knock(page, &format!("GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).await
 }
 
-/// Logs in with a browser that does what `act` does with the page. Gives what the browser saw.
+/// Logs in with a browser that runs `act` on the page, and returns what the browser got.
 async fn log_in<Act, Acting>(
     stub: &Stub,
     around: &Around,
@@ -91,7 +91,7 @@ async fn a_browser_comes_back_with_the_code() {
         ("authorization_code", "the/code-hush")
     );
     assert_eq!(forms[0]["redirect_uri"], param(&page, "redirect_uri"));
-    // The verifier is the one that the challenge was made of, and was not shown before.
+    // The verifier belongs to the challenge and was not sent before.
     let verifier = &forms[0]["code_verifier"];
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier));
     assert_eq!(param(&page, "code_challenge"), challenge);
@@ -101,7 +101,7 @@ async fn a_browser_comes_back_with_the_code() {
 }
 
 #[tokio::test]
-async fn strangers_and_garbage_do_not_end_a_login() {
+async fn other_connections_do_not_end_a_login() {
     let stub = Stub::saying(granted()).await;
     let around = Around::new();
     let (result, saw) = log_in(&stub, &around, |page| async move {
@@ -134,7 +134,7 @@ async fn strangers_and_garbage_do_not_end_a_login() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told() {
+async fn refusal_is_reported() {
     let stub =
         Stub::saying(vec![(400, json!({"error": "invalid_grant", "error_description": "code is used"}))])
             .await;
@@ -159,7 +159,7 @@ async fn a_refusal_is_told() {
     assert!(error.ends_with("does not accept the login: invalid_grant: code is used"), "{error}");
 }
 
-/// Logs in with lines that a person pastes; they are made from the page.
+/// Logs in with lines that the user pastes; they are made from the page.
 async fn paste(
     flow: &BrowserFlow,
     around: &Around,
@@ -179,7 +179,7 @@ async fn paste(
 }
 
 #[tokio::test]
-async fn what_a_person_pastes_will_do_also_when_the_door_is_taken() {
+async fn pasted_code_is_accepted_even_if_the_port_is_taken() {
     let stub = Stub::saying(granted()).await;
     let taken = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -198,7 +198,7 @@ async fn what_a_person_pastes_will_do_also_when_the_door_is_taken() {
             "{lines:?}"
         );
     }
-    // Nobody pastes: with the door taken that is the end, otherwise it waits at the door.
+    // Without a paste a taken port ends the login; otherwise it waits for the listener.
     let around = Around::new();
     let blocked = BrowserFlow { redirect: Redirect { port, path: "/callback" }, ..stub.browser() };
     let error = paste(&blocked, &around, |_| vec![]).await.unwrap_err();
@@ -208,7 +208,7 @@ async fn what_a_person_pastes_will_do_also_when_the_door_is_taken() {
 }
 
 #[tokio::test]
-async fn a_person_can_cancel() {
+async fn login_can_be_cancelled() {
     let stub = Stub::saying(granted()).await;
     let around = Around::new();
     let cancel = around.cancel.clone();

@@ -1,4 +1,4 @@
-//! GitHub tokens that buy Copilot tokens.
+//! GitHub tokens that are exchanged for Copilot tokens.
 
 use super::stub::Stub;
 use hermes_providers::Asker;
@@ -18,7 +18,7 @@ fn in_seconds(seconds: u64) -> u64 {
 }
 
 #[tokio::test]
-async fn a_token_is_bought_once_and_again_shortly_before_it_expires() {
+async fn token_is_exchanged_once_and_again_before_it_expires() {
     let answer = |token: &str, life| (200, json!({"token": token, "expires_at": in_seconds(life)}));
     let stub = Stub::saying(vec![answer("one", 1800), answer("two", 60), answer("three", 1800)]).await;
     let near = Url::parse("http://127.0.0.1:9/").unwrap();
@@ -28,7 +28,7 @@ async fn a_token_is_bought_once_and_again_shortly_before_it_expires() {
     }
     let refused = SecretString::from("one");
     assert_eq!(source.instead_of(&refused).await.unwrap().expose_secret(), "two");
-    // A minute is too little.
+    // A minute is too short.
     assert_eq!(source.token().await.unwrap().expose_secret(), "three");
     let seen = stub.seen();
     assert_eq!(seen.len(), 3);
@@ -43,7 +43,7 @@ async fn a_token_is_bought_once_and_again_shortly_before_it_expires() {
 }
 
 #[tokio::test]
-async fn refusals_say_why_in_plain_words() {
+async fn refusals_have_readable_reasons() {
     for (status, body, want) in [
         (
             401,
@@ -72,7 +72,7 @@ async fn refusals_say_why_in_plain_words() {
 }
 
 #[tokio::test]
-async fn tokens_leave_for_their_own_places_only() {
+async fn tokens_are_sent_to_their_own_addresses_only() {
     let elsewhere = Url::parse("https://github.example/token").unwrap();
     let failure = exchange_for_copilot(&Asker::default(), &elsewhere, &github()).await.unwrap_err();
     assert_eq!(failure.to_string(), "a GitHub token is not sent to https://github.example");

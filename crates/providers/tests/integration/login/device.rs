@@ -1,4 +1,4 @@
-//! Codes that are entered on another screen.
+//! Codes that are entered on another device.
 
 use super::stub::{Around, Stub};
 use hermes_providers::login::{Attempt, LoginError, device_login};
@@ -23,7 +23,7 @@ fn granted() -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn the_server_is_asked_until_somebody_agreed() {
+async fn server_is_polled_until_the_code_is_entered() {
     let pending = || error("authorization_pending");
     let stub = Stub::saying(vec![
         code(),
@@ -31,7 +31,7 @@ async fn the_server_is_asked_until_somebody_agreed() {
         pending(),
         pending(),
         error("slow_down"),
-        // GitHub's way to say it.
+        // GitHub's form of the same answer.
         (200, json!({"error": "authorization_pending"})),
         (503, json!(null)),
         granted(),
@@ -67,7 +67,7 @@ async fn the_server_is_asked_until_somebody_agreed() {
 }
 
 #[tokio::test]
-async fn what_ends_a_login_ends_it_at_once() {
+async fn final_answers_end_a_login_at_once() {
     for (answers, want, asked) in [
         (vec![code(), error("access_denied")], "the login was refused: access_denied", 2),
         (
@@ -82,7 +82,7 @@ async fn what_ends_a_login_ends_it_at_once() {
         (vec![(400, json!({"error": "invalid_scope"}))], "does not accept the login: invalid_scope", 1),
         (vec![(200, json!({"user_code": "x"}))], "is missing", 1),
         (vec![(307, json!(null))], "not followed", 1),
-        // Nobody comes: sixty questions fit into the life of the code.
+        // No one enters the code: sixty requests fit into its lifetime.
         (vec![code(), error("authorization_pending")], "the code expired", 61),
     ] {
         let stub = Stub::saying(answers).await;
@@ -94,14 +94,14 @@ async fn what_ends_a_login_ends_it_at_once() {
 }
 
 #[tokio::test]
-async fn patience_and_a_person_can_end_it() {
+async fn time_limit_and_cancellation_end_a_login() {
     let stub = Stub::saying(vec![code(), error("authorization_pending")]).await;
     let around = Around::new();
     let short = Attempt { limit: Duration::from_secs(12), ..around.attempt() };
     let late = device_login(&stub.device(), short).await.unwrap_err();
     assert!(matches!(late, LoginError::TimedOut { .. }), "{late}");
     assert_eq!(*around.waits.lock().unwrap(), [5, 5]);
-    // Waiting by the clock, it ends when the person says so.
+    // Waiting by the clock, it ends when it is cancelled.
     let stub = Stub::saying(vec![code(), error("authorization_pending")]).await;
     let around = Around::by_the_clock();
     let stopped = async {

@@ -14,7 +14,7 @@ fn of(stub: &Stub) -> RefreshToken {
 }
 
 #[tokio::test]
-async fn refusals_that_end_a_login_are_told_from_passing_ones() {
+async fn permanent_and_temporary_refusals_are_distinguished() {
     for (status, body, want) in [
         (400, json!({"error": "invalid_grant"}), "terminal invalid_grant"),
         (
@@ -54,7 +54,7 @@ async fn refusals_that_end_a_login_are_told_from_passing_ones() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_goes_to_whoever_issued_it_in_the_way_they_want_it() {
+async fn refresh_token_is_sent_to_its_issuer_in_its_form() {
     let stub = Stub::saying(vec![(200, json!({"access_token": "next-hush", "expires_in": 60}))]).await;
     let next = refresh(&Asker::default(), &stub.token(), &of(&stub)).await.unwrap();
     // Without a new one, the old one is used again.

@@ -1,4 +1,4 @@
-//! Whatever a server says and wherever it says it, no error repeats a token that was sent.
+//! No error repeats a token that was sent, whatever a server answers.
 
 use super::stub::{Around, Stub};
 use futures::StreamExt;
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use std::error::Error;
 use url::Url;
 
-/// Every secret holds this word.
+/// A part of every secret.
 const WORD: &str = "hush";
 
-/// All that a request held, as a careless server would repeat it.
+/// The whole request, as a careless server would repeat it.
 fn echo(request: &Request) -> String {
     let form = String::from_utf8_lossy(&request.body);
     let plain: Vec<String> = super::stub::fields(&request.body).into_values().collect();
@@ -23,7 +23,7 @@ fn echo(request: &Request) -> String {
     format!("{form} {} {}", plain.join(" "), headers.join(" "))
 }
 
-/// The places of an answer in which words are looked for.
+/// The places of an answer that messages are taken from.
 fn bodies(echo: &str) -> Vec<Vec<u8>> {
     let whole = [
         json!({"error": echo}),
@@ -69,7 +69,7 @@ async fn no_error_repeats_a_token() {
             let github = SecretString::from("github-hush-1");
             let exchanged = exchange_for_copilot(&around.asker, &stub.url("/token"), &github).await;
             check(&exchanged.unwrap_err(), &place);
-            // The device's code is given, then everything is repeated.
+            // The device's code is returned, then everything is repeated.
             let first = Stub::answering(move |request| match request.path.as_str() {
                 "/device" => (200, json!({"device_code": "dev-hush-1", "user_code": "u", "verification_uri": "https://a.example"}).to_string().into_bytes()),
                 _ => (status, bodies(&echo(request)).swap_remove(kind)),
@@ -93,7 +93,7 @@ async fn no_error_repeats_a_token() {
     assert_eq!(checked, 8 * kinds * 5);
 }
 
-/// A browser that brings a code back.
+/// A browser that returns a code.
 async fn come_back(page: &Url) {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let param = |name: &str| page.query_pairs().find(|(key, _)| key == name).unwrap().1.into_owned();

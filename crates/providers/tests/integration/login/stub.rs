@@ -1,4 +1,4 @@
-//! A server that answers in the order it was told to, and the other things a login needs.
+//! A server with scripted answers, and the other parts of a login.
 
 use futures::FutureExt;
 use hermes_conversation::BoxFuture;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-/// Says what a request is answered with.
+/// Returns the answer to a request.
 type Answering = Arc<dyn Fn(&Request) -> (u16, Vec<u8>) + Send + Sync>;
 
 pub(crate) struct Stub {
@@ -24,7 +24,7 @@ pub(crate) struct Stub {
 }
 
 impl Stub {
-    /// Answers one after the other, the last one for ever.
+    /// Gives the answers in order, the last one repeatedly.
     pub(crate) async fn saying(answers: Vec<(u16, Value)>) -> Self {
         let left = Mutex::new(VecDeque::from(answers));
         Self::answering(move |_| {
@@ -96,7 +96,7 @@ pub(crate) fn fields(form: &[u8]) -> BTreeMap<String, String> {
     url::form_urlencoded::parse(form).into_owned().collect()
 }
 
-/// Remembers what a person would see.
+/// Records the messages to the user.
 #[derive(Default)]
 pub(crate) struct Screen(pub(crate) Mutex<Vec<String>>);
 
@@ -117,7 +117,7 @@ impl LoginScreen for Screen {
     }
 }
 
-/// What an attempt is made with. Waiting takes no time and is remembered.
+/// The parts of an attempt. Waits take no time and are recorded.
 pub(crate) struct Around {
     pub(crate) asker: Asker,
     pub(crate) screen: Screen,

@@ -85,7 +85,7 @@ const TAKEN_OVER: [(&str, &str); 7] = [
     ),
 ];
 
-/// Creates the new session with the columns of the old one. Marks of a branch or sub-agent stay with the old
+/// Creates the new session with the columns of the old one. Marks of a branch or sub-agent remain on the old
 /// session: the new one is its continuation.
 fn create(db: &Connection, parent: &SessionId, child: &SessionId, now: f64) -> Result<(), StoreError> {
     let is_taken = db

@@ -117,8 +117,8 @@ mod tests {
         let sums: std::collections::HashSet<_> = different.iter().map(|fields| sum(fields)).collect();
         assert_eq!(sums.len(), different.len());
         assert_eq!(
-            sum(&[Some("a long text of several words")]),
-            sum(&[Some("a long text of several words")])
+            sum(&[Some("a long text of several parts")]),
+            sum(&[Some("a long text of several parts")])
         );
     }
 }

@@ -11,7 +11,7 @@ fn led(table: Table, text: &str) -> Plan {
 fn every_term_is_quoted() {
     for (query, want) in [
         ("hello", led(Table::Words, r#"("hello")"#)),
-        ("two words", led(Table::Words, r#"("two" AND "words")"#)),
+        ("two terms", led(Table::Words, r#"("two" AND "terms")"#)),
         ("foo NOT bar", led(Table::Words, r#"(("foo") NOT ("bar"))"#)),
         ("a OR b c", led(Table::Words, r#"("a") OR ("b" AND "c")"#)),
         ("pre***", led(Table::Words, r#"("pre"*)"#)),

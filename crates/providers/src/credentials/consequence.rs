@@ -1,10 +1,10 @@
-//! What becomes of a credential after a fault. Pure.
+//! The consequence of a fault for a credential. Pure.
 
 use super::{Availability, Entry, moment};
 use crate::catalogue::{self, Forbidden};
 use hermes_wire::{Fault, FaultClass};
 
-/// Refusals that say that a login is over for good.
+/// Refusals that mean that a login has ended for good.
 const OVER: [&str; 6] = [
     "token_invalidated",
     "token_revoked",
@@ -13,83 +13,83 @@ const OVER: [&str; 6] = [
     "unauthorized_client",
     "refresh_token_reused",
 ];
-/// A limit that another try will not get below.
+/// A limit that a retry does not get around.
 const USED_UP: [&str; 2] = ["usage limit reached", "usage limit has been reached"];
 const USED_UP_CODES: [&str; 2] = ["usage_limit_reached", "gousagelimit"];
-/// xAI's words for a token that is stale, as opposed to an account that may not.
+/// Parts of xAI's message for a stale token, as opposed to a forbidden account.
 const STALE_TOKEN: [&str; 2] = ["[wke=unauthenticated:", "oauth2 access token could not be validated"];
 const NO_LOGINS_HERE: &str = "oauth authentication is currently not allowed for this organization";
 
-/// Renewals of one credential before another one is used.
+/// The number of renewals of one credential before another one is used.
 const RENEWALS: u32 = 2;
 
-/// What becomes of a credential.
+/// The consequence of a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Aftermath {
-    /// Once more with the same.
+pub enum Consequence {
+    /// Retry with the same credential.
     RetrySame,
-    /// Renew it and try again.
+    /// Renew it and retry.
     Refresh,
-    /// It rests until then (or for as long as such refusals usually last), and another is used.
+    /// Put it in cooldown until this time (or for the usual time), and use another one.
     MarkAndRotate { until: Option<f64> },
-    /// It is over for good; another is used.
+    /// Disable it for good, and use another one.
     MarkDead,
-    /// The fault is not the credential's, or resting would not help.
+    /// The fault is not the credential's, or a cooldown would not help.
     LeaveAlone,
 }
 
-/// What is known about a fault and the credential that it befell.
+/// A fault and the credential that it happened to.
 pub struct Case<'a> {
     pub fault: &'a Fault,
-    /// As it is stored now.
+    /// The stored state.
     pub entry: &'a Entry,
     pub now: f64,
-    /// Limits that it ran into just before.
+    /// The number of rate limits just before.
     pub strikes: u32,
-    /// Renewals that were just made in vain.
+    /// The number of renewals without effect just before.
     pub refreshes: u32,
-    /// Other credentials that are ready.
+    /// The number of other available credentials.
     pub others: usize,
 }
 
-/// What becomes of the credential.
+/// Returns the consequence of a fault for a credential.
 ///
-/// The last one that is ready rests only when the provider says until when: a guess would take away
-/// the only key there is.
-pub fn after(case: &Case<'_>) -> Aftermath {
+/// The last available credential gets a cooldown only if the provider states its end: a guess would disable the
+/// only key.
+pub fn after(case: &Case<'_>) -> Consequence {
     match case.fault.class {
         FaultClass::Billing => rest(case),
         FaultClass::RateLimited if is_for_good(case) => rest(case),
-        FaultClass::RateLimited if case.others == 0 => Aftermath::LeaveAlone,
-        FaultClass::RateLimited => Aftermath::RetrySame,
-        FaultClass::Auth if is_about_the_account(case) => Aftermath::LeaveAlone,
-        FaultClass::Auth if case.entry.can_be_renewed() && case.refreshes < RENEWALS => Aftermath::Refresh,
-        FaultClass::Auth if is_over(case.fault) => Aftermath::MarkDead,
+        FaultClass::RateLimited if case.others == 0 => Consequence::LeaveAlone,
+        FaultClass::RateLimited => Consequence::RetrySame,
+        FaultClass::Auth if is_about_the_account(case) => Consequence::LeaveAlone,
+        FaultClass::Auth if case.entry.can_be_renewed() && case.refreshes < RENEWALS => Consequence::Refresh,
+        FaultClass::Auth if is_over(case.fault) => Consequence::MarkDead,
         FaultClass::Auth => rest(case),
-        _ => Aftermath::LeaveAlone,
+        _ => Consequence::LeaveAlone,
     }
 }
 
-/// Whether a reason says that a login is over for good.
+/// Returns true if a reason means that a login has ended for good.
 pub(super) fn is_terminal(reason: &str) -> bool {
     OVER.contains(&reason.trim().to_ascii_lowercase().as_str())
 }
 
-fn rest(case: &Case<'_>) -> Aftermath {
+fn rest(case: &Case<'_>) -> Consequence {
     match resets_at(case.fault, case.now) {
-        None if case.others == 0 => Aftermath::LeaveAlone,
-        until => Aftermath::MarkAndRotate { until },
+        None if case.others == 0 => Consequence::LeaveAlone,
+        until => Consequence::MarkAndRotate { until },
     }
 }
 
-/// When a limit ends, if the provider says so.
+/// Returns the end of a limit, if the provider states it.
 fn resets_at(fault: &Fault, now: f64) -> Option<f64> {
     let moment = fault.refusal.resets_at.as_deref().and_then(moment::of_text);
     let wait = || fault.retry_after.map(|wait| now + wait.as_secs_f64());
     moment.filter(|moment| *moment > now).or_else(wait)
 }
 
-/// Whether the limit is more than a moment's.
+/// Returns true if the limit is more than a momentary one.
 fn is_for_good(case: &Case<'_>) -> bool {
     let says = words(case.fault);
     let is_resting = matches!(case.entry.availability(case.now), Availability::Resting { .. });
@@ -103,7 +103,7 @@ fn is_over(fault: &Fault) -> bool {
     fault.refusal.status == Some(401) && is_terminal(&fault.refusal.code)
 }
 
-/// Whether a refusal is about what the account may do: another token of it would be told the same.
+/// Returns true if a refusal is about the account: another token of it would be refused as well.
 fn is_about_the_account(case: &Case<'_>) -> bool {
     if case.fault.refusal.status != Some(403) {
         return false;
@@ -122,5 +122,5 @@ fn words(fault: &Fault) -> String {
 }
 
 #[cfg(test)]
-#[path = "aftermath_tests.rs"]
+#[path = "consequence_tests.rs"]
 mod tests;

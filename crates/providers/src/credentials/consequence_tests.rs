@@ -16,13 +16,13 @@ fn entry(provider: &str, fields: Value) -> Entry {
     Entry::read(provider, all.as_object().unwrap(), 0)
 }
 
-fn rotate(until: Option<f64>) -> Aftermath {
-    Aftermath::MarkAndRotate { until }
+fn rotate(until: Option<f64>) -> Consequence {
+    Consequence::MarkAndRotate { until }
 }
 
 #[test]
 fn each_fault_has_its_consequence() {
-    use Aftermath::{LeaveAlone, MarkDead, Refresh, RetrySame};
+    use Consequence::{LeaveAlone, MarkDead, Refresh, RetrySame};
     let plain = || json!({});
     let login = || json!({"auth_type": "oauth", "refresh_token": "r"});
     let rests = || json!({"last_status": "exhausted", "last_error_reset_at": NOW + 50.0});
@@ -34,7 +34,7 @@ fn each_fault_has_its_consequence() {
         ("a second limit", "p", plain(), fault(429, "", "slow down"), 1, 0, 1, rotate(None)),
         ("a limit of a week", "p", plain(), fault(429, "", "Usage limit reached"), 0, 0, 1, rotate(None)),
         (
-            "the same, told by its code",
+            "the same, by its code",
             "p",
             plain(),
             fault(429, "usage_limit_reached", "x"),
@@ -106,7 +106,7 @@ fn each_fault_has_its_consequence() {
 }
 
 #[test]
-fn the_end_of_a_rest_is_taken_from_wherever_it_is_told() {
+fn end_of_a_cooldown_is_read_from_header_and_body() {
     let body = |more: Value| {
         let mut error = json!({"message": "usage limit reached"});
         error.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -120,7 +120,7 @@ fn the_end_of_a_rest_is_taken_from_wherever_it_is_told() {
         (None, body(json!({"resets_at": NOW + 50.0})), Some(NOW + 50.0)),
         (None, body(json!({"reset_at": "2027-01-15T08:01:00Z"})), Some(NOW + 60.0)),
         (Some(30), body(json!({"resets_at": NOW + 50.0})), Some(NOW + 50.0)),
-        // A moment that is over says nothing.
+        // A time in the past is ignored.
         (Some(30), body(json!({"resets_at": NOW - 50.0})), Some(NOW + 30.0)),
     ] {
         let retry_after = retry_after.map(Duration::from_secs);
