@@ -1,6 +1,6 @@
 //! Endpoints with a name: `custom_providers` and `providers` of `config.yaml`.
 
-use super::error::{ConfigError, Origin};
+use super::error::{ConfigError, Origin, Problem};
 use super::expand::expand;
 use super::layers::Config;
 use super::secret_names::is_secret_key;
@@ -144,12 +144,12 @@ impl Config {
     pub(super) fn wrong(&self, key: &str, value: &Value, wanted: &str) -> ConfigError {
         let file = &self.layers().file;
         let line = file.line_of(key.split('[').next().unwrap_or(key));
-        ConfigError::WrongType {
+        ConfigError::Value(Problem::WrongType {
             origin: Origin::File { path: file.path().to_owned(), line },
             key: key.to_owned(),
             found: found(value, is_secret_key(key)),
             wanted: wanted.to_owned(),
-        }
+        })
     }
 }
 
