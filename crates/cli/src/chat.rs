@@ -74,9 +74,10 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common) -> Result<Exit, Fail
     });
     let opening = opening(runtime);
     let session = launch::session(runtime, common, opening, ask.clone()).await?;
-    let shows_reasoning = runtime.config().boolean("display.show_reasoning").map_err(RuntimeError::from)?;
-    let busy_mode = runtime.config().text("display.busy_input_mode").map_err(RuntimeError::from)?;
-    let busy_mode = busy_mode.as_deref().and_then(MailMode::parse).unwrap_or(MailMode::Interrupt);
+    let display = &runtime.config().settings.display;
+    let shows_reasoning = display.show_reasoning.value().map_err(RuntimeError::from)?;
+    let busy_mode = display.busy_input_mode.value().map_err(RuntimeError::from)?;
+    let busy_mode = MailMode::parse(busy_mode.as_str()).unwrap_or(MailMode::Interrupt);
     let (session, opened) = start(session);
     let (observer, answering) = (observe(&session), answering::answer_with(&session, ask.clone()));
     let mut chat = Chat {

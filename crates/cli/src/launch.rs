@@ -6,7 +6,8 @@ use crate::json_events::About;
 use crate::prompt_text::{self, Prompt};
 use crate::sessions_command::trust;
 use crate::{chat, environment, oneshot, signals, term, welcome};
-use hermes_config::{Config, Refused, shell_variables, unused_summary};
+use hermes_config::settings::{AgentSettings, ApprovalMode, ApprovalSettings, ModelSettings, Settings};
+use hermes_config::{Config, Key, Refused, shell_variables, unused_summary};
 use hermes_conversation::SessionId;
 use hermes_runtime::{
     Home, Launch, Opening, Program, ResolveError, Resuming, Runtime, RuntimeError, Session,
@@ -74,30 +75,30 @@ pub(crate) fn home() -> Result<Home, Failure> {
 
 pub(crate) fn flags(common: &Common) -> Vec<(String, String)> {
     let mut flags = Vec::new();
-    let mut set = |key: &str, value: String| flags.push((key.to_owned(), value));
+    let mut set = |key: Key, value: String| flags.push((key.name.to_owned(), value));
     if let Some(model) = &common.model {
-        set("model.default", model.clone());
+        set(ModelSettings::default, model.clone());
     }
     if let Some(provider) = &common.provider {
-        set("model.provider", provider.clone());
+        set(ModelSettings::provider, provider.clone());
     }
     if let Some(toolsets) = &common.toolsets {
-        set("toolsets", serde_json::json!(toolsets).to_string());
+        set(Settings::toolsets, serde_json::json!(toolsets).to_string());
     }
     if let Some(turns) = common.max_turns {
-        set("agent.max_turns", turns.to_string());
+        set(AgentSettings::max_turns, turns.to_string());
     }
     if common.yolo {
-        set("approvals.mode", "off".to_owned());
+        set(ApprovalSettings::mode, ApprovalMode::Off.as_str().to_owned());
     }
     if common.ignore_rules {
-        set("agent.ignore_rules", "true".to_owned());
+        set(AgentSettings::ignore_rules, "true".to_owned());
     }
     if common.pass_session_id {
-        set("agent.pass_session_id", "true".to_owned());
+        set(AgentSettings::pass_session_id, "true".to_owned());
     }
     if common.accept_hooks {
-        set("hooks_auto_accept", "true".to_owned());
+        set(Settings::hooks_auto_accept, "true".to_owned());
     }
     flags
 }

@@ -110,7 +110,7 @@ struct Seen {
 }
 
 fn screen_for(runtime: &Runtime, question_shown: Option<Arc<Notify>>) -> Screen {
-    let shows_reasoning = runtime.config().boolean("display.show_reasoning").unwrap_or(true);
+    let shows_reasoning = *runtime.config().settings.display.show_reasoning.or_default();
     let screen = Screen::new(Style::for_stream(&std::io::stdout()), shows_reasoning);
     match question_shown {
         Some(shown) => screen.with_questions(shown),

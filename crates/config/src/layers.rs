@@ -9,10 +9,12 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hermes_conversation::{AuxTask, Money};
+use hermes_conversation::Money;
 use hermes_guard::Secrets;
+use hermes_prompt::HintChange;
 use hermes_providers::credentials::{Credentials, Outside};
-use hermes_providers::providers;
+use hermes_providers::login::LoginOverrides;
+use hermes_providers::{Patience, providers};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -170,6 +172,52 @@ impl Config {
         Ok(self.text(key)?.filter(|text| !text.is_empty()).map(SecretString::from))
     }
 
+    /// The endpoints with a name.
+    pub fn named_providers(&self) -> Result<super::NamedProviders, ConfigError> {
+        self.settings.providers.get().cloned()
+    }
+
+    /// The fallback models.
+    pub fn fallback_entries(&self) -> super::FallbackEntries {
+        self.settings.fallbacks.clone()
+    }
+
+    /// The settings of an auxiliary task.
+    pub fn auxiliary(&self, task: hermes_conversation::AuxTask) -> Result<super::AuxSettings, ConfigError> {
+        self.settings.auxiliary.task(task)
+    }
+
+    /// Retries of auxiliary tasks.
+    pub fn auxiliary_retries(&self) -> u32 {
+        self.settings.auxiliary.transient_retries
+    }
+
+    /// The models that get an instruction to act.
+    pub fn tool_use(&self) -> Result<hermes_prompt::ToolUse, ConfigError> {
+        self.settings.tool_use.get().cloned()
+    }
+
+    /// The user's personalities.
+    pub fn personalities(&self) -> Result<super::Personalities, ConfigError> {
+        self.settings.personalities.get().cloned()
+    }
+
+    /// The timeouts of calls of a model in the entry of its provider; values of the model precede those of the
+    /// provider.
+    pub fn patience_with(&self, label: &str, model: &str) -> Result<Patience, ConfigError> {
+        Ok(self.layers.patience_with(label, model)?)
+    }
+
+    /// The login settings of a provider, under its id or an alias.
+    pub fn login_overrides(&self, provider: &str) -> Result<LoginOverrides, ConfigError> {
+        Ok(self.layers.login_overrides(provider)?)
+    }
+
+    /// The change of a platform's hint: a text is added to it; `replace` and `append` are explicit.
+    pub fn platform_hint(&self, platform: &str) -> Result<HintChange, ConfigError> {
+        Ok(self.layers.platform_hint(platform)?)
+    }
+
     /// An environment variable, `.env` before the shell; an empty one counts as not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.layers.variable(name)
@@ -178,9 +226,9 @@ impl Config {
     /// Everything that is wrong with known settings.
     pub fn check(&self) -> Vec<ConfigError> {
         let of_keys = self.problems.iter().cloned().map(ConfigError::from);
-        let of_tasks = AuxTask::ALL.iter().filter_map(|task| self.auxiliary(*task).err());
+        let of_tasks = self.settings.auxiliary.problems().cloned().map(ConfigError::from);
         let of_logins = providers().find_map(|provider| self.login_overrides(provider.id).err());
-        of_keys.chain(self.named_providers().err()).chain(of_tasks).chain(of_logins).collect()
+        of_keys.chain(self.settings.providers.get().err()).chain(of_tasks).chain(of_logins).collect()
     }
 
     /// Every value that must never be shown: from `.env`, the shell, `config.yaml` and `auth.json`.
@@ -199,8 +247,8 @@ impl Config {
                 all.push((key.to_owned(), expand(text, &lookup).into_owned().into()));
             });
         }
-        let named = self.key_variables().into_iter().chain(self.fallback_key_variables());
-        for name in named.chain(self.auxiliary_key_variables()) {
+        let named = self.layers.key_variables().into_iter().chain(self.layers.fallback_key_variables());
+        for name in named.chain(self.layers.auxiliary_key_variables()) {
             all.extend(self.variable(&name).map(|value| (name.clone(), SecretString::from(value))));
         }
         all.extend(

@@ -7,6 +7,7 @@
 mod agent;
 mod context;
 pub(crate) mod declare;
+pub(crate) mod free_form;
 mod model;
 mod program;
 pub(crate) mod reader;
@@ -16,16 +17,23 @@ pub(crate) mod types;
 
 pub use agent::*;
 pub use context::*;
+pub use free_form::Section;
 pub use model::*;
 pub use program::*;
 pub use setting::Setting;
 pub use tools::*;
 pub use types::{Dollars, List, Secret, Share, Text};
 
+use crate::auxiliary::AuxiliarySettings;
+use crate::custom_providers::NamedProviders;
 use crate::error::Problem;
+use crate::fallback_providers::FallbackEntries;
+use crate::hooks::HookEntries;
 use crate::keys::Env::{Switch, Value};
 use crate::layers::Layers;
+use crate::prompting::Personalities;
 use declare::section;
+use hermes_prompt::ToolUse;
 use reader::Reader;
 
 section! {
@@ -68,6 +76,20 @@ section! {
     }
     sections {
         variables: VariableSettings,
+    }
+    free_form {
+        /// Endpoints with a name: `providers` and `custom_providers`.
+        providers: Section<NamedProviders>,
+        /// Fallback models: `fallback_providers` and `fallback_model`.
+        fallbacks: FallbackEntries,
+        /// Models for auxiliary tasks: `auxiliary`.
+        auxiliary: AuxiliarySettings,
+        /// Shell hooks: `hooks`.
+        hooks: HookEntries,
+        /// Models that get an instruction to act: `agent.tool_use_enforcement`.
+        tool_use: Section<ToolUse>,
+        /// The user's personalities: `personalities` and `agent.personalities`.
+        personalities: Section<Personalities>,
     }
 }
 

@@ -26,6 +26,7 @@ macro_rules! section {
             )*
         }
         $( sections { $( $sub:ident: $Sub:ty, )* } )?
+        $( free_form { $( #[doc = $about:literal] $own:ident: $Own:ty, )* } )?
     ) => {
         $(#[$meta])*
         pub struct $name {
@@ -35,6 +36,7 @@ macro_rules! section {
             )*
             $( $( #[doc = concat!("The section `", stringify!($sub), "`.")] pub $sub: $Sub, )* )?
             $( $( #[doc = concat!("The section `", stringify!($above), "`.")] pub $above: $Above, )* )?
+            $( $( #[doc = $about] pub $own: $Own, )* )?
         }
 
         #[allow(non_upper_case_globals, reason = "a key is called like its field")]
@@ -84,6 +86,7 @@ macro_rules! section {
                         reader,
                         fields.and_then(|fields| fields.get(stringify!($sub))?.as_object()),
                     ), )* )?
+                    $( $( $own: <$Own as $crate::settings::free_form::FreeForm>::read(reader.layers), )* )?
                 }
             }
         }
