@@ -10,7 +10,7 @@ use crate::config_command::read;
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
 use clap::Subcommand;
-use hermes_runtime::{RuntimeError, auth};
+use hermes_runtime::{ModelsError, auth};
 use login::Wish;
 use serde_json::json;
 
@@ -133,6 +133,6 @@ fn reset(provider: &str, common: &Common) -> Result<Exit, Failure> {
 }
 
 /// A provider that is not known was typed on this command line.
-fn blame(error: RuntimeError, common: &Common) -> Failure {
+fn blame(error: ModelsError, common: &Common) -> Failure {
     launch::blame_flags(error, &Common { provider: Some(String::new()), ..common.clone() })
 }

@@ -3,10 +3,11 @@
 //! The thread is the only one that reads the terminal: lines at a prompt, or single keys while a turn
 //! runs. What is asked of it is done in order, so the two never read at the same time.
 
+use crate::completer::SlashCommands;
 use crate::listening;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
-use rustyline::{Config, Editor as Rustyline};
+use rustyline::{CompletionType, Config, Editor as Rustyline};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -99,10 +100,16 @@ impl Editor {
 }
 
 fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
-    let config = Config::builder().bracketed_paste(true).auto_add_history(false).build();
-    let Ok(editor) = Rustyline::<(), MemHistory>::with_history(config, MemHistory::new()) else {
+    let config = Config::builder()
+        .bracketed_paste(true)
+        .auto_add_history(false)
+        .completion_type(CompletionType::List)
+        .build();
+    let Ok(mut editor) = Rustyline::<SlashCommands, MemHistory>::with_history(config, MemHistory::new())
+    else {
         return;
     };
+    editor.set_helper(Some(SlashCommands));
     let mut lines = Lines { editor, history };
     for entry in crate::history::load(history) {
         let _ = lines.editor.add_history_entry(entry);
@@ -135,7 +142,7 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
 }
 
 struct Lines<'a> {
-    editor: Rustyline<(), MemHistory>,
+    editor: Rustyline<SlashCommands, MemHistory>,
     history: &'a Path,
 }
 

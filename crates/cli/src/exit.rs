@@ -3,7 +3,7 @@
 use hermes_recording::RecordingError;
 use hermes_runtime::auth::CredentialError;
 pub(crate) use hermes_runtime::with_causes;
-use hermes_runtime::{AuthError, FaultClass, RuntimeError, TurnReport};
+use hermes_runtime::{AuthError, FaultClass, ModelsError, RuntimeError, TurnReport};
 use hermes_store::StoreError;
 use std::fmt;
 
@@ -59,7 +59,7 @@ impl From<RuntimeError> for Failure {
             | RuntimeError::Hooks(_)
             | RuntimeError::UnkeptPromise { .. }
             | RuntimeError::Prefill { .. } => Exit::Config,
-            RuntimeError::UnlistedModel { .. } => Exit::Usage,
+            RuntimeError::UnlistedModel(_) => Exit::Usage,
             RuntimeError::NoAnswer(_)
             | RuntimeError::SessionClosed
             | RuntimeError::UnknownSkills(_)
@@ -70,6 +70,12 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Recording(error) => of_recording(error),
         };
         Self::new(exit, error.explained())
+    }
+}
+
+impl From<ModelsError> for Failure {
+    fn from(error: ModelsError) -> Self {
+        RuntimeError::from(error).into()
     }
 }
 

@@ -54,7 +54,8 @@ fn not_logged(why: &str) {
 }
 
 /// A wrong value that was typed on this command line is a matter of usage, not of settings.
-pub(crate) fn blame_flags(error: RuntimeError, common: &Common) -> Failure {
+pub(crate) fn blame_flags(error: impl Into<RuntimeError>, common: &Common) -> Failure {
+    let error = error.into();
     let is_typed = match &error {
         RuntimeError::Toolsets(_) => common.toolsets.is_some(),
         RuntimeError::Resolve(ResolveError::UnknownProvider { .. }) => common.provider.is_some(),

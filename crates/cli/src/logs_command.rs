@@ -10,9 +10,9 @@ use crate::{launch, signals, term, when};
 use clap::Args;
 use files::Tail;
 use hermes_runtime::Runtime;
+use hermes_runtime::clock::local_zone;
 use hermes_store::StoreError;
 use hermes_telemetry::LogLevel;
-use jiff::tz::TimeZone;
 use select::{Filter, Picked, Picker};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) async fn run(args: &LogsArgs, common: &Common) -> Result<Exit, Failur
     let filter = filter(args, &runtime).await;
     let dir = runtime.home().logs_dir();
     runtime.leave().await;
-    let mut picker = Picker::new(filter?, TimeZone::system());
+    let mut picker = Picker::new(filter?, local_zone());
     // Before anything is read, so that Ctrl-C is heard from now on.
     let stopped = signals::stop_asked();
     let mut tail = Tail::open(&dir)?;

@@ -12,6 +12,7 @@ mod chat;
 mod choices;
 mod closed_output;
 mod compaction_words;
+mod completer;
 mod config_command;
 mod context_command;
 mod demo;

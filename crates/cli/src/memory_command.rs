@@ -98,7 +98,8 @@ impl From<TargetName> for Target {
 }
 
 pub(crate) fn run(command: MemoryCommand, common: &Common) -> Result<Exit, Failure> {
-    let book = memory_book(&config_command::read(common)?, launch::home()?.path())?;
+    let book = memory_book(&config_command::read(common)?, launch::home()?.path());
+    let book = book.map_err(config_command::failure)?;
     match command {
         MemoryCommand::Show { target } => show::entries(&book, targets(target), common.json),
         MemoryCommand::History { target } => show::history(&book, targets(target), common.json),

@@ -302,6 +302,6 @@ pub(crate) fn local_time(epoch: f64) -> String {
     let seconds = epoch as i64;
     jiff::Timestamp::from_second(seconds).map_or_else(
         |_| "?".to_owned(),
-        |time| time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        |time| time.to_zoned(hermes_runtime::clock::local_zone()).strftime("%Y-%m-%d %H:%M").to_string(),
     )
 }

@@ -4,6 +4,7 @@
 //! that own them.
 
 mod atomic;
+pub mod fence_key;
 mod modes;
 
 use std::fs::{DirBuilder, File};

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod auxiliary;
+pub mod clock;
 mod coerce;
 mod command;
 mod custom_providers;

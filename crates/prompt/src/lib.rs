@@ -1,11 +1,12 @@
 //! From a session and settings to one request: system-prompt layers and the request itself.
 //!
-//! Everything here is pure. The system prompt is assembled once, when a session starts, and
+//! Everything except [`files`] is pure. The system prompt is assembled once, when a session starts, and
 //! stored; after that it is only read.
 
 mod additions;
 mod code_project;
 mod family;
+pub mod files;
 mod layers;
 mod outline;
 mod plain;

@@ -3,9 +3,11 @@
 //! A front end passes a line to [`SessionHandle::command`](crate::SessionHandle::command) and renders the
 //! [`CommandReply`]. Help, completion and the table in the docs come from the rows of [`TABLE`].
 
+mod completion;
 mod handlers;
 mod reply;
 
+pub use completion::completions;
 pub use reply::{Choice, CommandReply, Effect, Panel};
 
 use crate::{RuntimeError, Session};
@@ -19,6 +21,13 @@ pub enum Surfaces {
     All,
     /// Commands about the terminal itself.
     Terminal,
+}
+
+impl Surfaces {
+    /// True if a front end of this kind offers commands of `self`.
+    pub fn include(self, front_end: Surfaces) -> bool {
+        self == Surfaces::All || self == front_end
+    }
 }
 
 /// One slash command.

@@ -1,8 +1,9 @@
 //! What can keep Hermes from starting or continuing a session.
 
-use crate::auth::CredentialError;
 use hermes_config::ConfigError;
 use hermes_config::home::HomeError;
+use hermes_models::ModelsError;
+use hermes_models::auth::CredentialError;
 use hermes_plugins::hooks::HookError;
 use hermes_providers::ResolveError;
 use hermes_recording::RecordingError;
@@ -39,11 +40,8 @@ pub enum RuntimeError {
     #[error("prefill_messages_file {path}: {why}", path = path.display())]
     Prefill { path: PathBuf, why: String },
     /// A name that the provider does not list.
-    #[error(
-        "`{model}` is not a model of {provider}{}; `hermes model list {provider}` lists them, --force uses the name anyway",
-        did_you_mean(close)
-    )]
-    UnlistedModel { model: String, provider: String, close: Vec<String> },
+    #[error(transparent)]
+    UnlistedModel(ModelsError),
     /// None of the skills that a session is to begin with exists.
     #[error("unknown skills: {0}; `hermes skills list` names those there are")]
     UnknownSkills(String),
@@ -83,11 +81,15 @@ impl From<HookError> for RuntimeError {
     }
 }
 
-/// The names that may have been meant.
-fn did_you_mean(close: &[String]) -> String {
-    match close {
-        [] => String::new(),
-        close => format!("; close matches: {}", close.join(", ")),
+impl From<ModelsError> for RuntimeError {
+    fn from(error: ModelsError) -> Self {
+        match error {
+            ModelsError::Home(error) => Self::Home(error),
+            ModelsError::Config(error) => Self::Config(error),
+            ModelsError::Resolve(error) => Self::Resolve(error),
+            ModelsError::Credentials(error) => Self::Credentials(error),
+            unlisted @ ModelsError::UnlistedModel { .. } => Self::UnlistedModel(unlisted),
+        }
     }
 }
 

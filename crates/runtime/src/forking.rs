@@ -19,7 +19,7 @@ impl Runtime {
         events: EventSink,
     ) -> Result<Forked, RuntimeError> {
         let endpoint = self.endpoint()?;
-        let (route, _) = self.route(&endpoint, None)?;
+        let (route, _) = self.models().route(&endpoint, None)?;
         let runtime = self.clone();
         let home = ForkHome {
             store: self.store()?.clone(),

@@ -1,39 +1,27 @@
-//! Assembling a working Hermes: home directory, configuration, slash commands, wiring.
+//! Composition of a working Hermes: opens a home, builds tools, models and engines from its settings, and owns
+//! sessions and slash commands.
 //!
-//! Every front end starts here: it opens a [`Runtime`] on a home and speaks to sessions through
-//! [`Session`]. This is the only library crate that reads `config.yaml` and `.env`.
+//! Every front end starts here: it opens a [`Runtime`] on a home and drives a [`Session`] through its
+//! [`SessionHandle`].
 
-pub mod auth;
-mod auxiliary;
 pub mod busy;
-pub mod clock;
 pub mod commands;
 mod conversing;
 mod crash_recovery;
-mod credentials;
 mod delegation;
 mod error;
-mod fallback;
-mod fence_key;
 mod forking;
 mod handle;
-mod images;
 mod inspection;
-mod learned_windows;
 mod logging;
 mod mailbox;
 mod memory;
 mod meter;
-pub mod model_choice;
-pub mod model_facts;
-mod model_switch;
-mod models;
 mod naming;
 mod observers;
 mod personality;
 mod prompting;
 mod questions;
-mod references;
 mod request_dumps;
 mod retention;
 mod runtime;
@@ -49,18 +37,24 @@ mod summaries;
 #[cfg(test)]
 mod testing;
 
-pub use auxiliary::{AuxRoute, AuxStop, route as auxiliary_route};
 pub use conversing::{Asked, Conversed, chat, run_conversation};
-pub use credentials::{credential_warnings, load_config};
 pub use error::{RuntimeError, with_causes};
-pub use fallback::{Fallbacks, fallbacks};
 pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
 pub use hermes_agent::{Compacted, Input, NotCompacted, StandIn, TurnReport, UserInput, Weighed};
+pub use hermes_attachments::{ExpandedPrompt, Image, ImageError, message_with_images};
+pub use hermes_config::clock;
 pub use hermes_config::home::Home;
 pub use hermes_exec::environment_handover;
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_exec::supervisor::{Program, supervise};
 pub use hermes_guard::{Finding as ScanFinding, Scope as ScanScope, scan as scan_text};
+pub use hermes_memory::{
+    MemoryProvider, PendingChange, SessionRecall, forget_pending, memory_book, pending, recalled,
+};
+pub use hermes_models::{
+    AuxRoute, AuxStop, Checked, Fallbacks, ModelSwitch, ModelsError, auth, auxiliary_route,
+    credential_warnings, fallbacks, list_prices, load_config, model_choice, model_facts,
+};
 pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
@@ -70,20 +64,13 @@ pub use hermes_providers::{
     is_custom_id, is_loopback, list_models, parse_base_url, probe, providers, shown_url, split_provider,
 };
 pub use hermes_wire::{Failure as CallFailure, FaultClass};
-pub use images::{Image, ImageError, message_with_images};
 pub use inspection::{LayerView, PromptTier, PromptView, ToolView};
 pub use logging::telemetry_problem;
 pub use mailbox::SessionMailbox;
-pub use memory::{
-    MemoryProvider, PendingChange, SessionRecall, forget_pending, memory_book, pending, recalled,
-};
 pub use meter::{Budget, StoredMeter};
-pub use model_facts::list_prices;
-pub use model_switch::{Checked, ModelSwitch};
 pub use observers::{Observer, ObserverId, SessionEvent, TurnId};
 pub use personality::Personality;
 pub use questions::{Answer, PendingQuestion, QuestionId, QuestionKind};
-pub use references::Referred;
 pub use runtime::{Launch, Resuming, Runtime};
 pub use session::{ContextMeter, Parting, Session, SessionStatus};
 pub use session_map::{MapLimits, SessionKey, SessionMap};

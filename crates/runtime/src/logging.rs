@@ -60,6 +60,7 @@ impl Runtime {
             },
             secrets: Secrets::clone(&self.secrets),
             clock: clock::timestamp,
+            zone: clock::local_zone,
         };
         let asker = Asker { clients: self.clients.clone(), secrets: (*self.secrets).clone(), limit: LIMIT };
         let otlp = config.otlp().ok().flatten();

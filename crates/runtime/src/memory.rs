@@ -1,228 +1,63 @@
-//! What is remembered across sessions, as sessions and front ends use it.
-//!
-//! The files and their rules are `store`'s ([`MemoryBook`]); here they meet the settings, and the tool
-//! that lets a model write them.
+//! The memory of a runtime's home, for its sessions.
 
-mod pending;
-mod provider;
-mod recall;
-mod recalling;
-mod review;
-mod sessions;
-
-pub use pending::{PendingChange, forget_pending, pending};
-pub use provider::MemoryProvider;
-pub use recall::recalled;
-pub(crate) use recalling::Recalling;
-pub(crate) use review::{Review, notice as review_notice};
-pub use sessions::SessionRecall;
-
-use crate::{Runtime, RuntimeError, clock};
-use hermes_config::{Config, ConfigError};
-use hermes_conversation::{BoxFuture, SessionId};
-use hermes_store::memory::{Author, MemoryBook, MemoryError, MemorySettings, Op, Target};
-use hermes_tools::{Memory, MemoryChange, MemoryTarget, Remembered, ToolError};
-use std::path::{Path, PathBuf};
+use crate::{Runtime, RuntimeError};
+use hermes_conversation::{AuxTask, History, SessionId};
+use hermes_memory::{
+    MemoryProvider, Review, Reviewer, SessionMemory, SessionRecall, WriteApproval, memory_book,
+};
+use hermes_providers::Endpoint;
+use hermes_store::memory::MemoryBook;
+use hermes_tools::{Memory, Toolset};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// After so many refusals in a row for want of room, the model is told to leave it.
-const MOST_FAILURES: u32 = 3;
-
-/// The memory of a home under its settings.
-pub fn memory_book(config: &Config, home: &Path) -> Result<MemoryBook, RuntimeError> {
-    Ok(MemoryBook::open(home, settings(config)?, Arc::new(clock::now)))
-}
-
-fn settings(config: &Config) -> Result<MemorySettings, ConfigError> {
-    let default = MemorySettings::default();
-    let limit = |key: &str, default: usize| -> Result<usize, ConfigError> {
-        let value = config.integer(key)?.and_then(|value| usize::try_from(value).ok());
-        Ok(value.filter(|limit| *limit > 0).unwrap_or(default))
-    };
-    Ok(MemorySettings {
-        memory_enabled: config.boolean("memory.memory_enabled")?,
-        user_profile_enabled: config.boolean("memory.user_profile_enabled")?,
-        memory_char_limit: limit("memory.memory_char_limit", default.memory_char_limit)?,
-        user_char_limit: limit("memory.user_char_limit", default.user_char_limit)?,
-    })
-}
-
-/// Both files as a model may see them.
-fn stored_as_json(book: &MemoryBook) -> String {
-    let mut files = serde_json::Map::new();
-    for target in Target::ALL {
-        if let Ok(page) = book.page(target) {
-            files.insert(target.as_str().to_owned(), page.entries_for_model().into());
-        }
-    }
-    serde_json::Value::Object(files).to_string()
-}
-
-/// Whether nothing is to be remembered at all, so that the model need not hear of it.
-pub(crate) fn is_off(config: &Config) -> Result<bool, RuntimeError> {
-    let settings = settings(config)?;
-    Ok(!settings.memory_enabled && !settings.user_profile_enabled)
-}
 
 impl Runtime {
-    /// What is remembered in this home; for a new session's prompt, see [`MemoryBook::snapshot`].
+    /// The memory files; for a new session's prompt, see [`MemoryBook::snapshot`].
     pub fn memory(&self) -> Result<MemoryBook, RuntimeError> {
-        memory_book(self.config(), self.home().path())
+        Ok(memory_book(self.config(), self.home().path())?)
     }
-}
 
-/// The memory as the model of one session writes it.
-pub(crate) struct SessionMemory {
-    book: MemoryBook,
-    home: PathBuf,
-    approval: WriteApproval,
-    session: SessionId,
-    failures: AtomicU32,
-}
-
-/// Who has to agree before a model changes the memory: `memory.write_approval`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WriteApproval {
-    NotNeeded,
-    /// The user is there and is asked.
-    Asked,
-    /// The change waits until the user decides.
-    Staged,
-}
-
-impl WriteApproval {
-    pub(crate) fn of(config: &Config, is_watched: bool) -> Result<Self, ConfigError> {
-        Ok(match (config.boolean("memory.write_approval")?, is_watched) {
-            (false, _) => Self::NotNeeded,
-            (true, true) => Self::Asked,
-            (true, false) => Self::Staged,
+    /// The provider that `memory.provider` names; usually none.
+    pub fn memory_provider(&self) -> Result<Option<Arc<dyn MemoryProvider>>, RuntimeError> {
+        Ok(match self.config().text("memory.provider")?.as_deref() {
+            Some("sessions") => Some(Arc::new(SessionRecall::new(self.store()?.clone()))),
+            _ => None,
         })
     }
-}
 
-impl SessionMemory {
-    pub(crate) fn of(
-        runtime: &Runtime,
+    /// The port that the tool `memory` writes through.
+    pub(crate) fn session_memory(
+        &self,
         session: &SessionId,
         is_watched: bool,
     ) -> Result<Arc<dyn Memory>, RuntimeError> {
-        let (book, session) = (runtime.memory()?, session.clone());
-        let approval = WriteApproval::of(runtime.config(), is_watched)?;
-        let home = runtime.home().path().to_owned();
-        Ok(Arc::new(Self { book, home, approval, session, failures: AtomicU32::new(0) }))
+        let approval = WriteApproval::of(self.config(), is_watched)?;
+        let memory = SessionMemory::new(self.memory()?, self.home().path(), approval, session.clone());
+        Ok(Arc::new(memory))
     }
 
-    /// Keeps changes for the user to decide about.
-    fn stage(&self, target: Target, ops: &[Op]) -> Result<Remembered, ToolError> {
-        let staged = pending::stage(&self.home, target, ops, self.session.as_str());
-        let id = staged.map_err(|error| ToolError::failed(format!("the change cannot be kept: {error}")))?;
-        let page = self.book.page(target).map_err(|error| ToolError::failed(with_cause(&error)))?;
-        let (usage, entry_count) = (page.usage(), page.entries.len());
-        Ok(Remembered { usage, entry_count, is_changed: false, pending: Some(id) })
-    }
-
-    /// What the model hears, with what it needs to do better.
-    async fn explained(&self, target: Target, error: MemoryError) -> ToolError {
-        let refused = ToolError::failed(with_cause(&error));
-        match error.innermost() {
-            MemoryError::SeveralMatches { previews, .. } => refused.with("matches", previews.clone()),
-            MemoryError::Drifted { backup, .. } => refused.with("drift_backup", backup.display().to_string()),
-            MemoryError::OverLimit { .. } => {
-                if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILURES {
-                    let given_up =
-                        "there is still no room; leave the memory as it is and go on with your answer";
-                    return ToolError::failed(given_up);
-                }
-                let text = format!(
-                    "{error}. Make room in the same turn: merge or remove entries (see current_entries) and add \
-                     this again, best in one call with operations"
-                );
-                self.with_entries(target, ToolError { text, ..refused }).await
-            }
-            MemoryError::NoMatch { .. } | MemoryError::NoOldText => self.with_entries(target, refused).await,
-            _ => refused,
-        }
-    }
-
-    async fn with_entries(&self, target: Target, refused: ToolError) -> ToolError {
-        let book = self.book.clone();
-        let page = tokio::task::spawn_blocking(move || book.page(target)).await;
-        match page {
-            Ok(Ok(page)) => {
-                refused.with("current_entries", page.entries_for_model()).with("usage", page.usage())
-            }
-            _ => refused,
-        }
-    }
-}
-
-impl Memory for SessionMemory {
-    fn asks_first(&self) -> bool {
-        self.approval == WriteApproval::Asked
-    }
-
-    fn change(
+    /// Starts a review of a session if `memory.nudge_interval` makes one due.
+    pub(crate) fn review(
         &self,
-        target: MemoryTarget,
-        changes: Vec<MemoryChange>,
-    ) -> BoxFuture<'_, Result<Remembered, ToolError>> {
-        Box::pin(async move {
-            let target = stored(target);
-            if !self.book.settings().is_enabled(target) {
-                return Err(ToolError::failed(format!(
-                    "{} is switched off in the settings",
-                    target.file_name()
-                )));
-            }
-            let ops: Vec<Op> = changes.into_iter().map(op).collect();
-            if self.approval == WriteApproval::Staged {
-                return self.stage(target, &ops);
-            }
-            let (book, author) = (self.book.clone(), Author::model(self.session.as_str()));
-            // Waits for the disk and perhaps for another process; a change that was begun is finished.
-            let written = tokio::task::spawn_blocking(move || book.apply(target, &ops, &author)).await;
-            match written {
-                Ok(Ok(done)) => {
-                    self.failures.store(0, Ordering::Relaxed);
-                    tracing::info!(
-                        session = self.session.as_str(),
-                        target = target.as_str(),
-                        change = done.change.map(|id| id.to_string()),
-                        "memory changed"
-                    );
-                    Ok(Remembered {
-                        usage: done.page.usage(),
-                        entry_count: done.page.entries.len(),
-                        is_changed: done.change.is_some(),
-                        pending: None,
-                    })
-                }
-                Ok(Err(error)) => Err(self.explained(target, error).await),
-                Err(error) => Err(ToolError::failed(format!("the memory could not be written: {error}"))),
-            }
-        })
-    }
-}
-
-fn stored(target: MemoryTarget) -> Target {
-    match target {
-        MemoryTarget::Memory => Target::Memory,
-        MemoryTarget::User => Target::User,
-    }
-}
-
-fn op(change: MemoryChange) -> Op {
-    match change {
-        MemoryChange::Add { content } => Op::Add { content },
-        MemoryChange::Replace { old_text, content } => Op::Replace { old_text, content },
-        MemoryChange::Remove { old_text } => Op::Remove { old_text },
-    }
-}
-
-fn with_cause(error: &MemoryError) -> String {
-    match std::error::Error::source(error).filter(|_| matches!(error, MemoryError::Io { .. })) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
+        review: &mut Review,
+        own: &Endpoint,
+        id: &SessionId,
+        history: &History,
+    ) -> Result<(), RuntimeError> {
+        let interval = self.config().integer("memory.nudge_interval")?.unwrap_or_default();
+        let Some(interval) = usize::try_from(interval).ok().filter(|turns| *turns > 0) else { return Ok(()) };
+        if !review.is_due(interval, history) || !self.registry().has_toolset(Toolset::Memory) {
+            return Ok(());
+        }
+        let (models, limits) = self.models().auxiliary(own).prepare(AuxTask::Review)?;
+        let reviewer = Reviewer {
+            book: self.memory()?,
+            home: self.home().path().to_owned(),
+            approval: WriteApproval::of(self.config(), false)?,
+            models,
+            limits,
+            resting: self.resting.clone(),
+        };
+        review.begin(reviewer, id, history);
+        Ok(())
     }
 }

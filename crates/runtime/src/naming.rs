@@ -35,7 +35,7 @@ impl Naming {
         let Some(request) = title_request(id, history, settings.language.as_deref()) else {
             return Ok(());
         };
-        let (stops, limits) = runtime.helper(own).prepare(AuxTask::Title)?;
+        let (stops, limits) = runtime.models().auxiliary(own).prepare(AuxTask::Title)?;
         let (store, resting, id) = (runtime.store()?.clone(), runtime.resting.clone(), id.clone());
         let asking = tokio::spawn(async move {
             let answer = ask_in_order(&stops, &resting, &limits, &request).await.ok()?;

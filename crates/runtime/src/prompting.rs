@@ -4,10 +4,6 @@
 //! session as the prompt it became.
 
 mod additions;
-mod code_project;
-mod programs;
-mod project_files;
-mod surroundings;
 
 pub(crate) use additions::{additions, overlays, unknown_personality};
 
@@ -16,7 +12,7 @@ use crate::{Runtime, RuntimeError, model_facts, small_window};
 use hermes_config::Config;
 use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise, redact};
-use hermes_prompt::{CodeProject, Layers, Sourced, Without, project_file_limit, ready_file};
+use hermes_prompt::{CodeProject, Layers, Sourced, Without, files, project_file_limit, ready_file};
 use hermes_providers::{Endpoint, misnames_models};
 use hermes_store::memory::Target;
 use hermes_tools::{OpenError, Opened, Toolset, open_inside, open_regular, project_root};
@@ -53,10 +49,10 @@ pub(crate) fn gather(
                 calling_together: !config.boolean("agent.parallel_tool_call_guidance")?,
             },
             tool_use: config.tool_use()?,
-            os: surroundings::os().to_owned(),
+            os: files::os().to_owned(),
             // The name of a folder must not pass for a line of the prompt.
             cwd: cwd.display().to_string().replace(char::is_control, "?"),
-            surroundings: surroundings::here(&runtime.launch.shell),
+            surroundings: files::surroundings(&runtime.launch.shell),
             environment_hint: config.text("agent.environment_hint")?.filter(|hint| !hint.trim().is_empty()),
             platform_hint: config.platform_hint(&platform)?,
             platform,
@@ -73,7 +69,7 @@ pub(crate) fn gather(
     found.layers.describe_tools(&*role.registry);
     // A helper is told what it needs by the one it works for.
     if role.registry.runs_commands() && config.boolean("agent.environment_probe")? {
-        found.layers.programs = programs::installed(runtime.launch.shell.get("PATH"));
+        found.layers.programs = files::installed_programs(runtime.launch.shell.get("PATH"));
     }
     if !is_helper && !config.boolean("agent.ignore_rules")? {
         found.layers.code_project = code_project(config, cwd)?;
@@ -92,8 +88,8 @@ pub(crate) fn gather(
 fn code_project(config: &Config, cwd: &Path) -> Result<Option<CodeProject>, RuntimeError> {
     let found = match config.text("agent.coding_context")?.as_deref() {
         Some("off") => return Ok(None),
-        Some("on") => Some(code_project::find(cwd).unwrap_or_default()),
-        _ => code_project::find(cwd),
+        Some("on") => Some(files::code_project(cwd).unwrap_or_default()),
+        _ => files::code_project(cwd),
     };
     let instructions = config.text("agent.coding_instructions")?.filter(|text| !text.trim().is_empty());
     Ok(found.map(|project| CodeProject { instructions, ..project }))
@@ -115,8 +111,8 @@ impl Gathered {
 
     /// The files that say how to work in this project.
     fn read_project(&mut self, runtime: &Runtime, window: u64, cwd: &Path) -> Result<(), RuntimeError> {
-        let files = project_files::find(cwd);
-        if files.is_empty() {
+        let all = files::project_files(cwd);
+        if all.is_empty() {
             return Ok(());
         }
         let configured = runtime.config.integer("context_file_max_chars")?;
@@ -125,7 +121,7 @@ impl Gathered {
         let key = runtime.fence_key();
         let places = runtime.places();
         let root = project_root(cwd, places.user_home());
-        for found in files {
+        for found in all {
             let opened = open_inside(&root, &found.path, &places);
             let Some(text) = self.text_of(&found.name, opened) else { continue };
             let text = redact(&runtime.secrets, &text);

@@ -38,7 +38,7 @@ pub(crate) fn is_wanted(report: &TurnReport) -> bool {
 
 /// Writes the requests of a turn. A dump that cannot be written is logged and costs nothing else.
 pub(crate) fn write(home: &Home, session: &SessionId, requests: &[LoggedRequest], secrets: &Secrets) {
-    let now = Zoned::now();
+    let now = crate::clock::zoned();
     for (number, request) in requests.iter().enumerate() {
         match write_one(home, session, &now, number, request, secrets) {
             Ok(name) => tracing::info!(file = name, "request dumped"),

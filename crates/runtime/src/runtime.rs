@@ -1,13 +1,11 @@
 //! A working Hermes: one home, its settings, its store, its tools.
 
-use crate::memory::{self, SessionMemory};
 use crate::meter::{Budget, StoredMeter};
-use crate::model_choice::{self, http_clients};
 use crate::session_record::SessionRecord;
-use crate::{Opening, RuntimeError, Session, Surface, clock, fence_key, load_config};
+use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
-use hermes_config::home::{Home, WantedModes, modes_notice};
+use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
 use hermes_config::{Config, Refused, UnsupportedSafety};
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
@@ -15,6 +13,8 @@ use hermes_exec::supervisor::{
 };
 use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::{FenceKey, Secrets};
+use hermes_models::Models;
+use hermes_models::model_choice::{self, http_clients};
 use hermes_plugins::context_engine::{Choice, are_enabled, choose};
 use hermes_plugins::hooks::ShellHooks;
 use hermes_providers::{Endpoint, HttpClients};
@@ -108,7 +108,7 @@ impl Runtime {
         let enabled = config.list("toolsets")?;
         let disabled = config.list("agent.disabled_toolsets")?;
         let mut registry = Registry::builtin().select(Some(&enabled), &disabled)?;
-        if memory::is_off(&config)? {
+        if hermes_memory::is_off(&config)? {
             registry = registry.without_toolset(Toolset::Memory);
         }
         if choose(&config, &launch.home)?.0 == Choice::Lossless && are_enabled(&enabled, &disabled) {
@@ -221,7 +221,19 @@ impl Runtime {
 
     /// Which endpoint and model new requests go to.
     pub fn endpoint(&self) -> Result<Endpoint, RuntimeError> {
-        model_choice::endpoint(&self.config)
+        Ok(model_choice::endpoint(&self.config)?)
+    }
+
+    /// Builds the models of this home.
+    pub(crate) fn models(&self) -> Models<'_> {
+        Models {
+            config: &self.config,
+            home: &self.launch.home,
+            clients: &self.clients,
+            secrets: &self.secrets,
+            meter: &self.meter,
+            resting: &self.resting,
+        }
     }
 
     /// The opening of a session in the terminal that this process was started in.
@@ -334,7 +346,7 @@ impl Runtime {
         Ok(Arc::new(ToolContext::new(ToolSetup {
             session: session.to_string(),
             delegate,
-            memory: Some(SessionMemory::of(self, session, is_watched)?),
+            memory: Some(self.session_memory(session, is_watched)?),
             skills: Some(self.skills()),
             record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
             cwd,

@@ -1,9 +1,11 @@
 //! One session, as a front end holds it.
 
+mod background;
 mod context;
 mod engine;
 mod model;
 mod opening;
+mod resume;
 mod role;
 mod status;
 mod turns;
@@ -14,32 +16,30 @@ pub(crate) use role::SessionRole;
 pub use status::SessionStatus;
 
 use crate::delegation::{CurrentEndpoint, Delegator};
-use crate::memory::{Review, review_notice};
 use crate::naming::Naming;
 use crate::observers::Hub;
 use crate::personality::{self, Personality};
 use crate::questions::SessionQuestions;
 use crate::snapshot::Snapshot;
 use crate::summaries::Summaries;
-use crate::{Opening, Resuming, Runtime, RuntimeError, SessionMailbox, crash_recovery, prompting};
-use hermes_agent::{CacheOf, Session as AgentSession};
+use crate::{Opening, Runtime, RuntimeError, SessionMailbox, prompting};
+use hermes_agent::Session as AgentSession;
 use hermes_config::{Config, Refused};
 use hermes_conversation::{
     CacheBreak, Cost, History, Mail, Message, Quirks, SessionId, Usage, UserMessage, record_finished_turn,
 };
+use hermes_memory::Review;
 use hermes_plugins::context_engine::{Choice, External, ToolWire, choose};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
-use hermes_store::{CompactionFailures, LastSent, NewSession, this_process};
+use hermes_store::{CompactionFailures, NewSession, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 use model::{keep_outline, retarget};
 pub(crate) use opening::starting_folder;
-use opening::{changed_notice, folder_of, recovery_notice, unused_notice};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use tokio_util::sync::CancellationToken;
 
 /// A session that can be spoken to. One turn runs at a time.
 pub struct Session {
@@ -195,66 +195,6 @@ impl Session {
         Ok(Self { layers: Some(found.layers), ..handle })
     }
 
-    pub(crate) async fn resumed(
-        runtime: &Runtime,
-        id: SessionId,
-        opening: &Opening,
-        ask: Arc<dyn AskUser>,
-        how: Resuming<'_>,
-    ) -> Result<Self, RuntimeError> {
-        let endpoint = runtime.endpoint()?;
-        let store = runtime.store()?;
-        let acquired = store.acquire_existing(id.clone(), this_process()).await?;
-        let recovery = crash_recovery::recover(runtime, &acquired, how).await?;
-        let stored = store.load(&id).await?;
-        // What an import brought along is data until the user agrees to it.
-        let is_own = !stored.is_imported;
-        let (cwd, notice) = folder_of(runtime, &stored, how.restores_cwd && is_own)?;
-        let brought = if is_own { None } else { store.imported_parts(&id).await? };
-        let unused = unused_notice(brought.as_ref(), &id);
-        let role = SessionRole::of_user_session(runtime, opening)?;
-        let history = History::restore(stored.messages);
-        let same_model = stored.model.as_deref() == Some(endpoint.model.as_str());
-        let system = stored.system_prompt.filter(|_| same_model && is_own);
-        let quirks = if is_own { stored.quirks } else { Quirks::default() };
-        let (system, found) = match system {
-            Some(system) => (system, None),
-            None => {
-                let found = prompting::gather(runtime, &role, &endpoint, &cwd, &id)?;
-                (retarget(runtime, &acquired.lease, &endpoint, &found.layers).await?, Some(found))
-            }
-        };
-        let mut session = AgentSession::new(acquired.lease, system.into(), history, quirks, role.limits);
-        session.additions = role.additions.clone();
-        for sent in store.last_sent(&id).await? {
-            let LastSent { provider, model, has_tools, mark } = sent;
-            session.ledger.remember(CacheOf { provider, model, has_tools }, mark);
-        }
-        if found.is_some() {
-            session.ledger.declare(CacheBreak::ModelSwitch);
-        }
-        if !is_own {
-            store.set_cwd(&session.lease, cwd.display().to_string()).await?;
-            store.settle_import(&session.lease).await?;
-        }
-        let state = State::Live(Box::new(session));
-        let mut handle = Self::assemble(runtime, id, role, endpoint, cwd, ask, state)?;
-        handle.load_context().await?;
-        handle.restore_tool_state();
-        handle.is_resumed = true;
-        handle.title = stored.title;
-        handle.usage = stored.usage;
-        handle.notices.extend(notice);
-        handle.notices.extend(unused);
-        if let Some(found) = found {
-            handle.notices.extend(found.notices);
-            handle.layers = Some(found.layers);
-        }
-        handle.notices.extend(recovery_notice(&recovery));
-        handle.notices.extend(changed_notice(&stored.changed));
-        Ok(handle)
-    }
-
     fn assemble(
         runtime: &Runtime,
         id: SessionId,
@@ -269,7 +209,7 @@ impl Session {
         {
             return Err(RuntimeError::UnkeptPromise { text: promise.text });
         }
-        let (route, mut notices) = runtime.route(&endpoint, role.tap(runtime))?;
+        let (route, mut notices) = runtime.models().route(&endpoint, role.tap(runtime))?;
         if role.works_for.is_none() {
             notices.extend(prompting::unknown_personality(&runtime.config)?);
             notices.extend(runtime.take_notices());
@@ -340,14 +280,6 @@ impl Session {
         self.tool_context.set_cwd(cwd);
     }
 
-    /// Starts what follows a completed turn: a title for a session without one, and a review.
-    pub(crate) fn work_in_background(&mut self) {
-        if self.role.works_in_background {
-            self.name_in_background();
-            self.review_in_background();
-        }
-    }
-
     pub fn id(&self) -> &SessionId {
         &self.id
     }
@@ -377,45 +309,6 @@ impl Session {
 
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
-    }
-
-    /// Takes up the name that was found in the background, if it has been.
-    pub fn take_up_name(&mut self) {
-        if let Some(found) = self.naming.found() {
-            self.title.get_or_insert(found);
-        }
-    }
-
-    /// Lets a second model find a name for a session that has none, in the background. What comes of it
-    /// is stored at once, and known here after [`Session::take_up_name`].
-    pub fn name_in_background(&mut self) {
-        let State::Live(session) = &self.state else { return };
-        if self.title.is_none() {
-            // A conversation without a name is as good as one with.
-            let _ = self.naming.begin(&self.runtime, &self.endpoint, &self.id, &session.history);
-        }
-    }
-
-    /// Lets a second model look back on the session, if it is time to, and write down what later ones
-    /// should know.
-    pub fn review_in_background(&mut self) {
-        let State::Live(session) = &self.state else { return };
-        // A session that is not looked back on is as good as one that is.
-        let _ = self.review.begin(&self.runtime, &self.endpoint, &self.id, &session.history);
-    }
-
-    /// What was written down in the background since this was last asked, in a line for the person.
-    pub fn take_review_notice(&mut self) -> Option<String> {
-        let changes = self.review.found();
-        let how = self.runtime.config.text("display.memory_notifications").ok().flatten();
-        review_notice(&changes, how.as_deref().unwrap_or_default())
-    }
-
-    /// Takes up a title that was found in the background, and returns a line about memory that was written
-    /// there.
-    pub fn take_background_notice(&mut self) -> Option<String> {
-        self.take_up_name();
-        self.take_review_notice()
     }
 
     /// True once the session is in the store.
@@ -458,34 +351,6 @@ impl Session {
     pub async fn mailbox(&mut self) -> Result<SessionMailbox, RuntimeError> {
         self.store_session().await?;
         Ok(SessionMailbox { store: self.runtime.store()?.clone(), session: self.id.clone() })
-    }
-
-    /// Gives the tools what a stored conversation implies: the plan, also where a summary took its place.
-    fn restore_tool_state(&mut self) {
-        let State::Live(session) = &self.state else { return };
-        self.tool_context.restore_todos(session.context.todos.clone());
-        self.tool_context.restore(session.history.messages());
-    }
-
-    /// Takes the session up again from what is really on disk.
-    async fn read_again(&mut self) -> Result<(), RuntimeError> {
-        let State::Live(session) = &mut self.state else { return Ok(()) };
-        let store = self.runtime.store()?;
-        let acquired = store.acquire_existing(self.id.clone(), this_process()).await?;
-        // Nothing of ours runs any more: there is nothing to wait for.
-        let how = Resuming { restores_cwd: false, stop: &CancellationToken::new(), tell: &|_| {} };
-        crash_recovery::recover(&self.runtime, &acquired, how).await?;
-        let stored = store.load(&self.id).await?;
-        let history = History::restore(stored.messages);
-        let ledger = std::mem::take(&mut session.ledger);
-        **session =
-            AgentSession::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
-        session.ledger = ledger;
-        session.additions = self.role.additions.clone();
-        self.load_context().await?;
-        self.is_unsure = false;
-        self.is_told = false;
-        Ok(())
     }
 
     /// Gives the session a title.

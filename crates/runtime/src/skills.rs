@@ -7,8 +7,8 @@ mod fetch;
 
 pub use fetch::{FetchError, install, update};
 
-use crate::{Runtime, RuntimeError, fence_key};
-use hermes_config::home::Home;
+use crate::{Runtime, RuntimeError};
+use hermes_config::home::{Home, fence_key};
 use hermes_config::{Config, ConfigError};
 use hermes_guard::{FenceKey, Scope, scan};
 use hermes_skills::{

@@ -1,7 +1,8 @@
 //! A prompt as a front end submits it, and the front end it comes from.
 
-use crate::{Image, RuntimeError, Session, message_with_images};
+use crate::{ExpandedPrompt, Image, RuntimeError, Session, message_with_images, model_facts};
 use hermes_agent::Input;
+use hermes_attachments::{References, Sources};
 use hermes_conversation::MailMode;
 use std::path::PathBuf;
 
@@ -98,12 +99,25 @@ impl Session {
         let waiting = self.waiting().await?;
         let (text, warnings) = match prompt.expands_references {
             true => {
-                let referred = self.referring(&prompt.text).await?;
-                (referred.text, referred.warnings)
+                let ExpandedPrompt { text, warnings } = self.with_references(prompt.text).await;
+                (text, warnings)
             }
             false => (prompt.text, Vec::new()),
         };
         let message = message_with_images(&text, &prompt.images);
         Ok((Input::after_mail(waiting, message), warnings))
+    }
+
+    /// Attaches what a text refers to. A text without references stays as it is.
+    async fn with_references(&self, text: String) -> ExpandedPrompt {
+        let Some(references) = References::find(&text) else {
+            return ExpandedPrompt { text, warnings: Vec::new() };
+        };
+        let (runtime, cwd) = (self.runtime(), self.cwd());
+        let places = runtime.places();
+        let sources =
+            Sources { cwd: &cwd, places: &places, shell: &runtime.launch.shell, secrets: &runtime.secrets };
+        let window = model_facts::known(runtime.home(), self.endpoint()).window.value;
+        references.attach(&sources, &runtime.fence_key(), window).await
     }
 }

@@ -38,7 +38,7 @@ impl Summaries {
 
     fn found(&self) -> Result<&Stops, &String> {
         let find = || {
-            let found = self.runtime.helper(&self.own).prepare(AuxTask::Compression);
+            let found = self.runtime.models().auxiliary(&self.own).prepare(AuxTask::Compression);
             found.map_err(|error| error.to_string())
         };
         self.found.get_or_init(find).as_ref()

@@ -19,6 +19,7 @@ pub use otlp::Exporter;
 use futures::future::BoxFuture;
 use hermes_guard::Secrets;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use log::LogSubscriber;
 use std::path::PathBuf;
 
@@ -42,6 +43,8 @@ pub struct LogSettings {
     /// Values that are redacted in every line and every span.
     pub secrets: Secrets,
     pub clock: Clock,
+    /// The time zone of the lines.
+    pub zone: fn() -> TimeZone,
 }
 
 /// The destination of traces.

@@ -7,8 +7,8 @@ use crate::exit::{Exit, Failure};
 use crate::term;
 use hermes_runtime::Availability;
 use hermes_runtime::auth::{self, EntryView, PoolView};
+use hermes_runtime::clock::local_zone;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 pub(super) fn list(provider: Option<&str>, common: &Common) -> Result<Exit, Failure> {
@@ -94,7 +94,7 @@ fn why(entry: &EntryView) -> String {
 
 fn local(moment: f64) -> String {
     let time = Timestamp::from_microsecond((moment * 1e6) as i64).unwrap_or_default();
-    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    time.to_zoned(local_zone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 fn as_json(pool: &PoolView) -> Value {

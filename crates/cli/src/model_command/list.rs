@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::term;
 use hermes_config::Config;
 use hermes_runtime::{
-    KeySource, Provider, ResolveError, RuntimeError, custom_label, model_choice, providers, shown_url,
+    KeySource, ModelsError, Provider, ResolveError, custom_label, model_choice, providers, shown_url,
 };
 use serde_json::{Value, json};
 
@@ -107,16 +107,16 @@ fn fill_in(row: &mut Row, config: &Config) {
             row.base_url = shown_url(&place.base_url);
             State::Ready(place.key_source)
         }
-        Err(RuntimeError::Resolve(ResolveError::NoKey { variable, .. })) => {
+        Err(ModelsError::Resolve(ResolveError::NoKey { variable, .. })) => {
             State::Needs(format!("set {variable}"))
         }
-        Err(RuntimeError::Resolve(ResolveError::NoBaseUrl { .. })) => {
+        Err(ModelsError::Resolve(ResolveError::NoBaseUrl { .. })) => {
             State::Needs("set model.base_url".to_owned())
         }
-        Err(RuntimeError::Resolve(ResolveError::NoEntryKey { variable, .. })) => {
+        Err(ModelsError::Resolve(ResolveError::NoEntryKey { variable, .. })) => {
             State::Needs(format!("set {variable}"))
         }
-        Err(RuntimeError::Resolve(ResolveError::NoLogin { why, .. })) => State::Needs(why),
+        Err(ModelsError::Resolve(ResolveError::NoLogin { why, .. })) => State::Needs(why),
         Err(error) => State::Needs(error.to_string()),
     };
 }

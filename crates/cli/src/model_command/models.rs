@@ -6,7 +6,7 @@ use crate::config_command::read;
 use crate::exit::{Exit, Failure};
 use crate::{launch, term};
 use hermes_runtime::{
-    CallFailure, ListedModel, RuntimeError, find_provider, list_models, model_choice, model_facts,
+    CallFailure, ListedModel, ModelsError, find_provider, list_models, model_choice, model_facts,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) async fn run(provider: &str, common: &Common) -> Result<Exit, Failure
     {
         return Err(Failure::new(Exit::Config, format!("{} cannot be used yet: {why}", known.id)));
     }
-    let unknown_is_usage = |error: RuntimeError| {
+    let unknown_is_usage = |error: ModelsError| {
         let flagged = Common { provider: Some(provider.to_owned()), ..common.clone() };
         launch::blame_flags(error, &flagged)
     };

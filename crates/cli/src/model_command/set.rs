@@ -8,7 +8,7 @@ use crate::{launch, term};
 use hermes_config::settings::ModelSettings;
 use hermes_config::{self, Config, Key, SetReport};
 use hermes_runtime::{
-    CustomProvider, ResolveError, RuntimeError, custom_name, custom_provider, find_provider, is_custom_id,
+    CustomProvider, ModelsError, ResolveError, custom_name, custom_provider, find_provider, is_custom_id,
     model_choice, parse_base_url,
 };
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(super) fn run(words: &str, yes: bool, common: &Common) -> Result<Exit, Failu
     let known = current(&settings, &named.entries);
     let choice = match &common.provider {
         Some(name) => {
-            let unknown = || RuntimeError::from(ResolveError::UnknownProvider { name: name.clone() });
+            let unknown = || ModelsError::from(ResolveError::UnknownProvider { name: name.clone() });
             let provider = known.provider(name).ok_or_else(unknown);
             let provider = provider.map_err(|error| launch::blame_flags(error, common))?;
             Choice { provider: Some(provider), model: Some(words.trim().to_owned()), base_url: None }
@@ -94,7 +94,7 @@ fn check(settings: &Config, choice: &Choice) -> Result<(), Failure> {
     match model_choice::place(settings, Some(name)) {
         // A key or a login can be had afterwards; all else must be right.
         Ok(_) => Ok(()),
-        Err(RuntimeError::Resolve(
+        Err(ModelsError::Resolve(
             ResolveError::NoKey { .. } | ResolveError::NoEntryKey { .. } | ResolveError::NoLogin { .. },
         )) => Ok(()),
         Err(error) => Err(bad(format!("{error}; nothing was changed"))),

@@ -2,9 +2,9 @@
 
 use super::timeline::{Kind, Row, Timeline, dollars};
 use crate::term::{self, Style};
+use hermes_runtime::clock::local_zone;
 use hermes_store::{TraceEnd, TurnTrace};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
 /// How it should look.
@@ -74,7 +74,7 @@ fn title(trace: &TurnTrace, timeline: &Timeline) -> String {
 
 fn clock(at: f64) -> String {
     let time = Timestamp::from_microsecond((at * 1e6) as i64).unwrap_or_default();
-    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    time.to_zoned(local_zone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 fn sums(trace: &TurnTrace) -> String {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 23] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
@@ -23,6 +23,9 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
     ("tools", &["conversation", "exec", "guard", "skills", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
+    ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
+    ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
+    ("attachments", &["conversation", "exec", "guard", "tools"]),
     ("telemetry", &["guard"]),
     ("plugins", &["config", "context", "conversation", "exec", "guard", "tools"]),
     (
@@ -45,11 +48,14 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 20] = [
         "runtime",
         &[
             "agent",
+            "attachments",
             "config",
             "context",
             "conversation",
             "exec",
             "guard",
+            "memory",
+            "models",
             "plugins",
             "prompt",
             "providers",

@@ -11,6 +11,7 @@ mod command_log;
 mod context;
 mod cut_calls;
 mod delegation;
+mod demo;
 mod docs;
 mod fallback;
 mod faults;

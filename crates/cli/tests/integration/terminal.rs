@@ -2,6 +2,8 @@
 
 use crate::process;
 use crate::pty::Terminal;
+use hermes_scripted::Listener;
+use hermes_scripted::http::{Connection, whole};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use serde_json::json;
 use std::time::Duration;
@@ -144,4 +146,52 @@ async fn a_session_gets_a_name_while_the_person_goes_on() {
     let tasks: Vec<_> =
         budget["rows"].as_array().unwrap().iter().map(|row| (&row["task"], &row["calls"])).collect();
     assert!(tasks.contains(&(&json!("title_generation"), &json!(1))), "{budget}");
+}
+
+/// Serves one reply whose reasoning and text alternate, in one write.
+async fn alternating(mut connection: Connection) {
+    while let Ok(Some(_)) = connection.next_request().await {
+        let piece = |number: usize| match number % 2 {
+            0 => json!({ "reasoning_content": format!("r{number} ") }),
+            _ => json!({ "content": format!("t{number} ") }),
+        };
+        let event = |delta, finish: Option<&str>| {
+            let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
+            format!("data: {}\n\n", json!({ "id": "x", "choices": [choice] }))
+        };
+        let pieces: String = (0..PIECES).map(|number| event(piece(number), None)).collect();
+        let body = format!("{pieces}{}data: [DONE]\n\n", event(json!({}), Some("stop")));
+        let answer = whole(200, &[("content-type", "text/event-stream")], body.as_bytes());
+        if connection.send(&answer).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// More than an observer may leave unread.
+const PIECES: usize = 12_000;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whole_reply_is_shown_however_fast_it_arrives() {
+    let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
+    let server = Listener::start(alternating).await.unwrap();
+    home.write_config(&process::custom_model(&server.base_url()));
+    let mut screen = Terminal::start(home.path(), folder.path(), &["chat", "-q", "hi"]);
+    for number in (1..PIECES).step_by(2) {
+        screen.expect(&format!("t{number} ")).await;
+    }
+    assert_eq!(screen.ended().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tab_completes_a_slash_command() {
+    let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
+    let provider = FakeProvider::start().await;
+    home.write_config(&process::custom_model(&provider.base_url()));
+    let mut screen = Terminal::start(home.path(), folder.path(), &[]);
+    screen.expect("❯").await;
+    screen.type_keys("/qui\t");
+    screen.expect("/quit").await;
+    screen.type_keys("\r");
+    assert_eq!(screen.ended().await, 0);
 }

@@ -1,8 +1,8 @@
 //! What the settings say about helpers.
 
 use crate::RuntimeError;
-use crate::fallback::{common, resolve_entry};
 use hermes_config::{Config, FallbackEntry};
+use hermes_models::{common, resolve_entry};
 use hermes_providers::Endpoint;
 use std::time::Duration;
 

@@ -3,9 +3,10 @@
 use super::{Session, State};
 use crate::model_choice::asker;
 use crate::summaries::Summaries;
-use crate::{Runtime, RuntimeError, learned_windows, model_facts, prompting, small_window};
+use crate::{Checked, ModelSwitch, Runtime, RuntimeError, model_facts, prompting, small_window};
 use hermes_agent::TurnReport;
 use hermes_conversation::{CacheBreak, Lease, SessionId, UserMessage};
+use hermes_models::learn_window;
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, FactSource};
 use hermes_store::{ModelTarget, SessionDb};
@@ -20,6 +21,13 @@ impl Session {
     /// cache begins anew.
     pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
         self.use_endpoint(self.endpoint.with_model(name)).await
+    }
+
+    /// Goes on with another model, in the format and with the key of its own provider.
+    pub async fn switch_model(&mut self, wanted: &ModelSwitch) -> Result<Checked, RuntimeError> {
+        let (endpoint, checked) = wanted.resolve(&self.runtime.config, &self.endpoint).await?;
+        self.use_endpoint(endpoint).await?;
+        Ok(checked)
     }
 
     /// The same for a model at any endpoint.
@@ -51,7 +59,7 @@ impl Session {
         if std::mem::replace(&mut self.has_learned_efforts, true) {
             return Ok(());
         }
-        match Box::pin(self.runtime.with_efforts(&self.endpoint)).await? {
+        match Box::pin(self.runtime.models().with_efforts(&self.endpoint)).await? {
             Some(endpoint) => self.speak_to(endpoint),
             None => Ok(()),
         }
@@ -96,13 +104,13 @@ impl Session {
         let told = self.route.stops().first().and_then(|own| session.context.told_window(own.profile()));
         let told = told.filter(|told| told.is_lasting);
         if let (Some(told), true, None) = (told, report.completed, &report.stand_in) {
-            learned_windows::learn(self.runtime.home(), &self.endpoint, told.tokens);
+            learn_window(self.runtime.home(), &self.endpoint, told.tokens);
         }
     }
 
     pub(super) fn speak_to(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
         // What is wrong with the fallbacks was said when the session was opened.
-        (self.route, _) = self.runtime.route(&endpoint, self.role.tap(&self.runtime))?;
+        (self.route, _) = self.runtime.models().route(&endpoint, self.role.tap(&self.runtime))?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
         self.summaries = Arc::new(Summaries::of(&self.runtime, &endpoint));
         self.endpoint = endpoint;

@@ -1,9 +1,9 @@
 //! What a session is to others, and what follows from that: its tools, its prompt, who records it.
 
-use crate::memory::Recalling;
 use crate::{Opening, Runtime, RuntimeError, Surface, prompting};
 use hermes_agent::recovery::Limits;
 use hermes_conversation::{CallId, EventSink, Hooks, NoHooks, SessionId};
+use hermes_memory::Recalling;
 use hermes_plugins::hooks::SessionHooks;
 use hermes_prompt::Additions;
 use hermes_providers::Tap;

@@ -2,8 +2,9 @@
 
 use super::{Session, State, retarget};
 use crate::model_choice::asker;
-use crate::{RuntimeError, learned_windows, model_facts, prompting, small_window};
+use crate::{RuntimeError, model_facts, prompting, small_window};
 use hermes_conversation::CacheBreak;
+use hermes_models::learn_window;
 use hermes_prompt::SystemPrompt;
 use hermes_providers::{Endpoint, ServedWindow, served_window};
 use std::sync::Arc;
@@ -40,7 +41,7 @@ impl Session {
             true => self.endpoint.with_ollama_num_ctx(tokens),
             false => self.endpoint.clone(),
         };
-        learned_windows::learn(home, &endpoint, tokens);
+        learn_window(home, &endpoint, tokens);
         if model_facts::window(home, &endpoint) != tokens && endpoint.ollama_num_ctx.is_none() {
             // The file could not be written.
             endpoint.context_length = Some(tokens);

@@ -276,7 +276,7 @@ async fn decisions_are_recorded_and_replayed_without_the_engine() {
         assert_eq!(verdict.difference, None, "{mode}");
         assert_eq!((verdict.turns, verdict.is_cut), (turns, false), "{mode}");
         // A decision that is not the same shows.
-        let other = text.replacen("[Summary of what was said before]", "[Something else]", 1);
+        let other = text.replacen("[Summary of earlier messages]", "[Something else]", 1);
         if other != text {
             std::fs::write(&path, other).unwrap();
             let verdict = replay(Arc::new(Recording::read(&path).unwrap())).await.unwrap();

@@ -40,6 +40,7 @@ pub(crate) struct LogSubscriber {
 struct Output {
     file: LogFile,
     clock: Clock,
+    zone: fn() -> TimeZone,
     /// The second of the newest line, and its text.
     second: (i64, String),
     line: String,
@@ -50,7 +51,7 @@ impl Output {
     fn now(&mut self) -> u32 {
         let now = (self.clock)();
         if now.as_second() != self.second.0 || self.second.1.is_empty() {
-            self.second = (now.as_second(), line::clock(&now.to_zoned(TimeZone::system())));
+            self.second = (now.as_second(), line::clock(&now.to_zoned((self.zone)())));
         }
         now.subsec_nanosecond().unsigned_abs() / 1_000_000
     }
@@ -58,13 +59,13 @@ impl Output {
 
 impl LogSubscriber {
     pub(crate) fn new(settings: LogSettings, failed: OnFailure) -> Self {
-        let LogSettings { dir, level, limits, secrets, clock } = settings;
+        let LogSettings { dir, level, limits, secrets, clock, zone } = settings;
         let file = LogFile::new(dir, limits);
         Self {
             level,
             secrets,
             spans: Mutex::default(),
-            output: Mutex::new(Output { file, clock, second: (0, String::new()), line: String::new() }),
+            output: Mutex::new(Output { file, clock, zone, second: (0, String::new()), line: String::new() }),
             outlet: Outlet::off(),
             failed,
             has_failed: AtomicBool::new(false),

@@ -6,7 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn settings(level: LogLevel, dir: PathBuf, secrets: Secrets) -> LogSettings {
-    LogSettings { dir, level, limits: LogLimits::default(), secrets, clock: jiff::Timestamp::now }
+    LogSettings {
+        dir,
+        level,
+        limits: LogLimits::default(),
+        secrets,
+        clock: jiff::Timestamp::now,
+        zone: jiff::tz::TimeZone::system,
+    }
 }
 
 /// The lines logged in this directory while `act` runs, without the times.

@@ -1,0 +1,42 @@
+//! The memory of a home under its settings.
+
+use hermes_config::{Config, ConfigError, clock};
+use hermes_store::memory::{MemoryBook, MemorySettings, Target};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The memory of a home under its settings.
+pub fn memory_book(config: &Config, home: &Path) -> Result<MemoryBook, ConfigError> {
+    Ok(MemoryBook::open(home, settings(config)?, Arc::new(clock::now)))
+}
+
+fn settings(config: &Config) -> Result<MemorySettings, ConfigError> {
+    let default = MemorySettings::default();
+    let limit = |key: &str, default: usize| -> Result<usize, ConfigError> {
+        let value = config.integer(key)?.and_then(|value| usize::try_from(value).ok());
+        Ok(value.filter(|limit| *limit > 0).unwrap_or(default))
+    };
+    Ok(MemorySettings {
+        memory_enabled: config.boolean("memory.memory_enabled")?,
+        user_profile_enabled: config.boolean("memory.user_profile_enabled")?,
+        memory_char_limit: limit("memory.memory_char_limit", default.memory_char_limit)?,
+        user_char_limit: limit("memory.user_char_limit", default.user_char_limit)?,
+    })
+}
+
+/// Both files as a model may see them.
+pub(crate) fn stored_as_json(book: &MemoryBook) -> String {
+    let mut files = serde_json::Map::new();
+    for target in Target::ALL {
+        if let Ok(page) = book.page(target) {
+            files.insert(target.as_str().to_owned(), page.entries_for_model().into());
+        }
+    }
+    serde_json::Value::Object(files).to_string()
+}
+
+/// Whether nothing is to be remembered at all, so that the model need not hear of it.
+pub fn is_off(config: &Config) -> Result<bool, ConfigError> {
+    let settings = settings(config)?;
+    Ok(!settings.memory_enabled && !settings.user_profile_enabled)
+}

@@ -1,0 +1,234 @@
+//! From settings to an endpoint: what `providers::resolve` is asked, and with which values.
+//!
+//! Everything here needs settings only, so that looking at them creates no home and opens no store.
+
+use crate::ModelsError;
+use crate::credentials::seeds;
+use hermes_config::{Config, Source};
+use hermes_conversation::Money;
+use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
+use hermes_providers::{
+    Around, Asker, Endpoint, HttpClients, HttpSettings, Patience, Place, Prefixes, Prices, SaidBy, Wanted,
+    custom_provider, find_provider, is_loopback, locate, per_token, resolve_with, split_provider,
+};
+use secrecy::SecretString;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// Which endpoint and model requests go to.
+pub fn endpoint(config: &Config) -> Result<Endpoint, ModelsError> {
+    let wanted = wanted(config)?;
+    Ok(with_around(config, |around| resolve_with(&wanted, around))?)
+}
+
+/// Asks with the variables and the stored credentials at hand.
+pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T) -> T {
+    let credentials = &config.layers().credentials;
+    let variable = |name: &str| config.variable(name).map(SecretString::from);
+    let pooled = |id: &str| match credentials.has(id) {
+        true => credentials.pooled(id, &seeds(config, id)),
+        false => Vec::new(),
+    };
+    let vendor = vendor_logins(config);
+    ask(Around { variable: &variable, pooled: &pooled, vendor: &vendor })
+}
+
+/// The address and the key of a provider, whatever the model; of the configured one for `None`.
+pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, ModelsError> {
+    let wanted = match provider {
+        Some(name) => wanted_from(config, name)?,
+        None => wanted(config)?,
+    };
+    Ok(with_around(config, |around| locate(&wanted, around))?)
+}
+
+/// The logins that vendors' own programs left here; a file is read when it is asked for.
+pub(crate) fn vendor_logins(config: &Config) -> impl Fn(&str) -> VendorState {
+    |provider| match VendorTool::of_provider(provider) {
+        Some(tool) => read_vendor_file(tool, &vendor_places(config), SystemTime::now()),
+        None => VendorState::Absent,
+    }
+}
+
+/// Where vendors' own programs keep their logins.
+pub fn vendor_places(config: &Config) -> VendorPlaces {
+    let path = |name: &str| config.variable(name).map(PathBuf::from);
+    VendorPlaces {
+        home: config.layers().shell.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+        claude_dir: path("CLAUDE_CONFIG_DIR"),
+        codex_dir: path("CODEX_HOME"),
+    }
+}
+
+/// Asks endpoints about themselves; nothing is connected yet.
+pub fn asker(config: &Config, limit: Duration) -> Result<Asker, ModelsError> {
+    Ok(Asker { clients: http_clients(config)?, secrets: config.secrets(), limit })
+}
+
+pub fn http_clients(config: &Config) -> Result<HttpClients, ModelsError> {
+    Ok(HttpClients::new(HttpSettings {
+        proxy: config.text("network.proxy")?,
+        no_proxy: config.text("network.no_proxy")?,
+        patience: patience(config)?,
+        public_only: false,
+    }))
+}
+
+/// The endpoint of a model at a provider, as if both had been asked for on the command line.
+pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Result<Endpoint, ModelsError> {
+    let wanted = wanted_from(config, provider)?;
+    let is_written = wanted.model.as_deref() == Some(model);
+    let wanted = Wanted {
+        model: Some(model.to_owned()),
+        context_length: wanted.context_length.filter(|_| is_written),
+        ollama_num_ctx: wanted.ollama_num_ctx.filter(|_| is_written),
+        prices: wanted.prices.filter(|_| is_written),
+        said_by: SaidBy::default(),
+        ..wanted
+    };
+    Ok(with_around(config, |around| resolve_with(&wanted, around))?)
+}
+
+/// The provider written before the model, as in `openrouter:vendor/model`.
+///
+/// `-m` may name any; in settings a provider beside the model decides, and the name is the model's.
+fn prefixed(config: &Config) -> Result<Option<(String, String)>, ModelsError> {
+    let Some(text) = config.text("model.default")?.filter(|text| text.contains(':')) else { return Ok(None) };
+    let is_flag = config.explain("model.default")?.source == Source::Flag;
+    let provider = config.text("model.provider")?.filter(|name| !name.is_empty() && name != "auto");
+    if provider.is_some() && !is_flag {
+        return Ok(None);
+    }
+    let has_address = config.text("model.base_url")?.is_some_and(|url| !url.is_empty());
+    let entries = config.named_providers()?.entries;
+    let known = match &provider {
+        Some(name) => find_provider(name).or(Some(custom_provider())),
+        None => has_address.then(custom_provider),
+    };
+    Ok(split_provider(&text, &entries, Prefixes::beside(known)))
+}
+
+fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
+    let source = config.explain("model.provider")?.source;
+    if source != Source::Flag
+        && let Some((provider, model)) = prefixed(config)?
+    {
+        // Numbers beside a model in the file are about that model, unless an address stands there, too.
+        let is_alone = config.text("model.base_url")?.is_none_or(|url| url.is_empty());
+        let is_written = config.explain("model.default")?.source != Source::Flag;
+        let keeps = keeps_address(config, &provider)? || (is_alone && is_written);
+        let by = said_by(config, "model.default")?;
+        let wanted = read(config, Some(provider), by, keeps)?;
+        return Ok(Wanted { model: Some(model), ..wanted });
+    }
+    match (source, config.text("model.provider")?) {
+        // An address and a key in config.yaml belong to the provider written beside them, not
+        // to one that a flag put in its place.
+        (Source::Flag, Some(name)) => {
+            let wanted = wanted_from(config, &name)?;
+            let said_by = SaidBy { provider: Some("--provider".to_owned()), ..wanted.said_by };
+            Ok(Wanted { said_by, ..wanted })
+        }
+        (_, name) => read(config, name, said_by(config, "model.provider")?, true),
+    }
+}
+
+/// Who decided a setting, in words; nobody for a default.
+fn said_by(config: &Config, key: &str) -> Result<Option<String>, ModelsError> {
+    let found = config.explain(key)?;
+    Ok(match found.source {
+        Source::Default => None,
+        Source::File => Some(format!("{key} in {}", found.origin)),
+        Source::Flag | Source::DotEnv | Source::Shell => Some(found.origin.to_string()),
+    })
+}
+
+/// As if this provider had been asked for on the command line.
+fn wanted_from(config: &Config, name: &str) -> Result<Wanted, ModelsError> {
+    let keeps = keeps_address(config, name)?;
+    read(config, Some(name.to_owned()), None, keeps)
+}
+
+fn read(
+    config: &Config,
+    provider: Option<String>,
+    said: Option<String>,
+    keeps_address: bool,
+) -> Result<Wanted, ModelsError> {
+    let number = |key: &str| config.integer(key).map(|n| n.and_then(|n| u64::try_from(n).ok()));
+    let named = config.named_providers()?;
+    // The window is that of the model beside it.
+    let written = config.layers().file.get("model.default").and_then(|value| value.as_str()).map(str::trim);
+    let is_flag = config.explain("model.default")?.source == Source::Flag;
+    let is_other_model = is_flag && config.text("model.default")?.as_deref() != written;
+    Ok(Wanted {
+        provider,
+        model: config.text("model.default")?,
+        base_url: config.text("model.base_url")?.filter(|_| keeps_address),
+        api_key: config.secret("model.api_key")?.filter(|_| keeps_address),
+        api_mode: config.text("model.api_mode")?.filter(|_| keeps_address),
+        given: None,
+        context_length: number("model.context_length")?.filter(|_| keeps_address && !is_other_model),
+        ollama_num_ctx: number("model.ollama_num_ctx")?.filter(|_| keeps_address && !is_other_model),
+        max_tokens: number("model.max_tokens")?,
+        prices: prices(config)?.filter(|_| keeps_address && !is_other_model),
+        router: config.router_settings()?,
+        custom: named.entries,
+        disabled: named.disabled,
+        said_by: SaidBy {
+            provider: said,
+            model: said_by(config, "model.default")?,
+            base_url: said_by(config, "model.base_url")?,
+        },
+    })
+}
+
+/// `model.pricing`, which needs an input and an output price to be of use.
+fn prices(config: &Config) -> Result<Option<Prices>, ModelsError> {
+    let price = |name: &str| -> Result<Option<Money>, ModelsError> {
+        Ok(config.dollars(&format!("model.pricing.{name}"))?.map(per_token))
+    };
+    let (input, output) = (price("input")?, price("output")?);
+    let (cache_read, cache_write) = (price("cache_read")?, price("cache_write")?);
+    Ok(match (input, output) {
+        (Some(input), Some(output)) => Some(Prices { input, output, cache_read, cache_write }),
+        _ => None,
+    })
+}
+
+/// Whether `model.base_url` may be used for a provider that was asked for instead of the
+/// configured one: for the same one, and for `custom` if nothing else was written beside the
+/// address, or it is on this machine.
+fn keeps_address(config: &Config, name: &str) -> Result<bool, ModelsError> {
+    let id = |name: &str| find_provider(name).map(|provider| provider.id);
+    let is_custom = |name: &str| find_provider(name).is_some_and(|provider| provider.is_custom());
+    let written = config.layers().file.get("model.provider").and_then(|value| value.as_str()).map(str::trim);
+    let written = written.filter(|name| !name.is_empty() && *name != "auto");
+    let is_local = || {
+        let url = config.text("model.base_url").ok().flatten().and_then(|text| text.parse().ok());
+        url.is_some_and(|url| is_loopback(&url))
+    };
+    Ok(match (id(name), written) {
+        (Some(_), None) if is_custom(name) => true,
+        (Some(_), Some(written)) if is_custom(name) => is_custom(written) || is_local(),
+        (Some(asked), Some(written)) => id(written) == Some(asked),
+        (_, _) => false,
+    })
+}
+
+fn patience(config: &Config) -> Result<Patience, ModelsError> {
+    let seconds = |key: &str| -> Result<Option<Duration>, ModelsError> {
+        Ok(config.integer(key)?.and_then(|value| u64::try_from(value).ok()).map(Duration::from_secs))
+    };
+    Ok(Patience {
+        first_byte: seconds("agent.first_byte_timeout")?,
+        gap: seconds("agent.stream_stale_timeout")?,
+        local_gap: seconds("agent.local_stream_stale_timeout")?,
+        whole_reply: seconds("agent.api_call_stale_timeout")?,
+        total: seconds("agent.request_timeout_seconds")?,
+    })
+}
+
+#[cfg(test)]
+#[path = "model_choice_tests.rs"]
+mod tests;

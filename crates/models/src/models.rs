@@ -1,0 +1,153 @@
+//! The models of a runtime: each behind the meter, with what is known about it.
+
+use crate::auxiliary::Auxiliary;
+use crate::credentials::{credential_warnings, keys_of};
+use crate::fallback::{Fallbacks, fallbacks};
+use crate::model_choice::asker;
+use crate::{ModelsError, model_facts};
+use hermes_agent::FallbackRoute;
+use hermes_agent::auxiliary::Resting;
+use hermes_config::Config;
+use hermes_config::home::Home;
+use hermes_conversation::{AuxTask, BoxFuture};
+use hermes_guard::Secrets;
+use hermes_providers::{
+    Asker, Endpoint, FactSource, HttpClients, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff,
+    Thinking, lm_studio_efforts, unsent_extras,
+};
+use hermes_wire::{CacheTtl, Effort, Meter, Model, ModelRoute, SingleModel};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A list of models that takes longer than this is done without.
+const ASKING_PRICES: Duration = Duration::from_secs(10);
+/// A server that does not state its efforts within this time is used without them.
+const ASKING_EFFORTS: Duration = Duration::from_secs(2);
+
+/// Builds the models of one home.
+#[derive(Clone, Copy)]
+pub struct Models<'a> {
+    pub config: &'a Config,
+    pub home: &'a Home,
+    pub clients: &'a HttpClients,
+    pub secrets: &'a Arc<Secrets>,
+    /// Counts every call, and refuses those over the budget.
+    pub meter: &'a Arc<dyn Meter>,
+    /// Models for auxiliary tasks that are in cooldown.
+    pub resting: &'a Arc<Resting>,
+}
+
+impl<'a> Models<'a> {
+    /// The model at an endpoint and those that step in for it, with what a person should know.
+    ///
+    /// `tap` sees the bytes of their replies.
+    pub fn route(
+        &self,
+        own: &Endpoint,
+        tap: Option<Arc<dyn Tap>>,
+    ) -> Result<(Arc<dyn ModelRoute>, Vec<String>), ModelsError> {
+        let Fallbacks { stops, warnings } = fallbacks(self.config, own)?;
+        let unsent = [own].into_iter().chain(&stops).filter_map(unsent_extras).collect::<Vec<_>>();
+        let warnings = credential_warnings(self.config).into_iter().chain(warnings).chain(unsent).collect();
+        let model = self.model(own, tap.clone())?;
+        if stops.is_empty() {
+            return Ok((Arc::new(SingleModel(model)), warnings));
+        }
+        let stops: Vec<_> =
+            stops.iter().map(|stop| self.model(stop, tap.clone())).collect::<Result<_, _>>()?;
+        Ok((Arc::new(FallbackRoute::new(model, stops)), warnings))
+    }
+
+    /// The endpoint with the efforts that its LM Studio server advertises; `None` for any other server.
+    pub async fn with_efforts(&self, own: &Endpoint) -> Result<Option<Endpoint>, ModelsError> {
+        if !own.advertises_efforts() {
+            return Ok(None);
+        }
+        let asker = asker(self.config, ASKING_EFFORTS)?;
+        let efforts = lm_studio_efforts(&own.base_url, &own.model, own.key.as_ref(), &asker).await;
+        Ok((efforts != own.efforts).then(|| own.with_efforts(efforts)))
+    }
+
+    /// A second model for small jobs beside conversations with `own`.
+    pub fn auxiliary(&self, own: &Endpoint) -> Auxiliary<'a> {
+        Auxiliary { models: *self, own: own.clone() }
+    }
+
+    /// The model at an endpoint, for one small job: its calls are counted under the job's name.
+    pub(crate) fn side_model(
+        &self,
+        endpoint: &Endpoint,
+        task: AuxTask,
+        effort: Option<Effort>,
+    ) -> Result<Arc<dyn Model>, ModelsError> {
+        let metered = self.metered(endpoint, Thinking::Task(effort), CacheTtl::FiveMinutes, None)?;
+        Ok(Arc::new(metered.for_task(task.as_str())))
+    }
+
+    fn model(&self, endpoint: &Endpoint, tap: Option<Arc<dyn Tap>>) -> Result<Arc<dyn Model>, ModelsError> {
+        let effort = self.config.text("agent.reasoning_effort")?;
+        let ttl = match self.config.text("prompt_caching.cache_ttl")?.as_deref() {
+            Some("1h") => CacheTtl::OneHour,
+            _ => CacheTtl::FiveMinutes,
+        };
+        let thinking = Thinking::Conversation(effort.as_deref().and_then(Effort::parse));
+        Ok(Arc::new(self.metered(endpoint, thinking, ttl, tap)?))
+    }
+
+    /// Whether calls written as text are taken as calls. Hosted providers parse them, so that text which
+    /// looks like a call is text there.
+    fn takes_text_tool_calls(&self, endpoint: &Endpoint) -> Result<bool, ModelsError> {
+        let is_off = self.config.text("agent.text_tool_calls")?.as_deref() == Some("off");
+        Ok(!is_off && (endpoint.is_custom() || endpoint.is_loopback()))
+    }
+
+    /// The model at an endpoint, behind the meter of this home.
+    fn metered(
+        &self,
+        endpoint: &Endpoint,
+        thinking: Thinking,
+        ttl: CacheTtl,
+        tap: Option<Arc<dyn Tap>>,
+    ) -> Result<Metered, ModelsError> {
+        let facts = &model_facts::known(self.home, endpoint);
+        let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(self.secrets))
+            .with_thinking(thinking)
+            .with_window(facts.window.value)
+            .with_text_tool_calls(self.takes_text_tool_calls(endpoint)?)
+            .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
+            .with_cache_ttl(ttl)
+            .with_shared_limit(SharedLimit::of(self.home.path(), endpoint.provider))
+            .with_tap(tap);
+        let asker = Asker {
+            clients: self.clients.clone(),
+            secrets: Secrets::clone(self.secrets),
+            limit: ASKING_PRICES,
+        };
+        let model = match keys_of(self.config, endpoint, &asker)? {
+            Some(keys) => model.with_keys(keys),
+            None => model,
+        };
+        let is_stale = facts.prices.is_some_and(|prices| prices.source == FactSource::Remembered)
+            && self.meter.has_limits()
+            && !model_facts::is_fresh(self.home, endpoint);
+        let known = if is_stale { Tariff::Unknown } else { tariff(facts, endpoint.provider, ttl) };
+        let (home, asked) = (self.home.clone(), endpoint.clone());
+        let ask = move || -> BoxFuture<'static, Tariff> {
+            let (home, asked, asker) = (home.clone(), asked.clone(), asker.clone());
+            Box::pin(
+                async move { tariff(&model_facts::ask(&home, &asked, &asker).await, asked.provider, ttl) },
+            )
+        };
+        let metered = Metered::new(Arc::new(model), self.meter.clone(), known, facts.longest_reply());
+        Ok(metered.with_prices_from(Arc::new(ask)))
+    }
+}
+
+fn tariff(facts: &ModelFacts, provider: &str, ttl: CacheTtl) -> Tariff {
+    match (facts.tariff(provider), ttl) {
+        (Tariff::Prices(prices, source), CacheTtl::OneHour) => {
+            Tariff::Prices(prices.for_long_cache(), source)
+        }
+        (tariff, _) => tariff,
+    }
+}

@@ -1,0 +1,101 @@
+//! Resuming a stored session, and reading one again after its record failed.
+
+use super::opening::{changed_notice, folder_of, recovery_notice, unused_notice};
+use super::{Session, SessionRole, State, retarget};
+use crate::{Opening, Resuming, Runtime, RuntimeError, crash_recovery, prompting};
+use hermes_agent::{CacheOf, Session as AgentSession};
+use hermes_conversation::{CacheBreak, History, Quirks, SessionId};
+use hermes_store::{LastSent, this_process};
+use hermes_tools::AskUser;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+impl Session {
+    pub(crate) async fn resumed(
+        runtime: &Runtime,
+        id: SessionId,
+        opening: &Opening,
+        ask: Arc<dyn AskUser>,
+        how: Resuming<'_>,
+    ) -> Result<Self, RuntimeError> {
+        let endpoint = runtime.endpoint()?;
+        let store = runtime.store()?;
+        let acquired = store.acquire_existing(id.clone(), this_process()).await?;
+        let recovery = crash_recovery::recover(runtime, &acquired, how).await?;
+        let stored = store.load(&id).await?;
+        // What an import brought along is data until the user agrees to it.
+        let is_own = !stored.is_imported;
+        let (cwd, notice) = folder_of(runtime, &stored, how.restores_cwd && is_own)?;
+        let brought = if is_own { None } else { store.imported_parts(&id).await? };
+        let unused = unused_notice(brought.as_ref(), &id);
+        let role = SessionRole::of_user_session(runtime, opening)?;
+        let history = History::restore(stored.messages);
+        let same_model = stored.model.as_deref() == Some(endpoint.model.as_str());
+        let system = stored.system_prompt.filter(|_| same_model && is_own);
+        let quirks = if is_own { stored.quirks } else { Quirks::default() };
+        let (system, found) = match system {
+            Some(system) => (system, None),
+            None => {
+                let found = prompting::gather(runtime, &role, &endpoint, &cwd, &id)?;
+                (retarget(runtime, &acquired.lease, &endpoint, &found.layers).await?, Some(found))
+            }
+        };
+        let mut session = AgentSession::new(acquired.lease, system.into(), history, quirks, role.limits);
+        session.additions = role.additions.clone();
+        for sent in store.last_sent(&id).await? {
+            let LastSent { provider, model, has_tools, mark } = sent;
+            session.ledger.remember(CacheOf { provider, model, has_tools }, mark);
+        }
+        if found.is_some() {
+            session.ledger.declare(CacheBreak::ModelSwitch);
+        }
+        if !is_own {
+            store.set_cwd(&session.lease, cwd.display().to_string()).await?;
+            store.settle_import(&session.lease).await?;
+        }
+        let state = State::Live(Box::new(session));
+        let mut handle = Self::assemble(runtime, id, role, endpoint, cwd, ask, state)?;
+        handle.load_context().await?;
+        handle.restore_tool_state();
+        handle.is_resumed = true;
+        handle.title = stored.title;
+        handle.usage = stored.usage;
+        handle.notices.extend(notice);
+        handle.notices.extend(unused);
+        if let Some(found) = found {
+            handle.notices.extend(found.notices);
+            handle.layers = Some(found.layers);
+        }
+        handle.notices.extend(recovery_notice(&recovery));
+        handle.notices.extend(changed_notice(&stored.changed));
+        Ok(handle)
+    }
+
+    /// Gives the tools what a stored conversation implies: the plan, also where a summary took its place.
+    pub(super) fn restore_tool_state(&mut self) {
+        let State::Live(session) = &self.state else { return };
+        self.tool_context.restore_todos(session.context.todos.clone());
+        self.tool_context.restore(session.history.messages());
+    }
+
+    /// Takes the session up again from what is really on disk.
+    pub(super) async fn read_again(&mut self) -> Result<(), RuntimeError> {
+        let State::Live(session) = &mut self.state else { return Ok(()) };
+        let store = self.runtime.store()?;
+        let acquired = store.acquire_existing(self.id.clone(), this_process()).await?;
+        // Nothing of ours runs any more: there is nothing to wait for.
+        let how = Resuming { restores_cwd: false, stop: &CancellationToken::new(), tell: &|_| {} };
+        crash_recovery::recover(&self.runtime, &acquired, how).await?;
+        let stored = store.load(&self.id).await?;
+        let history = History::restore(stored.messages);
+        let ledger = std::mem::take(&mut session.ledger);
+        **session =
+            AgentSession::new(acquired.lease, session.system.clone(), history, stored.quirks, session.limits);
+        session.ledger = ledger;
+        session.additions = self.role.additions.clone();
+        self.load_context().await?;
+        self.is_unsure = false;
+        self.is_told = false;
+        Ok(())
+    }
+}
