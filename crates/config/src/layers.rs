@@ -9,7 +9,6 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hermes_conversation::Money;
 use hermes_guard::Secrets;
 use hermes_prompt::HintChange;
 use hermes_providers::credentials::{Credentials, Outside};
@@ -28,7 +27,7 @@ use super::resolve::Resolved;
 use super::secret_names::{is_secret_key, is_secret_variable};
 use super::settings::{Setting, Settings};
 use super::telemetry::holds_headers;
-use super::value::{Parsed, found as found_text, wanted};
+use super::value::Parsed;
 use crate::home::Home;
 
 /// The source of a value.
@@ -123,85 +122,6 @@ impl Config {
         &self.layers
     }
 
-    /// A setting as text, whatever its type; `None` if it is not set and has no default.
-    pub fn text(&self, key: &str) -> Result<Option<String>, ConfigError> {
-        Ok(self.resolve(key)?.map(|found| found.value.shown()))
-    }
-
-    pub fn integer(&self, key: &str) -> Result<Option<i64>, ConfigError> {
-        self.typed(key, Kind::Integer, |value| match value {
-            Parsed::Integer(number) => Some(number),
-            _ => None,
-        })
-    }
-
-    pub fn dollars(&self, key: &str) -> Result<Option<Money>, ConfigError> {
-        self.typed(key, Kind::Dollars, |value| match value {
-            Parsed::Dollars(digits) => Money::parse(&digits),
-            _ => None,
-        })
-    }
-
-    /// A number from 0 to 1.
-    pub fn share(&self, key: &str) -> Result<Option<f64>, ConfigError> {
-        self.typed(key, Kind::Share, |value| match value {
-            Parsed::Share(digits) => digits.parse().ok(),
-            _ => None,
-        })
-    }
-
-    /// A boolean setting; false if it is not set and has no default.
-    pub fn boolean(&self, key: &str) -> Result<bool, ConfigError> {
-        let on = self.typed(key, Kind::Boolean, |value| match value {
-            Parsed::Boolean(on) => Some(on),
-            _ => None,
-        })?;
-        Ok(on.unwrap_or(false))
-    }
-
-    pub fn list(&self, key: &str) -> Result<Vec<String>, ConfigError> {
-        let items = self.typed(key, Kind::List, |value| match value {
-            Parsed::List(items) => Some(items),
-            _ => None,
-        })?;
-        Ok(items.unwrap_or_default())
-    }
-
-    /// A setting that must not be printed, such as `model.api_key` or `OPENAI_API_KEY`.
-    pub fn secret(&self, key: &str) -> Result<Option<SecretString>, ConfigError> {
-        Ok(self.text(key)?.filter(|text| !text.is_empty()).map(SecretString::from))
-    }
-
-    /// The endpoints with a name.
-    pub fn named_providers(&self) -> Result<super::NamedProviders, ConfigError> {
-        self.settings.providers.get().cloned()
-    }
-
-    /// The fallback models.
-    pub fn fallback_entries(&self) -> super::FallbackEntries {
-        self.settings.fallbacks.clone()
-    }
-
-    /// The settings of an auxiliary task.
-    pub fn auxiliary(&self, task: hermes_conversation::AuxTask) -> Result<super::AuxSettings, ConfigError> {
-        self.settings.auxiliary.task(task)
-    }
-
-    /// Retries of auxiliary tasks.
-    pub fn auxiliary_retries(&self) -> u32 {
-        self.settings.auxiliary.transient_retries
-    }
-
-    /// The models that get an instruction to act.
-    pub fn tool_use(&self) -> Result<hermes_prompt::ToolUse, ConfigError> {
-        self.settings.tool_use.get().cloned()
-    }
-
-    /// The user's personalities.
-    pub fn personalities(&self) -> Result<super::Personalities, ConfigError> {
-        self.settings.personalities.get().cloned()
-    }
-
     /// The timeouts of calls of a model in the entry of its provider; values of the model precede those of the
     /// provider.
     pub fn patience_with(&self, label: &str, model: &str) -> Result<Patience, ConfigError> {
@@ -284,28 +204,6 @@ impl Config {
                 origin: Origin::Default,
             }),
         })
-    }
-
-    fn typed<T>(
-        &self,
-        key: &str,
-        kind: Kind,
-        pick: impl Fn(Parsed) -> Option<T>,
-    ) -> Result<Option<T>, ConfigError> {
-        let Some(found) = self.resolve(key)? else {
-            return Ok(None);
-        };
-        let (origin, text) = (found.origin, found.value.shown());
-        match pick(found.value).or_else(|| Parsed::of_text(kind, &text).and_then(&pick)) {
-            Some(value) => Ok(Some(value)),
-            None => Err(Problem::WrongType {
-                origin,
-                key: key.to_owned(),
-                found: found_text(&text.into(), false),
-                wanted: wanted(kind),
-            }
-            .into()),
-        }
     }
 
     fn unknown(&self, key: &str) -> Option<Found> {

@@ -31,6 +31,7 @@ use crate::fallback_providers::FallbackEntries;
 use crate::hooks::HookEntries;
 use crate::keys::Env::{Switch, Value};
 use crate::layers::Layers;
+use crate::pool_strategies::PoolStrategies;
 use crate::prompting::Personalities;
 use declare::section;
 use hermes_prompt::ToolUse;
@@ -86,6 +87,8 @@ section! {
         auxiliary: AuxiliarySettings,
         /// Shell hooks: `hooks`.
         hooks: HookEntries,
+        /// The use of several credentials of one provider: `credential_pool_strategies`.
+        pool_strategies: PoolStrategies,
         /// Models that get an instruction to act: `agent.tool_use_enforcement`.
         tool_use: Section<ToolUse>,
         /// The user's personalities: `personalities` and `agent.personalities`.

@@ -5,6 +5,7 @@ use crate::settings::{AgentSettings, ApprovalMode, AutoSwitch, ModelSettings, Se
 use crate::testing::config_of;
 use crate::{Fallback, KEYS, Key, Kind, Layers};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// One key of each kind, changed from its default.
 const CHANGED: &str = "\
@@ -76,4 +77,34 @@ fn the_table_of_keys_has_a_row_for_each_field() {
     );
     assert_eq!(KEYS[0].name, ModelSettings::default.name);
     assert!(KEYS.iter().any(|key| key.name == "toolsets"));
+}
+
+/// Code outside of this crate reads fields, so that a mistyped key does not compile.
+#[test]
+fn no_crate_above_names_a_setting_by_a_string() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    for name in ["cli", "memory", "models", "plugins", "runtime", "telemetry"] {
+        source_files(&crates.join(name).join("src"), &mut files);
+    }
+    assert!(files.len() > 100, "{} files", files.len());
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for key in KEYS.iter().filter(|key| key.name.contains('.')) {
+            assert!(!code.contains(&format!("\"{}\"", key.name)), "{} in {}", key.name, path.display());
+        }
+    }
+}
+
+fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        match () {
+            () if path.is_dir() => source_files(&path, found),
+            () if name.ends_with(".rs") && !name.ends_with("_tests.rs") => found.push(path),
+            () => {}
+        }
+    }
 }

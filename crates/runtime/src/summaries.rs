@@ -27,7 +27,7 @@ impl Summaries {
     }
 
     fn first_window(&self) -> Option<u64> {
-        let settings = self.runtime.config.auxiliary(AuxTask::Compression).ok()?;
+        let settings = self.runtime.config.settings.auxiliary.task(AuxTask::Compression).ok()?;
         let is_own = settings.model.is_none() && !matches!(settings.provider, AuxProvider::Named(_));
         if is_own {
             // The conversation's model is asked first; nothing needs to be set up to know its window.

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_key_is_left_alone() {
+    fn a_file_without_a_key_is_left_unchanged() {
         for text in ["", "short", &"ü".repeat(32), &"g".repeat(64), &"+1".repeat(32)] {
             let place = tempfile::tempdir().unwrap();
             let home = Home::at(place.path());

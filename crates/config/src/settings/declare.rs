@@ -65,7 +65,7 @@ macro_rules! section {
                     $( $( &<$Above>::KEYS, )* )? &[$( Self::$field, )*], $( $( &<$Sub>::KEYS, )* )?
                 ]);
 
-            /// Reads the section; `fields` is what `config.yaml` has of it.
+            /// Reads the section; `fields` are its values in `config.yaml`.
             pub(crate) fn read(
                 reader: &mut $crate::settings::reader::Reader<'_>,
                 fields: $crate::settings::reader::Fields<'_>,

@@ -10,7 +10,7 @@ section! {
     ModelSettings in "model" {
         /// model to use; `model: NAME` means the same
         default: Text, env: &[Value("HERMES_INFERENCE_MODEL")], order: FileFirst;
-        /// provider to ask; `auto` picks by available keys
+        /// provider to use; `auto` picks by available keys
         provider: Text = "auto", env: &[Value("HERMES_INFERENCE_PROVIDER")], order: FileFirst;
         /// endpoint of a custom provider
         base_url: Text;
@@ -18,11 +18,11 @@ section! {
         api_key: Secret, secret: true;
         /// format of model.base_url: chat_completions, codex_responses, anthropic_messages
         api_mode: Text;
-        /// tokens that fit into the model's window
+        /// context window of the model in tokens
         context_length: u64;
-        /// window that Ollama loads model.default with; asked of the server unless set
+        /// context window that Ollama loads model.default with; by default asked of the server
         ollama_num_ctx: u64;
-        /// most tokens in one reply
+        /// maximum tokens of one reply
         max_tokens: u64, env: &[Value("HERMES_MAX_TOKENS")];
     }
     sections {

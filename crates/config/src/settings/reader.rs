@@ -8,7 +8,7 @@ use crate::layers::{Layers, Source};
 use crate::resolve::Resolved;
 use serde_json::{Map, Value};
 
-/// What `config.yaml` has of a section; `None` if the section is missing.
+/// The values of a section in `config.yaml`; `None` if the section is missing.
 pub(crate) type Fields<'a> = Option<&'a Map<String, Value>>;
 
 /// The layers, and the problems found so far.

@@ -40,8 +40,8 @@ impl Session {
     /// What was written down in the background since this was last asked, in a line for the person.
     pub fn take_review_notice(&mut self) -> Option<String> {
         let changes = self.review.found();
-        let how = self.runtime.config.text("display.memory_notifications").ok().flatten();
-        review_notice(&changes, how.as_deref().unwrap_or_default())
+        let how = self.runtime.config.settings.display.memory_notifications.or_default();
+        review_notice(&changes, how.as_str())
     }
 
     /// Takes up a title that was found in the background, and returns a line about memory that was written

@@ -89,7 +89,7 @@ impl Session {
 
     /// Makes the session's state ready for a turn.
     pub(super) fn ready_context(&mut self) -> Result<(), RuntimeError> {
-        let aborts = self.runtime.config.boolean("compression.abort_on_summary_failure")?;
+        let aborts = self.runtime.config.settings.compression.abort_on_summary_failure.value()?;
         let forgets = self.engine()?.forgets_nodes();
         if let State::Live(session) = &mut self.state {
             session.context.forgets_nodes = forgets;
@@ -193,7 +193,7 @@ impl Session {
 
     /// Whether a compaction stays in the session. Helpers always stay: somebody waits for them by name.
     pub(super) fn stays_in_place(&self) -> Result<bool, RuntimeError> {
-        Ok(self.role.works_for.is_some() || self.runtime.config.boolean("compression.in_place")?)
+        Ok(self.role.works_for.is_some() || self.runtime.config.settings.compression.in_place.value()?)
     }
 
     /// Goes on in a new session, whose parent is this one.
