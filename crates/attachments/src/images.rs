@@ -1,4 +1,4 @@
-//! Images that go along with a message.
+//! Images of a message.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The largest image that is taken. Providers take less; they say so themselves.
+/// The largest image that is accepted. Providers accept less and reject larger ones themselves.
 const MAX_IMAGE: u64 = 20 << 20;
 
-/// Why an image cannot go along.
+/// An image that cannot be attached.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     #[error("{path} could not be read: {cause}")]
     Unreadable { path: PathBuf, cause: std::io::Error },
     #[error("{path} is larger than {} MiB", MAX_IMAGE >> 20)]
     TooLarge { path: PathBuf },
-    #[error("{path} is no PNG, JPEG, GIF or WebP image")]
+    #[error("{path} is not a PNG, JPEG, GIF or WebP image")]
     Unknown { path: PathBuf },
 }
 
@@ -41,7 +41,7 @@ impl Image {
     }
 }
 
-/// What a file is, by its first bytes: names lie.
+/// The media type of an image by its first bytes; file names are not reliable.
 fn kind(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
@@ -52,7 +52,7 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Words with images. The words come first.
+/// Returns a message with text and images, the text first.
 pub fn message_with_images(text: &str, images: &[Image]) -> UserMessage {
     if images.is_empty() {
         return UserMessage::text(text);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_carries_words_and_images() {
+    fn a_message_has_text_and_images() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.txt");
         std::fs::write(&path, b"GIF89a").unwrap();
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(message_with_images("plain", &[]), UserMessage::text("plain"));
         std::fs::write(&path, b"nothing").unwrap();
         let error = Image::read(&path).unwrap_err().to_string();
-        assert!(error.ends_with("is no PNG, JPEG, GIF or WebP image"), "{error}");
+        assert!(error.ends_with("is not a PNG, JPEG, GIF or WebP image"), "{error}");
         assert!(Image::read(&dir.path().join("none")).is_err());
         std::fs::File::create(&path).unwrap().set_len(MAX_IMAGE + 1).unwrap();
         assert!(matches!(Image::read(&path), Err(ImageError::TooLarge { .. })));

@@ -16,7 +16,7 @@ pub struct ExpandedPrompt {
     pub warnings: Vec<String>,
 }
 
-/// Lines of a folder that are shown.
+/// The number of entries that are listed of a folder.
 const MOST_ENTRIES: usize = 500;
 
 /// The references of a prompt, found and not yet looked up.
@@ -30,8 +30,7 @@ impl References {
         (!parsed.references.is_empty()).then_some(Self(parsed))
     }
 
-    /// Looks the references up and attaches what they refer to, as far as a context window of so many tokens
-    /// has space for it.
+    /// Looks the references up and attaches their contents, up to half of a context window of so many tokens.
     pub async fn attach(self, sources: &Sources<'_>, key: &FenceKey, window: u64) -> ExpandedPrompt {
         let Self(parsed) = self;
         let (mut attached, mut warnings) = (Vec::new(), Vec::new());
@@ -77,7 +76,7 @@ fn tokens(text: &str) -> u64 {
     }
 }
 
-/// Puts everything together, unless it is too much for the model's window.
+/// Joins the prompt and its attachments, unless they are too large for the context window.
 fn joined(said: &str, attached: Vec<String>, mut warnings: Vec<String>, window: u64) -> ExpandedPrompt {
     let size: u64 = attached.iter().map(|block| tokens(block)).sum();
     let is_too_much = size > window / 2;
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_much_is_not_attached_and_much_is_told() {
+    fn large_attachments_give_a_warning_and_too_large_ones_are_left_out() {
         let block = "x".repeat(400);
         let put = |window| joined("look", vec![block.clone()], Vec::new(), window);
         assert_eq!(put(10_000).text, format!("look\n\n--- Attached Context ---\n{block}"));

@@ -24,7 +24,7 @@ pub(crate) fn hide_secrets() {
     }
     // Going on is better than not starting: the process is closed to all but root.
     let error = environment_handover::restart(visible, &hidden);
-    crate::term::complain(&format!("hermes: secrets stay in the environment of this process: {error}"));
+    hermes_terminal::print::notice(&format!("secrets stay in the environment of this process: {error}"));
 }
 
 /// The whole environment, as the user set it.

@@ -5,6 +5,8 @@ use hermes_runtime::auth::CredentialError;
 pub(crate) use hermes_runtime::with_causes;
 use hermes_runtime::{AuthError, FaultClass, ModelsError, RuntimeError, TurnReport};
 use hermes_store::StoreError;
+use hermes_terminal::browse::BrowseError;
+use hermes_terminal::signals::INTERRUPTED;
 use std::fmt;
 
 /// How the program ended, as other programs see it.
@@ -17,7 +19,7 @@ pub(crate) enum Exit {
     Internal = 70,
     Permission = 77,
     Config = 78,
-    Interrupted = 130,
+    Interrupted = INTERRUPTED as isize,
 }
 
 impl From<Exit> for std::process::ExitCode {
@@ -55,9 +57,9 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Config(_)
             | RuntimeError::Resolve(_)
             | RuntimeError::Toolsets(_)
-            | RuntimeError::Helpers(_)
+            | RuntimeError::SubAgentModel(_)
             | RuntimeError::Hooks(_)
-            | RuntimeError::UnkeptPromise { .. }
+            | RuntimeError::UnsupportedSafety { .. }
             | RuntimeError::Prefill { .. } => Exit::Config,
             RuntimeError::UnlistedModel(_) => Exit::Usage,
             RuntimeError::NoAnswer(_)
@@ -117,6 +119,15 @@ fn of_credentials(error: &CredentialError) -> Exit {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         RuntimeError::from(error).into()
+    }
+}
+
+impl From<BrowseError> for Failure {
+    fn from(error: BrowseError) -> Self {
+        match error {
+            BrowseError::Terminal(error) => error.into(),
+            BrowseError::Store(error) => error.into(),
+        }
     }
 }
 

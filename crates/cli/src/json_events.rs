@@ -255,3 +255,21 @@ pub(crate) fn usage_file(report: Option<&TurnReport>, about: &About<'_>, failure
     }
     value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_terminal::term;
+    use hermes_testkit::hostile_events::{HOSTILE, events, is_hostile};
+
+    #[test]
+    fn json_lines_hold_no_control_characters_and_keep_every_string() {
+        for hostile in events(HOSTILE) {
+            let value = event(&hostile);
+            let line = term::escaped(&value.to_string(), false).into_owned();
+            assert!(!line.contains(is_hostile) && !line.contains(['\n', '\t']), "{line:?}");
+            let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(read, value);
+        }
+    }
+}

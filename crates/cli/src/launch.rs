@@ -1,24 +1,19 @@
-//! From flags to a running session: which home, which settings, which way of talking.
+//! Opens the runtime and sessions that the flags ask for.
 
-use crate::args::{ChatArgs, Common};
+use crate::commands::sessions::trust;
+use crate::environment;
 use crate::exit::{Exit, Failure};
-use crate::json_events::About;
-use crate::prompt_text::{self, Prompt};
-use crate::sessions_command::trust;
-use crate::{chat, environment, oneshot, signals, term, welcome};
+use crate::flags::Common;
 use hermes_config::settings::{AgentSettings, ApprovalMode, ApprovalSettings, ModelSettings, Settings};
-use hermes_config::{Config, Key, Refused, shell_variables, unused_summary};
+use hermes_config::{Key, shell_variables};
 use hermes_conversation::SessionId;
-use hermes_runtime::{
-    Home, Launch, Opening, Program, ResolveError, Resuming, Runtime, RuntimeError, Session,
-    credential_warnings, telemetry_problem,
-};
+use hermes_runtime::{Home, Launch, Opening, Program, ResolveError, Runtime, RuntimeError, Session};
 use hermes_store::SessionDb;
+use hermes_terminal::{print, resume, term};
 use hermes_tools::AskUser;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// What the program is started with to become the supervisor of commands. Nobody types it.
 pub(crate) const SUPERVISE: &str = "__supervise";
@@ -34,7 +29,7 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
         Runtime::open(Launch { home, flags: flags(common), shell, cwd, source, supervisor: supervisor() });
     let runtime = opened.map_err(|error| blame_flags(error, common))?;
     if let Some(notice) = runtime.home_notice() {
-        term::complain(&format!("hermes: {}", term::printable(notice)));
+        print::notice(notice);
     }
     runtime.start_logging(Box::new(not_logged))?;
     Ok(runtime)
@@ -44,25 +39,38 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
 fn supervisor() -> Option<Program> {
     let program = Program::this(vec![SUPERVISE.to_owned()]);
     let why = "commands will run unsupervised";
-    program.inspect_err(|error| term::complain(&format!("hermes: {error}; {why}"))).ok()
+    program.inspect_err(|error| print::notice(&format!("{error}; {why}"))).ok()
 }
 
 /// Said once; the work goes on.
 fn not_logged(why: &str) {
     let why = term::printable(why);
-    term::complain(&format!("hermes: logs/agent.log cannot be written ({why}); going on without it"));
+    print::notice(&format!("logs/agent.log cannot be written ({why}); going on without it"));
 }
 
-/// A wrong value that was typed on this command line is a matter of usage, not of settings.
+/// A failure, as a usage error if its cause is a flag of this command line rather than a setting.
 pub(crate) fn blame_flags(error: impl Into<RuntimeError>, common: &Common) -> Failure {
     let error = error.into();
-    let is_typed = match &error {
-        RuntimeError::Toolsets(_) => common.toolsets.is_some(),
-        RuntimeError::Resolve(ResolveError::UnknownProvider { .. }) => common.provider.is_some(),
-        _ => false,
-    };
-    let failure = Failure::from(error);
-    if is_typed { Failure { exit: Exit::Usage, ..failure } } else { failure }
+    match &error {
+        RuntimeError::Toolsets(_) if common.tools.toolsets.is_some() => as_usage(error),
+        RuntimeError::Resolve(ResolveError::UnknownProvider { .. }) if common.model.provider.is_some() => {
+            as_usage(error)
+        }
+        _ => error.into(),
+    }
+}
+
+/// A failure, as a usage error if its cause is the provider that was named on this command line.
+pub(crate) fn blame_argument(error: impl Into<RuntimeError>) -> Failure {
+    let error = error.into();
+    match &error {
+        RuntimeError::Resolve(ResolveError::UnknownProvider { .. }) => as_usage(error),
+        _ => error.into(),
+    }
+}
+
+fn as_usage(error: RuntimeError) -> Failure {
+    Failure { exit: Exit::Usage, ..Failure::from(error) }
 }
 
 /// The home, which need not exist yet.
@@ -77,28 +85,28 @@ pub(crate) fn home() -> Result<Home, Failure> {
 pub(crate) fn flags(common: &Common) -> Vec<(String, String)> {
     let mut flags = Vec::new();
     let mut set = |key: Key, value: String| flags.push((key.name.to_owned(), value));
-    if let Some(model) = &common.model {
+    if let Some(model) = &common.model.name {
         set(ModelSettings::default, model.clone());
     }
-    if let Some(provider) = &common.provider {
+    if let Some(provider) = &common.model.provider {
         set(ModelSettings::provider, provider.clone());
     }
-    if let Some(toolsets) = &common.toolsets {
+    if let Some(toolsets) = &common.tools.toolsets {
         set(Settings::toolsets, serde_json::json!(toolsets).to_string());
     }
-    if let Some(turns) = common.max_turns {
+    if let Some(turns) = common.turns.max_turns {
         set(AgentSettings::max_turns, turns.to_string());
     }
-    if common.yolo {
+    if common.turns.yolo {
         set(ApprovalSettings::mode, ApprovalMode::Off.as_str().to_owned());
     }
-    if common.ignore_rules {
+    if common.prompt.ignore_rules {
         set(AgentSettings::ignore_rules, "true".to_owned());
     }
-    if common.pass_session_id {
+    if common.prompt.pass_session_id {
         set(AgentSettings::pass_session_id, "true".to_owned());
     }
-    if common.accept_hooks {
+    if common.turns.accept_hooks {
         set(Settings::hooks_auto_accept, "true".to_owned());
     }
     flags
@@ -111,8 +119,9 @@ pub(crate) async fn session(
     opening: Opening,
     ask: Arc<dyn AskUser>,
 ) -> Result<Session, Failure> {
-    let restores_cwd = !common.no_restore_cwd;
-    let which = match (&common.resume, &common.continue_) {
+    let conversation = &common.conversation;
+    let restores_cwd = !conversation.no_restore_cwd;
+    let which = match (&conversation.resume, &conversation.continue_) {
         (Some(which), _) => which.clone(),
         (None, Some(title)) if !title.is_empty() => title.clone(),
         (None, Some(_)) => newest(runtime, common).await?,
@@ -127,7 +136,7 @@ pub(crate) async fn session(
     if ask.is_present() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         trust::ask_before_resume(runtime.store()?, &which).await?;
     }
-    resume(runtime, &which, &opening, ask, restores_cwd).await
+    Ok(resume(runtime, &which, &opening, ask, restores_cwd).await?)
 }
 
 /// A stored session that somebody wants to look at. Looking where nothing was ever stored creates no
@@ -141,25 +150,11 @@ pub(crate) async fn stored(runtime: &Runtime, which: &str) -> Result<SessionId, 
     Ok(store.resolve_resume(&named).await?)
 }
 
-/// Takes up a stored session. A command of its last turn may still run, and a person need not wait for it.
-pub(crate) async fn resume(
-    runtime: &Runtime,
-    which: &str,
-    opening: &Opening,
-    ask: Arc<dyn AskUser>,
-    restores_cwd: bool,
-) -> Result<Session, Failure> {
-    let stop = CancellationToken::new();
-    let _signals = signals::watch(stop.clone());
-    let tell = |what: &str| term::complain(&format!("hermes: {what}"));
-    Ok(runtime.resume_on(which, opening, ask, Resuming { restores_cwd, stop: &stop, tell: &tell }).await?)
-}
-
 /// The store of a command that has no session to show notices in.
 pub(crate) fn store(runtime: &Runtime) -> Result<&SessionDb, Failure> {
     let store = runtime.store()?;
     if let Some(notice) = runtime.store_notice() {
-        term::complain(&format!("hermes: {}", term::printable(&notice)));
+        print::notice(&notice);
     }
     Ok(store)
 }
@@ -170,96 +165,4 @@ async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {
     latest
         .map(|id| id.to_string())
         .ok_or_else(|| Failure::usage("there is no session to continue yet; start one with `hermes`"))
-}
-
-/// Chooses the way of talking: one answer, or a conversation in this terminal.
-pub(crate) async fn converse(args: ChatArgs, common: Common) -> Result<Exit, Failure> {
-    let (runtime, prompt) = match prepare(&args, &common) {
-        Ok(prepared) => prepared,
-        Err(Obstacle::NoModel(home)) => return Err(no_model(&home, &common).await),
-        Err(Obstacle::Failure(failure)) => return Err(oneshot::give_up(&common, &About::nothing(), failure)),
-    };
-    announce_settings(runtime.config());
-    if let Some(problem) = telemetry_problem(runtime.config()) {
-        term::complain(&format!("hermes: no traces are sent: {}", term::printable(&problem)));
-    }
-    // Not when an old session is about to be taken up again.
-    if common.resume.is_none() && common.continue_.is_none() {
-        prune(&runtime).await;
-    }
-    let exit = match prompt {
-        Some(prompt) => oneshot::run(&runtime, &common, prompt).await,
-        None => chat::run(&runtime, &common).await,
-    };
-    if let Some(why) = runtime.recording_failure() {
-        term::complain(&format!("hermes: {}", term::printable(&why)));
-    }
-    runtime.tidy_files().await;
-    runtime.leave().await;
-    exit
-}
-
-/// Names the settings that do less than they say.
-fn announce_settings(config: &Config) {
-    let mut refused = config.unsupported_safety();
-    // The run ends with these.
-    refused.retain(|promise| promise.refused != Refused::Run);
-    for line in refused.into_iter().map(|promise| promise.text).chain(unused_summary(&config.unused_keys())) {
-        term::complain(&format!("hermes: {}", term::printable(&line)));
-    }
-}
-
-/// Old sessions go before the conversation begins: giving space back keeps all others waiting.
-/// Whatever comes of it, the conversation begins.
-async fn prune(runtime: &Runtime) {
-    match runtime.prune_if_wanted().await {
-        Ok(None) => {}
-        Ok(Some(done)) if done.old.is_empty() => {}
-        Ok(Some(done)) => {
-            let plural = if done.old.len() == 1 { "" } else { "s" };
-            let count = done.old.len();
-            term::complain(&format!("hermes: deleted {count} old session{plural} (sessions.auto_prune)"));
-        }
-        Err(error) => {
-            let cause = Failure::from(error).line;
-            term::complain(&format!("hermes: old sessions were not deleted: {}", term::printable(&cause)));
-        }
-    }
-}
-
-/// What can keep a conversation from beginning.
-enum Obstacle {
-    NoModel(Home),
-    Failure(Failure),
-}
-
-fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>), Obstacle> {
-    let runtime = open(common).map_err(Obstacle::Failure)?;
-    match runtime.endpoint() {
-        Ok(_) => {}
-        Err(error) if !credential_warnings(runtime.config()).is_empty() => {
-            // The keys may all be in a file that cannot be read.
-            let warnings = credential_warnings(runtime.config());
-            let failure = blame_flags(error, common);
-            let line = format!("{}; {}", failure.line, warnings.join("; "));
-            return Err(Obstacle::Failure(Failure { line, ..failure }));
-        }
-        Err(RuntimeError::Resolve(ResolveError::NothingConfigured)) => {
-            return Err(Obstacle::NoModel(runtime.home().clone()));
-        }
-        Err(error) => return Err(Obstacle::Failure(blame_flags(error, common))),
-    }
-    let prompt = prompt_text::wanted(args, common, std::io::stdin().is_terminal());
-    let prompt = prompt.map_err(Obstacle::Failure)?;
-    if let Some(path) = &common.record {
-        runtime.record(path).map_err(|error| Obstacle::Failure(error.into()))?;
-    }
-    Ok((runtime, prompt))
-}
-
-/// Five lines on what to do, and the last word for programs.
-async fn no_model(home: &Home, common: &Common) -> Failure {
-    welcome::no_model(home).await;
-    let failure = Failure::new(Exit::Config, "no model is configured");
-    Failure { line: String::new(), ..oneshot::give_up(common, &About::nothing(), failure) }
 }

@@ -2,58 +2,25 @@
 //!
 //! Only this crate prints. Standard output carries answers, standard error everything else.
 
-mod answering;
 mod args;
-mod ask;
-mod auth;
-mod budget;
-mod cache_command;
-mod chat;
-mod choices;
 mod closed_output;
-mod compaction_words;
-mod completer;
-mod config_command;
-mod context_command;
-mod demo;
-mod doctor;
-mod draft;
-mod editor;
+mod commands;
+mod confirm;
 mod environment;
 mod exit;
-mod foot;
-mod history;
-mod hooks_command;
-mod insights;
+mod flags;
 mod json_events;
-mod keyboard;
-mod keys;
 mod launch;
-mod listening;
-mod logs_command;
-mod memory_command;
-mod model_command;
 mod oneshot;
-mod page;
-mod prompt_command;
-mod prompt_text;
-mod replay_command;
-mod screen;
-mod sessions_command;
-mod signals;
-mod skills_command;
-mod status_line;
-mod term;
-mod tool_line;
-mod trace_command;
+mod prompt_input;
+mod time_input;
 mod usage_file;
 mod welcome;
-mod when;
-mod wrap;
 
-use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use args::{Command, Parsed};
+use commands::chat::ChatArgs;
 use exit::{Exit, Failure};
+use hermes_terminal::{print, term};
 use std::borrow::Cow;
 use std::process::ExitCode;
 
@@ -65,27 +32,27 @@ fn main() -> ExitCode {
         return print_version();
     }
     if closed_output::was_closed() {
-        term::complain("hermes: standard output is closed; use >/dev/null to throw the output away");
+        print::notice("standard output is closed; use >/dev/null to throw the output away");
         return Exit::Internal.into();
     }
     environment::hide_secrets();
-    let cli = match Cli::try_parse() {
+    let cli = match args::parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error),
     };
-    if cli.common.version || matches!(cli.command, Some(Command::Version)) {
+    if cli.wants_version || matches!(cli.command, Some(Command::Version)) {
         return print_version();
     }
     match run(cli) {
         Ok(_) if term::output_was_lost() => {
-            term::complain("hermes: standard output could not be written; the session itself is saved");
+            print::notice("standard output could not be written; the session itself is saved");
             Exit::Internal.into()
         }
         Ok(exit) => exit.into(),
         // A failure without a line has been explained already.
         Err(failure) if failure.line.is_empty() => failure.exit.into(),
         Err(failure) => {
-            term::complain(&format!("hermes: {}", term::printable(&failure.line)));
+            print::notice(&failure.line);
             failure.exit.into()
         }
     }
@@ -100,7 +67,7 @@ fn supervise() -> ExitCode {
     match hermes_runtime::supervise() {
         Ok(()) => Exit::Answered.into(),
         Err(error) => {
-            term::complain(&format!("hermes: {error}"));
+            print::notice(&error.to_string());
             Exit::Internal.into()
         }
     }
@@ -133,9 +100,9 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<Exit, Failure> {
-    if let Some(Command::Completion { shell }) = cli.command {
-        return Ok(print_completion(shell));
+fn run(cli: Parsed) -> Result<Exit, Failure> {
+    if let Some(Command::Completion(args)) = &cli.command {
+        return Ok(commands::completion::run(args));
     }
     let waiting = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -148,51 +115,28 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
     exit.unwrap_or_else(|error| Err(Failure::new(Exit::Internal, format!("hermes failed: {error}"))))
 }
 
-async fn dispatch(cli: Cli) -> Result<Exit, Failure> {
+async fn dispatch(cli: Parsed) -> Result<Exit, Failure> {
     let common = cli.common;
-    if common.record.is_some() && !matches!(cli.command, None | Some(Command::Chat(_))) {
-        return Err(Failure::usage(
-            "--record is for conversations: `hermes`, `hermes chat`, or `hermes -z PROMPT`",
-        ));
-    }
-    if let Some(flag) = common.stray(cli.command.as_ref()) {
-        return Err(Failure::usage(format!(
-            "{flag} is for conversations and means nothing to this command; leave it out"
-        )));
-    }
     match cli.command {
-        Some(Command::Demo(args)) => demo::run(&args).await,
-        Some(Command::Sessions(command)) => sessions_command::run(command, &common).await,
-        Some(Command::Insights(args)) => insights::run(&args, &common).await,
-        Some(Command::Budget(args)) => budget::run(&args, &common).await,
-        Some(Command::Logs(args)) => logs_command::run(&args, &common).await,
-        Some(Command::Trace(args)) => trace_command::run(&args, &common).await,
-        Some(Command::Replay(args)) => replay_command::run(&args, &common).await,
-        Some(Command::Model { command }) => model_command::run(command, &common).await,
-        Some(Command::Auth(command)) => auth::run(command, &common).await,
-        Some(Command::Config(command)) => config_command::run(command, &common),
-        Some(Command::Hooks(command)) => hooks_command::run(command, &common),
-        Some(Command::Memory(command)) => memory_command::run(command, &common),
-        Some(Command::Prompt(command)) => prompt_command::run(&command, &common).await,
-        Some(Command::Context(command)) => context_command::run(&command, &common).await,
-        Some(Command::Cache(command)) => cache_command::run(&command, &common).await,
-        Some(Command::Skills(command)) => skills_command::run(command, &common).await,
-        Some(Command::Doctor) => doctor::run(&common).await,
-        Some(Command::Chat(chat)) => launch::converse(chat, common).await,
-        None => launch::converse(args::ChatArgs::default(), common).await,
-        Some(Command::Completion { .. } | Command::Version) => Ok(Exit::Answered),
+        Some(Command::Demo(args)) => commands::demo::run(&args).await,
+        Some(Command::Sessions(command)) => commands::sessions::run(command, &common).await,
+        Some(Command::Insights(args)) => commands::insights::run(&args, &common).await,
+        Some(Command::Budget(args)) => commands::budget::run(&args, &common).await,
+        Some(Command::Logs(args)) => commands::logs::run(&args, &common).await,
+        Some(Command::Trace(args)) => commands::trace::run(&args, &common).await,
+        Some(Command::Replay(args)) => commands::replay::run(&args, &common).await,
+        Some(Command::Model(args)) => commands::model::run(args, &common).await,
+        Some(Command::Auth(command)) => commands::auth::run(command, &common).await,
+        Some(Command::Config(command)) => commands::config::run(command, &common),
+        Some(Command::Hooks(command)) => commands::hooks::run(command, &common),
+        Some(Command::Memory(command)) => commands::memory::run(command, &common),
+        Some(Command::Prompt(command)) => commands::prompt::run(&command, &common).await,
+        Some(Command::Context(command)) => commands::context::run(&command, &common).await,
+        Some(Command::Cache(command)) => commands::cache::run(&command, &common).await,
+        Some(Command::Skills(command)) => commands::skills::run(command, &common).await,
+        Some(Command::Doctor(_)) => commands::doctor::run(&common).await,
+        Some(Command::Chat(chat)) => commands::chat::run(chat, common).await,
+        None => commands::chat::run(ChatArgs::default(), common).await,
+        Some(Command::Completion(_) | Command::Version) => Ok(Exit::Answered),
     }
-}
-
-fn print_completion(shell: args::Shell) -> Exit {
-    use clap_complete::{Shell, generate};
-    let shell = match shell {
-        args::Shell::Bash => Shell::Bash,
-        args::Shell::Zsh => Shell::Zsh,
-        args::Shell::Fish => Shell::Fish,
-    };
-    let mut script = Vec::new();
-    generate(shell, &mut Cli::command(), "hermes", &mut script);
-    term::print(&String::from_utf8_lossy(&script));
-    Exit::Answered
 }

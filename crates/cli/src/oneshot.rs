@@ -1,29 +1,27 @@
 //! One question, one answer, and out.
 
-use crate::args::Common;
-use crate::ask::TerminalAsk;
-use crate::editor::Editor;
 use crate::exit::{self, Exit, Failure};
+use crate::flags::Common;
 use crate::json_events::{self, About};
-use crate::keyboard::Keyboard;
-use crate::page::{Beside, Page};
-use crate::prompt_text::{Manner, Prompt};
-use crate::screen::Screen;
-use crate::term::{self, Style};
-use crate::{answering, launch, signals, usage_file};
+use crate::prompt_input::{Manner, Prompt};
+use crate::{launch, usage_file};
 use hermes_conversation::{CallEnding, TurnEvent};
 use hermes_runtime::{
     Endpoint, Observer, Parting, Runtime, RuntimeError, Session, SessionEvent, SessionHandle, TurnReport,
 };
+use hermes_terminal::{Terminal, answer_with, explain, print, show_one_turn, signals, term};
 use hermes_tools::{AskUser, Nobody};
 use std::io::IsTerminal;
 use std::sync::Arc;
-use tokio::sync::Notify;
 
 /// Answers a prompt and says how it went.
 pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> Result<Exit, Failure> {
-    let person = Person::present(runtime, prompt.manner)?;
-    let opened = launch::session(runtime, common, runtime.default_opening(), person.ask.clone()).await;
+    let terminal = terminal(runtime, prompt.manner)?.map(Arc::new);
+    let ask: Arc<dyn AskUser> = match &terminal {
+        Some(terminal) => terminal.ask(),
+        None => Arc::new(Nobody),
+    };
+    let opened = launch::session(runtime, common, runtime.default_opening(), ask.clone()).await;
     let mut session = match opened {
         Ok(session) => session,
         Err(failure) => return Err(give_up(common, &About::nothing(), failure)),
@@ -31,12 +29,12 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     announce(&mut session, &prompt);
     let endpoint = session.endpoint().clone();
     let handle = SessionHandle::spawn(session);
-    let answering = person.ask.is_present().then(|| answering::answer_with(&handle, person.ask.clone()));
-    // Beside the turn, which is woken for every token and should not look at the screen as well.
-    let screen = screen_for(runtime, person.question_shown);
+    let answering = terminal.is_some().then(|| answer_with(&handle, ask));
+    let shows_reasoning = *runtime.config().settings.display.show_reasoning.or_default();
     let observer = handle.subscribe().1;
     observer.keep_all();
-    let shown = tokio::spawn(show(observer, prompt.manner, screen));
+    // A task of its own: the turn is woken for every token and should not look at the screen as well.
+    let shown = tokio::spawn(show(observer, prompt.manner, shows_reasoning, terminal));
     let watch = signals::watch_session(&handle);
     let report = handle.run(submission(&prompt)).await;
     if report.is_err() {
@@ -60,26 +58,11 @@ fn submission(prompt: &Prompt) -> hermes_runtime::Prompt {
     }
 }
 
-/// Whoever can be asked before a command runs.
-struct Person {
-    ask: Arc<dyn AskUser>,
-    question_shown: Option<Arc<Notify>>,
-}
-
-impl Person {
-    /// Somebody who sees the answer in a terminal and can type there; otherwise nobody.
-    fn present(runtime: &Runtime, manner: Manner) -> std::io::Result<Self> {
-        let is_there =
-            manner == Manner::Human && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        if !is_there {
-            return Ok(Self { ask: Arc::new(Nobody), question_shown: None });
-        }
-        let question_shown = Arc::new(Notify::new());
-        let editor = Editor::start(runtime.home().history_file())?;
-        let keyboard = Keyboard::new(editor.clone());
-        let ask = TerminalAsk { editor, keyboard, question_shown: question_shown.clone() };
-        Ok(Self { ask: Arc::new(ask), question_shown: Some(question_shown) })
-    }
+/// The terminal of a user who reads the reply in it and can type; `None` for other output, and without a terminal.
+fn terminal(runtime: &Runtime, manner: Manner) -> std::io::Result<Option<Terminal>> {
+    let is_present =
+        manner == Manner::Human && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    is_present.then(|| Terminal::open(runtime.home().history_file())).transpose()
 }
 
 fn announce(session: &mut Session, prompt: &Prompt) {
@@ -87,16 +70,16 @@ fn announce(session: &mut Session, prompt: &Prompt) {
     match prompt.manner {
         Manner::Human | Manner::Quiet | Manner::Bare => {
             for notice in notices {
-                term::complain(&format!("hermes: {}", term::printable(&notice)));
+                print::notice(&notice);
             }
         }
         Manner::Json => {
             let endpoint = session.endpoint();
             let id = session.id().as_str();
             let first = json_events::session(id, &endpoint.model, endpoint.provider, session.is_resumed());
-            term::print_line(&first.to_string());
+            print::json(&first);
             for notice in notices {
-                term::print_line(&json_events::event(&TurnEvent::Status(notice)).to_string());
+                print::json(&json_events::event(&TurnEvent::Status(notice)));
             }
         }
     }
@@ -109,41 +92,16 @@ struct Seen {
     nobody_to_ask: bool,
 }
 
-fn screen_for(runtime: &Runtime, question_shown: Option<Arc<Notify>>) -> Screen {
-    let shows_reasoning = *runtime.config().settings.display.show_reasoning.or_default();
-    let screen = Screen::new(Style::for_stream(&std::io::stdout()), shows_reasoning);
-    match question_shown {
-        Some(shown) => screen.with_questions(shown),
-        None => screen,
-    }
-}
-
-/// Waits for the start of the turn, printing notices. Returns `false` if there is none.
-async fn turn_begins(observer: &mut Observer) -> bool {
-    loop {
-        match observer.next().await {
-            Some(SessionEvent::TurnStarted { .. }) => return true,
-            Some(SessionEvent::Notice(text)) => complain_about(&text),
-            Some(SessionEvent::Closed) | None => return false,
-            Some(_) => {}
-        }
-    }
-}
-
-fn complain_about(notice: &str) {
-    term::complain(&format!("hermes: {}", term::printable(notice)));
-}
-
 /// Shows the events of one turn.
-async fn show(mut observer: Observer, manner: Manner, screen: Screen) -> Seen {
+async fn show(
+    mut observer: Observer,
+    manner: Manner,
+    shows_reasoning: bool,
+    terminal: Option<Arc<Terminal>>,
+) -> Seen {
     let mut seen = Seen::default();
     if manner == Manner::Human {
-        if !turn_begins(&mut observer).await {
-            return seen;
-        }
-        let mut page = Page::new(screen, Beside::nothing());
-        page.show(&mut observer).await;
-        page.finish().await;
+        show_one_turn(observer, shows_reasoning, terminal.as_deref()).await;
         return seen;
     }
     if manner != Manner::Json {
@@ -156,9 +114,9 @@ async fn show(mut observer: Observer, manner: Manner, screen: Screen) -> Seen {
                 if let TurnEvent::ToolFinished { ending, .. } = &event {
                     seen.nobody_to_ask |= *ending == CallEnding::NoApprover;
                 }
-                is_read = is_read && term::print_line(&json_events::event(&event).to_string());
+                is_read = is_read && print::json(&json_events::event(&event));
             }
-            SessionEvent::Notice(text) => complain_about(&text),
+            SessionEvent::Notice(text) => print::notice(&text),
             SessionEvent::TurnEnded { .. } | SessionEvent::TurnFailed { .. } => break,
             _ => {}
         }
@@ -224,7 +182,7 @@ pub(crate) fn print_answer(report: &TurnReport) {
 /// The end of a run in which no turn could be held; programs get their last line all the same.
 pub(crate) fn give_up(common: &Common, about: &About<'_>, failure: Failure) -> Failure {
     if common.json {
-        term::print_line(&json_events::no_result(about, &failure.line).to_string());
+        print::json(&json_events::no_result(about, &failure.line));
     }
     match usage_file::write(common, None, about, Some(&failure.line)) {
         Ok(()) => failure,
@@ -234,60 +192,14 @@ pub(crate) fn give_up(common: &Common, about: &About<'_>, failure: Failure) -> F
 
 fn complain(report: &TurnReport, seen: &Seen, provider: &str) {
     if let Some(error) = &report.error {
-        term::complain(&format!("hermes: {}", explain(report, error, provider)));
+        print::notice(&explain(report, error, provider));
     } else if report.interrupted {
-        term::complain("hermes: stopped; everything so far is saved");
+        print::notice("stopped; everything so far is saved");
     }
     if seen.nobody_to_ask {
-        term::complain(
-            "hermes: a command was not run because nobody could be asked; use --yolo, or \
+        print::notice(
+            "a command was not run because nobody could be asked; use --yolo, or \
              `hermes config set approvals.mode off`",
         );
     }
-}
-
-/// The failure, what is safe, and the next step, in one line. `provider` is that of the session.
-pub(crate) fn explain(report: &TurnReport, error: &str, provider: &str) -> String {
-    use hermes_runtime::FaultClass::*;
-    let asked = report.stand_in.as_ref().map_or(provider, |last| &last.provider);
-    let listing = format!(
-        "`hermes model list {asked}` lists its models; choose one with `hermes config set model.default NAME`"
-    );
-    let next = match report.fault {
-        Some(Unreachable) => {
-            "check the address with `hermes config explain model.base_url` and that the server runs"
-        }
-        Some(Auth) => "check the key with `hermes doctor`",
-        Some(ModelNotFound) => listing.as_str(),
-        Some(Budget) => "`hermes budget` shows what was spent",
-        Some(Billing) => "the account needs credit, or choose another provider",
-        Some(
-            RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown,
-        ) => "the provider did not recover; try again later with --continue",
-        Some(Certificate) => {
-            "the server's certificate is not trusted here; check the address, the clock and the CA certificates"
-        }
-        Some(ContextOverflow | PayloadTooLarge | LongContextTier | LongContextBeta) => {
-            "the conversation is too long for this model; start a new one"
-        }
-        Some(ContentPolicy) => "the provider refused; rephrase the request",
-        Some(ProviderPolicy) => {
-            "the provider's account settings allow no endpoint for this model; change them, or the model"
-        }
-        Some(ImageTooLarge) => "an image is too large for this model; send a smaller one in a new session",
-        Some(
-            StreamingUnsupported | ThinkingSignature | EncryptedContent | ToolImages | SchemaKeywords
-            | Format,
-        ) => "the provider refused the request as it is; try another model",
-        None if report.store_failed => {
-            return format!("{}; see `hermes doctor`", term::printable(error));
-        }
-        None => return term::printable(error).into_owned(),
-    };
-    // Of several models that failed, the advice is about the last one.
-    let error = match &report.stand_in {
-        Some(last) => format!("no model answered; {}/{} said: {error}", last.provider, last.model),
-        None => error.to_owned(),
-    };
-    format!("{}; your message is saved; {next}", term::printable(&error))
 }

@@ -1,7 +1,7 @@
 //! The report of `--usage-file`.
 
-use crate::args::Common;
 use crate::exit::{Exit, Failure};
+use crate::flags::Common;
 use crate::json_events::{self, About};
 use hermes_runtime::TurnReport;
 
@@ -12,7 +12,7 @@ pub(crate) fn write(
     about: &About<'_>,
     failure: Option<&str>,
 ) -> Result<(), Failure> {
-    let Some(path) = &common.usage_file else {
+    let Some(path) = &common.output.usage_file else {
         return Ok(());
     };
     let value = json_events::usage_file(report, about, failure);

@@ -1,7 +1,7 @@
 //! What is said when no model is configured.
 
-use crate::term;
 use hermes_runtime::{Home, find_local_servers};
+use hermes_terminal::term;
 
 /// Five lines: the demo, a key, an address, and what is running on this machine.
 pub(crate) async fn no_model(home: &Home) {

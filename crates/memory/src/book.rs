@@ -5,7 +5,7 @@ use hermes_store::memory::{MemoryBook, MemorySettings, Target};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The memory of a home under its settings.
+/// Opens the memory of a home under its settings.
 pub fn memory_book(config: &Config, home: &Path) -> Result<MemoryBook, ConfigError> {
     Ok(MemoryBook::open(home, settings(config)?, Arc::new(clock::now)))
 }
@@ -25,7 +25,7 @@ fn settings(config: &Config) -> Result<MemorySettings, ConfigError> {
     })
 }
 
-/// Both files as a model may see them.
+/// Both files as the model sees them.
 pub(crate) fn stored_as_json(book: &MemoryBook) -> String {
     let mut files = serde_json::Map::new();
     for target in Target::ALL {
@@ -36,7 +36,7 @@ pub(crate) fn stored_as_json(book: &MemoryBook) -> String {
     serde_json::Value::Object(files).to_string()
 }
 
-/// Whether nothing is to be remembered at all, so that the model need not hear of it.
+/// Returns true if both memory files are switched off, so that the model gets no tool for them.
 pub fn is_off(config: &Config) -> Result<bool, ConfigError> {
     let settings = settings(config)?;
     Ok(!settings.memory_enabled && !settings.user_profile_enabled)

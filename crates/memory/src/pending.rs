@@ -1,6 +1,6 @@
 //! Changes of the memory that wait for the user's approval: one JSON file each under `pending/memory`.
 //!
-//! The shape of the files is that of the Python release; `payload` has the arguments of the tool.
+//! The format is that of the Python release; `payload` has the arguments of the tool.
 
 use hermes_config::clock;
 use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A change that waits.
+/// A change of the memory that waits for approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingChange {
     pub id: String,
     subsystem: String,
     action: String,
-    /// What would change, in one line.
+    /// The change in one line.
     pub summary: String,
-    /// The session that wants it.
+    /// The id of the session that asked for it.
     pub origin: String,
     pub created_at: f64,
     payload: Payload,
@@ -62,7 +62,7 @@ impl PendingChange {
     }
 }
 
-/// What changes would do, in one line.
+/// The changes in one line.
 pub(crate) fn summary(target: Target, ops: &[Op]) -> String {
     let each = ops.iter().map(|op| match op {
         Op::Add { content } => format!("add {content:?}"),
@@ -91,7 +91,7 @@ fn op(operation: &Operation) -> Option<Op> {
     })
 }
 
-/// Keeps a change until the user decides, and returns its id.
+/// Stores a change until the user decides, and returns its id.
 pub(crate) fn stage(home: &Path, target: Target, ops: &[Op], origin: &str) -> io::Result<String> {
     let id = format!("{:08x}", rand::random::<u32>());
     let change = PendingChange::new(id.clone(), target, ops, origin, clock::now());
@@ -103,7 +103,7 @@ pub(crate) fn stage(home: &Path, target: Target, ops: &[Op], origin: &str) -> io
     Ok(id)
 }
 
-/// The changes that wait, oldest first. Files that cannot be read are left out.
+/// Returns the pending changes, oldest first. Files that cannot be read are skipped.
 pub fn pending(home: &Home) -> Vec<PendingChange> {
     let entries = std::fs::read_dir(folder(home.path())).into_iter().flatten().flatten();
     let read = |path: PathBuf| serde_json::from_slice::<PendingChange>(&std::fs::read(path).ok()?).ok();
@@ -112,7 +112,7 @@ pub fn pending(home: &Home) -> Vec<PendingChange> {
     all
 }
 
-/// Removes a change that was decided about.
+/// Removes a change that the user approved or rejected.
 pub fn forget_pending(home: &Home, change: &PendingChange) -> io::Result<()> {
     match is_id(&change.id) {
         true => std::fs::remove_file(file(home.path(), &change.id)),
@@ -120,7 +120,7 @@ pub fn forget_pending(home: &Home, change: &PendingChange) -> io::Result<()> {
     }
 }
 
-/// Ids are parts of file names.
+/// Ids are parts of file names, so only letters and digits are valid.
 fn is_id(id: &str) -> bool {
     !id.is_empty() && id.chars().all(|char| char.is_ascii_alphanumeric())
 }

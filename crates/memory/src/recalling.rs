@@ -1,11 +1,10 @@
-//! Recall at the moment at which outside code may add words to the user's: what is recalled is recorded and
-//! sent like those, beside what was said.
+//! Recall before a model call: the recalled text is recorded and sent like the context that hooks add.
 
 use crate::{MemoryProvider, recalled};
 use hermes_conversation::{BoxFuture, HookCall, HookEvent, HookPoint, HookVerdict, Hooks};
 use std::sync::Arc;
 
-/// Hooks that also recall.
+/// Hooks that recall before a model call.
 pub struct Recalling {
     pub hooks: Arc<dyn Hooks>,
     pub provider: Arc<dyn MemoryProvider>,
@@ -74,7 +73,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_recalled_comes_before_what_hooks_say() {
+    async fn recalled_text_comes_before_context_of_hooks() {
         let hooks: [Arc<dyn Hooks>; 2] = [Arc::new(NoHooks), Arc::new(Adds)];
         for (known, hook, want) in [
             (None, 0, vec![]),

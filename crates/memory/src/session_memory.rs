@@ -8,7 +8,7 @@ use hermes_tools::{Memory, MemoryChange, MemoryTarget, Remembered, ToolError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// After so many refusals in a row for want of room, the model is told to leave it.
+/// After this many refusals in a row for lack of space, the model is asked to leave the memory unchanged.
 const MOST_FAILURES: u32 = 3;
 
 /// The memory as the model of one session writes it.
@@ -20,13 +20,13 @@ pub struct SessionMemory {
     failures: AtomicU32,
 }
 
-/// Who has to agree before a model changes the memory: `memory.write_approval`.
+/// The approval that a change by a model needs: `memory.write_approval`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteApproval {
     NotNeeded,
-    /// The user is there and is asked.
+    /// The user is present and decides at once.
     Asked,
-    /// The change waits until the user decides.
+    /// The change is stored until the user decides.
     Staged,
 }
 
@@ -47,7 +47,7 @@ impl SessionMemory {
         Self { book, home: home.to_owned(), approval, session, failures: AtomicU32::new(0) }
     }
 
-    /// Keeps changes for the user to decide about.
+    /// Stores changes until the user decides.
     fn stage(&self, target: Target, ops: &[Op]) -> Result<Remembered, ToolError> {
         let staged = pending::stage(&self.home, target, ops, self.session.as_str());
         let id = staged.map_err(|error| ToolError::failed(format!("the change cannot be kept: {error}")))?;
@@ -56,7 +56,7 @@ impl SessionMemory {
         Ok(Remembered { usage, entry_count, is_changed: false, pending: Some(id) })
     }
 
-    /// What the model hears, with what it needs to do better.
+    /// The error for the model, with what it needs to try again.
     async fn explained(&self, target: Target, error: MemoryError) -> ToolError {
         let refused = ToolError::failed(with_cause(&error));
         match error.innermost() {
@@ -114,7 +114,7 @@ impl Memory for SessionMemory {
                 return self.stage(target, &ops);
             }
             let (book, author) = (self.book.clone(), Author::model(self.session.as_str()));
-            // Waits for the disk and perhaps for another process; a change that was begun is finished.
+            // Waits for the disk and possibly for another process; a started change is completed.
             let written = tokio::task::spawn_blocking(move || book.apply(target, &ops, &author)).await;
             match written {
                 Ok(Ok(done)) => {

@@ -1,21 +1,21 @@
-//! Recall over the session store: what was said earlier about the words of a message.
+//! Recall from the session store: messages of other sessions that share terms with a message.
 
 use crate::MemoryProvider;
 use hermes_conversation::{BoxFuture, SessionId};
 use hermes_store::{SearchFilter, SearchHit, SessionDb, StoreError};
 use std::collections::BTreeSet;
 
-/// Words that are looked for at once; more make the search slower and not better.
-const MOST_WORDS: usize = 8;
-/// A word this short says little.
-const SHORTEST_WORD: usize = 4;
+/// The number of search terms; more make the search slower and not better.
+const MOST_TERMS: usize = 8;
+/// The length of the shortest search term.
+const SHORTEST_TERM: usize = 4;
 const MOST_SNIPPETS: usize = 5;
-/// Bytes of all snippets together.
+/// The size of all snippets together, in bytes.
 const BUDGET: usize = 2_000;
-/// Hits that are looked at before those of this conversation are left out.
+/// The number of hits before those of this session are removed.
 const LOOKED_AT: usize = 40;
 
-/// Finds short pieces of earlier conversations. Nothing leaves this machine, and no model is asked.
+/// Finds snippets of earlier sessions. Nothing leaves this machine, and there is no model call.
 pub struct SessionRecall {
     store: SessionDb,
 }
@@ -26,8 +26,8 @@ impl SessionRecall {
     }
 
     async fn found(&self, message: &str, session: &SessionId) -> Result<Option<String>, StoreError> {
-        let words = telling_words(message);
-        if words.is_empty() {
+        let terms = search_terms(message);
+        if terms.is_empty() {
             return Ok(None);
         }
         let own = self.lineage(session).await?;
@@ -36,13 +36,12 @@ impl SessionRecall {
             excluded_sources: vec!["subagent".to_owned(), "tool".to_owned()],
             ..SearchFilter::default()
         };
-        let hits = self.store.search_with(&words.join(" OR "), filter).await?.hits;
+        let hits = self.store.search_with(&terms.join(" OR "), filter).await?.hits;
         let others = hits.into_iter().filter(|hit| hit.role != "tool" && !own.contains(&hit.session));
-        Ok(chosen(others, &words))
+        Ok(chosen(others, &terms))
     }
 
-    /// The conversation itself, under whichever ids it went on: the model has it before its eyes, or a
-    /// summary of it.
+    /// The session with its ancestors and descendants: the model has their messages, or a summary of them.
     async fn lineage(&self, session: &SessionId) -> Result<BTreeSet<SessionId>, StoreError> {
         let above = self.store.ancestors(session).await?;
         let root = above.first().unwrap_or(session).clone();
@@ -58,7 +57,7 @@ impl MemoryProvider for SessionRecall {
         "sessions"
     }
 
-    /// Nothing: what was said before is too much for a prompt that stays.
+    /// Returns `None`: earlier sessions are too large for the system prompt.
     fn static_block(&self) -> Option<String> {
         None
     }
@@ -73,23 +72,22 @@ impl MemoryProvider for SessionRecall {
     }
 }
 
-/// The words of a message that tell it from others: the longest ones, each once, in quotes so that
-/// nothing in them is taken for a word of the search language.
-fn telling_words(message: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+/// The search terms of a message: the longest ones, each once, in quotes so that none is taken for an operator.
+fn search_terms(message: &str) -> Vec<String> {
+    let mut terms: Vec<String> = Vec::new();
     for word in message.split(|c: char| !c.is_alphanumeric()) {
         let word = word.to_lowercase();
-        if word.chars().count() >= SHORTEST_WORD && !COMMON.contains(&word.as_str()) && !words.contains(&word)
+        if word.chars().count() >= SHORTEST_TERM && !COMMON.contains(&word.as_str()) && !terms.contains(&word)
         {
-            words.push(word);
+            terms.push(word);
         }
     }
-    words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
-    words.truncate(MOST_WORDS);
-    words.iter().map(|word| format!("\"{word}\"")).collect()
+    terms.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+    terms.truncate(MOST_TERMS);
+    terms.iter().map(|word| format!("\"{word}\"")).collect()
 }
 
-/// Words of at least four letters that stand in every second message.
+/// Terms of at least four letters that are in most messages.
 const COMMON: [&str; 48] = [
     "about", "after", "again", "also", "been", "before", "could", "does", "done", "each", "file", "files",
     "find", "from", "give", "have", "help", "here", "into", "just", "know", "like", "make", "more", "need",
@@ -97,13 +95,13 @@ const COMMON: [&str; 48] = [
     "these", "they", "this", "want", "were", "what", "when", "where", "which", "with", "would",
 ];
 
-/// The best piece of each conversation, best first, as far as they fit. A piece must share two words with
-/// the message, if the message has that many: one word in common is chance.
-fn chosen(hits: impl Iterator<Item = SearchHit>, words: &[String]) -> Option<String> {
-    let needed = words.len().min(2);
+/// The best snippet of each session, best first, up to the size limit. A snippet must share two terms with the
+/// message if the message has two.
+fn chosen(hits: impl Iterator<Item = SearchHit>, terms: &[String]) -> Option<String> {
+    let needed = terms.len().min(2);
     let mut best: Vec<(usize, SearchHit)> = Vec::new();
     for hit in hits {
-        let shared = shared(&hit.snippet, words);
+        let shared = shared(&hit.snippet, terms);
         match best.iter_mut().find(|(_, other)| other.session == hit.session) {
             _ if shared < needed => {}
             Some((most, other)) if shared > *most => (*most, *other) = (shared, hit),
@@ -111,7 +109,7 @@ fn chosen(hits: impl Iterator<Item = SearchHit>, words: &[String]) -> Option<Str
             None => best.push((shared, hit)),
         }
     }
-    // The search's own order decides between equals.
+    // The search ranks snippets with equally many shared terms.
     best.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
     let (mut text, mut used) = (String::new(), 0);
     for line in best.iter().take(MOST_SNIPPETS).map(|(_, hit)| line(hit)) {
@@ -124,9 +122,9 @@ fn chosen(hits: impl Iterator<Item = SearchHit>, words: &[String]) -> Option<Str
     (!text.is_empty()).then_some(text)
 }
 
-fn shared(snippet: &str, words: &[String]) -> usize {
+fn shared(snippet: &str, terms: &[String]) -> usize {
     let plain = unmarked(snippet).to_lowercase();
-    words.iter().filter(|word| plain.contains(word.trim_matches('"'))).count()
+    terms.iter().filter(|word| plain.contains(word.trim_matches('"'))).count()
 }
 
 fn line(hit: &SearchHit) -> String {
@@ -137,7 +135,7 @@ fn line(hit: &SearchHit) -> String {
     format!("- {day}{title}, {who}: {}\n", one_line(&unmarked(&hit.snippet)))
 }
 
-/// Without the marks that a search puts around what matched.
+/// The snippet without the marks around matches.
 fn unmarked(snippet: &str) -> String {
     snippet.replace(">>>", "").replace("<<<", "")
 }

@@ -9,7 +9,7 @@ async fn store(home: &hermes_testkit::TempHome) -> SessionDb {
     SessionDb::open(&home.path().join("state.db"), Arc::new(|| 1_700_000_000.0)).unwrap()
 }
 
-/// A session in which a question was answered.
+/// Stores a session with one answered question.
 async fn talked(db: &SessionDb, id: &str, parent: Option<&str>, question: &str, answer: &str) {
     let new = NewSession {
         id: SessionId::new(id),
@@ -29,7 +29,7 @@ async fn talked(db: &SessionDb, id: &str, parent: Option<&str>, question: &str, 
 }
 
 #[test]
-fn the_words_that_tell_a_message_from_others() {
+fn search_terms_are_the_longest_ones_each_once() {
     for (message, want) in [
         ("", &[][..]),
         ("what is it?", &[]),
@@ -37,12 +37,12 @@ fn the_words_that_tell_a_message_from_others() {
         ("tomato, tomato OR NOT tomato*", &["\"tomato\""]),
         ("größere Äpfel", &["\"größere\"", "\"äpfel\""]),
     ] {
-        assert_eq!(telling_words(message), want, "{message}");
+        assert_eq!(search_terms(message), want, "{message}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn earlier_sessions_are_recalled_and_this_conversation_is_not() {
+async fn recall_finds_other_sessions_and_not_its_own() {
     let home = hermes_testkit::TempHome::new();
     let db = store(&home).await;
     talked(&db, "old", None, "which fertiliser for tomato seedlings?", "Use diluted nettle tea.").await;
@@ -53,14 +53,14 @@ async fn earlier_sessions_are_recalled_and_this_conversation_is_not() {
     let now = SessionId::new("now");
     let text = recalled(&recall, "how much fertiliser do my tomato seedlings get?", &now).await.unwrap();
     assert!(text.contains("- 2023-11-14, the user said: which fertiliser for tomato seedlings?"), "{text}");
-    // One word in common is chance, and what this conversation said itself is before its eyes.
+    // One shared term is not enough, and the session's own messages are left out.
     assert!(!text.contains("slates") && !text.contains("part one") && !text.contains("again"), "{text}");
     assert_eq!(recalled(&recall, "how do I paint a fence?", &now).await, None);
     assert_eq!(recalled(&recall, "ok", &now).await, None);
 }
 
 #[test]
-fn pieces_keep_to_their_number_and_size() {
+fn snippets_keep_to_their_limits() {
     let hit = |session: usize, snippet: &str| SearchHit {
         session: SessionId::new(format!("s{session}")),
         message: hermes_conversation::MessageId(1),
@@ -74,12 +74,12 @@ fn pieces_keep_to_their_number_and_size() {
         session_started: 0.0,
         context: Vec::new(),
     };
-    let words = ["\"tomato\"".to_owned()];
+    let terms = ["\"tomato\"".to_owned()];
     let many = (0..20).map(|session| hit(session / 2, ">>>tomato<<< soup"));
-    let text = chosen(many, &words).unwrap();
+    let text = chosen(many, &terms).unwrap();
     assert_eq!(text.lines().count(), MOST_SNIPPETS);
     assert_eq!(text.lines().next().unwrap(), "- 1970-01-01 in \"a title\", you said: tomato soup");
     let long = (0..4).map(|session| hit(session, &format!("tomato {}", "x".repeat(900))));
-    let text = chosen(long, &words).unwrap();
+    let text = chosen(long, &terms).unwrap();
     assert!(text.lines().count() == 2 && text.len() <= BUDGET, "{}", text.len());
 }

@@ -1,4 +1,4 @@
-//! What `hermes auth` does: list, add, remove and reset stored credentials. No secret leaves here.
+//! Stored credentials for `hermes auth`: list, add, remove and reset. No secret is returned.
 
 use crate::ModelsError;
 use crate::credentials::{seeds, strategy};
@@ -16,7 +16,7 @@ use hermes_providers::{
 };
 use secrecy::SecretString;
 
-/// What can go wrong with `hermes auth`.
+/// An error of `hermes auth`.
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialError {
     #[error(transparent)]
@@ -49,7 +49,7 @@ pub struct PoolView {
 /// One credential, without its secrets.
 #[derive(Debug, Clone)]
 pub struct EntryView {
-    /// Its place in the list, from 1.
+    /// Position in the list, from 1.
     pub number: usize,
     pub id: String,
     pub label: String,
@@ -61,11 +61,11 @@ pub struct EntryView {
     pub availability: Availability,
     pub last_error: LastError,
     pub request_count: u64,
-    /// The one that a new session would use.
+    /// True for the credential that a new session would use.
     pub is_next: bool,
 }
 
-/// The stored credentials of a provider, or of all; those in variables are listed with them.
+/// Returns the stored credentials of a provider, or of all, including those in variables.
 pub fn list(config: &Config, provider: Option<&str>) -> Result<Vec<PoolView>, ModelsError> {
     let data = file(config)?.read().map_err(CredentialError::from)?;
     let stored = data.providers().into_iter().map(str::to_owned);
@@ -86,7 +86,7 @@ pub fn list(config: &Config, provider: Option<&str>) -> Result<Vec<PoolView>, Mo
     Ok(wanted.into_iter().map(view).collect())
 }
 
-/// Adds a key, bound to the address that is its provider's now.
+/// Adds a key, bound to the current address of its provider.
 pub fn add(
     config: &Config,
     provider: &str,
@@ -114,14 +114,14 @@ pub fn add(
     Ok((name, added.map_err(CredentialError::from)?))
 }
 
-/// How one logs in at a provider, and where that is stored.
+/// Returns the login flow of a provider, and the name that its credentials are stored under.
 pub fn login_flow(config: &Config, provider: &str) -> Result<(String, Flow), ModelsError> {
     let name = label_of(config, provider)?;
     let flow = login::login_flow(&name, &config.login_overrides(&name)?).map_err(CredentialError::from)?;
     Ok((name, flow))
 }
 
-/// Stores what a login gave, bound to the address that is its provider's now.
+/// Stores the tokens of a login, bound to the current address of its provider.
 pub fn store_login(
     config: &Config,
     provider: &str,
@@ -148,7 +148,7 @@ pub fn store_login(
     Ok(added.map_err(CredentialError::from)?)
 }
 
-/// Takes all logins of a provider out; gives the provider and how many there were.
+/// Removes all logins of a provider, and returns the provider and their number.
 pub fn logout(config: &Config, provider: &str) -> Result<(String, usize), ModelsError> {
     let provider = label_of(config, provider)?;
     let now = config.layers().credentials.now();
@@ -156,16 +156,16 @@ pub fn logout(config: &Config, provider: &str) -> Result<(String, usize), Models
     Ok((provider, count.map_err(CredentialError::from)?))
 }
 
-/// What was taken out, and where its key still is.
+/// A removed credential.
 #[derive(Debug, Clone)]
 pub struct Removed {
     pub provider: String,
     pub label: String,
-    /// The source that is no longer looked at, for a key that lives elsewhere.
+    /// The source that is ignored from now on, for a key that is stored elsewhere.
     pub suppressed: Option<String>,
 }
 
-/// Takes a credential out: by its number, id or label.
+/// Removes a credential by its number, id or label.
 pub fn remove(config: &Config, provider: &str, target: &str) -> Result<Removed, ModelsError> {
     let provider = label_of(config, provider)?;
     let removed = file(config)?.change(config.layers().credentials.now(), |data| {
@@ -179,7 +179,7 @@ pub fn remove(config: &Config, provider: &str, target: &str) -> Result<Removed, 
     Ok(removed.map_err(CredentialError::from)?)
 }
 
-/// Forgets that credentials rest or are dead; gives the provider and how many did.
+/// Clears cooldowns and re-enables credentials, and returns the provider and their number.
 pub fn reset(config: &Config, provider: &str) -> Result<(String, usize), ModelsError> {
     let provider = label_of(config, provider)?;
     let now = config.layers().credentials.now();
@@ -192,7 +192,7 @@ fn file(config: &Config) -> Result<&AuthFile, ModelsError> {
     config.layers().credentials.file().ok_or_else(no_home)
 }
 
-/// The name under which the credentials of a provider are stored.
+/// Returns the name under which the credentials of a provider are stored.
 pub fn label_of(config: &Config, name: &str) -> Result<String, ModelsError> {
     let plain = CustomProvider::plain_name(custom_name(name).unwrap_or(name));
     let named = &config.settings.providers.get()?.entries;
@@ -208,7 +208,7 @@ pub fn label_of(config: &Config, name: &str) -> Result<String, ModelsError> {
     }
 }
 
-/// Where a new key belongs.
+/// The address that a new key belongs to.
 fn address(config: &Config, label: &str, key: &SecretString) -> Result<String, ModelsError> {
     let text = match find_provider(label) {
         Some(provider) => {
@@ -242,7 +242,7 @@ fn view_of(entry: &Entry, at: usize, now: f64, next: Option<&str>, secrets: &Sec
         key: entry.shown_key(),
         base_url: entry.base_url.as_ref().map(shown),
         availability: entry.availability(now),
-        // Other programs write these, too.
+        // Other programs write these as well.
         last_error: LastError {
             message: error.message.as_ref().map(clean),
             reason: error.reason.as_ref().map(clean),

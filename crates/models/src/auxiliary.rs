@@ -1,4 +1,4 @@
-//! Who does the small jobs: from `auxiliary.<task>` to models, in the order in which they are asked.
+//! The models for auxiliary tasks: from `auxiliary.<task>` to models in the order of their calls.
 
 use crate::fallback::{common, fallbacks, is_same, resolve_entry};
 use crate::{Models, ModelsError, model_facts};
@@ -9,13 +9,13 @@ use hermes_providers::{Endpoint, find_provider, providers};
 use hermes_wire::Model;
 use std::sync::Arc;
 
-/// A model that may be asked, and why.
+/// A model for a task, and the reason why it is in the list.
 pub struct AuxStop {
     pub endpoint: Endpoint,
     pub why: String,
 }
 
-/// Everybody who may do a job, in order, and what a person should know.
+/// The models for a task in the order of their calls, and warnings for the user.
 #[derive(Default)]
 pub struct AuxRoute {
     pub stops: Vec<AuxStop>,
@@ -23,7 +23,7 @@ pub struct AuxRoute {
 }
 
 impl AuxRoute {
-    /// Adds a stop that is not there yet.
+    /// Adds a model that is not in the list yet.
     fn add(&mut self, endpoint: Endpoint, why: impl Into<String>) {
         if !self.stops.iter().any(|known| is_same(&known.endpoint, &endpoint)) {
             self.stops.push(AuxStop { endpoint, why: why.into() });
@@ -42,8 +42,8 @@ impl AuxRoute {
     }
 }
 
-/// Who may do a job beside a conversation with `own`. `sees` says whether a model can see images,
-/// as far as that is known.
+/// Returns the models for a task beside a conversation with `own`. `sees` tells if a model can see images;
+/// `None` means that this is unknown.
 pub fn route(
     config: &Config,
     task: AuxTask,
@@ -61,7 +61,7 @@ pub fn route(
         AuxProvider::Named(name) => {
             route.add_entries(config, &[entry(&settings, name, own)])?;
             route.add_entries(config, &settings.chain)?;
-            // It has seen the conversation already.
+            // It has the conversation already.
             if can(own) {
                 route.add(own.clone(), "the conversation's model");
             }
@@ -78,13 +78,13 @@ pub fn route(
             for stop in fallbacks(config, own)?.stops.into_iter().filter(|stop| can(stop)) {
                 route.add(stop, "steps in for the conversation's model");
             }
-            add_whoever_can(config, task, &mut route)?;
+            add_small_models(config, task, &mut route)?;
         }
     }
     Ok(route)
 }
 
-/// The task's own settings, as an entry.
+/// The task's own settings, as a fallback entry.
 fn entry(settings: &AuxSettings, provider: &str, own: &Endpoint) -> FallbackEntry {
     FallbackEntry {
         key: settings.key.clone(),
@@ -100,8 +100,8 @@ fn small_model(provider: &str) -> Option<String> {
     find_provider(provider)?.aux_model.map(str::to_owned)
 }
 
-/// Providers with a small model of their own and a key that is set: OpenRouter and Nous first.
-fn add_whoever_can(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Result<(), ModelsError> {
+/// Adds providers with a small model of their own and a key that is set: OpenRouter and Nous first.
+fn add_small_models(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Result<(), ModelsError> {
     let first = providers().filter(|provider| provider.quirks.is_first_for_tasks);
     let others = providers().filter(|_| task != AuxTask::Vision);
     let common = common(config)?;
@@ -115,13 +115,13 @@ fn add_whoever_can(config: &Config, task: AuxTask, route: &mut AuxRoute) -> Resu
             api_key: None,
             key_env: None,
         };
-        // Not having a key is no mistake here.
+        // A missing key is not an error here.
         if let Ok(endpoint) = resolve_entry(config, &entry, &common)
             && endpoint.key.is_some()
         {
             route.add(endpoint, format!("a key of {} is set", provider.name));
         }
-        // Two to fall back on are enough; more would only spread the conversation about.
+        // Two fallbacks are enough; more would send the conversation to further providers.
         if route.stops.len() >= 4 {
             break;
         }
@@ -138,10 +138,10 @@ pub struct Auxiliary<'a> {
 impl Auxiliary<'_> {
     async fn answer(&self, request: AuxRequest) -> Result<String, String> {
         let (stops, limits) = self.prepare(request.task).map_err(|error| error.to_string())?;
-        ask_in_order(&stops, self.models.resting, &limits, &request).await
+        ask_in_order(&stops, self.models.cooldowns, &limits, &request).await
     }
 
-    /// Everything that asking takes, so that it can be done elsewhere.
+    /// Returns the models and limits of a task, for a call from another task.
     pub fn prepare(&self, task: AuxTask) -> Result<(Vec<Arc<dyn Model>>, AuxLimits), ModelsError> {
         let Models { config, home, .. } = self.models;
         let settings = config.settings.auxiliary.task(task)?;
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_done_in_the_order_of_the_settings() {
+    fn tasks_use_models_in_the_order_of_the_settings() {
         const FLASH: &str = "openrouter/google/gemini-3-flash-preview";
         for (text, want) in [
             ("", vec!["deepseek/big", FLASH, "deepseek/deepseek-chat", "zai/glm-4.5-flash"]),
@@ -210,14 +210,14 @@ mod tests {
     }
 
     #[test]
-    fn images_go_to_those_who_see() {
+    fn images_go_to_models_that_see() {
         const FLASH: &str = "openrouter/google/gemini-3-flash-preview";
         assert_eq!(found("", AuxTask::Vision, Some(false)).0, [FLASH]);
         assert_eq!(found("", AuxTask::Vision, None).0, ["deepseek/big", FLASH]);
     }
 
     #[test]
-    fn an_entry_that_cannot_be_used_is_told_and_the_rest_goes_on() {
+    fn an_unusable_entry_gives_a_warning_and_is_skipped() {
         let text = "auxiliary: {title_generation: {provider: nonsense}}";
         assert_eq!(found(text, AuxTask::Title, None), (vec!["deepseek/big".to_owned()], 1));
     }

@@ -1,7 +1,7 @@
 //! From settings to the stored credentials of an endpoint.
 //!
-//! What is stored and how it is chosen from is the business of `providers::credentials`; here it meets
-//! the variables and endpoints of the settings.
+//! `providers::credentials` stores credentials and chooses among them; this module supplies the variables and
+//! endpoints of the settings.
 
 use crate::ModelsError;
 use crate::model_choice::{vendor_places, with_around};
@@ -18,7 +18,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The clock and the dice of this machine.
+/// The clock and the random source of this machine.
 pub(crate) fn outside() -> Outside {
     Outside { now: Arc::new(clock::now), random: Arc::new(rand::random::<f64>) }
 }
@@ -32,8 +32,8 @@ pub fn load_config(
     Config::load(home, flags, shell, outside())
 }
 
-/// The keys of a provider that are found outside of `auth.json`: in its variables, or with its
-/// endpoint in `config.yaml`.
+/// Returns the keys of a provider outside of `auth.json`: those in its variables, or with its endpoint in
+/// `config.yaml`.
 pub(crate) fn seeds(config: &Config, label: &str) -> Vec<Seed> {
     let of_variable = |name: &&str| {
         let key = SecretString::from(config.variable(name)?);
@@ -51,12 +51,12 @@ pub(crate) fn seeds(config: &Config, label: &str) -> Vec<Seed> {
     seed.into_iter().collect()
 }
 
-/// How the credentials of a provider are used; a word that means nothing gives the default.
+/// Returns the strategy for the credentials of a provider; an unknown name gives the default.
 pub(crate) fn strategy(config: &Config, label: &str) -> Strategy {
     config.settings.pool_strategies.of(label)
 }
 
-/// What a person should know about the stored credentials.
+/// Returns warnings about the stored credentials.
 pub fn credential_warnings(config: &Config) -> Vec<String> {
     let problem = config.layers().credentials.problem().map(|error| {
         let cause = std::error::Error::source(&**error).map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -65,8 +65,8 @@ pub fn credential_warnings(config: &Config) -> Vec<String> {
     problem.into_iter().chain(config.settings.pool_strategies.warnings.iter().cloned()).collect()
 }
 
-/// The keys of an endpoint that may change: those of a login, or of a pool. A key that the settings
-/// give for exactly this endpoint is used as it is.
+/// Returns the keys of an endpoint if they can change: those of a login, or of a pool. A key that the settings
+/// name for exactly this endpoint is used as it is.
 pub(crate) fn keys_of(
     config: &Config,
     endpoint: &Endpoint,
@@ -86,7 +86,7 @@ pub(crate) fn keys_of(
     pool_of(config, endpoint, asker)
 }
 
-/// Short-lived tokens, bought with the one that was found.
+/// Short-lived tokens, obtained with the configured one.
 fn exchanged(
     config: &Config,
     endpoint: &Endpoint,
@@ -101,7 +101,7 @@ fn exchanged(
     })
 }
 
-/// The pool that an endpoint takes its key from, if it does.
+/// The pool that an endpoint takes its key from, if any.
 fn pool_of(
     config: &Config,
     endpoint: &Endpoint,
@@ -134,7 +134,7 @@ fn pool_of(
     Ok(Some(Arc::new(PooledKeys::new(credentials.clone(), binding, Arc::new(refresh)))))
 }
 
-/// Whether the key that was found is one of the pool's.
+/// Returns true if the resolved key is one of the pool's.
 fn is_member(credentials: &Credentials, binding: &Binding, key: &SecretString) -> bool {
     let pool = Pool::of(credentials.at_start(), &binding.provider, &binding.seeds);
     let pool = pool.at(&binding.origin, binding.is_own);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_is_used_where_the_key_is_one_of_its() {
+    fn a_pool_is_used_if_it_has_the_key() {
         let entry = |more: &str| {
             format!("custom_providers: [{{name: Box, base_url: 'http://127.0.0.1:9/v1'{more}}}]\n")
         };
@@ -175,9 +175,9 @@ mod tests {
         for (text, source, pooled) in [
             (model("deepseek"), "stored credential deep", true),
             (model("box") + &entry(""), "stored credential one", true),
-            // A key of the entry's own is one of the pool.
+            // The key of an entry is part of the pool.
             (model("box") + &entry(", api_key: own-key"), "key from `box` in config.yaml", true),
-            // One that was given for exactly this is used as it is.
+            // A key for exactly this endpoint is used as it is.
             (model("box") + &entry(", key_env: BOX_CRED"), "key from BOX_CRED", false),
             (
                 "model: {provider: deepseek, default: m, base_url: 'http://127.0.0.1:7/v1', api_key: k}\n"
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn strategies_are_read_by_provider_and_wrong_words_are_told() {
+    fn strategies_are_read_by_provider_with_warnings_for_unknown_ones() {
         let text = "credential_pool_strategies: {deepseek: random, 'custom:box': round_robin, xai: fastest, zai: 5}\n";
         let config = config(text);
         let got =

@@ -16,12 +16,21 @@ pub enum ModelsError {
     Resolve(#[from] ResolveError),
     #[error(transparent)]
     Credentials(#[from] CredentialError),
-    /// A name that the provider does not list.
-    #[error(
-        "`{model}` is not a model of {provider}{}; `hermes model list {provider}` lists them, --force uses the name anyway",
-        did_you_mean(close)
-    )]
-    UnlistedModel { model: String, provider: String, close: Vec<String> },
+    #[error(transparent)]
+    UnlistedModel(#[from] UnlistedModel),
+}
+
+/// A name that the provider does not list.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`{model}` is not a model of {provider}{}; `hermes model list {provider}` lists them, --force uses the name anyway",
+    did_you_mean(close)
+)]
+pub struct UnlistedModel {
+    pub model: String,
+    pub provider: String,
+    /// Names that may have been meant, the closest first.
+    pub close: Vec<String>,
 }
 
 /// The names that may have been meant.

@@ -1,18 +1,18 @@
-//! From `fallback_providers` to endpoints: which models step in for another one.
+//! Fallback models: from `fallback_providers` to endpoints.
 
 use crate::ModelsError;
 use crate::model_choice::with_around;
 use hermes_config::{Config, FallbackEntry};
 use hermes_providers::{Endpoint, GivenKey, ResolveError, SaidBy, Wanted, resolve_with};
 
-/// The models that step in, in order, and a line for each entry that cannot be used.
+/// The fallback models in order, and a warning for each entry that cannot be used.
 #[derive(Default)]
 pub struct Fallbacks {
     pub stops: Vec<Endpoint>,
     pub warnings: Vec<String>,
 }
 
-/// Which models step in for `own`. Each is resolved by itself, so that a key goes to its own origin.
+/// Returns the fallbacks of `own`. Each is resolved by itself, so that a key goes only to its own origin.
 pub fn fallbacks(config: &Config, own: &Endpoint) -> Result<Fallbacks, ModelsError> {
     let read = config.settings.fallbacks.clone();
     let mut all = Fallbacks { stops: Vec::new(), warnings: read.warnings };
@@ -30,13 +30,13 @@ pub fn fallbacks(config: &Config, own: &Endpoint) -> Result<Fallbacks, ModelsErr
     Ok(all)
 }
 
-/// The endpoint of an entry, or a line about why it has none.
+/// Returns the endpoint of an entry, or a warning about why it has none.
 pub fn resolve_entry(config: &Config, entry: &FallbackEntry, common: &Wanted) -> Result<Endpoint, String> {
     let found = with_around(config, |around| resolve_with(&wanted(entry, common), around));
     found.map_err(|error| skipped(entry, &error))
 }
 
-/// What all of them share with the session's own model.
+/// The settings that fallbacks share with the session's own model.
 pub fn common(config: &Config) -> Result<Wanted, ModelsError> {
     let named = config.settings.providers.get()?.clone();
     Ok(Wanted {
@@ -65,8 +65,8 @@ fn wanted(entry: &FallbackEntry, common: &Wanted) -> Wanted {
     }
 }
 
-/// The same model again would fail again. `custom` is not the name of anything: there, the address
-/// counts.
+/// Returns true for the same model at the same place, which would fail in the same way. An unnamed `custom`
+/// endpoint is compared by its address.
 pub(crate) fn is_same(one: &Endpoint, other: &Endpoint) -> bool {
     let label = one.label();
     let is_unnamed = one.is_custom() && one.entry.is_none();
@@ -122,7 +122,7 @@ mod tests {
                 "{provider: deepseek, model: m, key_env: SPARE}",
                 "deepseek/m https://api.deepseek.com key from SPARE",
             ),
-            // A key stays with its origin, wherever an entry would send it.
+            // A key is sent to its own origin only.
             (
                 "{provider: deepseek, model: m, base_url: 'http://127.0.0.1:5/v1'}",
                 "deepseek/m http://127.0.0.1:5 no key",
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named_and_skipped() {
+    fn unusable_entries_are_named_and_skipped() {
         let good = "{provider: deepseek, model: m}";
         for (entry, want) in [
             ("{provider: nowhere, model: m}", "unknown provider `nowhere`"),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_model_is_not_asked_twice() {
+    fn the_same_model_is_used_once() {
         for (entries, want) in [
             ("{provider: openrouter, model: x}", 0),
             ("{provider: or, model: x}", 0),

@@ -1,8 +1,7 @@
-//! Windows that endpoints told in a refusal, kept in `context_length_cache.yaml` of the home, where the
-//! Python release keeps and reads them too.
+//! Context windows that endpoints stated when they rejected a request. They are kept in
+//! `context_length_cache.yaml` of the home, where the Python release keeps and reads them too.
 //!
-//! The file is a map of `MODEL@ADDRESS` to tokens under `context_lengths`. Lines that are not understood are
-//! left as they are.
+//! The file maps `MODEL@ADDRESS` to tokens under `context_lengths`. Unknown lines are kept.
 
 use hermes_config::home::{Home, PRIVATE_FILE, write_atomically};
 use hermes_providers::Endpoint;
@@ -12,21 +11,21 @@ const FILE: &str = "context_length_cache.yaml";
 const HEADING: &str = "context_lengths:";
 const EMPTY: &str = "context_lengths: {}";
 
-/// Windows outside of this are not believed.
+/// The range of plausible windows; others are ignored.
 const PLAUSIBLE: std::ops::RangeInclusive<u64> = 1_024..=10_000_000;
 
-/// The window of an endpoint's model, if one was learned.
+/// Returns the window of an endpoint's model, if one was learned.
 pub(crate) fn learned(home: &Home, endpoint: &Endpoint) -> Option<u64> {
     found(&std::fs::read_to_string(file(home)).ok()?, &key(endpoint))
 }
 
-/// Keeps a window. Failing to costs no more than learning it again.
+/// Stores the window of an endpoint's model. A failure is ignored: the window is learned again.
 pub fn learn(home: &Home, endpoint: &Endpoint, tokens: u64) {
     let Ok(_lock) = home.lock() else { return };
     let before = match std::fs::read_to_string(file(home)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        // What cannot be read is not overwritten.
+        // A file that cannot be read is not overwritten.
         Err(_) => return,
     };
     if let Some(text) = with(&before, &key(endpoint), tokens) {
@@ -48,20 +47,20 @@ fn found(text: &str, key: &str) -> Option<u64> {
     { found }.next_back().filter(|tokens| PLAUSIBLE.contains(tokens))
 }
 
-/// The key and the number of a line that has them.
+/// The key and the number of a line, if it has both.
 fn entry(line: &str) -> Option<(&str, u64)> {
     let (key, number) = line.trim().rsplit_once(": ")?;
     let key = key.trim().trim_matches(['"', '\'']);
     Some((key, number.trim().parse().ok()?))
 }
 
-/// The file with one entry more, or another number; `None` if it says so already or cannot be extended.
+/// The file with this entry; `None` if it has it already or cannot be extended.
 fn with(text: &str, key: &str, tokens: u64) -> Option<String> {
     if found(text, key) == Some(tokens) || !PLAUSIBLE.contains(&tokens) || key.contains(['\n', '\r']) {
         return None;
     }
     let is_other = |line: &&str| entry(line).is_none_or(|(known, _)| known.trim_end_matches('/') != key);
-    // So Python writes it after the last entry was forgotten.
+    // Python writes this after the last entry was removed.
     let emptied = |line| if str::trim_end(line) == EMPTY { HEADING } else { line };
     let mut lines: Vec<&str> = text.lines().filter(is_other).map(emptied).collect();
     let line = format!("  '{}': {tokens}", key.replace('\'', "''"));
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_learned_is_found_again() {
+    fn learned_windows_are_found_again() {
         const KEY: &str = "big@https://box.test/v1";
         let python = "context_lengths:\n  big@https://box.test/v1: 32768\n  other@http://x:9/v1: 4096\n";
         for (text, want) in [
@@ -98,7 +97,7 @@ mod tests {
         assert_eq!(with("", KEY, 8_000).unwrap(), "context_lengths:\n  'big@https://box.test/v1': 8000\n");
         let refilled = with("context_lengths: {}\n", KEY, 8_000).unwrap();
         assert_eq!(refilled, "context_lengths:\n  'big@https://box.test/v1': 8000\n");
-        // A file of another shape is left alone.
+        // A file of another shape is not changed.
         assert_eq!(with("something: else\n", KEY, 8_000), None);
         assert_eq!(with("", KEY, 3), None);
     }

@@ -17,7 +17,7 @@ mod models;
 
 pub use auxiliary::{AuxRoute, AuxStop, Auxiliary, route as auxiliary_route};
 pub use credentials::{credential_warnings, load_config};
-pub use error::ModelsError;
+pub use error::{ModelsError, UnlistedModel};
 pub use fallback::{Fallbacks, common, fallbacks, resolve_entry};
 pub use learned_windows::learn as learn_window;
 pub use model_facts::list_prices;

@@ -1,6 +1,6 @@
-//! From settings to an endpoint: what `providers::resolve` is asked, and with which values.
+//! From settings to an endpoint: the inputs of `providers::resolve`.
 //!
-//! Everything here needs settings only, so that looking at them creates no home and opens no store.
+//! Everything here needs settings only, so that reading them creates no home and opens no store.
 
 use crate::ModelsError;
 use crate::credentials::seeds;
@@ -16,13 +16,13 @@ use secrecy::{ExposeSecret, SecretString};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// Which endpoint and model requests go to.
+/// Returns the endpoint and model that requests go to.
 pub fn endpoint(config: &Config) -> Result<Endpoint, ModelsError> {
     let wanted = wanted(config)?;
     Ok(with_around(config, |around| resolve_with(&wanted, around))?)
 }
 
-/// Asks with the variables and the stored credentials at hand.
+/// Calls `ask` with the variables and the stored credentials.
 pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T) -> T {
     let credentials = &config.layers().credentials;
     let variable = |name: &str| config.variable(name).map(SecretString::from);
@@ -34,7 +34,7 @@ pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T)
     ask(Around { variable: &variable, pooled: &pooled, vendor: &vendor })
 }
 
-/// The address and the key of a provider, whatever the model; of the configured one for `None`.
+/// Returns the address and the key of a provider for any model; of the configured provider for `None`.
 pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, ModelsError> {
     let wanted = match provider {
         Some(name) => wanted_from(config, name)?,
@@ -43,7 +43,7 @@ pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, ModelsErr
     Ok(with_around(config, |around| locate(&wanted, around))?)
 }
 
-/// The logins that vendors' own programs left here; a file is read when it is asked for.
+/// The logins that vendors' own programs stored here. A file is read on demand.
 pub(crate) fn vendor_logins(config: &Config) -> impl Fn(&str) -> VendorState {
     |provider| match VendorTool::of_provider(provider) {
         Some(tool) => read_vendor_file(tool, &vendor_places(config), SystemTime::now()),
@@ -51,7 +51,7 @@ pub(crate) fn vendor_logins(config: &Config) -> impl Fn(&str) -> VendorState {
     }
 }
 
-/// Where vendors' own programs keep their logins.
+/// Returns the directories in which vendors' own programs store their logins.
 pub fn vendor_places(config: &Config) -> VendorPlaces {
     let path = |name: &str| config.variable(name).map(PathBuf::from);
     VendorPlaces {
@@ -61,7 +61,7 @@ pub fn vendor_places(config: &Config) -> VendorPlaces {
     }
 }
 
-/// Asks endpoints about themselves; nothing is connected yet.
+/// Returns a client for questions to endpoints. It connects on demand.
 pub fn asker(config: &Config, limit: Duration) -> Result<Asker, ModelsError> {
     Ok(Asker { clients: http_clients(config)?, secrets: config.secrets(), limit })
 }
@@ -75,7 +75,7 @@ pub fn http_clients(config: &Config) -> Result<HttpClients, ModelsError> {
     }))
 }
 
-/// The endpoint of a model at a provider, as if both had been asked for on the command line.
+/// Returns the endpoint of a model at a provider, as if both were given on the command line.
 pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Result<Endpoint, ModelsError> {
     let wanted = wanted_from(config, provider)?;
     let is_written = wanted.model.as_deref() == Some(model);
@@ -92,7 +92,7 @@ pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Resul
 
 /// The provider written before the model, as in `openrouter:vendor/model`.
 ///
-/// `-m` may name any; in settings a provider beside the model decides, and the name is the model's.
+/// `-m` may name any provider; in settings `model.provider` takes precedence, and the text is a model's name.
 fn prefixed(config: &Config) -> Result<Option<(String, String)>, ModelsError> {
     let model = &config.settings.model;
     let Some(text) = model.default.get()?.as_deref().filter(|text| text.contains(':')) else {
@@ -119,7 +119,7 @@ fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
     if source != Source::Flag
         && let Some((provider, model)) = prefixed(config)?
     {
-        // Numbers beside a model in the file are about that model, unless an address stands there, too.
+        // Numbers beside a model in the file belong to that model, unless an address is set there as well.
         let is_alone = own.base_url.get()?.as_deref().is_none_or(str::is_empty);
         let is_written = own.default.source() != Source::Flag;
         let keeps = keeps_address(config, &provider)? || (is_alone && is_written);
@@ -128,8 +128,7 @@ fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
         return Ok(Wanted { model: Some(model), ..wanted });
     }
     match source {
-        // An address and a key in config.yaml belong to the provider written beside them, not
-        // to one that a flag put in its place.
+        // An address and a key in config.yaml belong to the provider beside them, not to one from a flag.
         Source::Flag => {
             let wanted = wanted_from(config, name)?;
             let said_by = SaidBy { provider: Some("--provider".to_owned()), ..wanted.said_by };
@@ -139,7 +138,7 @@ fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
     }
 }
 
-/// Who decided a setting, in words; nobody for a default.
+/// The source of a setting, for messages; `None` for a default.
 fn said_by<T>(config: &Config, setting: &Setting<T>) -> Result<Option<String>, ModelsError> {
     setting.get()?;
     Ok(match setting.source() {
@@ -149,7 +148,7 @@ fn said_by<T>(config: &Config, setting: &Setting<T>) -> Result<Option<String>, M
     })
 }
 
-/// As if this provider had been asked for on the command line.
+/// The wanted endpoint as if this provider was given on the command line.
 fn wanted_from(config: &Config, name: &str) -> Result<Wanted, ModelsError> {
     let keeps = keeps_address(config, name)?;
     read(config, Some(name.to_owned()), None, keeps)
@@ -164,7 +163,7 @@ fn read(
     let model = &config.settings.model;
     let named = config.settings.providers.get()?.clone();
     let name = model.default.get()?.as_deref();
-    // The window is that of the model beside it.
+    // The window belongs to the model beside it.
     let is_flag = model.default.source() == Source::Flag;
     let is_other_model = is_flag && name != written(config, ModelSettings::default);
     let own = |setting: &Setting<Option<Text>>| -> Result<Option<String>, ModelsError> {
@@ -198,7 +197,7 @@ fn written(config: &Config, key: Key) -> Option<&str> {
     config.layers().file.get(key.name).and_then(|value| value.as_str()).map(str::trim)
 }
 
-/// `model.pricing`, which needs an input and an output price to be of use.
+/// `model.pricing`; `None` unless it has an input and an output price.
 fn prices(config: &Config) -> Result<Option<Prices>, ModelsError> {
     let pricing = &config.settings.model.pricing;
     let price = |setting: &Setting<Option<Money>>| -> Result<Option<Money>, ModelsError> {
@@ -212,9 +211,8 @@ fn prices(config: &Config) -> Result<Option<Prices>, ModelsError> {
     })
 }
 
-/// Whether `model.base_url` may be used for a provider that was asked for instead of the
-/// configured one: for the same one, and for `custom` if nothing else was written beside the
-/// address, or it is on this machine.
+/// Returns true if `model.base_url` may be used for a provider from the command line: if it is the configured
+/// one, or if it is `custom` and the address has no provider beside it or is on this machine.
 fn keeps_address(config: &Config, name: &str) -> Result<bool, ModelsError> {
     let id = |name: &str| find_provider(name).map(|provider| provider.id);
     let is_custom = |name: &str| find_provider(name).is_some_and(|provider| provider.is_custom());

@@ -10,7 +10,7 @@ fn config(file: &str, flag: &str, env: &[(&str, &str)]) -> Config {
 }
 
 #[test]
-fn an_address_follows_a_flag_only_where_it_belongs() {
+fn address_is_used_with_its_own_provider_only() {
     let far = "base_url: https://far.example/v1, api_key: own-key, default: m";
     let near = "base_url: http://127.0.0.1:5/v1, default: m";
     let env = [("OPENROUTER_API_KEY", "or-key"), ("OPENAI_API_KEY", "oa-key")];
@@ -44,7 +44,7 @@ fn an_address_follows_a_flag_only_where_it_belongs() {
 }
 
 #[test]
-fn a_provider_before_the_model_decides_where_nothing_stronger_does() {
+fn provider_prefix_of_a_model_yields_to_explicit_settings() {
     let env = [("OPENROUTER_API_KEY", "or-key"), ("DEEPSEEK_API_KEY", "ds-key")];
     let local = "base_url: 'http://127.0.0.1:9/v1', api_key: own-key";
     for (model, flag, want) in [
@@ -52,7 +52,7 @@ fn a_provider_before_the_model_decides_where_nothing_stronger_does() {
         ("{default: m}".to_owned(), Some("deepseek:deepseek-v4"), "deepseek deepseek-v4"),
         ("{provider: openrouter, default: m}".to_owned(), Some("deepseek:v4"), "deepseek v4"),
         ("{provider: openrouter, default: m}".to_owned(), Some("vendor/m:beta"), "openrouter vendor/m:beta"),
-        // A provider beside the model in the file decides; at a local server this is a tag.
+        // A provider beside the model in the file takes precedence; at a local server this is a tag.
         (format!("{{provider: custom, {local}, default: 'solar:10.7b'}}"), None, "custom solar:10.7b"),
         (format!("{{{local}, default: 'solar:10.7b'}}"), None, "custom solar:10.7b"),
         (format!("{{provider: custom, {local}, default: m}}"), Some("solar:10.7b"), "custom solar:10.7b"),
@@ -65,7 +65,7 @@ fn a_provider_before_the_model_decides_where_nothing_stronger_does() {
         let config = Config::new(Layers { file, flags, shell, ..Layers::default() });
         let found = endpoint(&config).unwrap();
         assert_eq!(format!("{} {}", found.provider, found.model), want, "{model} {flag:?}");
-        // The key of one provider never goes with another.
+        // The key of one provider is never sent to another.
         let key = found.key.map(|key| secrecy::ExposeSecret::expose_secret(&key).to_owned());
         let own = match found.provider {
             "deepseek" => "ds-key",
@@ -77,7 +77,7 @@ fn a_provider_before_the_model_decides_where_nothing_stronger_does() {
 }
 
 #[test]
-fn the_window_beside_a_model_is_that_of_this_model() {
+fn context_length_applies_to_the_model_beside_it() {
     let text =
         "model: {provider: custom, base_url: 'http://127.0.0.1:9/v1', default: m, context_length: 9000}\n";
     for (flag, want) in [(None, Some(9_000)), (Some("m"), Some(9_000)), (Some("other"), None)] {

@@ -1,4 +1,4 @@
-//! What endpoints have said about their models, kept under `cache/models` of the home.
+//! Facts about models: what endpoints state is kept under `cache/models` of the home.
 
 use crate::learned_windows::learned;
 use hermes_config::clock::now;
@@ -10,14 +10,14 @@ use hermes_providers::{
 };
 use std::path::PathBuf;
 
-/// Prices are asked for again after a day, where somebody counts on them.
+/// The age in seconds up to which prices are used for budgets.
 const FRESH: f64 = 24.0 * 3600.0;
 const PURPOSE: &str = "models";
 
-/// What is known about the model of an endpoint without asking anybody.
+/// Returns the facts about an endpoint's model without a request.
 pub fn known(home: &Home, endpoint: &Endpoint) -> ModelFacts {
     let mut facts = endpoint.facts(remembered(home, endpoint));
-    // What a refusal told is nearer to the truth than any list.
+    // The limit in a rejection is more reliable than any list.
     if facts.window.source != FactSource::Config
         && let Some(value) = learned(home, endpoint)
     {
@@ -26,7 +26,7 @@ pub fn known(home: &Home, endpoint: &Endpoint) -> ModelFacts {
     facts
 }
 
-/// The same facts with the window that the server on this machine states, where the settings do not.
+/// Replaces the window by that of the server on this machine, unless the settings state it.
 pub fn served(mut facts: ModelFacts, server: Option<&ProbedServer>) -> ModelFacts {
     let window = server.and_then(|server| server.window).filter(|window| window.basis != Basis::Trained);
     if let Some(window) = window.filter(|_| facts.window.source != FactSource::Config) {
@@ -35,7 +35,7 @@ pub fn served(mut facts: ModelFacts, server: Option<&ProbedServer>) -> ModelFact
     facts
 }
 
-/// The window of an endpoint's model. Where the settings state it, nothing is read.
+/// Returns the window of an endpoint's model. If the settings state it, nothing is read.
 pub fn window(home: &Home, endpoint: &Endpoint) -> u64 {
     match (endpoint.context_length, endpoint.ollama_num_ctx) {
         (Some(stated), None) => stated,
@@ -43,13 +43,12 @@ pub fn window(home: &Home, endpoint: &Endpoint) -> u64 {
     }
 }
 
-/// What a model costs by the table that is built in.
+/// Returns the prices of a model in the built-in table.
 pub fn list_prices(provider: &str, model: &str) -> Option<Prices> {
     facts(provider, model, Stated::default(), None).prices.map(|fact| fact.value)
 }
 
-/// Keeps what an endpoint said about its models, if there is a home. Failing to costs no more than
-/// asking again.
+/// Stores the models that an endpoint listed, if there is a home. A failure is ignored: the list is fetched again.
 pub fn keep(home: &Home, origin: &str, models: &[ListedModel]) {
     let path = file(home, origin);
     let kept = KeptModels::of(origin.to_owned(), now(), models).to_bytes();
@@ -60,7 +59,7 @@ pub fn keep(home: &Home, origin: &str, models: &[ListedModel]) {
     }
 }
 
-/// Asks the endpoint for what is not known or no longer sure, and keeps the answer.
+/// Fetches the facts from the endpoint and stores them.
 pub async fn ask(home: &Home, endpoint: &Endpoint, asker: &Asker) -> ModelFacts {
     let Ok(models) = list_models(&endpoint.place(), asker).await else {
         return known(home, endpoint);
@@ -70,7 +69,7 @@ pub async fn ask(home: &Home, endpoint: &Endpoint, asker: &Asker) -> ModelFacts 
     endpoint.facts(model.map(|model| (model.stated, FactSource::Endpoint)))
 }
 
-/// Whether what is remembered is recent enough to count money by.
+/// Returns true if the stored prices are recent enough for a budget.
 pub(crate) fn is_fresh(home: &Home, endpoint: &Endpoint) -> bool {
     kept(home, &endpoint.origin()).is_some_and(|kept| (now() - kept.fetched_at).abs() < FRESH)
 }
@@ -82,7 +81,7 @@ fn remembered(home: &Home, endpoint: &Endpoint) -> Option<Heard> {
 
 fn kept(home: &Home, origin: &str) -> Option<KeptModels> {
     let bytes = std::fs::read(file(home, origin)).ok()?;
-    // Commands of the model can write there; another's numbers would move windows and budgets.
+    // Commands of the model can write there; forged numbers would change windows and budgets.
     KeptModels::read(unseal(&fence_key::of(home), PURPOSE, &bytes)?, origin)
 }
 

@@ -1,28 +1,28 @@
-//! `/model NAME [--provider PROVIDER] [--force]`: another model in an open session, also at another provider.
+//! `/model NAME [--provider PROVIDER] [--force]`: changes the model of an open session, also to another provider.
 
-use crate::ModelsError;
 use crate::model_choice::{asker, endpoint_of};
+use crate::{ModelsError, UnlistedModel};
 use hermes_config::Config;
 use hermes_config::distance;
 use hermes_providers::{Endpoint, ListedModel, Prefixes, find_provider, list_models, split_provider};
 use std::time::Duration;
 
-/// How long a provider may take to list its models. Without a list the name is not checked.
+/// The time limit of listing a provider's models. Without a list the name is not checked.
 const LISTING: Duration = Duration::from_secs(5);
-/// Close matches that an error names.
+/// The number of close matches in an error.
 const MOST_MATCHES: usize = 5;
 
-/// A model to go on with.
+/// A requested change of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelSwitch {
     pub model: String,
     pub provider: Option<String>,
-    /// Use the name although the provider does not list it.
+    /// Uses the name even if the provider does not list it.
     pub force: bool,
 }
 
 impl ModelSwitch {
-    /// Reads the words after `/model`.
+    /// Parses the arguments of `/model`.
     pub fn parse(words: &str) -> Result<Self, String> {
         const USAGE: &str = "usage: /model NAME [--provider PROVIDER] [--force]";
         let (mut model, mut provider, mut force) = (None, None, false);
@@ -42,7 +42,7 @@ impl ModelSwitch {
         Ok(Self { model, provider, force })
     }
 
-    /// The endpoint of the model, compared with the list of its provider where there is one.
+    /// Returns the endpoint of the model, after a check against the list of its provider if there is one.
     pub async fn resolve(
         &self,
         config: &Config,
@@ -54,13 +54,16 @@ impl ModelSwitch {
             false => list_models(&endpoint.place(), &asker(config, LISTING)?).await.ok(),
         };
         match listed.filter(|models| !models.is_empty()) {
-            Some(models) => check(&endpoint, &models).map(|()| (endpoint, Checked::Listed)),
+            Some(models) => {
+                check(&endpoint, &models)?;
+                Ok((endpoint, Checked::Listed))
+            }
             None => Ok((endpoint, Checked::Unchecked)),
         }
     }
 }
 
-/// The name was compared with the provider's list, or not.
+/// The result of comparing the name with the provider's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checked {
     Listed,
@@ -68,7 +71,7 @@ pub enum Checked {
     Unchecked,
 }
 
-/// The endpoint that is meant: the one in use with another model, or that of another provider.
+/// The requested endpoint: the current one with another model, or that of another provider.
 fn target(config: &Config, current: &Endpoint, wanted: &ModelSwitch) -> Result<Endpoint, ModelsError> {
     let named = config.settings.providers.get()?;
     let prefixes = Prefixes::beside(find_provider(current.provider));
@@ -84,15 +87,15 @@ fn target(config: &Config, current: &Endpoint, wanted: &ModelSwitch) -> Result<E
     }
 }
 
-/// Refuses a name that is not in the list. Ollama lists `NAME:latest` for `NAME`.
-fn check(endpoint: &Endpoint, models: &[ListedModel]) -> Result<(), ModelsError> {
+/// Rejects a name that is not in the list. Ollama lists `NAME:latest` for `NAME`.
+fn check(endpoint: &Endpoint, models: &[ListedModel]) -> Result<(), UnlistedModel> {
     let name = endpoint.model.as_str();
     let is_it = |id: &str| id == name || id.strip_suffix(":latest") == Some(name);
     // Some lists have a path before each name.
     if models.iter().any(|model| is_it(&model.id) || is_it(model.id.trim_start_matches("models/"))) {
         return Ok(());
     }
-    Err(ModelsError::UnlistedModel {
+    Err(UnlistedModel {
         model: name.to_owned(),
         provider: endpoint.label(),
         close: close_matches(name, models.iter().map(|model| model.id.as_str())),
@@ -121,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_after_the_command_are_read() {
+    fn arguments_are_parsed() {
         let want = |model: &str, provider: Option<&str>, force| {
             Ok(ModelSwitch { model: model.to_owned(), provider: provider.map(str::to_owned), force })
         };

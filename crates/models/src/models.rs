@@ -1,4 +1,4 @@
-//! The models of a runtime: each behind the meter, with what is known about it.
+//! The models of a home: each with its credentials, its facts and the meter.
 
 use crate::auxiliary::Auxiliary;
 use crate::credentials::{credential_warnings, keys_of};
@@ -20,12 +20,12 @@ use hermes_wire::{CacheTtl, Effort, Meter, Model, ModelRoute, SingleModel};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A list of models that takes longer than this is done without.
+/// The time limit of fetching prices.
 const ASKING_PRICES: Duration = Duration::from_secs(10);
-/// A server that does not state its efforts within this time is used without them.
+/// The time limit of asking a server for its efforts.
 const ASKING_EFFORTS: Duration = Duration::from_secs(2);
 
-/// Builds the models of one home.
+/// The builder of a home's models.
 #[derive(Clone, Copy)]
 pub struct Models<'a> {
     pub config: &'a Config,
@@ -34,14 +34,14 @@ pub struct Models<'a> {
     pub secrets: &'a Arc<Secrets>,
     /// Counts every call, and refuses those over the budget.
     pub meter: &'a Arc<dyn Meter>,
-    /// Models for auxiliary tasks that are in cooldown.
-    pub resting: &'a Arc<Resting>,
+    /// The cooldowns of models for auxiliary tasks.
+    pub cooldowns: &'a Arc<Resting>,
 }
 
 impl<'a> Models<'a> {
-    /// The model at an endpoint and those that step in for it, with what a person should know.
+    /// Returns the model at an endpoint with its fallbacks, and warnings for the user.
     ///
-    /// `tap` sees the bytes of their replies.
+    /// `tap` gets the bytes of their replies.
     pub fn route(
         &self,
         own: &Endpoint,
@@ -59,7 +59,7 @@ impl<'a> Models<'a> {
         Ok((Arc::new(FallbackRoute::new(model, stops)), warnings))
     }
 
-    /// The endpoint with the efforts that its LM Studio server advertises; `None` for any other server.
+    /// Returns the endpoint with the efforts that its LM Studio server advertises; `None` for any other server.
     pub async fn with_efforts(&self, own: &Endpoint) -> Result<Option<Endpoint>, ModelsError> {
         if !own.advertises_efforts() {
             return Ok(None);
@@ -69,12 +69,12 @@ impl<'a> Models<'a> {
         Ok((efforts != own.efforts).then(|| own.with_efforts(efforts)))
     }
 
-    /// A second model for small jobs beside conversations with `own`.
+    /// Returns the models for auxiliary tasks beside conversations with `own`.
     pub fn auxiliary(&self, own: &Endpoint) -> Auxiliary<'a> {
         Auxiliary { models: *self, own: own.clone() }
     }
 
-    /// The model at an endpoint, for one small job: its calls are counted under the job's name.
+    /// The model at an endpoint for one auxiliary task: its calls are counted under the task's name.
     pub(crate) fn side_model(
         &self,
         endpoint: &Endpoint,
@@ -95,14 +95,14 @@ impl<'a> Models<'a> {
         Ok(Arc::new(self.metered(endpoint, thinking, ttl, tap)?))
     }
 
-    /// Whether calls written as text are taken as calls. Hosted providers parse them, so that text which
-    /// looks like a call is text there.
+    /// Returns true if tool calls written as text are run. Hosted providers parse tool calls themselves, so text
+    /// that looks like one is text there.
     fn takes_text_tool_calls(&self, endpoint: &Endpoint) -> Result<bool, ModelsError> {
         let is_off = self.config.settings.agent.text_tool_calls.value()? == TextToolCalls::Off;
         Ok(!is_off && (endpoint.is_custom() || endpoint.is_loopback()))
     }
 
-    /// The model at an endpoint, behind the meter of this home.
+    /// The model at an endpoint, with the meter of this home.
     fn metered(
         &self,
         endpoint: &Endpoint,

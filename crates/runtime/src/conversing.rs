@@ -1,8 +1,8 @@
-//! Hermes for programs: one call, one answer.
+//! Hermes as a library: one call, one answer.
 //!
-//! [`chat`] takes words and gives words. [`run_conversation`] takes everything that can be said about a
-//! question and gives everything that is known about its answer. Both make a stored session of their
-//! own; a conversation that goes on for several turns is held with a [`Session`].
+//! [`chat`] takes a text and returns a text. [`run_conversation`] takes a prompt with all its options and returns
+//! the whole result. Both create a stored session of their own; a conversation of several turns needs a
+//! [`Session`].
 //!
 //! ```no_run
 //! # async fn example(launch: hermes_runtime::Launch) -> Result<(), hermes_runtime::RuntimeError> {
@@ -19,33 +19,33 @@ use hermes_tools::{AskUser, Nobody};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What [`run_conversation`] is asked. `Asked::from("words")` is the least.
-pub struct Asked {
-    /// Words, or parts with images.
+/// The input of [`run_conversation`]. `ConversationRequest::from("text")` is the shortest.
+pub struct ConversationRequest {
+    /// The text of the prompt, or parts with images.
     pub user_message: UserInput,
-    /// More words for the system prompt, after those that all sessions share.
+    /// More text for the system prompt, after the part that all sessions share.
     pub system_message: Option<String>,
-    /// What was said before; stored with the new session. What does not fit together is mended.
+    /// Earlier messages, stored with the new session. An invalid sequence is repaired.
     pub conversation_history: Vec<Message>,
-    /// The words to store, where those that are sent have more in them than a person said.
+    /// The text to store, if it differs from the one that is sent.
     pub persist_user_message: Option<String>,
-    /// When it was said, in seconds since 1970; now unless given.
+    /// The time of the prompt in seconds since 1970; the default is now.
     pub persist_user_timestamp: Option<f64>,
-    /// Hears of everything while it happens, text in pieces included.
+    /// Receives every event of the turn, including pieces of text.
     pub events: Option<EventSink>,
-    /// Who is asked before a command runs; nobody unless given, and then such commands are not run.
+    /// Answers approvals; without it, calls that need approval are denied.
     pub ask: Option<Arc<dyn AskUser>>,
     /// Stops the turn.
     pub cancel: CancellationToken,
 }
 
-impl From<&str> for Asked {
+impl From<&str> for ConversationRequest {
     fn from(words: &str) -> Self {
         UserMessage::text(words).into()
     }
 }
 
-impl From<UserInput> for Asked {
+impl From<UserInput> for ConversationRequest {
     fn from(user_message: UserInput) -> Self {
         Self {
             user_message,
@@ -60,12 +60,12 @@ impl From<UserInput> for Asked {
     }
 }
 
-/// What came of a conversation.
+/// The result of a conversation.
 #[derive(Debug, Clone)]
-pub struct Conversed {
-    /// The answer, why the turn ended, and what it took.
+pub struct ConversationResult {
+    /// The answer, the reason why the turn ended, and its usage.
     pub report: TurnReport,
-    /// The whole conversation, the answer included.
+    /// All messages, including the answer.
     pub messages: Vec<Arc<Message>>,
     pub session_id: SessionId,
     pub model: String,
@@ -73,33 +73,34 @@ pub struct Conversed {
     pub base_url: String,
 }
 
-/// Answers words with words. An answer that is known to be incomplete counts; none at all is an error
-/// that says why.
+/// Answers a text with a text. An incomplete answer is returned as well; without any, the error has the reason.
 pub async fn chat(runtime: &Runtime, message: &str) -> Result<String, RuntimeError> {
-    let report = run_conversation(runtime, Asked::from(message)).await?.report;
+    let report = run_conversation(runtime, ConversationRequest::from(message)).await?.report;
     report.final_response.ok_or_else(|| {
         RuntimeError::NoAnswer(report.error.unwrap_or_else(|| format!("no answer ({})", report.exit_reason)))
     })
 }
 
-/// Holds one turn in a new session. Whatever becomes of the turn is in the result; an error means that it
-/// could not be held.
-pub async fn run_conversation(runtime: &Runtime, asked: Asked) -> Result<Conversed, RuntimeError> {
-    let ask = asked.ask.unwrap_or_else(|| Arc::new(Nobody));
+/// Runs one turn in a new session. The result says how the turn ended; an error means that it could not be run.
+pub async fn run_conversation(
+    runtime: &Runtime,
+    request: ConversationRequest,
+) -> Result<ConversationResult, RuntimeError> {
+    let ask = request.ask.unwrap_or_else(|| Arc::new(Nobody));
     let mut session = {
-        let opening = Opening { instructions: asked.system_message, ..runtime.default_opening() };
+        let opening = Opening { instructions: request.system_message, ..runtime.default_opening() };
         Session::fresh(runtime, opening, ask)?
     };
-    if let Some((first, rest)) = as_turn(asked.conversation_history) {
-        session.go_on_from(first, rest).await?;
+    if let Some((first, rest)) = as_turn(request.conversation_history) {
+        session.store_earlier_messages(first, rest).await?;
     }
-    let message = match asked.persist_user_message {
-        Some(stored) => persisted(asked.user_message, stored),
-        None => asked.user_message,
+    let message = match request.persist_user_message {
+        Some(stored) => persisted(request.user_message, stored),
+        None => request.user_message,
     };
-    let input = Input { at: asked.persist_user_timestamp, ..Input::from(message) };
-    let events = asked.events.unwrap_or_else(|| events().0);
-    let report = session.submit(input, &asked.cancel, events).await?;
+    let input = Input { at: request.persist_user_timestamp, ..Input::from(message) };
+    let events = request.events.unwrap_or_else(|| events().0);
+    let report = session.submit(input, &request.cancel, events).await?;
     let endpoint = session.endpoint();
     let (model, provider, base_url) = match &report.stand_in {
         Some(other) => (other.model.clone(), other.provider.clone(), other.base_url.clone()),
@@ -108,10 +109,10 @@ pub async fn run_conversation(runtime: &Runtime, asked: Asked) -> Result<Convers
     let messages = session.history().map(|history| history.messages().to_vec()).unwrap_or_default();
     let session_id = session.id().clone();
     session.close(Parting::Left).await;
-    Ok(Conversed { report, messages, session_id, model, provider, base_url })
+    Ok(ConversationResult { report, messages, session_id, model, provider, base_url })
 }
 
-/// What is sent goes beside what is stored. Parts cannot: they are stored as they are.
+/// The text that is sent is kept beside the stored one. Parts are stored as they are.
 fn persisted(sent: UserMessage, stored: String) -> UserMessage {
     match sent.content {
         Content::Text(text) => UserMessage {
@@ -122,10 +123,10 @@ fn persisted(sent: UserMessage, stored: String) -> UserMessage {
     }
 }
 
-/// Stands where the past does not begin with the user, or does not end with an answer.
+/// A placeholder for earlier messages that do not begin with the user or do not end with an answer.
 const MISSING: &str = "(missing)";
 
-/// What was said before as a turn that is over: the user's first message, and the rest up to an answer.
+/// Earlier messages as one completed turn: the user's first message, and the rest up to an answer.
 fn as_turn(past: Vec<Message>) -> Option<(UserMessage, Vec<Message>)> {
     let mut messages = repair(past);
     if !matches!(messages.first()?, Message::User(_)) {
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_past_becomes_a_turn_that_is_over() {
+    fn earlier_messages_become_a_completed_turn() {
         let (user, answer) = (|| Message::user("q"), || Message::assistant("a"));
         for (past, want) in [
             (vec![], None),
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_may_be_less_than_what_is_sent() {
+    fn stored_text_may_differ_from_sent_text() {
         let both = persisted(UserMessage::text("[voice] hello"), "hello".to_owned());
         assert_eq!((both.content.as_text(), both.api_content.as_deref()), ("hello", Some("[voice] hello")));
     }

@@ -1,8 +1,8 @@
-//! What became of a turn that was cut off.
+//! Crash recovery: closes the turn that a dead process left.
 //!
-//! A call that was running when Hermes died may have a result after all: its command went on under
-//! the supervisor, or the file it was to change tells whether that happened. Whatever can be found out
-//! is recorded as the call's result; the rest is unknown, and nothing is run a second time.
+//! A tool call that ran when Hermes died may still have a result: its command continued under the supervisor, or
+//! the file that it changes shows if the change was made. Such a result is recorded; all others are unknown, and
+//! no call is run a second time.
 
 use crate::delegation::{interrupted, said_last};
 use crate::{Resuming, Runtime, RuntimeError};
@@ -17,8 +17,8 @@ use hermes_tools::{ToolContext, collected, command_key, kept_output, recollected
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds out what can be found out about the calls of a dead process, ends what must not go on, and
-/// closes the turn in the record.
+/// Collects the results of the calls of a dead process, ends commands that must not continue, and closes the
+/// turn in the record.
 pub(crate) async fn recover(
     runtime: &Runtime,
     acquired: &Acquired,
@@ -53,26 +53,26 @@ pub(crate) async fn recover(
     if let Some(supervised) = runtime.supervised().filter(|_| !search.keys.is_empty())
         && let Err(error) = supervised.forget_all(&search.keys).await
     {
-        tracing::debug!(%error, "records of commands stay for a while");
+        tracing::debug!(%error, "cannot delete records of commands");
     }
     Ok(recovery)
 }
 
-/// Looks for what unfinished calls left.
+/// Looks for results of unfinished calls.
 struct Search<'a> {
     runtime: &'a Runtime,
     supervised: Option<&'a Supervised>,
     session: &'a SessionId,
     context: Arc<ToolContext>,
     how: Resuming<'a>,
-    /// Where the last command left the session.
+    /// The working directory after the last command.
     moved_to: Option<PathBuf>,
-    /// Commands that need not be remembered any more.
+    /// Commands whose records can be deleted.
     keys: Vec<Key>,
 }
 
 impl Search<'_> {
-    /// How a call ended, if that can be told.
+    /// Returns how a call ended, if that can be determined.
     async fn end_of(&mut self, orphan: &OrphanIntent) -> Option<Settled> {
         if orphan.state != IntentState::Started {
             return None;
@@ -83,14 +83,13 @@ impl Search<'_> {
         match (self.runtime.registry().facts(&orphan.tool).runs_in, orphan.effect.as_str()) {
             (RunsIn::Command, _) => self.command(orphan).await,
             (RunsIn::Subagents, _) => self.helpers(orphan).await,
-            // A change is noted before it is made.
+            // A change is recorded before it is made.
             (RunsIn::Process, "write") => Some(not_run(orphan)),
             (RunsIn::Process, _) => looked(orphan),
         }
     }
 
-    /// Helpers are sessions that were cut off too. They are closed like any other, and what they had said
-    /// by then is told.
+    /// Closes the sub-agents of a call like any other session, and returns their last replies.
     async fn helpers(&self, orphan: &OrphanIntent) -> Option<Settled> {
         let store = self.runtime.store().ok()?;
         let mut reports = Vec::new();
@@ -103,7 +102,7 @@ impl Search<'_> {
             reports.push(interrupted(id, words));
         }
         if reports.is_empty() {
-            // A helper is stored before it does anything.
+            // A sub-agent is stored before it does anything.
             return Some(not_run(orphan));
         }
         Some(settled(orphan, IntentState::Failed, said(orphan, recollected(reports, &self.context))))
@@ -115,7 +114,8 @@ impl Search<'_> {
             Some(supervised) => self.outcome(supervised, &key).await,
             None => Ok(Outcome::NoRecord),
         };
-        let found = found.inspect_err(|error| tracing::warn!(%error, "a command was not found again"));
+        let found =
+            found.inspect_err(|error| tracing::warn!(%error, "cannot find a command of the last turn"));
         if !matches!(found, Ok(Outcome::NoRecord) | Err(_)) {
             self.keys.push(key);
         }
@@ -123,7 +123,7 @@ impl Search<'_> {
             Ok(Outcome::Finished(finished)) => Some(self.finished(orphan, finished)),
             Ok(Outcome::NeverStarted) => Some(not_run(orphan)),
             Ok(Outcome::Running(_) | Outcome::Unknown { .. }) => looked(orphan),
-            // Nothing of a command runs before its group is on record; but records do not outlive the machine.
+            // A command's group is recorded before the command starts; but groups do not survive a reboot.
             Ok(Outcome::NoRecord) if orphan.process.is_none() && orphan.boot == this_boot() => {
                 Some(not_run(orphan))
             }
@@ -134,7 +134,7 @@ impl Search<'_> {
         }
     }
 
-    /// Finds a command, and waits for its end if it runs. A person may be tired of waiting.
+    /// Finds a command, and waits for its end if it runs. The user can stop it.
     async fn outcome(&self, supervised: &Supervised, key: &Key) -> Result<Outcome, SuperviseError> {
         match supervised.reattach(key, kept_output(&self.context)).await? {
             Outcome::Running(running) => self.wait(supervised, running).await,
@@ -165,7 +165,7 @@ impl Search<'_> {
     }
 }
 
-/// The end of a call that was to change a file.
+/// Returns how a call ended that changes a file.
 async fn changed(orphan: &OrphanIntent, change: &FileChange) -> Option<Settled> {
     let path = change.path.clone();
     let now = tokio::task::spawn_blocking(move || digest_of(&path)).await.ok()??;
@@ -175,8 +175,8 @@ async fn changed(orphan: &OrphanIntent, change: &FileChange) -> Option<Settled> 
     }
 }
 
-/// Names what a file holds; the inner `None` means that there is no file, the outer one that it
-/// cannot be told.
+/// Returns the checksum of a file; the inner `None` means that there is no file, the outer one that it cannot be
+/// read.
 fn digest_of(path: &Path) -> Option<Option<String>> {
     match std::fs::read(path) {
         Ok(bytes) => Some(Some(FileChange::digest(&bytes))),
@@ -185,14 +185,14 @@ fn digest_of(path: &Path) -> Option<Option<String>> {
     }
 }
 
-/// Ends what a command left that ran without the supervisor.
+/// Ends the processes of a command that ran without the supervisor.
 async fn end_group(orphan: &OrphanIntent) {
     if let Some(mark) = orphan.process.clone() {
         reap(&Group { id: mark.group, started: mark.started, boot: mark.boot }).await;
     }
 }
 
-/// The end of a call that only looks: it can have done nothing, however far it came.
+/// The end of a call that only reads: it has changed nothing.
 fn looked(orphan: &OrphanIntent) -> Option<Settled> {
     let is_read = orphan.effect == Effect::Read.as_str();
     is_read.then(|| settled(orphan, IntentState::Failed, said(orphan, crash_texts().looking)))

@@ -1,7 +1,7 @@
-//! Helpers: sessions that work on a part of another session's task.
+//! Sub-agents: sessions that work on a part of another session's task.
 //!
-//! A helper is a session like any other, stored and resumable, with its own budget and tools. It sees
-//! nothing of the conversation it works for, nobody can be asked for it, and only its last words go back.
+//! A sub-agent is an ordinary stored session with its own budget and tools. It has no access to the conversation
+//! that it works for, no approval can be requested for it, and only its final reply is returned.
 
 mod report;
 mod settings;
@@ -29,23 +29,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
-/// The model that a session speaks with at the moment, also seen by what works for it.
+/// The current endpoint of a session, shared with its sub-agents.
 pub(crate) type CurrentEndpoint = Arc<Mutex<Endpoint>>;
 
-/// Gives tasks to helpers of one session.
+/// Starts the sub-agents of one session.
 pub(crate) struct Delegator {
     runtime: Runtime,
     session: SessionId,
     endpoint: CurrentEndpoint,
     settings: Settings,
-    /// How many sessions are above this one.
+    /// The number of sessions above this one.
     depth: u32,
-    /// One place for each helper that may work at a time.
+    /// One permit for each sub-agent that may run at a time.
     places: Semaphore,
 }
 
 impl Delegator {
-    /// For a session with so many above it; `None` where no helpers may be had.
+    /// The delegator of a session at this depth; `None` if it may not have sub-agents.
     pub(crate) fn at(
         runtime: &Runtime,
         session: &SessionId,
@@ -61,7 +61,7 @@ impl Delegator {
         Ok(Some(Arc::new(Self { runtime, session, endpoint, settings, depth, places })))
     }
 
-    /// What a helper is, and may do.
+    /// The role of a sub-agent.
     fn role(&self, role: Role, call: &CallId) -> Result<SessionRole, RuntimeError> {
         let may_delegate =
             role == Role::Orchestrator && self.settings.orchestrators && self.depth + 1 < self.settings.depth;
@@ -72,7 +72,7 @@ impl Delegator {
             source: "subagent".to_owned(),
             surface: Surface::of(""),
             works_in_background: false,
-            works_for: Some((self.session.clone(), call.clone())),
+            parent_call: Some((self.session.clone(), call.clone())),
             all_tools: registry.clone(),
             registry,
             limits,
@@ -108,15 +108,15 @@ impl Delegator {
         let (turn, trace) = self.turn(&mut handle, &task, scope, &news).await;
         let done = Done { turn, trace, took: begun.elapsed(), last_words: last_words(&handle) };
         let (model, session) = (handle.endpoint().model.clone(), handle.id().clone());
-        handle.close(Parting::HelperDone).await;
+        handle.close(Parting::SubAgentDone).await;
         let report = done.report(session, model);
         let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         news.send(SubagentEvent::Ended { status: report.status.to_owned(), millis }).await;
         report
     }
 
-    /// One turn, for as long as it may take; a helper that is out of time is stopped, and what it has
-    /// said by then counts.
+    /// Runs the turn of a sub-agent within its time limit. One that is out of time is stopped, and its last reply is
+    /// used.
     async fn turn(
         &self,
         handle: &mut Session,
@@ -156,7 +156,7 @@ impl Delegate for Delegator {
 
     fn run<'a>(&'a self, tasks: Vec<HelperTask>, scope: &'a CallScope) -> BoxFuture<'a, Vec<HelperReport>> {
         let working = tasks.into_iter().enumerate().map(|(index, task)| async move {
-            // Several calls of one reply share the places. A closed semaphore is none of ours.
+            // Several calls of one reply share the permits. The semaphore is never closed.
             let _place = scope.cancel.run_until_cancelled(self.places.acquire()).await;
             self.work(index, task, scope).await
         });
@@ -164,7 +164,7 @@ impl Delegate for Delegator {
     }
 }
 
-/// Tells the session that a helper works for what it is at.
+/// Reports the progress of a sub-agent to the session that it works for.
 struct News {
     relay: EventRelay,
     call: CallId,
@@ -178,7 +178,7 @@ impl News {
         self.relay.send(TurnEvent::Subagent { call, session, task, event }).await;
     }
 
-    /// Hands on what is worth it, until the turn is over, and keeps count of the tools.
+    /// Forwards events until the turn is over, and counts the tool calls.
     async fn pass_on(&self, mut events: EventStream) -> Trace {
         let mut trace = Trace::default();
         events.skip_text();
@@ -193,7 +193,7 @@ impl News {
                     self.send(SubagentEvent::ToolFinished { name, failed, millis }).await;
                 }
                 TurnEvent::Status(text) => self.send(SubagentEvent::Status(text)).await,
-                // Its own helpers report to it.
+                // Its own sub-agents report to it.
                 _ => {}
             }
         }
@@ -201,12 +201,12 @@ impl News {
     }
 }
 
-/// The newest thing the helper said, for when its turn did not end with an answer.
+/// The newest reply of the sub-agent, for a turn without a final one.
 fn last_words(handle: &Session) -> Option<String> {
     handle.history().and_then(|history| said_last(history.messages().iter().map(AsRef::as_ref)))
 }
 
-/// The newest words of an assistant that are not the line which closes a turn.
+/// The newest reply of the assistant that is not the line which closes a turn.
 pub(crate) fn said_last<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>) -> Option<String> {
     messages.rev().find_map(|message| match message {
         Message::Assistant(said) if !said.text.trim().is_empty() && !is_closing_line(&said.text) => {
@@ -216,7 +216,7 @@ pub(crate) fn said_last<'a>(messages: impl DoubleEndedIterator<Item = &'a Messag
     })
 }
 
-/// Allows what a helper does without asking, because the settings say so.
+/// Approves all calls of a sub-agent, as `delegation.subagent_auto_approve` asks for.
 struct Everything;
 
 impl AskUser for Everything {
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_words_are_what_was_said_and_not_how_the_turn_was_closed() {
+    fn last_reply_leaves_out_the_closing_line() {
         let closing = hermes_agent::crash_texts().closing;
         for (said, want) in [
             (vec!["I begin.", closing.as_str()], Some("I begin.")),

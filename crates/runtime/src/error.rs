@@ -1,9 +1,9 @@
-//! What can keep Hermes from starting or continuing a session.
+//! The errors of starting or continuing a session.
 
 use hermes_config::ConfigError;
 use hermes_config::home::HomeError;
-use hermes_models::ModelsError;
 use hermes_models::auth::CredentialError;
+use hermes_models::{ModelsError, UnlistedModel};
 use hermes_plugins::hooks::HookError;
 use hermes_providers::ResolveError;
 use hermes_recording::RecordingError;
@@ -12,7 +12,7 @@ use hermes_store::StoreError;
 use hermes_tools::ToolsetError;
 use std::path::PathBuf;
 
-/// What can keep Hermes from starting or continuing a session.
+/// An error of starting or continuing a session.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     #[error(transparent)]
@@ -27,23 +27,22 @@ pub enum RuntimeError {
     /// A conversation ended without an answer.
     #[error("{0}")]
     NoAnswer(String),
-    /// The settings name a model for helpers that cannot be used.
+    /// The settings name a model for sub-agents that cannot be used.
     #[error("{0}")]
-    Helpers(String),
+    SubAgentModel(String),
     /// The list of approved hooks cannot be used.
     #[error("{0}")]
     Hooks(String),
-    /// A setting promises safety that this version cannot give.
+    /// A safety setting that this version does not support.
     #[error("{text}")]
-    UnkeptPromise { text: String },
-    /// The messages that are to be sent before every conversation cannot be used.
+    UnsupportedSafety { text: String },
+    /// The file of messages before every conversation cannot be used.
     #[error("prefill_messages_file {path}: {why}", path = path.display())]
     Prefill { path: PathBuf, why: String },
-    /// A name that the provider does not list.
     #[error(transparent)]
-    UnlistedModel(ModelsError),
-    /// None of the skills that a session is to begin with exists.
-    #[error("unknown skills: {0}; `hermes skills list` names those there are")]
+    UnlistedModel(#[from] UnlistedModel),
+    /// None of the skills that a session should begin with exists.
+    #[error("unknown skills: {0}; `hermes skills list` lists them")]
     UnknownSkills(String),
     #[error(transparent)]
     Skill(#[from] SkillError),
@@ -58,7 +57,7 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
-    /// The error with its causes and, where one is known, the next step, in one line.
+    /// Returns the error with its causes and, if known, the next step, in one line.
     pub fn explained(&self) -> String {
         let line = with_causes(self);
         match self {
@@ -88,12 +87,12 @@ impl From<ModelsError> for RuntimeError {
             ModelsError::Config(error) => Self::Config(error),
             ModelsError::Resolve(error) => Self::Resolve(error),
             ModelsError::Credentials(error) => Self::Credentials(error),
-            unlisted @ ModelsError::UnlistedModel { .. } => Self::UnlistedModel(unlisted),
+            ModelsError::UnlistedModel(error) => Self::UnlistedModel(error),
         }
     }
 }
 
-/// An error with what caused it, in one line.
+/// Returns an error with its causes in one line.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();

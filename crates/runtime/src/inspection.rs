@@ -1,4 +1,4 @@
-//! What the model is told before anybody speaks, for people who want to see it.
+//! The system prompt and the tools of a session, for display.
 
 use crate::session::SessionRole;
 use crate::{Runtime, RuntimeError, prompting, session};
@@ -8,18 +8,18 @@ use std::path::PathBuf;
 
 pub use hermes_prompt::Tier as PromptTier;
 
-/// A system prompt in its parts, and the tools beside it.
+/// The parts of a system prompt, and the tools beside it.
 #[derive(Debug)]
 pub struct PromptView {
-    /// Nothing for one that would begin now.
+    /// The session; `None` for a prompt of a new one.
     pub session: Option<SessionId>,
     pub layers: Vec<LayerView>,
     pub tools: Vec<ToolView>,
-    /// What a person should know about the files it was made from.
+    /// Notices about the files that it was made from.
     pub notices: Vec<String>,
 }
 
-/// One layer.
+/// One layer of a system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerView {
     pub name: String,
@@ -32,7 +32,7 @@ pub struct LayerView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolView {
     pub name: String,
-    /// Bytes of its description and its parameters.
+    /// The size of its description and parameters in bytes.
     pub bytes: usize,
 }
 
@@ -44,22 +44,22 @@ impl From<ShownLayer> for LayerView {
 }
 
 impl Runtime {
-    /// The prompt of a session that would begin here and now.
+    /// Returns the prompt of a new session in the current directory.
     pub fn prompt_here(&self) -> Result<PromptView, RuntimeError> {
-        self.gathered(session::starting_folder(self)?, None)
+        self.gathered(session::starting_directory(self)?, None)
     }
 
-    /// The prompt that a stored session would have if it began now, in the folder it is in.
+    /// Returns the prompt that a stored session would have if it began now in its working directory.
     pub async fn prompt_now(&self, session: &SessionId) -> Result<PromptView, RuntimeError> {
         let stored = self.store()?.load(session).await?;
         let cwd = match stored.cwd {
             Some(cwd) => PathBuf::from(cwd),
-            None => session::starting_folder(self)?,
+            None => session::starting_directory(self)?,
         };
         self.gathered(cwd, Some(session.clone()))
     }
 
-    /// The prompt that a stored session has.
+    /// Returns the stored prompt of a session.
     pub async fn prompt_of(&self, session: &SessionId) -> Result<PromptView, RuntimeError> {
         let store = self.store()?;
         let prompt = store.load(session).await?.system_prompt.unwrap_or_default();
@@ -67,7 +67,7 @@ impl Runtime {
         let outline = outline.and_then(|text| serde_json::from_str::<Vec<OutlinedLayer>>(&text).ok());
         let layers = match outline.and_then(|outline| taken_apart(&prompt, &outline)) {
             Some(layers) => layers.into_iter().map(LayerView::from).collect(),
-            // Written by another program, or by a version that kept no outline.
+            // Written by another program, or by a version that stored no outline.
             None => {
                 vec![LayerView { name: "whole".to_owned(), tier: Tier::Stable, source: None, text: prompt }]
             }

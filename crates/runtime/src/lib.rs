@@ -37,7 +37,7 @@ mod summaries;
 #[cfg(test)]
 mod testing;
 
-pub use conversing::{Asked, Conversed, chat, run_conversation};
+pub use conversing::{ConversationRequest, ConversationResult, chat, run_conversation};
 pub use error::{RuntimeError, with_causes};
 pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
 pub use hermes_agent::{Compacted, Input, NotCompacted, StandIn, TurnReport, UserInput, Weighed};

@@ -41,8 +41,8 @@ fn collector(settings: OtlpSettings, asker: Asker) -> Result<Collector, String> 
 }
 
 impl Runtime {
-    /// Logs everything that happens in this process in this home from now on, and sends traces if the
-    /// settings name a collector ([`telemetry_problem`] says why not). The first home counts.
+    /// Starts the log file of this home, and sends traces if the settings name a collector (see
+    /// [`telemetry_problem`]). A second call in the same process does nothing.
     pub fn start_logging(&self, failed: OnFailure) -> Result<(), RuntimeError> {
         let config = self.config();
         let logging = &config.settings.logging;

@@ -56,7 +56,7 @@ impl Runtime {
             approval: WriteApproval::of(self.config(), false)?,
             models,
             limits,
-            resting: self.resting.clone(),
+            cooldowns: self.cooldowns.clone(),
         };
         review.begin(reviewer, id, history);
         Ok(())

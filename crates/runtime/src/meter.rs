@@ -1,5 +1,4 @@
-//! The meter of a home: every call of every process is counted in its session database, and
-//! budgets are kept there.
+//! The meter of a home: counts every model call of every process in the session database, and enforces budgets.
 
 use crate::RuntimeError;
 use hermes_config::Config;
@@ -9,7 +8,7 @@ use hermes_store::{LimitExceeded, Reservation, Reserved, SessionDb, SpendLimit, 
 use hermes_wire::{Bound, Failure, Meter, PlannedCall, Ticket};
 use std::sync::{Arc, OnceLock};
 
-/// What may be spent, and what to do about models without a price.
+/// The budgets, and the rule for models without a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Budget {
     pub limits: SpendLimits,
@@ -37,7 +36,7 @@ pub struct StoredMeter {
 }
 
 impl StoredMeter {
-    async fn put_aside(&self, call: PlannedCall) -> Result<Ticket, Failure> {
+    async fn reserve_amount(&self, call: PlannedCall) -> Result<Ticket, Failure> {
         if !self.budget.is_limited() {
             return Ok(Ticket::default());
         }
@@ -69,7 +68,7 @@ impl Meter for StoredMeter {
     }
 
     fn reserve(&self, call: PlannedCall) -> BoxFuture<'_, Result<Ticket, Failure>> {
-        Box::pin(self.put_aside(call))
+        Box::pin(self.reserve_amount(call))
     }
 
     fn settle(&self, session: Option<&str>, spent: SpentCall) {
@@ -81,7 +80,7 @@ impl Meter for StoredMeter {
 
 fn unknown_price(call: &PlannedCall) -> String {
     format!(
-        "there is a budget, and nobody knows what {} of {} costs: give model.pricing.input and \
+        "a budget is set and the price of {} at {} is unknown: set model.pricing.input and \
          model.pricing.output, or allow it with `hermes config set budget.unknown_price allow`",
         call.model, call.provider
     )
@@ -95,7 +94,7 @@ fn refusal(refused: &LimitExceeded, amount: Money) -> String {
     };
     let under_way = match reserved {
         Money::ZERO => String::new(),
-        reserved => format!(" and {reserved} put aside for calls under way"),
+        reserved => format!(" and {reserved} reserved for running calls"),
     };
     format!(
         "the next call may cost up to {amount}, and of the {limit} for {what} {spent} are spent{under_way}: \
@@ -108,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_the_limit_and_the_way_out() {
+    fn refusal_names_the_limit_and_the_setting() {
         let dollars = |text| Money::parse(text).unwrap();
         let refused = LimitExceeded {
             by: SpendLimit::Day,
@@ -118,7 +117,7 @@ mod tests {
         };
         assert_eq!(
             refusal(&refused, dollars("0.2")),
-            "the next call may cost up to $0.20, and of the $5.00 for today $4.90 are spent and $0.0500 put aside for calls under way: raise budget.day_usd, or lower model.max_tokens"
+            "the next call may cost up to $0.20, and of the $5.00 for today $4.90 are spent and $0.0500 reserved for running calls: raise budget.day_usd, or lower model.max_tokens"
         );
         let refused = LimitExceeded { by: SpendLimit::Session, reserved: Money::ZERO, ..refused };
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Names for sessions that nobody named, found in the background.
+//! Titles for sessions without one, found in the background.
 
 use crate::{Runtime, RuntimeError};
 use futures::FutureExt;
@@ -8,19 +8,19 @@ use hermes_conversation::{AuxTask, History, SessionId};
 use hermes_providers::Endpoint;
 use tokio_util::task::AbortOnDropHandle;
 
-/// A name that is being looked for. Dropping it gives up.
+/// The search for a title. Dropping it cancels the search.
 #[derive(Default)]
 pub(crate) enum Naming {
     #[default]
     NotYet,
     Asking(AbortOnDropHandle<Option<String>>),
-    /// Asked once; whoever did not get a name then does without.
+    /// Tried once; there is no second attempt.
     Done,
 }
 
 impl Naming {
-    /// Begins to look for a name after the first exchange. Costs the conversation nothing: the
-    /// question is asked by a task of its own, and failing to get an answer is no failure.
+    /// Starts the search after the first exchange, as a task of its own. The session does not wait for it, and a
+    /// failure is ignored.
     pub(crate) fn begin(
         &mut self,
         runtime: &Runtime,
@@ -36,10 +36,10 @@ impl Naming {
             return Ok(());
         };
         let (stops, limits) = runtime.models().auxiliary(own).prepare(AuxTask::Title)?;
-        let (store, resting, id) = (runtime.store()?.clone(), runtime.resting.clone(), id.clone());
+        let (store, cooldowns, id) = (runtime.store()?.clone(), runtime.cooldowns.clone(), id.clone());
         let asking = tokio::spawn(async move {
-            let answer = ask_in_order(&stops, &resting, &limits, &request).await.ok()?;
-            // Two conversations may be about the same thing.
+            let answer = ask_in_order(&stops, &cooldowns, &limits, &request).await.ok()?;
+            // Titles are unique.
             let title = store.next_title(&title_in(&answer)?).await.ok()?;
             store.set_title_if_none(&id, &title).await.ok()?.then_some(title)
         });
@@ -47,8 +47,8 @@ impl Naming {
         Ok(())
     }
 
-    /// The name, once, if it has been found meanwhile.
-    pub(crate) fn found(&mut self) -> Option<String> {
+    /// Returns the title once, when it has been found.
+    pub(crate) fn take_title(&mut self) -> Option<String> {
         let Self::Asking(asking) = self else { return None };
         let found = asking.now_or_never()?;
         *self = Self::Done;

@@ -143,7 +143,7 @@ impl Unread {
         }
         if self.events.len() >= MAX_UNREAD && !self.keeps_all {
             self.events.clear();
-            // The snapshot is taken after the event, so it stands for it, too.
+            // The snapshot is taken after the event and so includes it.
             self.events.push_back(SessionEvent::Resynced(Box::new(snapshot())));
             return;
         }

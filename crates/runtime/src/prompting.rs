@@ -1,7 +1,6 @@
-//! Gathers what a system prompt is made from: settings, files of the home and of the project.
+//! Gathers the inputs of a system prompt: settings, files of the home and of the project.
 //!
-//! This happens once per session, and again when its model changes. What was gathered is stored with the
-//! session as the prompt it became.
+//! This happens once per session, and again when its model changes. The session stores the resulting prompt.
 
 mod additions;
 
@@ -20,10 +19,10 @@ use hermes_tools::{OpenError, Opened, Toolset, open_inside, open_regular, projec
 use std::io::Read;
 use std::path::Path;
 
-/// The most that is read of a file.
+/// The number of bytes that are read of a file.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What was found, and what a person should know about it.
+/// The layers of a prompt, and notices for the user.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(crate) layers: Layers,
@@ -41,8 +40,8 @@ pub(crate) fn gather(
     let config = &runtime.config;
     let agent = &config.settings.agent;
     let window = model_facts::window(&runtime.launch.home, endpoint);
-    let is_helper = role.works_for.is_some();
-    let platform = if is_helper { String::new() } else { role.surface.platform.clone() };
+    let is_subagent = role.parent_call.is_some();
+    let platform = if is_subagent { String::new() } else { role.surface.platform.clone() };
     let mut found = Gathered {
         layers: Layers {
             tools: role.registry.all_names().into_iter().map(str::to_owned).collect(),
@@ -52,7 +51,7 @@ pub(crate) fn gather(
             },
             tool_use: config.settings.tool_use.get()?.clone(),
             os: files::os().to_owned(),
-            // The name of a folder must not pass for a line of the prompt.
+            // The name of a directory must not pass for a line of the prompt.
             cwd: cwd.display().to_string().replace(char::is_control, "?"),
             surroundings: files::surroundings(&runtime.launch.shell),
             environment_hint: own_text(&agent.environment_hint)?,
@@ -69,11 +68,11 @@ pub(crate) fn gather(
         notices: Vec::new(),
     };
     found.layers.describe_tools(&*role.registry);
-    // A helper is told what it needs by the one it works for.
+    // A sub-agent gets everything from the session that it works for.
     if role.registry.runs_commands() && agent.environment_probe.value()? {
         found.layers.programs = files::installed_programs(runtime.launch.shell.get("PATH"));
     }
-    if !is_helper && !agent.ignore_rules.value()? {
+    if !is_subagent && !agent.ignore_rules.value()? {
         found.layers.code_project = code_project(config, cwd)?;
         found.read_soul(runtime, window);
         found.read_project(runtime, window, cwd)?;
@@ -86,7 +85,7 @@ pub(crate) fn gather(
     Ok(found)
 }
 
-/// The code project of a folder, as the settings want it.
+/// The code project of a directory, as `agent.coding_context` asks for it.
 fn code_project(config: &Config, cwd: &Path) -> Result<Option<CodeProject>, RuntimeError> {
     let agent = &config.settings.agent;
     let found = match agent.coding_context.value()? {
@@ -105,7 +104,7 @@ fn own_text(setting: &Setting<Option<Text>>) -> Result<Option<String>, RuntimeEr
 }
 
 impl Gathered {
-    /// Who the assistant is: `SOUL.md` of the home.
+    /// Reads the identity of the assistant: `SOUL.md` of the home.
     fn read_soul(&mut self, runtime: &Runtime, window: u64) {
         const MOST: usize = 20_000;
         let most = MOST.min(project_file_limit(None, Some(window)));
@@ -118,7 +117,7 @@ impl Gathered {
         self.layers.identity = Some(identity).filter(|identity| !identity.text.trim().is_empty());
     }
 
-    /// The files that say how to work in this project.
+    /// Reads the files with instructions for this project.
     fn read_project(&mut self, runtime: &Runtime, window: u64, cwd: &Path) -> Result<(), RuntimeError> {
         let all = files::project_files(cwd);
         if all.is_empty() {
@@ -151,7 +150,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// What is remembered, as it stands now.
+    /// Reads the memory files.
     fn read_memory(&mut self, runtime: &Runtime) -> Result<(), RuntimeError> {
         let book = runtime.memory()?;
         let snapshot = book.snapshot();
@@ -165,7 +164,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Which skills there are, for a session that can look at them.
+    /// Reads the index of skills, for a session that has tools for them.
     fn read_skills(&mut self, runtime: &Runtime, role: &SessionRole) -> Result<(), RuntimeError> {
         if role.registry.has_toolset(Toolset::Skills) {
             self.layers.skills = Some(runtime.skill_index()?.text).filter(|text| !text.is_empty());
@@ -173,7 +172,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// The text of a file, if there is one that can be read; otherwise a notice says why not.
+    /// Returns the text of a file; if it cannot be read, a notice has the reason.
     fn text_of(&mut self, name: &str, opened: Result<Opened, OpenError>) -> Option<String> {
         let read = opened.and_then(|opened| {
             let mut bytes = Vec::new();
@@ -199,7 +198,7 @@ impl Gathered {
         Some(match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(other) => {
-                self.notices.push(format!("{name} is not UTF-8; its strange bytes are shown as �"));
+                self.notices.push(format!("{name} is not UTF-8; invalid bytes are shown as �"));
                 String::from_utf8_lossy(other.as_bytes()).into_owned()
             }
         })
@@ -210,7 +209,7 @@ impl Gathered {
     }
 }
 
-/// One line about what was taken out of a text.
+/// Returns a notice about what was removed from a text.
 pub(crate) fn findings_notice(name: &str, findings: &[Finding]) -> Option<String> {
     let first = findings.first()?;
     let more = match findings.len() {
@@ -228,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_are_told_in_one_line() {
+    fn findings_give_one_notice() {
         let finding = |id: &str, line| Finding { id: id.to_owned(), at: 0..1, line, excerpt: "x".to_owned() };
         assert_eq!(findings_notice("A", &[]), None);
         let one = findings_notice("A", &[finding("hidden_div", 3)]).unwrap();

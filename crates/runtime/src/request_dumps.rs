@@ -1,7 +1,7 @@
-//! Requests that failed, in files, so that a refusal can be looked into: `sessions/request_dump_*.json`.
+//! Dumps of failed requests for diagnosis: `sessions/request_dump_*.json`.
 //!
-//! A dump has the body and the error and no headers, so no key is in it; secrets in the body are redacted. With
-//! `HERMES_DUMP_REQUESTS` every request of a turn is kept, whether it failed or not.
+//! A dump has the body and the error. It has no headers and so no key, and secrets in the body are redacted. With
+//! `HERMES_DUMP_REQUESTS` every request of a turn is dumped.
 
 use crate::Home;
 use hermes_agent::{LoggedRequest, TurnReport};
@@ -13,7 +13,7 @@ use hermes_wire::FaultClass;
 use jiff::Zoned;
 use serde_json::{Value, json};
 
-/// Returns true where every request is kept.
+/// Returns true if every request is dumped.
 pub(crate) fn are_forced(config: &Config) -> bool {
     let set = config.settings.variables.dump_requests.or_default();
     set.as_deref()
@@ -21,7 +21,7 @@ pub(crate) fn are_forced(config: &Config) -> bool {
         .is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false" | "no" | "off"))
 }
 
-/// Returns true for a turn that leaves a dump: one that failed perhaps because of the request itself.
+/// Returns true for a turn that leaves a dump: one that may have failed because of the request itself.
 pub(crate) fn is_wanted(report: &TurnReport) -> bool {
     use FaultClass::*;
     match report.fault {
@@ -38,7 +38,7 @@ pub(crate) fn is_wanted(report: &TurnReport) -> bool {
     }
 }
 
-/// Writes the requests of a turn. A dump that cannot be written is logged and costs nothing else.
+/// Writes the requests of a turn. A failure is logged and has no other effect.
 pub(crate) fn write(home: &Home, session: &SessionId, requests: &[LoggedRequest], secrets: &Secrets) {
     let now = crate::clock::zoned();
     for (number, request) in requests.iter().enumerate() {
@@ -71,7 +71,7 @@ fn write_one(
 fn dump(session: &SessionId, at: &str, request: &LoggedRequest, secrets: &Secrets) -> Value {
     let body = String::from_utf8_lossy(&request.body);
     let body = redact(secrets, &body).into_owned();
-    // Redaction happens within strings; should it break the JSON all the same, the text is kept.
+    // Redaction works within strings; if it breaks the JSON, the text is kept.
     let body = serde_json::from_str(&body).unwrap_or(Value::String(body));
     let reason = request.failure.as_ref().map_or("preflight", |failure| failure.class.as_str());
     let error = request.failure.as_ref().map(|failure| {
@@ -94,7 +94,7 @@ fn dump(session: &SessionId, at: &str, request: &LoggedRequest, secrets: &Secret
     })
 }
 
-/// A session id as part of a file name; imported ones may hold anything.
+/// A session id as part of a file name. Ids of imported sessions may have any characters.
 fn safe(id: &str) -> String {
     let is_plain = |part: char| part.is_ascii_alphanumeric() || matches!(part, '_' | '-');
     id.chars().take(80).map(|part| if is_plain(part) { part } else { '_' }).collect()

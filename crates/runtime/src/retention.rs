@@ -1,4 +1,4 @@
-//! How long the files of long tool results are kept, and the daily look at them.
+//! Retention of the files of long tool results, with a daily clean-up.
 
 use crate::{Runtime, RuntimeError};
 use hermes_config::home::PRIVATE_FILE;
@@ -9,26 +9,26 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Nobody should wait for it when they leave; what is left over goes another day.
+/// The time limit of a clean-up, because the exit waits for it; the rest is removed another day.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Runtime {
-    /// What the settings say about files. Orphans go by age like all others.
+    /// Returns the limits of the settings. Orphans are removed by age like all others.
     pub fn file_limits(&self) -> Result<FileRule, RuntimeError> {
         let sessions = &self.config().settings.sessions;
         Ok(rule(sessions.files_retention_days.value()?, sessions.files_max_mb.value()?))
     }
 
-    /// Removes files that are kept for long enough, at most once a day. Where there are none, or
-    /// when it is not time yet, this costs two looks at the disk.
+    /// Removes expired files, at most once a day. Without any, or before a day has passed, this takes two file
+    /// system calls.
     pub async fn tidy_files(&self) {
         let stamp = self.home().cache_dir().join("results-checked");
         let (Some(store), true) = (self.store.get(), self.home().results_dir().is_dir()) else { return };
         if !is_due(last_time(&stamp), SystemTime::now()) {
             return;
         }
-        // The stamp comes first, so that of two programs that leave together one does it. Where it
-        // cannot be written nothing can be removed either.
+        // The stamp is written first, so that only one of two processes that exit together cleans up. If it cannot be
+        // written, nothing can be removed either.
         if let (Ok(()), Ok(rule)) = (mark(&stamp), self.file_limits()) {
             store.tidy_files(rule, PATIENCE).await;
         }
@@ -53,7 +53,7 @@ fn last_time(stamp: &Path) -> Option<SystemTime> {
     std::fs::metadata(stamp).and_then(|stamp| stamp.modified()).ok()
 }
 
-/// A stamp from the future says nothing: the clock was set back since.
+/// A stamp in the future is ignored: the clock was set back.
 fn is_due(last: Option<SystemTime>, now: SystemTime) -> bool {
     last.and_then(|last| now.duration_since(last).ok()).is_none_or(|age| age >= DAY)
 }
@@ -64,7 +64,7 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     #[test]
-    fn settings_become_a_rule() {
+    fn settings_become_limits() {
         for (days, mebibytes, want) in [
             (30, 2, (Some(30), Some(2 << 20))),
             (0, 0, (None, None)),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn once_a_day_is_enough() {
+    fn clean_up_runs_once_a_day() {
         let day = |days: f64| UNIX_EPOCH + DAY.mul_f64(days);
         for (last, want) in [
             (None, true),

@@ -1,4 +1,4 @@
-//! A working Hermes: one home, its settings, its store, its tools.
+//! A working Hermes: one home with its settings, store and tools.
 
 use crate::meter::{Budget, StoredMeter};
 use crate::session_record::SessionRecord;
@@ -34,33 +34,33 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// What a front end starts Hermes with.
+/// The inputs of [`Runtime::open`].
 pub struct Launch {
     pub home: Home,
     /// Settings from the command line, by their dotted keys.
     pub flags: Vec<(String, String)>,
     /// The environment of the process.
     pub shell: BTreeMap<String, String>,
-    /// Where the person stands.
+    /// The working directory.
     pub cwd: PathBuf,
     /// The tag of new sessions: `cli`, or the name of a platform.
     pub source: String,
-    /// What becomes the supervisor of commands. Without it they run as children of this process.
+    /// The program that supervises commands. Without it they run as children of this process.
     pub supervisor: Option<Program>,
 }
 
-/// How a stored session is taken up again.
+/// The way a stored session is resumed.
 #[derive(Clone, Copy)]
 pub struct Resuming<'a> {
-    /// Go on in the session's folder, not where the person stands.
+    /// Continue in the session's working directory, not in that of the process.
     pub restores_cwd: bool,
-    /// Ends a command of the last turn that still runs; otherwise its end is waited for.
+    /// Stops a command of the last turn that still runs; otherwise its end is awaited.
     pub stop: &'a CancellationToken,
-    /// Told what is waited for.
+    /// Receives status lines about what is awaited.
     pub tell: &'a (dyn Fn(&str) + Send + Sync),
 }
 
-/// A working Hermes. Cheap to clone; all clones are one.
+/// A working Hermes. Cheap to clone; all clones share one state.
 #[derive(Clone)]
 pub struct Runtime(Arc<Shared>);
 
@@ -72,7 +72,7 @@ impl Deref for Runtime {
     }
 }
 
-/// Whether seldom used tools wait in the catalogue.
+/// Returns when rarely used tools are moved to the catalogue.
 fn deferral(config: &Config) -> Result<Deferral, RuntimeError> {
     Ok(match config.settings.tools.tool_search.enabled.value()? {
         ToolSearch::Auto => Deferral::Auto,
@@ -81,7 +81,7 @@ fn deferral(config: &Config) -> Result<Deferral, RuntimeError> {
     })
 }
 
-/// Everything that the sessions of one process share.
+/// The state that the sessions of one process share.
 pub struct Shared {
     pub(crate) launch: Launch,
     pub(crate) config: Config,
@@ -91,20 +91,20 @@ pub struct Shared {
     locks: Arc<PathLocks>,
     pub(crate) store: Arc<OnceLock<SessionDb>>,
     pub(crate) meter: Arc<dyn Meter>,
-    pub(crate) resting: Arc<Resting>,
+    pub(crate) cooldowns: Arc<Resting>,
     supervised: Option<Supervised>,
     pub(crate) hooks: Option<Arc<ShellHooks>>,
-    /// What a person should know, until a front end takes it.
+    /// Notices for the user, until a front end takes them.
     notices: Arc<Mutex<Vec<String>>>,
     home_notice: Option<String>,
     recorder: OnceLock<Arc<Recorder>>,
     fence_key: OnceLock<FenceKey>,
-    /// Sends traces, where somebody collects them.
+    /// Sends traces to a collector, if there is one.
     pub(crate) exporter: OnceLock<Exporter>,
 }
 
 impl Runtime {
-    /// Reads the settings of a home. Nothing is connected and no database is opened yet.
+    /// Reads the settings of a home. No connection and no database is opened.
     pub fn open(mut launch: Launch) -> Result<Self, RuntimeError> {
         launch.home.ensure()?;
         let loose = launch.home.tighten(WantedModes::read(|name| launch.shell.get(name).map(String::as_str)));
@@ -137,7 +137,7 @@ impl Runtime {
             locks: Arc::default(),
             store,
             meter,
-            resting: Arc::default(),
+            cooldowns: Arc::default(),
             recorder: OnceLock::new(),
             fence_key: OnceLock::new(),
             exporter: OnceLock::new(),
@@ -154,7 +154,7 @@ impl Runtime {
         &self.launch.home
     }
 
-    /// The directories by which protected files are known.
+    /// The directories that protected files are recognised by.
     pub(crate) fn places(&self) -> Places {
         Places::new(self.launch.home.path(), self.launch.shell.get("HOME").map(Path::new))
     }
@@ -163,26 +163,25 @@ impl Runtime {
         self.registry.names()
     }
 
-    /// Records every turn from now on in a new file; see [`recording`](crate::recording).
+    /// Records every turn from now on in a new file; see `hermes_recording`.
     pub fn record(&self, path: &Path) -> Result<(), RuntimeError> {
         let recorder = Recorder::create(path, Secrets::clone(&self.secrets), clock::millis)?;
-        // Only the first one counts; the program asks once.
+        // A second call has no effect.
         let _ = self.recorder.set(Arc::new(recorder));
         Ok(())
     }
 
-    /// What records the sessions that a person speaks with. What helpers do is in the results of their
-    /// calls.
+    /// The recorder of user sessions. Sub-agents are recorded as results of their calls.
     pub(crate) fn recorder(&self) -> Option<Arc<Recorder>> {
         self.recorder.get().cloned()
     }
 
-    /// Why the recording is not whole, if there is one and it is not.
+    /// Returns the reason why the recording is incomplete, if it is.
     pub fn recording_failure(&self) -> Option<String> {
         self.recorder.get()?.failure()
     }
 
-    /// The session store, opened when first asked for.
+    /// Returns the session store, which is opened by the first call.
     pub fn store(&self) -> Result<&SessionDb, RuntimeError> {
         if let Some(store) = self.store.get() {
             return Ok(store);
@@ -194,18 +193,17 @@ impl Runtime {
         Ok(store)
     }
 
-    /// The change to the modes of the home that opening it brought about, if there was one.
+    /// Returns a notice if opening the home changed its file modes.
     pub fn home_notice(&self) -> Option<&str> {
         self.home_notice.as_deref()
     }
 
-    /// The change to the store that opening it brought about, if there was one.
+    /// Returns a notice if opening the store changed it.
     pub fn store_notice(&self) -> Option<String> {
         self.store.get()?.reindexed().map(reindexed_notice)
     }
 
-    /// Deletes old sessions if the settings want that and it is time to. Off, it costs nothing: not
-    /// even the store is opened.
+    /// Deletes old sessions if the settings ask for it and it is due. Otherwise the store is not even opened.
     pub async fn prune_if_wanted(&self) -> Result<Option<AutoPruned>, RuntimeError> {
         let sessions = &self.config.settings.sessions;
         if !sessions.auto_prune.value()? || !self.launch.home.state_db().exists() {
@@ -220,12 +218,12 @@ impl Runtime {
         Ok(self.store()?.auto_prune(settings).await?)
     }
 
-    /// Which endpoint and model new requests go to.
+    /// Returns the endpoint and model of new requests.
     pub fn endpoint(&self) -> Result<Endpoint, RuntimeError> {
         Ok(model_choice::endpoint(&self.config)?)
     }
 
-    /// Builds the models of this home.
+    /// Returns the builder of this home's models.
     pub(crate) fn models(&self) -> Models<'_> {
         Models {
             config: &self.config,
@@ -233,22 +231,22 @@ impl Runtime {
             clients: &self.clients,
             secrets: &self.secrets,
             meter: &self.meter,
-            resting: &self.resting,
+            cooldowns: &self.cooldowns,
         }
     }
 
-    /// The opening of a session in the terminal that this process was started in.
+    /// The opening of a session in the terminal of this process.
     pub fn default_opening(&self) -> Opening {
         Opening { source: Some(self.launch.source.clone()), ..Opening::on(Surface::terminal()) }
     }
 
-    /// A new session in this terminal; it is stored with its first message.
+    /// Starts a session in this terminal; it is stored with its first message.
     pub fn start(&self, ask: Arc<dyn AskUser>) -> Result<Session, RuntimeError> {
         self.open_session(self.default_opening(), ask)
     }
 
-    /// A new session; it is stored with its first message. Skills that do not exist are named in its
-    /// notices; if none exists, that is an error.
+    /// Starts a session; it is stored with its first message. Unknown skills are named in its notices; if none of
+    /// them exists, that is an error.
     pub fn open_session(&self, opening: Opening, ask: Arc<dyn AskUser>) -> Result<Session, RuntimeError> {
         if opening.skills.is_empty() {
             return Session::fresh(self, opening, ask);
@@ -262,7 +260,7 @@ impl Runtime {
         Ok(session)
     }
 
-    /// Continues a stored session, given by id, start of an id, title, or `latest`.
+    /// Resumes a stored session, given by id, beginning of an id, title, or `latest`.
     pub async fn resume(
         &self,
         which: &str,
@@ -282,13 +280,12 @@ impl Runtime {
     ) -> Result<Session, RuntimeError> {
         let store = self.store()?;
         let named = store.resolve(which).await?;
-        // A compressed conversation goes on where it was continued, whichever part is named.
+        // A session that was continued in a new one is resumed there, whichever of its parts is named.
         let id = store.resolve_resume(&named).await?;
         Session::resumed(self, id, opening, ask, how).await
     }
 
-    /// Finishes what may be finished late: the search index takes up the newest messages, and traces
-    /// are sent.
+    /// Finishes deferred work: the search index is brought up to date, and traces are sent.
     pub async fn leave(&self) {
         if let Some(store) = self.store.get() {
             store.leave(Duration::from_millis(200)).await;
@@ -313,7 +310,7 @@ impl Runtime {
         })
     }
 
-    /// What runs the commands of all sessions, where there is such a thing.
+    /// The supervisor of all sessions' commands, if there is one.
     pub(crate) fn supervised(&self) -> Option<&Supervised> {
         self.supervised.as_ref()
     }
@@ -359,7 +356,7 @@ impl Runtime {
         })))
     }
 
-    /// The key is read, or made, by the first session that needs it.
+    /// The source of the fence key, which is read or created by the first session that needs it.
     fn fence_keys(&self) -> FenceKeys {
         let shared = self.clone();
         Arc::new(move || shared.fence_key())
@@ -394,7 +391,7 @@ fn number<T: TryFrom<u64>>(setting: &Setting<u64>, default: T) -> Result<T, Runt
     Ok(T::try_from(setting.value()?).unwrap_or(default))
 }
 
-/// The way to the supervisor. Nothing is started before the first command.
+/// The connection to the supervisor, which is started by the first command.
 fn supervised(
     program: Program,
     launch: &Launch,
@@ -411,14 +408,13 @@ fn supervised(
     made.inspect_err(|error| unsupervised(error, notices)).ok()
 }
 
-/// Said once: the commands run, but a crash of Hermes would take them along.
-/// The tools that settings which are not honoured keep from running.
+/// The tools that are withheld because a safety setting is not supported.
 fn withheld(config: &Config) -> Vec<Withheld> {
     let withheld = |promise: UnsupportedSafety| {
         let toolsets = match promise.refused {
             Refused::Commands => COMMAND_TOOLSETS,
             Refused::CommandsAndFiles => MACHINE_TOOLSETS,
-            // The run does not begin.
+            // The session is not started.
             Refused::Run => return None,
         };
         Some(Withheld { toolsets, why: promise.text })
@@ -448,7 +444,7 @@ fn unsupervised(error: &SuperviseError, notices: &Mutex<Vec<String>>) {
     }
 }
 
-/// What must not be shown: the settings' secrets, and a key that came from elsewhere.
+/// The secrets of the settings, and a key that came from elsewhere.
 fn secrets(config: &Config) -> Secrets {
     let secrets = config.secrets();
     let key = model_choice::endpoint(config).ok().and_then(|endpoint| endpoint.key);
@@ -462,7 +458,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_key_that_no_setting_holds_is_not_shown_either() {
+    fn keys_from_vendor_files_are_redacted() {
         let home = hermes_testkit::TempHome::new();
         home.write(".codex/auth.json", r#"{"tokens": {"access_token": "opaque-token-1"}}"#);
         let text = "model: {provider: codex, default: m}\n".to_owned();

@@ -1,4 +1,4 @@
-//! One session, as a front end holds it.
+//! One session, as its task holds it.
 
 mod background;
 mod context;
@@ -37,17 +37,17 @@ use hermes_store::{CompactionFailures, NewSession, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
 use model::{keep_outline, retarget};
-pub(crate) use opening::starting_folder;
+pub(crate) use opening::starting_directory;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// A session that can be spoken to. One turn runs at a time.
+/// An open session. One turn runs at a time.
 pub struct Session {
     runtime: Runtime,
     id: SessionId,
     endpoint: Endpoint,
-    /// The same, for those who work for the session.
+    /// The same, shared with sub-agents.
     current: CurrentEndpoint,
     role: SessionRole,
     route: Arc<dyn ModelRoute>,
@@ -57,39 +57,39 @@ pub struct Session {
     is_resumed: bool,
     title: Option<String>,
     usage: Usage,
-    /// Since it was opened here.
+    /// The cost since it was opened here.
     cost: Option<Cost>,
     notices: Vec<String>,
     naming: Naming,
     review: Review,
-    /// The record failed under a turn: what it holds must be read again before the next one.
+    /// The record failed during a turn and must be read again before the next one.
     is_unsure: bool,
-    /// What the system prompt was made from, where it was made here.
+    /// The layers of the system prompt, if it was assembled here.
     layers: Option<Layers>,
-    /// The recording, if there is one, knows the session as it stands.
-    is_told: bool,
+    /// The recording, if there is one, has the current state of the session.
+    is_recorded: bool,
     /// The server on this machine has been asked for the model's window.
     has_learned_window: bool,
     /// The server on this machine has been asked for the efforts of the model.
     has_learned_efforts: bool,
-    /// The window that tools and system prompt were made for.
+    /// The window that tools and system prompt were fitted to.
     fitted_to: Option<u64>,
-    /// An endpoint has been asked how large the model's window is.
-    has_asked: bool,
-    /// How the last compactions went.
-    trouble: CompactionFailures,
+    /// An endpoint elsewhere has been asked for the model's window.
+    has_asked_endpoint: bool,
+    /// The failures of the last compactions.
+    failures: CompactionFailures,
     summaries: Arc<Summaries>,
     engine: Choice,
-    /// The engine, where it is a program of somebody else.
+    /// The context engine, if it is an external program.
     external: Option<Arc<External>>,
-    /// What that offers to the model.
+    /// The tools of that engine.
     engine_tools: Vec<ToolWire>,
-    /// That was asked, and the model is told.
+    /// The engine has been asked for its tools.
     has_engine_tools: bool,
 }
 
 enum State {
-    /// Nothing was said yet and nothing is stored.
+    /// Without messages, and not stored.
     Fresh {
         system: String,
         cwd: PathBuf,
@@ -97,27 +97,27 @@ enum State {
     Live(Box<AgentSession>),
 }
 
-/// Why a session is left. Resuming it makes it one that has not ended.
+/// The reason why a session is closed. Resuming it reopens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parting {
-    /// The program is left.
+    /// The program was left.
     Left,
-    /// A new session takes its place.
+    /// A new session was started instead.
     NewSession,
-    /// Another stored session takes its place.
+    /// Another stored session was resumed instead.
     ResumedOther,
-    /// It was a helper, and has reported.
-    HelperDone,
+    /// A sub-agent that has reported.
+    SubAgentDone,
 }
 
 impl Parting {
-    /// As it is stored; the words of the Python release.
+    /// The stored value, which is that of the Python release.
     fn as_str(self) -> &'static str {
         match self {
             Self::Left => "cli_close",
             Self::NewSession => "new_session",
             Self::ResumedOther => "resumed_other",
-            Self::HelperDone => "subagent_done",
+            Self::SubAgentDone => "subagent_done",
         }
     }
 }
@@ -132,13 +132,13 @@ impl Session {
         let role = SessionRole::of_user_session(runtime, &opening)?;
         let cwd = match opening.cwd {
             Some(cwd) => cwd,
-            None => starting_folder(runtime)?,
+            None => starting_directory(runtime)?,
         };
         Self::begin(runtime, role, runtime.endpoint()?, cwd, ask)
     }
 
     pub(crate) fn note_unknown_skills(&mut self, names: &[String]) {
-        let notice = |name| format!("unknown skill `{name}`; `hermes skills list` names those there are");
+        let notice = |name| format!("unknown skill `{name}`; `hermes skills list` lists them");
         self.notices.extend(names.iter().map(notice));
     }
 
@@ -148,7 +148,7 @@ impl Session {
         Ok(all.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// Changes the personality of the session's replies from now on. `Err` has the names there are.
+    /// Changes the personality of later replies. `Err` has the known names.
     pub fn set_personality(&mut self, name: &str) -> Result<Result<Personality, Vec<String>>, RuntimeError> {
         let found = match Personality::find(&self.runtime.config, name)? {
             Ok(found) => found,
@@ -163,8 +163,8 @@ impl Session {
         Ok(Ok(found))
     }
 
-    /// Gives a new session a past, which is stored with it: a turn that is over.
-    pub(crate) async fn go_on_from(
+    /// Stores earlier messages in a new session, as one completed turn.
+    pub(crate) async fn store_earlier_messages(
         &mut self,
         first: UserMessage,
         rest: Vec<Message>,
@@ -173,13 +173,14 @@ impl Session {
         let State::Live(session) = &mut self.state else { return Ok(()) };
         let store = self.runtime.store()?;
         let stored = record_finished_turn(store, &session.lease, first, rest).await;
-        stored.map_err(|error| RuntimeError::NoAnswer(format!("the past was not stored: {error}")))?;
+        stored
+            .map_err(|error| RuntimeError::NoAnswer(format!("cannot store the earlier messages: {error}")))?;
         session.history = History::restore(store.load(&self.id).await?.messages);
         self.tool_context.restore(session.history.messages());
         Ok(())
     }
 
-    /// A session that does not exist yet.
+    /// A new session that is not stored yet.
     pub(crate) fn begin(
         runtime: &Runtime,
         role: SessionRole,
@@ -208,10 +209,10 @@ impl Session {
         if let Some(promise) =
             runtime.config.unsupported_safety().into_iter().find(|one| one.refused == Refused::Run)
         {
-            return Err(RuntimeError::UnkeptPromise { text: promise.text });
+            return Err(RuntimeError::UnsupportedSafety { text: promise.text });
         }
         let (route, mut notices) = runtime.models().route(&endpoint, role.tap(runtime))?;
-        if role.works_for.is_none() {
+        if role.parent_call.is_none() {
             notices.extend(prompting::unknown_personality(&runtime.config)?);
             notices.extend(runtime.take_notices());
             let unasked = runtime.hooks.as_ref().filter(|_| !ask.is_present());
@@ -248,12 +249,12 @@ impl Session {
             review: Review::default(),
             is_unsure: false,
             layers: None,
-            is_told: false,
+            is_recorded: false,
             has_learned_window: false,
             has_learned_efforts: false,
             fitted_to: None,
-            has_asked: false,
-            trouble: CompactionFailures::default(),
+            has_asked_endpoint: false,
+            failures: CompactionFailures::default(),
         })
     }
 
@@ -289,7 +290,7 @@ impl Session {
         &self.runtime
     }
 
-    /// The folder it works in now.
+    /// The current working directory.
     pub(crate) fn cwd(&self) -> PathBuf {
         self.tool_context.cwd()
     }
@@ -298,7 +299,7 @@ impl Session {
         &self.endpoint
     }
 
-    /// One line about the provider's cache of prompts.
+    /// One line about the provider's prompt cache.
     pub fn caching_note(&self) -> String {
         let own = self.route.stops().first().and_then(|model| model.profile().cache);
         caching_note(&self.endpoint, own)
@@ -317,17 +318,17 @@ impl Session {
         matches!(self.state, State::Live(_))
     }
 
-    /// What the session has used so far.
+    /// The tokens that the session has used so far.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// What its calls cost since it was opened here; `None` before the first.
+    /// The cost of its model calls since it was opened here; `None` before the first.
     pub fn cost(&self) -> Option<Cost> {
         self.cost
     }
 
-    /// The conversation so far.
+    /// The messages so far.
     pub fn history(&self) -> Option<&History> {
         match &self.state {
             State::Live(session) => Some(&session.history),
@@ -335,12 +336,12 @@ impl Session {
         }
     }
 
-    /// What a person should know about how the session was opened; handed out once.
+    /// Returns the notices about the opening of the session, once.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }
 
-    /// What was said to the session while it was busy and has not been delivered, oldest first.
+    /// Returns the queued messages, oldest first.
     pub async fn waiting(&self) -> Result<Vec<Mail>, RuntimeError> {
         match &self.state {
             State::Fresh { .. } => Ok(Vec::new()),
@@ -348,7 +349,7 @@ impl Session {
         }
     }
 
-    /// Takes mail for this session while a turn runs in it. The session is stored, if it was not yet.
+    /// Returns the mailbox for messages during a turn. The session is stored if it was not yet.
     pub async fn mailbox(&mut self) -> Result<SessionMailbox, RuntimeError> {
         self.store_session().await?;
         Ok(SessionMailbox { store: self.runtime.store()?.clone(), session: self.id.clone() })
@@ -361,14 +362,14 @@ impl Session {
         Ok(self.title.clone())
     }
 
-    /// Ends the session and lets go of it, so that another process may continue it.
+    /// Ends the session and releases its lease, so that another process may continue it.
     pub async fn close(self, parting: Parting) {
         self.tool_context.leave().await;
         if let Some(external) = &self.external {
             external.shutdown().await;
         }
         if let (State::Live(session), Ok(store)) = (&self.state, self.runtime.store()) {
-            // A lease that was not given back is taken over from the dead process.
+            // A lease that is not released is taken over from the dead process.
             let _ = store.release_ending(&session.lease, parting.as_str()).await;
         }
     }
@@ -385,8 +386,8 @@ impl Session {
             base_url: self.endpoint.base_url.to_string(),
             system_prompt: system.clone(),
             cwd: Some(cwd.display().to_string()),
-            parent: self.role.works_for.as_ref().map(|(session, _)| session.clone()),
-            delegating_call: self.role.works_for.as_ref().map(|(_, call)| call.clone()),
+            parent: self.role.parent_call.as_ref().map(|(session, _)| session.clone()),
+            delegating_call: self.role.parent_call.as_ref().map(|(_, call)| call.clone()),
             model_config: model_config(&self.runtime.config, self.role.limits.max_iterations)?,
         };
         let store = self.runtime.store()?;
@@ -400,7 +401,7 @@ impl Session {
     }
 }
 
-/// The settings that the Python release keeps with a session, in its form.
+/// The settings that the Python release stores with a session, in its format.
 fn model_config(config: &Config, max_iterations: u32) -> Result<Map<String, Value>, RuntimeError> {
     let reasoning = match config.settings.agent.reasoning_effort.value()? {
         ReasoningEffort::Default => Value::Null,

@@ -1,8 +1,8 @@
 //! The sessions of one process by key, for front ends with many of them.
 //!
 //! A key that is not resident costs its name and its session id. Sessions are opened on demand; when
-//! more than [`MapLimits::resident`] are open, the ones that were idle longest are closed. Nothing is
-//! lost by that: everything that a session knows is in the store before it is closed.
+//! more than [`MapLimits::resident`] are open, the longest idle ones are closed. Nothing is lost by that: the
+//! state of a session is in the store before it is closed.
 
 use crate::handle::SessionHandle;
 use crate::observers::Observer;
@@ -26,7 +26,7 @@ pub enum SessionKey {
 /// The size of a [`SessionMap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MapLimits {
-    /// Sessions that stay open at once. Busy and observed ones are never closed, so there may be more.
+    /// Sessions that are kept open at once. Busy and observed ones are never closed, so there may be more.
     pub resident: usize,
 }
 
@@ -94,7 +94,7 @@ impl SessionMap {
                 handle
             }
         };
-        // Under the slot's lock, which eviction takes, too.
+        // Under the slot's lock, which eviction takes as well.
         let (snapshot, observer) = handle.subscribe();
         drop(state);
         self.use_now(key);

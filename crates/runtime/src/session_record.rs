@@ -1,11 +1,11 @@
-//! What was said earlier in a session, for tools that look at it.
+//! The record of a session, for tools that search it.
 
 use crate::Runtime;
 use hermes_conversation::{BoxFuture, MessageId, Node, SessionId};
 use hermes_store::OriginalRange;
 use hermes_tools::{RecordHit, RecordMessage, RecordReader};
 
-/// How often a search is repeated whose index is behind.
+/// The number of searches while the index is behind.
 const CATCHING_UP: usize = 50;
 
 /// The record of one session.
@@ -43,7 +43,7 @@ impl RecordReader for SessionRecord {
             let store = self.runtime.store().map_err(|error| error.to_string())?;
             let wanted = limit.saturating_mul(2);
             let mut report = store.search_originals(&self.session, query, wanted).await;
-            // The index may be behind a conversation that is written quickly; every search brings it on.
+            // The index may be behind a session that grows quickly; every search advances it.
             for _ in 0..CATCHING_UP {
                 if report.as_ref().map_or(true, |report| report.complete) {
                     break;
@@ -54,7 +54,7 @@ impl RecordReader for SessionRecord {
             if !report.complete && report.hits.is_empty() {
                 return Err("the search index is still behind this conversation; search again".to_owned());
             }
-            // What is no longer sent comes first: the rest, such as the question itself, the model can see.
+            // Messages outside the context window come first: the model has the others, such as the question itself.
             let last = store.last_summarised(&self.session).await.map_err(|error| error.to_string())?;
             report.hits.sort_by_key(|hit| hit.message > last);
             report.hits.truncate(limit);

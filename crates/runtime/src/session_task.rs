@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// Something that a handle asks of the session.
+/// A request of a handle to the session.
 pub(crate) enum Request {
     Submit {
         prompt: Box<Prompt>,
@@ -31,7 +31,7 @@ pub(crate) enum Request {
         parting: Parting,
         done: oneshot::Sender<()>,
     },
-    /// Answers whether the session is stored; `None` if it stays open.
+    /// Replies if the session is stored; `None` if it stays open.
     CloseIfIdle {
         done: oneshot::Sender<Option<bool>>,
     },
@@ -147,7 +147,7 @@ impl SessionTask {
         }
     }
 
-    /// Numbers a turn and tells the observers that it begins. `cancel` interrupts it.
+    /// Numbers a turn and announces it to the observers. `cancel` interrupts it.
     fn announce(&mut self, text: String, cancel: CancellationToken) -> (Announced, RunningReport) {
         self.turns += 1;
         let turn = TurnId(self.turns);
@@ -174,7 +174,7 @@ impl SessionTask {
         }
     }
 
-    /// The queued messages. The store is not asked when there can be none.
+    /// The queued messages. The store is read only if there can be any.
     async fn queued(&mut self) -> Vec<Mail> {
         if !std::mem::take(&mut self.may_have_queued) {
             return Vec::new();
@@ -188,7 +188,7 @@ impl SessionTask {
         }
     }
 
-    /// The input that the next of the queued messages make; the others wait for the turn after it.
+    /// The input of the next turn from the first queued messages; the others wait.
     fn next_input(&mut self, waiting: Vec<Mail>) -> Input {
         let count = waiting.len();
         let mail = mail_for_next_turn(waiting);
@@ -272,7 +272,7 @@ impl Busy<'_> {
     async fn serve(&mut self, request: Request) -> Option<Request> {
         match request {
             Request::Submit { prompt, accepted } => return self.queue(prompt, accepted).await,
-            // The running turn is followed by them.
+            // They are delivered after the running turn.
             Request::DeliverWaiting { accepted } if self.mailbox.is_some() => drop(accepted.send(Ok(None))),
             Request::Command { line, reply } => drop(reply.send(Ok(commands::while_busy(&line)))),
             Request::CloseIfIdle { done } => drop(done.send(None)),
@@ -313,7 +313,7 @@ impl Busy<'_> {
     }
 }
 
-/// Stores a prompt as a queued message and tells the observers.
+/// Stores a prompt as a queued message and informs the observers.
 async fn post(mailbox: &SessionMailbox, hub: &Hub, prompt: &Prompt) -> Result<Submitted, RuntimeError> {
     let id = mailbox.post(prompt.when_busy, &prompt.text).await?;
     let (mode, text) = (prompt.when_busy, prompt.text.clone());

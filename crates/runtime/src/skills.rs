@@ -1,7 +1,6 @@
-//! Skills of a home: where they are, who is offered which, and the tools' way to them.
+//! The skills of a home: their index for sessions, and the port for tools.
 //!
-//! Finding, changing and checking them is `hermes_skills`' work. Fetching those of others is in
-//! `fetch`.
+//! `hermes_skills` finds, changes and checks skills. `fetch` gets those of others.
 
 mod fetch;
 
@@ -19,7 +18,7 @@ use hermes_tools::{ChangedSkill, ListedSkill, Registry, SkillChange, Skills, Too
 use std::path::Path;
 use std::sync::Arc;
 
-/// Everything there is for a home and its settings.
+/// Opens the skills of a home under its settings.
 pub fn shelf(home: &Home, config: &Config) -> Result<SkillShelf, ConfigError> {
     shelf_with(home, config, &|| fence_key::of(home))
 }
@@ -28,8 +27,8 @@ fn shelf_with(home: &Home, config: &Config, key: &dyn Fn() -> FenceKey) -> Resul
     Ok(SkillShelf::open_cached(home.path(), &config.external_skill_dirs()?, key))
 }
 
-/// The question for the index of a session on `platform` (`cli`, or the name of a chat platform) with
-/// these tools.
+/// The query of the skill index for a session on `platform` (`cli`, or the name of a chat platform) with these
+/// tools.
 pub fn index_query(config: &Config, platform: &str, registry: &Registry) -> Result<IndexQuery, ConfigError> {
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     Ok(IndexQuery {
@@ -42,19 +41,19 @@ pub fn index_query(config: &Config, platform: &str, registry: &Registry) -> Resu
     })
 }
 
-/// Which of the known environments this is.
+/// The known environments that this process runs in.
 fn environments() -> Vec<String> {
     let signs = [("docker", "/.dockerenv"), ("s6", "/run/s6")];
     signs.iter().filter(|(_, sign)| Path::new(sign).exists()).map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// The moment, as records have it.
+/// The current time, in the format of lock files.
 pub fn now() -> String {
     crate::clock::timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 impl Runtime {
-    /// What a prompt says about skills; empty where the model has no tool for them.
+    /// Returns the index of skills for a system prompt; empty without a tool for them.
     pub fn skill_index(&self) -> Result<SkillIndex, RuntimeError> {
         let registry = self.registry();
         if !registry.has_toolset(Toolset::Skills) {
@@ -72,7 +71,7 @@ impl Runtime {
         Arc::new(HomeSkills(self.clone()))
     }
 
-    /// The texts of skills for a system prompt, and the names that no skill has.
+    /// The texts of skills for a system prompt, and unknown names.
     pub(crate) fn preloaded_skills(&self, names: &[String]) -> Result<(String, Vec<String>), RuntimeError> {
         let shelf = shelf(self.home(), self.config())?;
         let values = self.config().skill_values();
@@ -93,7 +92,7 @@ impl Runtime {
         Ok((texts.join("\n\n"), unknown))
     }
 
-    /// The message that `/<name> words` stands for, if a bundle or a skill has that name.
+    /// Returns the message that `/<name> text` stands for, if a bundle or a skill has that name.
     pub fn skill_message(
         &self,
         session: &str,
@@ -120,7 +119,7 @@ impl Runtime {
     }
 }
 
-/// The skills of a home, looked at anew for every call: another process may have changed them.
+/// The skills of a home, read again for every call: another process may have changed them.
 struct HomeSkills(Runtime);
 
 impl HomeSkills {
@@ -149,7 +148,7 @@ impl Skills for HomeSkills {
         let text = shelf.read(skill, file_path).map_err(|error| error.to_string())?;
         let is_set = |name: &str| self.0.config().variable(name).is_some();
         let linked = shelf.linked(skill).into_iter().map(|(kind, files)| (kind.to_owned(), files));
-        // Those that come with Hermes were looked at when they were written.
+        // Bundled skills are part of the program.
         let warnings = match &text.path {
             None => Vec::new(),
             Some(_) => scan(&text.text, Scope::Strict)

@@ -1,7 +1,7 @@
 //! The reduced mode of sessions whose model has a small context window.
 //!
 //! Tools and system prompt go with every request. Below 64,000 tokens each of the two gets a share of the
-//! window, and what does not fit is left out, the least useful first. See `docs/context.md`.
+//! window, and the least useful parts are left out. See `docs/context.md`.
 
 use hermes_conversation::{ToolDefinition, ToolTable, estimate_tokens};
 use hermes_prompt::{Layers, SystemPrompt};
@@ -12,7 +12,7 @@ pub(crate) const SMALL: u64 = 64_000;
 /// The share of a small window that the definitions of tools may have, and the same for the system prompt.
 const SHARE_PERCENT: u64 = 15;
 
-/// Kept however little room there is: a session without them could do nothing.
+/// The number of tools that are always kept: a session without them could do nothing.
 const LEAST_TOOLS: usize = 2;
 
 pub(crate) fn is_small(window: u64) -> bool {
@@ -23,7 +23,7 @@ fn share(window: u64) -> u64 {
     window * SHARE_PERCENT / 100
 }
 
-/// The tools that fit, and the names of those that do not. `None` where all do.
+/// Returns the tools that fit, and the names of the others. `None` if all fit.
 pub(crate) fn fitting_tools(all: &Registry, window: u64) -> Option<(Registry, Vec<String>)> {
     if !is_small(window) {
         return None;
@@ -77,7 +77,7 @@ pub(crate) fn shorten(layers: &mut Layers, window: u64) {
     }
 }
 
-/// Whether a system prompt has at most its share of the window. Everything fits into a large one.
+/// Returns true if a system prompt has at most its share of a small window.
 pub(crate) fn fits(system: &str, window: u64) -> bool {
     !is_small(window) || estimate_tokens(system).value() <= share(window)
 }
@@ -98,7 +98,7 @@ mod tests {
     use hermes_tools::KnownTools;
 
     #[test]
-    fn the_most_useful_tools_are_kept_as_far_as_there_is_room() {
+    fn most_useful_tools_are_kept_up_to_the_limit() {
         let weights = [
             ("clarify", 100),
             ("delegate_task", 300),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_loses_its_parts_until_it_fits() {
+    fn prompt_is_shortened_until_it_fits() {
         let block =
             |tokens: usize| Some(Sourced { text: "word ".repeat(tokens * 4 / 5), source: "file".to_owned() });
         let layers = Layers {

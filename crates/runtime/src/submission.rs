@@ -64,9 +64,9 @@ pub struct Prompt {
     pub images: Vec<Image>,
     /// The working directory from this prompt on; `None` keeps the session's.
     pub cwd: Option<PathBuf>,
-    /// What happens to the prompt while a turn runs.
+    /// The delivery of the prompt while a turn runs.
     pub when_busy: MailMode,
-    /// Attach what `@file:PATH` and its like refer to. Off for texts that no user typed.
+    /// Attach what `@file:PATH` and its like refer to. Off for texts that were not typed.
     pub expands_references: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Who writes the summaries of a conversation: the models of `auxiliary.compression`, in their order.
+//! The models that write summaries: those of `auxiliary.compression`, in their order.
 
 use crate::{Runtime, model_facts};
 use hermes_agent::auxiliary::{AuxFailure, AuxLimits, answer_in_order};
@@ -10,7 +10,7 @@ use hermes_providers::Endpoint;
 use hermes_wire::{FaultClass, Model};
 use std::sync::{Arc, OnceLock};
 
-/// The models that are asked, found when the first summary is near.
+/// The models for summaries, prepared when the first summary is near.
 pub(crate) struct Summaries {
     runtime: Runtime,
     own: Endpoint,
@@ -18,7 +18,7 @@ pub(crate) struct Summaries {
     window: OnceLock<Option<u64>>,
 }
 
-/// Models in the order in which they are asked, and what asking may take.
+/// Models in the order of their calls, and the limits of a call.
 type Stops = (Vec<Arc<dyn Model>>, AuxLimits);
 
 impl Summaries {
@@ -30,7 +30,7 @@ impl Summaries {
         let settings = self.runtime.config.settings.auxiliary.task(AuxTask::Compression).ok()?;
         let is_own = settings.model.is_none() && !matches!(settings.provider, AuxProvider::Named(_));
         if is_own {
-            // The conversation's model is asked first; nothing needs to be set up to know its window.
+            // The session's model is called first; its window is known without preparing it.
             return Some(model_facts::known(self.runtime.home(), &self.own).window.value);
         }
         self.found().ok()?.0.first()?.profile().context_length
@@ -73,10 +73,10 @@ impl Summarise for Summaries {
             let (stops, limits) = self
                 .found()
                 .map_err(|why| SummaryFailure { kind: SummaryFailureKind::NoModel, why: why.clone() })?;
-            match answer_in_order(stops, &self.runtime.resting, limits, &request).await {
+            match answer_in_order(stops, &self.runtime.cooldowns, limits, &request).await {
                 Ok(answer) => Ok(Summary {
                     model: answer.model,
-                    // A key that was said once must not be said again in other words.
+                    // A key in the messages must not get into the summary.
                     text: redact(&self.runtime.secrets, &answer.text).into_owned(),
                     was_cut: answer.was_cut,
                     cost_usd: answer.cost.known().map(|money| money.dollars()),

@@ -13,6 +13,7 @@ mod cache_simulator;
 mod clock;
 mod fake_provider;
 mod fault;
+pub mod hostile_events;
 mod memory_transcript;
 mod random;
 mod random_transcripts;

@@ -1,11 +1,11 @@
-//! Finds `@file:…` and its like in what a person says.
+//! Finds references such as `@file:PATH` in a prompt.
 
 use std::ops::RangeInclusive;
 
-/// Something the person wants to go along with their words.
+/// Something that a prompt refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reference {
-    /// What git would commit, or has not been told of yet.
+    /// The changes of the working tree that are not staged.
     Diff,
     Staged,
     File {
@@ -15,22 +15,22 @@ pub(crate) enum Reference {
     Folder {
         path: String,
     },
-    /// The newest commits, with what they changed.
+    /// The newest commits with their changes.
     Git {
         commits: usize,
     },
-    /// Cannot be done here.
+    /// Not supported yet.
     Url {
         address: String,
     },
 }
 
-/// What a person said, and what they refer to.
+/// A prompt and its references.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Parsed {
-    /// Without the references.
+    /// The prompt without the references.
     pub(crate) text: String,
-    /// With the words they were written in.
+    /// Each with its original text.
     pub(crate) references: Vec<(String, Reference)>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
     let mut rest = text;
     while let Some(at) = rest.find('@') {
         let before = rest[..at].chars().next_back().or_else(|| out.chars().next_back().filter(|_| at == 0));
-        // An address or a path with an @ in it is no reference.
+        // An @ inside of an address or a path does not start a reference.
         let is_inside = before.is_some_and(|sign| sign.is_alphanumeric() || sign == '_' || sign == '/');
         let found = (!is_inside).then(|| reference(&rest[at + 1..])).flatten();
         match found {
@@ -61,7 +61,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
     Parsed { text, references }
 }
 
-/// A reference at the beginning of a text, and how many bytes it has.
+/// The reference at the beginning of a text, and its length in bytes.
 fn reference(text: &str) -> Option<(Reference, usize)> {
     for (word, reference) in [("diff", Reference::Diff), ("staged", Reference::Staged)] {
         if text.strip_prefix(word).is_some_and(ends_word) {
@@ -89,7 +89,7 @@ fn ends_word(after: &str) -> bool {
     after.chars().next().is_none_or(|sign| !sign.is_alphanumeric() && !"_-:/".contains(sign))
 }
 
-/// A value, what follows it directly when it is quoted, and how many bytes both have.
+/// A value, the suffix of a quoted one, and the length of both in bytes.
 fn value(text: &str) -> Option<(&str, &str, usize)> {
     let quote = text.chars().next().filter(|sign| "`\"'".contains(*sign));
     if let Some(quote) = quote {
@@ -104,12 +104,12 @@ fn value(text: &str) -> Option<(&str, &str, usize)> {
     (!word.is_empty()).then_some((word, "", word.len()))
 }
 
-/// Without the stop at the end of a sentence.
+/// The value without punctuation at the end of a sentence.
 fn trimmed(word: &str) -> &str {
     word.trim_end_matches([',', '.', ';', '!', '?'])
 }
 
-/// `path`, `path:12` or `path:12-20`; a quoted path has its lines behind the quote.
+/// `path`, `path:12` or `path:12-20`; a quoted path has its lines after the quote.
 fn file(value: &str, more: &str) -> Reference {
     let (path, lines) = match (more.strip_prefix(':'), value.rsplit_once(':')) {
         (Some(more), _) => (value, range(more)),
@@ -125,7 +125,7 @@ fn range(text: &str) -> Option<RangeInclusive<usize>> {
     (first >= 1 && first <= last).then_some(first..=last)
 }
 
-/// What is left of a line that references were taken from.
+/// The text without the spaces that removed references leave.
 fn tidied(text: &str) -> String {
     let lines = text
         .lines()
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_found_and_everything_else_stays() {
+    fn references_are_found_and_other_text_is_kept() {
         for (text, want, references) in [
             ("plain  words\n", "plain  words\n", vec![]),
             ("mail me@diff or a@file:x", "mail me@diff or a@file:x", vec![]),
@@ -164,7 +164,7 @@ mod tests {
             ("@file:a:9-3", "", vec![file("a:9-3", None)]),
             ("@git:3 @git:11 @git:x", "@git:11 @git:x", vec![Reference::Git { commits: 3 }]),
             ("@url:https://h/p", "", vec![Reference::Url { address: "https://h/p".into() }]),
-            ("@file: x @file:` @nobody:x", "@file: x @file:` @nobody:x", vec![]),
+            ("@file: x @file:` @other:x", "@file: x @file:` @other:x", vec![]),
             ("/path/@file:x", "/path/@file:x", vec![]),
             ("ü@file:x 中", "ü@file:x 中", vec![]),
             ("一 @folder:src 二", "一 二", vec![Reference::Folder { path: "src".into() }]),

@@ -10,12 +10,12 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
 
-/// How long git may take.
+/// The time limit of git.
 const PATIENCE: Duration = Duration::from_secs(20);
 const MOST_BYTES: u64 = 4 << 20;
 const OUTSIDE: &str = "it is outside of the session's folder";
 
-/// The place of a session: its working directory, the environment, and the files that are protected in it.
+/// The place of a session: its working directory, its environment and its protected files.
 pub struct Sources<'a> {
     pub cwd: &'a Path,
     pub places: &'a Places,
@@ -60,8 +60,8 @@ impl Sources<'_> {
         }
     }
 
-    /// The output of git in the working directory, without a pager and without prompts. A repository that came in an
-    /// archive brings settings along: none of its programs is run, and its working tree is where it is.
+    /// Runs git in the working directory, without a pager and without prompts. A repository from an archive
+    /// brings settings along: none of its programs is run, and the working tree is the real one.
     pub(super) async fn git(&self, args: &[&str]) -> Result<String, String> {
         let root = project_root(self.cwd, self.places.user_home());
         let filters = self.run_git(&root, &["config", "--name-only", "--get-regexp", "^filter\\."]).await;
@@ -80,7 +80,7 @@ impl Sources<'_> {
         let shell = self.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         command.env_clear().envs(child_env(shell, &[]));
         command.args(SAFE).args(args).current_dir(self.cwd);
-        // Given, so that a `core.worktree` of the repository does not count.
+        // Set explicitly, so that a `core.worktree` of the repository is ignored.
         if root.join(".git").exists() {
             command.env("GIT_DIR", root.join(".git")).env("GIT_WORK_TREE", root);
         }
@@ -98,7 +98,7 @@ impl Sources<'_> {
     }
 }
 
-/// The files of a folder, deepest last, without what git keeps for itself.
+/// Lists the files of a folder, deepest last, without `.git`.
 fn listing(folder: &Path, most: usize) -> Result<String, String> {
     if !folder.is_dir() {
         return Err("this is not a folder".to_owned());
@@ -127,8 +127,8 @@ fn listing(folder: &Path, most: usize) -> Result<String, String> {
     Ok(lines.join("\n"))
 }
 
-/// Settings of a repository that would run its programs, or look outside it. Those of filters have names of
-/// their own, see [`filters_off`].
+/// Options against settings of a repository that run its programs or read outside of it. See [`filters_off`] for
+/// filters.
 const SAFE: [&str; 12] = [
     "--no-pager",
     "--no-optional-locks",
@@ -146,7 +146,7 @@ const SAFE: [&str; 12] = [
 /// Files that are never attached.
 const HIDDEN: [&str; 5] = [".env", ".env.*", "id_rsa", "id_ed25519", ".netrc"];
 
-/// Options that switch off the filters which a list of settings names.
+/// Options that switch off the filters in a list of settings.
 fn filters_off(listed: &str) -> Vec<String> {
     let programs = listed.lines().filter(|name| !name.ends_with(".required"));
     let off = programs.flat_map(|name| ["-c".to_owned(), format!("{name}=")]);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_listed_in_order_and_not_without_end() {
+    fn folders_are_listed_in_order_up_to_a_limit() {
         let folder = tempfile::tempdir().unwrap();
         for file in ["b/x", "b/c/y", "a", ".git/HEAD"] {
             let path = folder.path().join(file);

@@ -26,3 +26,13 @@ async fn demo_shows_the_agent_at_work() {
     let left_over = std::fs::read_dir(home.path()).unwrap().count();
     assert_eq!(left_over, 0, "the demo changed the user's home");
 }
+
+#[test]
+fn readme_quotes_the_demo() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let quoted = readme.split("```text\n$ hermes --yolo").nth(1).expect("the README quotes the demo");
+    let quoted = quoted.split("```").next().unwrap();
+    let screen = include_str!("snapshots/integration__demo__demo_shows_the_agent_at_work.snap");
+    assert!(screen.contains(&masked(quoted)), "{quoted}");
+}

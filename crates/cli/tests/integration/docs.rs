@@ -43,3 +43,18 @@ fn readme_does_not_deny_commands_that_exist() {
     }
     assert!(!document("docs/credentials.md").contains("Not there yet: logins"));
 }
+
+#[test]
+fn files_that_the_architecture_page_names_exist() {
+    let page = document("docs/architecture.md");
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let is_path = |span: &&String| span.contains("/src/") || span.contains("/tests/");
+    let named: Vec<String> = code_spans(&page).iter().filter(is_path).cloned().collect();
+    assert!(named.len() > 20, "{named:?}");
+    for path in named.iter().filter(|path| !path.contains([' ', '<'])) {
+        assert!(
+            crates.join(path.trim_start_matches("crates/")).exists(),
+            "docs/architecture.md names {path}, which does not exist"
+        );
+    }
+}

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 23] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 24] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("exec", &[]),
@@ -68,6 +68,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 23] = [
             "wire",
         ],
     ),
+    ("terminal", &["conversation", "runtime", "store", "tools"]),
     (
         "cli",
         &[
@@ -80,6 +81,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 23] = [
             "skills",
             "store",
             "telemetry",
+            "terminal",
             "tools",
         ],
     ),

@@ -12,6 +12,7 @@ mod context;
 mod cut_calls;
 mod delegation;
 mod demo;
+mod doc_commands;
 mod docs;
 mod fallback;
 mod faults;

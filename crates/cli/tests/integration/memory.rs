@@ -160,7 +160,7 @@ async fn a_second_model_looks_back_and_the_person_is_told() {
     while entries().await == json!([]) {}
     assert_eq!(entries().await, json!([{"text": "drinks tea", "unsafe": []}]));
     // The look ends after what was refused, so the line may come with a later entry.
-    let told = "looked back and made 1 change to the memory: + drinks tea";
+    let told = "the review made 1 change to the memory: + drinks tea";
     while !screen.seen.lock().unwrap().contains(told) {
         screen.type_keys("/title\r");
         screen.expect("❯").await;

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 const NOT_TOOLS: &[(&str, &str, &str)] = &[
     ("agent/src/stop_checks.rs", "terminal", "a word of answers that only promise something"),
     ("demo/model.rs", "*", "the script of the demo's model, which calls tools"),
-    ("memory_command.rs", "memory", "a target: one of the two files of the memory"),
+    ("cli/src/args.rs", "memory", "a subcommand"),
+    ("commands/memory.rs", "memory", "a target: one of the two files of the memory"),
     ("memory/target.rs", "memory", "a target: one of the two files of the memory"),
-    ("memory/pending.rs", "memory", "a folder and a field of stored changes"),
+    ("memory/src/pending.rs", "memory", "a folder and a field of stored changes"),
     ("home.rs", "terminal", "a folder of the cache"),
     ("skills/src/bundled.rs", "terminal", "a toolset that a bundled skill requires"),
     ("compaction/files.rs", "patch", "an argument that holds a patch, of whatever tool"),

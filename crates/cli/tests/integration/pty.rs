@@ -35,9 +35,11 @@ impl Terminal {
         let seen = Arc::new(Mutex::new(String::new()));
         let (mut output, into) = (pair.master.try_clone_reader().unwrap(), seen.clone());
         std::thread::spawn(move || {
-            let mut buffer = [0; 4096];
+            let (mut buffer, mut all) = ([0; 4096], Vec::new());
             while let Ok(count @ 1..) = output.read(&mut buffer) {
-                into.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..count]));
+                all.extend_from_slice(&buffer[..count]);
+                // The editor's thread switches this mode on at a moment of its own, also inside a word.
+                *into.lock().unwrap() = String::from_utf8_lossy(&all).replace("\x1b[?2004h", "");
             }
         });
         let keys = pair.master.take_writer().unwrap();

@@ -1,14 +1,14 @@
 //! The key of a home from which marks around untrusted text are derived: `fence.key`.
 //!
-//! It is made once and stays: another key would change what is sent of new results, not what is stored. A
-//! file that cannot be read is left alone; this process then has a key of its own.
+//! It is created once. Another key would change the marks of new results, not of stored ones. A file that
+//! cannot be read is kept; this process then uses a key of its own.
 
 use super::{Home, PRIVATE_FILE, write_atomically};
 use hermes_guard::FenceKey;
 
 type Bytes = [u8; 32];
 
-/// The key, made when it is not there yet.
+/// Returns the key, and creates it if there is none.
 pub fn of(home: &Home) -> FenceKey {
     let bytes = read_or_make(home).unwrap_or_else(|error| {
         tracing::warn!(error, "fence.key cannot be used; another key is used until Hermes ends");
@@ -22,7 +22,7 @@ fn read_or_make(home: &Home) -> Result<Bytes, String> {
         return Ok(bytes);
     }
     let _lock = home.lock().map_err(|error| error.to_string())?;
-    // Another process may have been quicker.
+    // Another process may have created it.
     if let Some(bytes) = read(home)? {
         return Ok(bytes);
     }
@@ -33,7 +33,7 @@ fn read_or_make(home: &Home) -> Result<Bytes, String> {
     Ok(bytes)
 }
 
-/// `None` when there is no file.
+/// Returns `None` if there is no file.
 fn read(home: &Home) -> Result<Option<Bytes>, String> {
     let path = home.fence_key_file();
     match std::fs::read_to_string(&path) {
@@ -63,7 +63,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_home_has_one_key_for_good() {
+    fn a_home_keeps_its_key() {
         let place = tempfile::tempdir().unwrap();
         let home = Home::at(place.path());
         let first = read_or_make(&home).unwrap();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_key_is_left_unchanged() {
+    fn an_invalid_key_file_is_kept() {
         for text in ["", "short", &"ü".repeat(32), &"g".repeat(64), &"+1".repeat(32)] {
             let place = tempfile::tempdir().unwrap();
             let home = Home::at(place.path());

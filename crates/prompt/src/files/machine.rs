@@ -1,4 +1,4 @@
-//! What kind of machine commands run on.
+//! The machine that commands run on.
 
 use crate::Surroundings;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub fn os() -> &'static str {
     }
 }
 
-/// What is special about this machine.
+/// Returns the special surroundings of this machine, if any.
 pub fn surroundings(shell: &BTreeMap<String, String>) -> Vec<Surroundings> {
     // Only Linux has the file.
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn systems_inside_others_are_known_by_their_marks() {
+    fn wsl_and_termux_are_recognised() {
         for (kernel, name, value, want) in [
             ("6.8.0-generic", "PREFIX", "/usr", vec![]),
             ("5.15.153.1-Microsoft-standard-WSL2", "PREFIX", "/usr", vec![Surroundings::Wsl]),

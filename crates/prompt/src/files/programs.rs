@@ -1,12 +1,12 @@
-//! Which common programs commands can use, by looking for their files. Nothing is run.
+//! The common programs that commands can use, found by their files. Nothing is run.
 
 use std::path::PathBuf;
 
-/// Programs that decide how a task is done, in the order of the prompt.
+/// Programs that matter for how a task is done, in the order of the prompt.
 const COMMON: [&str; 12] =
     ["git", "rg", "python3", "uv", "node", "npm", "cargo", "go", "gcc", "make", "docker", "curl"];
 
-/// Those that are in one of the folders of `PATH`.
+/// Returns the programs that are in one of the directories of `PATH`.
 pub fn installed(path: Option<&String>) -> Vec<String> {
     let folders: Vec<PathBuf> = path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
     let is_there =

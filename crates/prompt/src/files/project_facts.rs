@@ -1,9 +1,9 @@
-//! What the names of files tell about a code project. Nothing is run, and only `HEAD` of git is read.
+//! Facts about a code project by the names of its files. Nothing is run, and of git only `HEAD` is read.
 
 use crate::CodeProject;
 use std::path::{Path, PathBuf};
 
-/// A file that names a toolchain: what the project is written in, and the command that checks it.
+/// Manifests: file, language of the project, and the command that checks it.
 const MANIFESTS: [(&str, &str, &str); 13] = [
     ("Cargo.toml", "Rust", "cargo test"),
     ("go.mod", "Go", "go test ./..."),
@@ -19,7 +19,7 @@ const MANIFESTS: [(&str, &str, &str); 13] = [
     ("mix.exs", "Elixir", "mix test"),
     ("CMakeLists.txt", "C or C++", "ctest"),
 ];
-/// Lock files that say by which program a check is run: its manifest, and the command.
+/// Lock files: file, its manifest, and the command that checks the project.
 const LOCKS: [(&str, &str, &str); 6] = [
     ("uv.lock", "pyproject.toml", "uv run pytest"),
     ("poetry.lock", "pyproject.toml", "poetry run pytest"),
@@ -29,7 +29,7 @@ const LOCKS: [(&str, &str, &str); 6] = [
     ("bun.lock", "package.json", "bun test"),
 ];
 
-/// The code project that a folder is in, if it is in one.
+/// Returns the code project that a directory is in, if any.
 pub fn find(cwd: &Path) -> Option<CodeProject> {
     let root = cwd.ancestors().find(|folder| folder.join(".git").exists());
     let mut folders = vec![cwd];
@@ -56,7 +56,7 @@ pub fn find(cwd: &Path) -> Option<CodeProject> {
     })
 }
 
-/// The branch that is checked out. Names with unusual characters are left out: they come from outside.
+/// The branch that is checked out. Untrusted names with unusual characters are left out.
 fn branch(root: &Path) -> Option<String> {
     let head = std::fs::read_to_string(git_dir(&root.join(".git"))?.join("HEAD")).ok()?;
     let name = head.trim().strip_prefix("ref: refs/heads/")?;
@@ -64,7 +64,7 @@ fn branch(root: &Path) -> Option<String> {
     (name.len() <= 100 && name.chars().all(is_plain)).then(|| name.to_owned())
 }
 
-/// The folder of git; in a linked worktree `.git` is a file that names it.
+/// The directory of git; in a linked worktree `.git` is a file that names it.
 fn git_dir(git: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git.to_owned());
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_tell_language_check_and_branch() {
+    fn language_check_and_branch_follow_from_files() {
         for (files, cwd, want) in [
             (vec![], ".", None),
             (vec![("Cargo.toml", "")], ".", Some((None, Some("Rust"), Some("cargo test")))),

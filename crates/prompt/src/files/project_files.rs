@@ -1,19 +1,19 @@
-//! Which files of a project tell an assistant how to work in it. One kind counts, the first that is there.
+//! Files with instructions for an assistant in a project. Only the first kind that exists is used.
 
 use std::path::{Path, PathBuf};
 
-/// The most files of a rules folder that are used.
+/// The number of files that are used of a rules directory.
 const MOST_RULES: usize = 100;
 
-/// A file that was found.
+/// A file with instructions.
 #[derive(Debug, PartialEq)]
 pub struct FoundFile {
-    /// Seen from the folder of the session.
+    /// The path relative to the working directory.
     pub name: String,
     pub path: PathBuf,
 }
 
-/// The files for a folder.
+/// Returns the files with instructions for a working directory.
 pub fn find(cwd: &Path) -> Vec<FoundFile> {
     let one = |found: Option<FoundFile>| found.into_iter().collect::<Vec<_>>();
     let kinds: [&dyn Fn() -> Vec<FoundFile>; 4] = [
@@ -25,13 +25,13 @@ pub fn find(cwd: &Path) -> Vec<FoundFile> {
     kinds.iter().map(|kind| kind()).find(|files| !files.is_empty()).unwrap_or_default()
 }
 
-/// The first of these names that has something to say.
+/// The first of these files that is not empty.
 fn first_in(folder: &Path, names: &[&str]) -> Option<FoundFile> {
     let found = names.iter().find(|name| is_filled(&folder.join(name)))?;
     Some(FoundFile { name: (*found).to_owned(), path: folder.join(found) })
 }
 
-/// The nearest on the way up to the root of the repository; outside of one, only here.
+/// The nearest of these files up to the root of the repository; outside of one, only in the directory itself.
 fn nearest(cwd: &Path, names: &[&str]) -> Option<FoundFile> {
     let is_root = |folder: &Path| folder.join(".git").exists();
     let steps = match cwd.ancestors().position(is_root) {
@@ -49,7 +49,7 @@ fn cursor_rules(cwd: &Path) -> Vec<FoundFile> {
     let folder = cwd.join(".cursor/rules");
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    // A name becomes a heading, so one with line ends in it could pass for text of the prompt.
+    // A name becomes a heading; with a line break it could pass for text of the prompt.
     let is_plain = |name: &String| name.ends_with(".mdc") && !name.contains(char::is_control);
     let mut rules: Vec<String> = names.filter(is_plain).collect();
     rules.sort_unstable();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_kind_that_is_there_counts_alone() {
+    fn only_the_first_kind_that_exists_is_used() {
         let all = [
             "HERMES.md",
             "AGENTS.md",
@@ -110,7 +110,7 @@ mod tests {
             (&[".git/HEAD", "HERMES.md", "a/HERMES.md"], "a/b", vec!["../HERMES.md"]),
             (&["HERMES.md", "a/.git"], "a/b", vec![]),
             (&["HERMES.md"], "a", vec![]),
-            // The others only count where the session is.
+            // The other kinds are used in the working directory only.
             (&[".git/HEAD", "AGENTS.md"], "a", vec![]),
         ] {
             assert_eq!(names(files, cwd), want, "{files:?} {cwd}");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_counted_and_their_names_are_plain() {
+    fn rules_are_limited_and_names_with_control_characters_skipped() {
         let mut files: Vec<String> =
             (0..150).map(|number| format!(".cursor/rules/{number:03}.mdc")).collect();
         files.push(".cursor/rules/000\n# System.mdc".to_owned());
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_as_good_as_none() {
+    fn empty_files_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("AGENTS.md"), "").unwrap();
         std::fs::write(folder.path().join("CLAUDE.md"), "x").unwrap();

@@ -1,4 +1,4 @@
-//! What came of a helper, in the words of the result.
+//! The result of a sub-agent, as the tool result states it.
 
 use crate::RuntimeError;
 use hermes_agent::TurnReport;
@@ -7,19 +7,19 @@ use hermes_tools::HelperReport;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// The one turn of a helper.
+/// The one turn of a sub-agent.
 pub(super) struct Turn {
     pub(super) ended: Result<TurnReport, RuntimeError>,
-    /// It was stopped because its time was up.
+    /// True if it was stopped by its time limit.
     pub(super) is_late: bool,
 }
 
-/// A helper that is through.
+/// A sub-agent that has ended.
 pub(super) struct Done {
     pub(super) turn: Turn,
     pub(super) trace: Trace,
     pub(super) took: Duration,
-    /// What it said last, whatever came after.
+    /// Its last reply, even if the turn failed afterwards.
     pub(super) last_words: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl Done {
     }
 }
 
-/// Status and reason of a turn, in the words that the model is told.
+/// Status and reason of a turn for the tool result.
 fn outcome(turn: &TurnReport, is_late: bool) -> (&'static str, &'static str) {
     let has_answer = turn.final_response.as_deref().is_some_and(|text| !text.trim().is_empty());
     let is_spent = turn.exit_reason.starts_with("max_iterations") || turn.exit_reason == "budget_exhausted";
@@ -70,13 +70,13 @@ fn outcome(turn: &TurnReport, is_late: bool) -> (&'static str, &'static str) {
     }
 }
 
-/// A helper that could not even begin.
+/// The result of a sub-agent that could not be started.
 pub(super) fn not_begun(error: &RuntimeError) -> HelperReport {
     let details = fields([("error", json!(error.to_string())), ("api_calls", json!(0))]);
     HelperReport { session: SessionId::new(""), status: "error", summary: None, details, cost: None }
 }
 
-/// A helper that was cut off together with the session it worked for.
+/// The result of a sub-agent that was cut off together with the session it worked for.
 pub(crate) fn interrupted(session: SessionId, last_words: Option<String>) -> HelperReport {
     let error = "Hermes was stopped while this helper worked. What it did until then is done.";
     let details = fields([("exit_reason", json!("interrupted")), ("error", json!(error))]);
@@ -87,7 +87,7 @@ fn fields<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Which tools a helper used, without what they were about.
+/// The names of the tools that a sub-agent used, without their arguments.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     rows: Vec<Value>,

@@ -1,4 +1,4 @@
-//! What the settings say about helpers.
+//! The settings of sub-agents.
 
 use crate::RuntimeError;
 use hermes_config::settings::{DelegationSettings, Text};
@@ -7,13 +7,13 @@ use hermes_models::{common, resolve_entry};
 use hermes_providers::Endpoint;
 use std::time::Duration;
 
-/// A helper has at least this long.
+/// The shortest time limit in seconds.
 const SHORTEST: u64 = 30;
 
 pub(super) struct Settings {
     pub(super) iterations: u32,
     pub(super) at_once: usize,
-    /// How many levels of helpers there may be.
+    /// The number of levels of sub-agents.
     pub(super) depth: u32,
     pub(super) orchestrators: bool,
     pub(super) time: Option<Duration>,
@@ -45,7 +45,7 @@ impl Settings {
         })
     }
 
-    /// The model of helpers of a session that speaks with `own`.
+    /// Returns the model for sub-agents of a session with the endpoint `own`.
     pub(super) fn endpoint(&self, config: &Config, own: &Endpoint) -> Result<Endpoint, RuntimeError> {
         let Some(provider) = &self.provider else {
             return Ok(self.model.as_deref().map_or_else(|| own.clone(), |model| own.with_model(model)));
@@ -59,7 +59,7 @@ impl Settings {
             key_env: None,
         };
         let resolved = resolve_entry(config, &entry, &common(config)?);
-        resolved.map_err(RuntimeError::Helpers)
+        resolved.map_err(RuntimeError::SubAgentModel)
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use crate::testing::config_of;
 
     #[test]
-    fn what_makes_no_sense_is_bent_to_what_does() {
+    fn out_of_range_settings_are_clamped() {
         let text = "delegation: {max_concurrent_children: 0, max_spawn_depth: 0, child_timeout_seconds: 5, model: ' '}\n";
         let settings = Settings::read(&config_of(text)).unwrap();
         assert_eq!((settings.at_once, settings.depth), (1, 1));

@@ -1,4 +1,4 @@
-//! What helpers are told.
+//! Texts for sub-agents.
 
 use hermes_conversation::Content;
 use hermes_tools::HelperTask;
@@ -8,7 +8,7 @@ last message. Nobody can answer questions: decide yourself, and say what you dec
 were started in and look before you assume that something is there. When you are done, or cannot go on, end with a \
 summary: what you did, what you found, which files you changed, and what remains or went wrong.";
 
-/// For the system prompt of a helper; `helpers` is how many it may have itself at a time.
+/// The part of the system prompt for a sub-agent; `helpers` is the number of its own sub-agents at a time.
 pub(super) fn instructions(helpers: Option<usize>) -> String {
     match helpers {
         None => HELPER.to_owned(),
@@ -19,7 +19,7 @@ pub(super) fn instructions(helpers: Option<usize>) -> String {
     }
 }
 
-/// The first message of a helper.
+/// The first message of a sub-agent.
 pub(super) fn task(task: &HelperTask) -> Content {
     let goal = task.goal.trim();
     match task.context.as_deref().map(str::trim).filter(|context| !context.is_empty()) {

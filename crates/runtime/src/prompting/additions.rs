@@ -1,4 +1,4 @@
-//! Words that go with every request and are never stored: `agent.system_prompt` and a file of messages.
+//! Texts that go with every request and are never stored: `agent.system_prompt` and a file of messages.
 
 use crate::personality::Personality;
 use crate::{Runtime, RuntimeError};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the settings add to requests.
+/// Returns the texts that the settings add to requests.
 pub(crate) fn additions(runtime: &Runtime) -> Result<Additions, RuntimeError> {
     let config = &runtime.config;
     let system = overlays(&[
@@ -40,7 +40,7 @@ pub(crate) fn unknown_personality(config: &Config) -> Result<Option<String>, Run
     }))
 }
 
-/// Texts behind the system prompt, with a blank line between them.
+/// Joins texts after the system prompt, with a blank line between them.
 pub(crate) fn overlays(texts: &[Option<&str>]) -> Option<Arc<str>> {
     let texts = texts.iter().flatten().map(|text| text.trim_end()).filter(|text| !text.trim().is_empty());
     let all = texts.collect::<Vec<_>>().join("\n\n");
@@ -67,7 +67,7 @@ fn read(path: &Path) -> Result<Vec<Arc<Message>>, RuntimeError> {
     parse(&text).map_err(wrong)
 }
 
-/// Messages that can stand before a conversation, which begins with the user.
+/// Parses the messages before a conversation. They end with the assistant, because the user follows.
 fn parse(text: &str) -> Result<Vec<Arc<Message>>, String> {
     let lines: Vec<Line> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     for (place, line) in lines.iter().enumerate() {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_fits_before_a_conversation_is_taken() {
+    fn prefill_messages_alternate_and_end_with_the_assistant() {
         let pair = r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]"#;
         for (text, want) in [
             ("[]", Ok(0)),

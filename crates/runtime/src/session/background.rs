@@ -12,40 +12,38 @@ impl Session {
         }
     }
 
-    /// Takes up the name that was found in the background, if it has been.
+    /// Takes up a title that was found in the background.
     pub fn take_up_name(&mut self) {
-        if let Some(found) = self.naming.found() {
+        if let Some(found) = self.naming.take_title() {
             self.title.get_or_insert(found);
         }
     }
 
-    /// Lets a second model find a name for a session that has none, in the background. What comes of it
-    /// is stored at once, and known here after [`Session::take_up_name`].
+    /// Starts the search for a title, if the session has none. The title is stored at once, and known here after
+    /// [`Session::take_up_name`].
     pub fn name_in_background(&mut self) {
         let State::Live(session) = &self.state else { return };
         if self.title.is_none() {
-            // A conversation without a name is as good as one with.
+            // A failure is ignored: the session works without a title.
             let _ = self.naming.begin(&self.runtime, &self.endpoint, &self.id, &session.history);
         }
     }
 
-    /// Lets a second model look back on the session, if it is time to, and write down what later ones
-    /// should know.
+    /// Starts a review of the session if one is due.
     pub fn review_in_background(&mut self) {
         let State::Live(session) = &self.state else { return };
-        // A session that is not looked back on is as good as one that is.
+        // A failure is ignored: the session works without a review.
         let _ = self.runtime.review(&mut self.review, &self.endpoint, &self.id, &session.history);
     }
 
-    /// What was written down in the background since this was last asked, in a line for the person.
+    /// Returns a notice about changes by a review since the last call.
     pub fn take_review_notice(&mut self) -> Option<String> {
-        let changes = self.review.found();
+        let changes = self.review.take_changes();
         let how = self.runtime.config.settings.display.memory_notifications.or_default();
         review_notice(&changes, how.as_str())
     }
 
-    /// Takes up a title that was found in the background, and returns a line about memory that was written
-    /// there.
+    /// Takes up a title that was found in the background, and returns a notice about changes by a review.
     pub fn take_background_notice(&mut self) -> Option<String> {
         self.take_up_name();
         self.take_review_notice()

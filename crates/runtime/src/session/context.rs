@@ -1,5 +1,4 @@
-//! How a session keeps inside its model's window: what it takes up when it is opened, what it remembers
-//! after a turn, and compactions that a person asks for.
+//! The context window of a session: state of its compactions, and compactions between turns.
 
 use super::{Session, State, new_id};
 use crate::clock::now;
@@ -16,16 +15,16 @@ use hermes_store::{CompactionFailures, Pin, SessionDb, StoreError};
 use hermes_tools::{PLAN_TOOL, todo_list_in};
 use tokio_util::sync::CancellationToken;
 
-/// What is stored about the compactions of a session and is not in its messages.
+/// The stored state of a session's compactions.
 async fn load(
     store: &SessionDb,
     id: &SessionId,
     state: &mut ContextState,
 ) -> Result<CompactionFailures, StoreError> {
     state.pins = texts(store.pins(id).await?);
-    let trouble = store.compaction_failures(id).await?;
-    state.past.fallbacks = trouble.fallback_streak;
-    state.past.ineffective = trouble.ineffective;
+    let failures = store.compaction_failures(id).await?;
+    state.past.fallbacks = failures.fallback_streak;
+    state.past.ineffective = failures.ineffective;
     state.past.count = u32::try_from(store.latest_epoch_count(id).await?).unwrap_or(u32::MAX);
     // Without a compaction everything else is in the messages.
     if state.past.count > 0 {
@@ -35,24 +34,24 @@ async fn load(
         let plan = store.newest_result(id, PLAN_TOOL).await?;
         state.todos = plan.as_ref().and_then(todo_list_in).unwrap_or_default();
     }
-    Ok(trouble)
+    Ok(failures)
 }
 
 fn texts(pins: Vec<Pin>) -> Vec<String> {
     pins.into_iter().map(|pin| pin.text).collect()
 }
 
-/// A sentence about why no compaction is tried by itself now, if so.
-pub(super) fn resting(trouble: &CompactionFailures, now: f64) -> Option<String> {
-    let left = trouble.until.map(|until| until - now).filter(|left| *left > 0.0)?;
-    let why = trouble.error.as_deref().unwrap_or("the last summary failed");
+/// A notice about the cooldown of compactions, if there is one.
+pub(super) fn resting(failures: &CompactionFailures, now: f64) -> Option<String> {
+    let left = failures.until.map(|until| until - now).filter(|left| *left > 0.0)?;
+    let why = failures.error.as_deref().unwrap_or("the last summary failed");
     Some(format!(
         "no summary is tried for another {left:.0} s ({why}); /compress tries it at once, /new begins another \
          conversation"
     ))
 }
 
-/// What is to be remembered after a turn, if it is something new.
+/// The failures to store after a turn, if they have changed.
 pub(super) fn after_turn(
     before: &CompactionFailures,
     state: &ContextState,
@@ -65,7 +64,7 @@ pub(super) fn after_turn(
             fallback_streak: state.past.fallbacks,
             ineffective: state.past.ineffective,
         },
-        // A summary that was written makes good what went wrong before.
+        // A written summary clears earlier failures.
         None => CompactionFailures {
             until: before.until.filter(|_| !state.is_made_good),
             error: before.error.clone().filter(|_| !state.is_made_good),
@@ -77,39 +76,39 @@ pub(super) fn after_turn(
 }
 
 impl Session {
-    /// Reads what is stored about the session's compactions.
+    /// Loads the state of the session's compactions.
     pub(super) async fn load_context(&mut self) -> Result<(), RuntimeError> {
         let forgets = self.engine()?.forgets_nodes();
         if let State::Live(session) = &mut self.state {
             session.context.forgets_nodes = forgets;
-            self.trouble = load(self.runtime.store()?, &self.id, &mut session.context).await?;
+            self.failures = load(self.runtime.store()?, &self.id, &mut session.context).await?;
         }
         Ok(())
     }
 
-    /// Makes the session's state ready for a turn.
+    /// Prepares the session's state for a turn.
     pub(super) fn ready_context(&mut self) -> Result<(), RuntimeError> {
         let aborts = self.runtime.config.settings.compression.abort_on_summary_failure.value()?;
         let forgets = self.engine()?.forgets_nodes();
         if let State::Live(session) = &mut self.state {
             session.context.forgets_nodes = forgets;
-            session.context.past.resting = resting(&self.trouble, now());
+            session.context.past.resting = resting(&self.failures, now());
             session.context.keeps_whole = aborts;
         }
         Ok(())
     }
 
-    /// Remembers how compactions went in a turn.
+    /// Stores how the compactions of a turn ended.
     pub(super) async fn remember_trouble(&mut self) -> Result<(), RuntimeError> {
         let State::Live(session) = &self.state else { return Ok(()) };
-        if let Some(trouble) = after_turn(&self.trouble, &session.context, now()) {
-            self.runtime.store()?.record_compaction_failures(&session.lease, &trouble).await?;
-            self.trouble = trouble;
+        if let Some(failures) = after_turn(&self.failures, &session.context, now()) {
+            self.runtime.store()?.record_compaction_failures(&session.lease, &failures).await?;
+            self.failures = failures;
         }
         Ok(())
     }
 
-    /// Makes the conversation shorter because a person wants it; `focus` is what matters.
+    /// Compacts the session at the user's request; `focus` names what the summary should keep.
     pub async fn compress(
         &mut self,
         focus: Option<&str>,
@@ -119,8 +118,7 @@ impl Session {
         self.compact_between(Trigger::Manual, focus, cancel, events).await
     }
 
-    /// Looks after a session that nobody watches, before a turn begins in it: one that is nearly as large as
-    /// the window, or has very many messages, is made shorter.
+    /// Compacts an unattended session before a turn if it is close to the window or has very many messages.
     pub async fn hygiene(
         &mut self,
         cancel: &CancellationToken,
@@ -129,7 +127,7 @@ impl Session {
         self.compact_between(Trigger::Hygiene, None, cancel, events).await
     }
 
-    /// Makes the conversation shorter between two turns: in the same session, or in a new one that takes over.
+    /// Compacts the session between two turns: in place, or in a new session that continues it.
     async fn compact_between(
         &mut self,
         trigger: Trigger,
@@ -138,7 +136,7 @@ impl Session {
         events: EventSink,
     ) -> Result<Compacted, RuntimeError> {
         if self.is_unsure {
-            self.read_again().await?;
+            self.reload().await?;
         }
         if !self.is_stored() {
             return Ok(Compacted::Stuck("nothing has been said in this session yet".to_owned()));
@@ -158,13 +156,13 @@ impl Session {
         };
         self.is_unsure = matches!(done, Compacted::StoreFailed(_));
         self.remember_trouble().await?;
-        // A recording has turns; what happened between them is told with how the next one finds it.
-        self.is_told = false;
+        // A recording has turns; a compaction between them is part of the state of the next one.
+        self.is_recorded = false;
         Ok(done)
     }
 
-    /// A summary may take minutes, and the turn that records the words begins after it: until then they wait
-    /// as mail, which goes along to the new session.
+    /// Queues the prompt before a compaction, because a summary may take minutes and the turn that records the
+    /// prompt begins after it. The new session takes the queued message over.
     pub(super) async fn keep_words(&self, input: &mut Input) -> Result<(), RuntimeError> {
         let meter = self.meter()?;
         let is_due = meter.threshold.is_some_and(|threshold| meter.parts.whole.value() >= threshold);
@@ -177,7 +175,7 @@ impl Session {
         Ok(())
     }
 
-    /// Lets a new session take over before a turn begins, where that is wanted and it is time to.
+    /// Continues in a new session before a turn, if the settings ask for it and it is due.
     pub(super) async fn hand_over(
         &mut self,
         cancel: &CancellationToken,
@@ -191,12 +189,12 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a compaction stays in the session. Helpers always stay: somebody waits for them by name.
+    /// Returns true if compactions stay in this session. Those of sub-agents always do: their caller knows the id.
     pub(super) fn stays_in_place(&self) -> Result<bool, RuntimeError> {
-        Ok(self.role.works_for.is_some() || self.runtime.config.settings.compression.in_place.value()?)
+        Ok(self.role.parent_call.is_some() || self.runtime.config.settings.compression.in_place.value()?)
     }
 
-    /// Goes on in a new session, whose parent is this one.
+    /// Continues in a new session, whose parent is this one.
     async fn split(
         &mut self,
         trigger: Trigger,
@@ -222,7 +220,7 @@ impl Session {
         Ok(Compacted::Done(report))
     }
 
-    /// Everything that knows the session by its name knows it by another one from now on.
+    /// Changes the id of the session wherever it is known.
     async fn move_to(&mut self, id: SessionId) -> Result<(), RuntimeError> {
         let stored = self.runtime.store()?.load(&id).await?;
         let delegate = Delegator::at(&self.runtime, &id, &self.current, self.role.depth)?;
@@ -237,7 +235,7 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps a text in view, whatever is summarised.
+    /// Pins a text, which is kept through every compaction.
     pub async fn pin(&mut self, text: &str) -> Result<u32, RuntimeError> {
         self.store_session().await?;
         let number = self.runtime.store()?.pin(&self.id, text).await?;
@@ -262,12 +260,12 @@ impl Session {
         let pins = texts(self.pins().await?);
         if let State::Live(session) = &mut self.state {
             session.context.pins = pins;
-            self.is_told = false;
+            self.is_recorded = false;
         }
         Ok(())
     }
 
-    /// What the session weighs and what may become of it.
+    /// Returns the size of the session's context and its limits.
     pub fn meter(&self) -> Result<ContextMeter, RuntimeError> {
         let engine = self.engine()?;
         let model = self.route.current();
@@ -294,7 +292,7 @@ impl Session {
 }
 
 impl Runtime {
-    /// What a stored session weighs, by estimate.
+    /// Returns the estimated size of a stored session's context.
     pub async fn meter_of(&self, id: &SessionId) -> Result<ContextMeter, RuntimeError> {
         let stored = self.store()?.load(id).await?;
         let own = self.endpoint()?;
@@ -325,13 +323,13 @@ impl Runtime {
     }
 }
 
-/// What a session weighs, in tokens.
+/// The size of a session's context in tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextMeter {
     pub model: String,
     pub engine: String,
     pub window: Option<u64>,
-    /// From here on older messages are summarised.
+    /// The size at which a compaction begins.
     pub threshold: Option<u64>,
     pub compactions: u32,
     pub parts: Weighed,

@@ -1,4 +1,4 @@
-//! Who keeps a session inside its model's window.
+//! The context engine of a session.
 
 use super::Session;
 use crate::{Runtime, RuntimeError};
@@ -12,7 +12,7 @@ use hermes_providers::Endpoint;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// The engine of a session, where it is a program of somebody else. Nothing is started.
+/// The engine of a session if it is an external program. Nothing is started.
 pub(super) fn external(
     runtime: &Runtime,
     choice: &Choice,
@@ -31,7 +31,7 @@ pub(super) fn external(
 }
 
 impl Session {
-    /// The engine with its settings, and as it stands now.
+    /// The engine with its settings and current state.
     pub(super) fn engine(&self) -> Result<EngineSettings, RuntimeError> {
         let (config, own) = (&self.runtime.config, &self.endpoint);
         let settings = self.engine.settings(config, &own.label(), &own.model)?;
@@ -51,7 +51,7 @@ impl Session {
         })
     }
 
-    /// The same, where it is a program of somebody else.
+    /// The same if it is an external program.
     pub(super) fn external_port(
         &self,
         events: &EventSink,
@@ -68,8 +68,8 @@ impl Session {
         })))
     }
 
-    /// Makes the tools of an engine known before the model is asked for the first time; an engine without
-    /// tools is not started for it. Helpers have the tools that they were given.
+    /// Offers the tools of an engine before the first model call; an engine without tools is not started for it.
+    /// Sub-agents have the tools that they were started with.
     pub(super) async fn ready_engine(
         &mut self,
         events: &EventSink,
@@ -77,7 +77,7 @@ impl Session {
     ) -> Result<(), RuntimeError> {
         let settings = &self.runtime.config.settings;
         let is_wanted = are_enabled(settings.toolsets.get()?, settings.agent.disabled_toolsets.get()?)
-            && self.role.works_for.is_none();
+            && self.role.parent_call.is_none();
         let Some(external) = self.external.clone().filter(|external| is_wanted && external.has_tools())
         else {
             return Ok(());
@@ -95,7 +95,7 @@ impl Session {
         let Some(Ok(())) = cancel.run_until_cancelled(external.ready(&window, &relay)).await else {
             return Ok(());
         };
-        // A program that was started again, for a session that took over, has the tools that the model knows.
+        // A program that was restarted for a continued session has the tools that the model knows.
         if std::mem::replace(&mut self.has_engine_tools, true) {
             return Ok(());
         }
@@ -103,7 +103,7 @@ impl Session {
         let (registry, told) = with_tools(&self.role.registry, self.engine_tools.clone(), Some(&external));
         self.engine_tools.retain(|tool| registry.names().contains(&tool.name.as_str()));
         self.role.registry = Arc::new(registry);
-        self.is_told = false;
+        self.is_recorded = false;
         for line in told {
             relay.send(TurnEvent::Status(line)).await;
         }

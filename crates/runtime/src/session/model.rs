@@ -1,4 +1,4 @@
-//! Which model a session speaks to, and the prompt that goes with it.
+//! The model of a session, and the prompt that goes with it.
 
 use super::{Session, State};
 use crate::model_choice::asker;
@@ -13,17 +13,16 @@ use hermes_store::{ModelTarget, SessionDb};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// How long an endpoint may take to say how large a window is.
+/// The time limit of asking an endpoint for a window.
 const ASKING: Duration = Duration::from_secs(3);
 
 impl Session {
-    /// Another model answers from now on. Its system prompt is its own, so the provider's
-    /// cache begins anew.
+    /// Changes the model. Its system prompt is assembled again, so the provider's prompt cache starts empty.
     pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
         self.use_endpoint(self.endpoint.with_model(name)).await
     }
 
-    /// Goes on with another model, in the format and with the key of its own provider.
+    /// Changes the model after a check against the list of its provider, also to another provider.
     pub async fn switch_model(&mut self, wanted: &ModelSwitch) -> Result<Checked, RuntimeError> {
         let (endpoint, checked) = wanted.resolve(&self.runtime.config, &self.endpoint).await?;
         self.use_endpoint(endpoint).await?;
@@ -32,13 +31,13 @@ impl Session {
 
     /// The same for a model at any endpoint.
     pub(crate) async fn use_endpoint(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
-        // Another window may have room for all tools.
+        // The window of the new model may fit all tools.
         if self.fitted_to.take().is_some_and(small_window::is_small) {
             self.role.registry = self.role.all_tools.clone();
             self.has_engine_tools = false;
         }
         let cwd = self.tool_context.cwd();
-        // What is to be known about the files was said when the session was opened.
+        // Notices about the files were given when the session was opened.
         let layers = prompting::gather(&self.runtime, &self.role, &endpoint, &cwd, &self.id)?.layers;
         match &mut self.state {
             State::Fresh { system, .. } => *system = SystemPrompt::assemble(&layers).into_string(),
@@ -49,9 +48,9 @@ impl Session {
             }
         }
         self.layers = Some(layers);
-        (self.is_told, self.has_learned_window, self.has_asked) = (false, false, false);
+        (self.is_recorded, self.has_learned_window, self.has_asked_endpoint) = (false, false, false);
         self.has_learned_efforts = false;
-        self.speak_to(endpoint)
+        self.use_route_to(endpoint)
     }
 
     /// Asks an LM Studio server, once for each model, for the efforts that it advertises.
@@ -60,18 +59,18 @@ impl Session {
             return Ok(());
         }
         match Box::pin(self.runtime.models().with_efforts(&self.endpoint)).await? {
-            Some(endpoint) => self.speak_to(endpoint),
+            Some(endpoint) => self.use_route_to(endpoint),
             None => Ok(()),
         }
     }
 
-    /// Asks an endpoint elsewhere how large the model's window is, where nobody knows and the conversation is no
-    /// longer short with what is said now: until then it does not matter, and a first answer should not wait for
-    /// it. Servers on this machine are asked before, see [`Session::learn_window`].
-    pub(super) async fn look_at_window(&mut self, now: &UserMessage) -> Result<(), RuntimeError> {
-        /// What fits anywhere.
+    /// Asks an endpoint elsewhere for the model's window, if it is unknown and the session with this message is no
+    /// longer short. Before that the window does not matter, and the first answer should not wait for it. Servers on
+    /// this machine are asked earlier, see [`Session::learn_window`].
+    pub(super) async fn ask_endpoint_for_window(&mut self, now: &UserMessage) -> Result<(), RuntimeError> {
+        /// A size that fits into every window.
         const SHORT: u64 = 8_000;
-        if self.has_asked || self.endpoint.is_loopback() {
+        if self.has_asked_endpoint || self.endpoint.is_loopback() {
             return Ok(());
         }
         let tokens = |text: &str| text.len() as u64 / 4;
@@ -83,7 +82,7 @@ impl Session {
         }
         let (home, endpoint) = (self.runtime.home(), self.endpoint.clone());
         let source = |endpoint: &Endpoint| model_facts::known(home, endpoint).window.source;
-        // What serves a model at an address of somebody's own may give it less than it was made for.
+        // A custom server may offer a smaller window than the model has.
         let is_known = |endpoint: &Endpoint| match source(endpoint) {
             FactSource::Default => false,
             FactSource::BuiltIn => !endpoint.is_custom(),
@@ -92,14 +91,14 @@ impl Session {
         if is_known(&endpoint) {
             return Ok(());
         }
-        self.has_asked = true;
+        self.has_asked_endpoint = true;
         let asker = asker(&self.runtime.config, ASKING)?;
         model_facts::ask(home, &endpoint, &asker).await;
-        self.speak_to(endpoint)
+        self.use_route_to(endpoint)
     }
 
-    /// Keeps a window that a refusal told, once a request of that size went well.
-    pub(super) fn keep_told_window(&self, report: &TurnReport) {
+    /// Stores a window that a rejection stated, once a request of that size succeeded.
+    pub(super) fn keep_stated_window(&self, report: &TurnReport) {
         let State::Live(session) = &self.state else { return };
         let told = self.route.stops().first().and_then(|own| session.context.told_window(own.profile()));
         let told = told.filter(|told| told.is_lasting);
@@ -108,8 +107,8 @@ impl Session {
         }
     }
 
-    pub(super) fn speak_to(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
-        // What is wrong with the fallbacks was said when the session was opened.
+    pub(super) fn use_route_to(&mut self, endpoint: Endpoint) -> Result<(), RuntimeError> {
+        // Warnings about fallbacks were given when the session was opened.
         (self.route, _) = self.runtime.models().route(&endpoint, self.role.tap(&self.runtime))?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = endpoint.clone();
         self.summaries = Arc::new(Summaries::of(&self.runtime, &endpoint));
@@ -138,7 +137,7 @@ pub(super) async fn retarget(
     Ok(system)
 }
 
-/// Keeps which parts a prompt has. Only those who look at it would miss it.
+/// Stores the outline of a prompt. A failure is ignored: only displays use it.
 pub(super) fn keep_outline(store: &SessionDb, session: &SessionId, layers: Option<&Layers>) {
     let outline = layers.and_then(|layers| serde_json::to_string(&layers.outline()).ok());
     if let Some(outline) = outline {

@@ -1,11 +1,11 @@
-//! Where a session stands when it is opened, and what a person should know about that.
+//! The working directory of a session, and notices about its opening.
 
 use crate::{Runtime, RuntimeError};
 use hermes_conversation::{MessageId, SessionId};
 use hermes_store::{ImportedParts, Recovery, StoredSession};
 use std::path::PathBuf;
 
-/// Said and not refused: one changed byte is no reason to take the whole conversation away.
+/// A notice about changed messages. The session is opened anyway: one damaged message is not worth losing all.
 pub(super) fn changed_notice(changed: &[MessageId]) -> Option<String> {
     let first = changed.first()?;
     let more = match changed.len() {
@@ -18,7 +18,7 @@ pub(super) fn changed_notice(changed: &[MessageId]) -> Option<String> {
     ))
 }
 
-/// What was found of a turn that was cut off.
+/// A notice about a turn that was cut off.
 pub(super) fn recovery_notice(recovery: &Recovery) -> Option<String> {
     if recovery.turns == 0 {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn recovery_notice(recovery: &Recovery) -> Option<String> {
     })
 }
 
-/// What an import brought along and a resume does not use.
+/// A notice about parts of an imported session that are not used.
 pub(super) fn unused_notice(parts: Option<&ImportedParts>, id: &SessionId) -> Option<String> {
     let parts = parts?;
     let count = |many: usize, what: &str| format!("{many} {what}{}", if many == 1 { "" } else { "s" });
@@ -52,8 +52,8 @@ pub(super) fn unused_notice(parts: Option<&ImportedParts>, id: &SessionId) -> Op
     })
 }
 
-/// The folder of a new session: `terminal.cwd`, seen from where the person stands.
-pub(crate) fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
+/// The working directory of a new session: `terminal.cwd`, relative to that of the process.
+pub(crate) fn starting_directory(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
     Ok(match &**runtime.config().settings.terminal.cwd.get()? {
         "" | "." => runtime.launch.cwd.clone(),
         other => {
@@ -67,13 +67,13 @@ pub(crate) fn starting_folder(runtime: &Runtime) -> Result<PathBuf, RuntimeError
     })
 }
 
-/// The folder of a stored session, or where the person stands if that one is gone.
-pub(super) fn folder_of(
+/// The working directory of a stored session, or that of the process if it is gone.
+pub(super) fn directory_of(
     runtime: &Runtime,
     stored: &StoredSession,
     restores_cwd: bool,
 ) -> Result<(PathBuf, Option<String>), RuntimeError> {
-    let here = starting_folder(runtime)?;
+    let here = starting_directory(runtime)?;
     let Some(recorded) = stored.cwd.as_deref().map(PathBuf::from).filter(|_| restores_cwd) else {
         return Ok((here, None));
     };

@@ -1,6 +1,6 @@
 //! Resuming a stored session, and reading one again after its record failed.
 
-use super::opening::{changed_notice, folder_of, recovery_notice, unused_notice};
+use super::opening::{changed_notice, directory_of, recovery_notice, unused_notice};
 use super::{Session, SessionRole, State, retarget};
 use crate::{Opening, Resuming, Runtime, RuntimeError, crash_recovery, prompting};
 use hermes_agent::{CacheOf, Session as AgentSession};
@@ -23,9 +23,9 @@ impl Session {
         let acquired = store.acquire_existing(id.clone(), this_process()).await?;
         let recovery = crash_recovery::recover(runtime, &acquired, how).await?;
         let stored = store.load(&id).await?;
-        // What an import brought along is data until the user agrees to it.
+        // The parts of an import are data until the user trusts them.
         let is_own = !stored.is_imported;
-        let (cwd, notice) = folder_of(runtime, &stored, how.restores_cwd && is_own)?;
+        let (cwd, notice) = directory_of(runtime, &stored, how.restores_cwd && is_own)?;
         let brought = if is_own { None } else { store.imported_parts(&id).await? };
         let unused = unused_notice(brought.as_ref(), &id);
         let role = SessionRole::of_user_session(runtime, opening)?;
@@ -71,19 +71,19 @@ impl Session {
         Ok(handle)
     }
 
-    /// Gives the tools what a stored conversation implies: the plan, also where a summary took its place.
+    /// Restores the state of tools from a stored session: the plan, also if a summary has replaced its message.
     pub(super) fn restore_tool_state(&mut self) {
         let State::Live(session) = &self.state else { return };
         self.tool_context.restore_todos(session.context.todos.clone());
         self.tool_context.restore(session.history.messages());
     }
 
-    /// Takes the session up again from what is really on disk.
-    pub(super) async fn read_again(&mut self) -> Result<(), RuntimeError> {
+    /// Reads the session again from the store.
+    pub(super) async fn reload(&mut self) -> Result<(), RuntimeError> {
         let State::Live(session) = &mut self.state else { return Ok(()) };
         let store = self.runtime.store()?;
         let acquired = store.acquire_existing(self.id.clone(), this_process()).await?;
-        // Nothing of ours runs any more: there is nothing to wait for.
+        // No command of this process runs any more.
         let how = Resuming { restores_cwd: false, stop: &CancellationToken::new(), tell: &|_| {} };
         crash_recovery::recover(&self.runtime, &acquired, how).await?;
         let stored = store.load(&self.id).await?;
@@ -95,7 +95,7 @@ impl Session {
         session.additions = self.role.additions.clone();
         self.load_context().await?;
         self.is_unsure = false;
-        self.is_told = false;
+        self.is_recorded = false;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What a session is to others, and what follows from that: its tools, its prompt, who records it.
+//! The role of a session, a user's or a sub-agent's, and what follows from it: tools, prompt, recording.
 
 use crate::{Opening, Runtime, RuntimeError, Surface, prompting};
 use hermes_agent::recovery::Limits;
@@ -12,33 +12,33 @@ use hermes_tools::{AskUser, Registry};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What a session is to others: one that a person speaks with, or a helper.
+/// The role of a session: a user's, or a sub-agent's.
 pub(crate) struct SessionRole {
     /// The tag of the session's row.
     pub(crate) source: String,
     pub(crate) surface: Surface,
     /// Completed turns are followed by a title and a review.
     pub(crate) works_in_background: bool,
-    /// The session and the call that it works for.
-    pub(crate) works_for: Option<(SessionId, CallId)>,
+    /// The session and the call that a sub-agent works for.
+    pub(crate) parent_call: Option<(SessionId, CallId)>,
     /// The tools that the model is offered.
     pub(crate) registry: Arc<Registry>,
-    /// Those and the ones that its window has no room for.
+    /// The tools that the model would be offered with a large window.
     pub(crate) all_tools: Arc<Registry>,
     pub(crate) limits: Limits,
-    /// More words for the system prompt.
+    /// More text for the system prompt.
     pub(crate) instructions: Option<String>,
-    /// How many sessions are above it.
+    /// The number of sessions above it.
     pub(crate) depth: u32,
-    /// What goes with its requests and is not stored.
+    /// Texts that go with its requests and are not stored.
     pub(crate) additions: Additions,
-    /// Memory is shown to it.
+    /// The memory is part of its prompt.
     pub(crate) remembers: bool,
 }
 
 impl SessionRole {
     pub(crate) fn recorder(&self, runtime: &Runtime) -> Option<Arc<Recorder>> {
-        runtime.recorder().filter(|_| self.works_for.is_none())
+        runtime.recorder().filter(|_| self.parent_call.is_none())
     }
 
     pub(crate) fn tap(&self, runtime: &Runtime) -> Option<Arc<dyn Tap>> {
@@ -50,7 +50,7 @@ impl SessionRole {
             source: opening.source.clone().unwrap_or_else(|| opening.surface.platform.clone()),
             surface: opening.surface.clone(),
             works_in_background: opening.works_in_background,
-            works_for: None,
+            parent_call: None,
             registry: runtime.registry(),
             all_tools: runtime.registry(),
             limits: runtime.limits()?,
@@ -61,7 +61,7 @@ impl SessionRole {
         })
     }
 
-    /// What the settings want to be run at moments of a turn.
+    /// The hooks of the settings, and recall.
     pub(crate) fn hooks(
         &self,
         runtime: &Runtime,
@@ -77,9 +77,9 @@ impl SessionRole {
                 Arc::new(SessionHooks { hooks, platform, ask, events, cancel })
             }
         };
-        // A helper is told what it needs by the one it works for.
-        let is_helper = self.works_for.is_some();
-        match runtime.memory_provider().ok().flatten().filter(|_| !is_helper && self.remembers) {
+        // A sub-agent gets everything from the session that it works for.
+        let is_subagent = self.parent_call.is_some();
+        match runtime.memory_provider().ok().flatten().filter(|_| !is_subagent && self.remembers) {
             Some(provider) => Arc::new(Recalling { hooks, provider }),
             None => hooks,
         }

@@ -1,19 +1,19 @@
-//! How a session stands, in a few numbers for whoever watches it.
+//! The status of a session in a few numbers.
 
 use super::{Session, State};
 use crate::model_facts;
 
-/// What a status line shows.
+/// The values of a status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionStatus {
     pub model: String,
     /// Tokens of the newest request; `None` before the first answer.
     pub used: Option<u64>,
-    /// Tokens that fit into the model's window.
+    /// The model's context window in tokens.
     pub window: u64,
-    /// How often older messages were summed up.
+    /// The number of compactions.
     pub compactions: u32,
-    /// Changes to what was already sent that nobody meant, since the session was opened here.
+    /// Unexpected changes of the prompt prefix since the session was opened here.
     pub unexplained: u32,
 }
 

@@ -1,4 +1,4 @@
-//! One turn of a session: everything that is looked at before it, what it needs, and what is noted after it.
+//! One turn of a session: preparation, ports, and the records after it.
 
 use super::{Session, State};
 use crate::{RuntimeError, request_dumps};
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 impl Session {
-    /// Runs one turn. The words are on disk before anything else happens.
+    /// Runs one turn. The prompt is on disk before anything else happens.
     pub fn submit(
         &mut self,
         input: impl Into<Input>,
@@ -27,11 +27,11 @@ impl Session {
         events: EventSink,
     ) -> Result<TurnReport, RuntimeError> {
         if self.is_unsure {
-            self.read_again().await?;
+            self.reload().await?;
         }
         self.learn_efforts().await?;
         self.learn_window().await?;
-        self.look_at_window(&input.message).await?;
+        self.ask_endpoint_for_window(&input.message).await?;
         if let Some(notice) = self.fit_to_window().await? {
             events.relay().send(TurnEvent::Status(notice)).await;
         }
@@ -53,7 +53,7 @@ impl Session {
         let before = session.quirks;
         session.requests.keeps_all = request_dumps::are_forced(&self.runtime.config);
         let span = tracing::info_span!("turn", session = self.id.as_str(), turn_id = tracing::field::Empty);
-        // A turn that has begun and not ended was killed; the process says by what to look for it.
+        // A turn that has begun and not ended was killed; the process id helps to find out why.
         let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
         tracing::info!(parent: &span, pid, version, "turn begun");
         let report = run_turn(session, input, &ports, cancel).instrument(span).await;
@@ -71,8 +71,7 @@ impl Session {
             }
         }
         self.is_unsure = report.store_failed;
-        // The answer is recorded; failing to note these costs nobody the answer, only a fresh
-        // look at the record before the next turn.
+        // The answer is recorded. If these writes fail, the record is read again before the next turn.
         if session.quirks != before {
             self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
         }
@@ -80,14 +79,14 @@ impl Session {
         if session.requests.keeps_all || request_dumps::is_wanted(&report) {
             request_dumps::write(self.runtime.home(), &self.id, &requests, &self.runtime.secrets);
         }
-        self.keep_told_window(&report);
+        self.keep_stated_window(&report);
         if let Err(error) = self.remember_trouble().await {
-            tracing::warn!(%error, "how the compactions went could not be noted");
+            tracing::warn!(%error, "cannot store the failures of compactions");
         }
         Ok(report)
     }
 
-    /// The same ports, of which everything is written down.
+    /// The same ports with a recorder around each.
     fn taped(
         &mut self,
         recorder: &Arc<Recorder>,
@@ -98,7 +97,7 @@ impl Session {
         let engine = self.engine()?;
         let external = self.external_port(&ports.events)?;
         if let State::Live(session) = &self.state
-            && !std::mem::replace(&mut self.is_told, true)
+            && !std::mem::replace(&mut self.is_recorded, true)
         {
             let facts = SessionFacts {
                 source: &self.role.source,
@@ -123,7 +122,7 @@ impl Session {
         Ok(recorder.turn(&self.id, input, ports, cancel))
     }
 
-    /// What a turn needs from the world.
+    /// The ports of a turn.
     pub(super) fn ports(&self, events: EventSink, cancel: &CancellationToken) -> Result<Ports, RuntimeError> {
         let store = self.runtime.store()?;
         Ok(Ports {

@@ -10,7 +10,7 @@ use hermes_providers::{Endpoint, ServedWindow, served_window};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A server on this machine answers at once, or is not worth waiting for.
+/// The time limit of a question to a server on this machine.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Session {
@@ -36,7 +36,7 @@ impl Session {
 
     fn use_window(&mut self, tokens: u64) -> Result<(), RuntimeError> {
         let home = self.runtime.home();
-        // Ollama drops the beginning of longer requests, whatever the settings state.
+        // Ollama cuts the beginning of longer requests, whatever the settings state.
         let mut endpoint = match self.endpoint.may_be_ollama() {
             true => self.endpoint.with_ollama_num_ctx(tokens),
             false => self.endpoint.clone(),
@@ -46,10 +46,10 @@ impl Session {
             // The file could not be written.
             endpoint.context_length = Some(tokens);
         }
-        self.speak_to(endpoint)
+        self.use_route_to(endpoint)
     }
 
-    /// Fits tools and system prompt to the window, and returns a notice where that leaves something out.
+    /// Fits tools and system prompt to the window, and returns a notice if something is left out.
     pub(super) async fn fit_to_window(&mut self) -> Result<Option<String>, RuntimeError> {
         let window = model_facts::window(self.runtime.home(), &self.endpoint);
         let was = self.fitted_to.replace(window);
@@ -63,13 +63,13 @@ impl Session {
             None => (all, Vec::new()),
         };
         self.role.registry = registry;
-        (self.is_told, self.has_engine_tools) = (false, false);
+        (self.is_recorded, self.has_engine_tools) = (false, false);
         self.shorten_prompt(window).await?;
         Ok(small_window::is_small(window).then(|| small_window::notice(window, &left_out)))
     }
 
-    /// Makes the prompt anew where it has to be shorter. That of a stored session stays if it fits: providers
-    /// keep it.
+    /// Assembles the prompt again if it must be shorter. The prompt of a stored session is kept if it fits, because
+    /// providers cache it.
     async fn shorten_prompt(&mut self, window: u64) -> Result<(), RuntimeError> {
         let stays = match &self.state {
             State::Fresh { .. } => false,
@@ -93,12 +93,12 @@ impl Session {
     }
 }
 
-/// Whether a server has to be asked for its window before the first request.
+/// Returns true if a server has to be asked for its window before the first request.
 fn is_to_be_asked(endpoint: &Endpoint) -> bool {
     let is_stated = match endpoint.may_be_ollama() {
         true => endpoint.ollama_num_ctx.is_some(),
         false => endpoint.context_length.is_some() || endpoint.ollama_num_ctx.is_some(),
     };
-    // Model servers on the same machine speak plain HTTP; an https address is a proxy or another service.
+    // Model servers on this machine use plain HTTP; an https address is a proxy or another service.
     endpoint.is_loopback() && endpoint.base_url.scheme() == "http" && !is_stated
 }

@@ -1,5 +1,5 @@
-//! Getting skills of others: over HTTP, or as a git repository. What comes is handed to the store, which
-//! checks it before anything is in its place.
+//! Fetches skills over HTTP or as a git repository, and hands them to `hermes_skills`, which checks and installs
+//! them.
 
 use crate::RuntimeError;
 use crate::model_choice::asker;
@@ -16,9 +16,9 @@ use std::time::Duration;
 
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(120);
 const CLONE_LIMIT: Duration = Duration::from_secs(180);
-/// The ways git may fetch. Others run commands, or trust whoever is in between.
+/// The protocols that git may use. Others run commands, or are not authenticated.
 const PROTOCOLS: &str = "https:ssh:file";
-/// Nothing of the person's settings, hooks, helpers or templates takes part in a clone.
+/// No settings, hooks, credential helpers or templates of the user take part in a clone.
 const GIT: [&str; 16] = [
     "git",
     "-c",
@@ -38,14 +38,14 @@ const GIT: [&str; 16] = [
     "--template=",
 ];
 
-/// Why a skill could not be fetched or installed.
+/// An error of fetching or installing a skill.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     #[error(transparent)]
     Skill(#[from] SkillError),
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    #[error("`{0}` is no address")]
+    #[error("invalid address `{0}`")]
     Address(String),
     #[error("{from} was not fetched: {why}")]
     Fetch { from: String, why: String },
@@ -53,7 +53,7 @@ pub enum FetchError {
     NotInstalled(String),
 }
 
-/// Fetches and installs a skill. Nothing changes when it fails.
+/// Fetches and installs a skill. Nothing changes if it fails.
 pub async fn install(
     home: &Home,
     config: &Config,
@@ -76,7 +76,7 @@ pub async fn install(
             InstallInput::Fetched { source: source.clone(), path }
         }
     };
-    // Reading, scanning and syncing take a while, and others of this process may be waiting.
+    // Reading, scanning and syncing block for a while.
     let options = options.clone();
     let work = tokio::task::spawn_blocking(move || {
         let installed = quarantine.install(&input, &options);
@@ -87,7 +87,7 @@ pub async fn install(
     Ok(work.await.map_err(crashed)??)
 }
 
-/// Fetches a skill again from where it came from.
+/// Fetches a skill again from its source.
 pub async fn update(
     home: &Home,
     config: &Config,
@@ -155,8 +155,8 @@ async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path, reach: Reach
     }
 }
 
-/// Options that keep git at addresses that were checked. It resolves names itself, so it is given the
-/// address; and it follows no redirects, which could lead anywhere.
+/// Options that pin git to checked addresses. Git resolves names itself, so the address is passed; redirects are
+/// refused, because they are not checked.
 async fn pinned(config: &Config, url: &str) -> Result<Vec<String>, String> {
     let Some((host, port, is_web)) = repository_host(url) else { return Ok(Vec::new()) };
     let proxy = config.settings.network.proxy.or_default();
@@ -166,7 +166,7 @@ async fn pinned(config: &Config, url: &str) -> Result<Vec<String>, String> {
         Ok(address) => {
             return Err(format!("{address} is a private address; use --allow-private if you mean it"));
         }
-        // A proxy resolves names, and ssh may know a name that nobody else does.
+        // A proxy resolves names itself, and ssh may have an alias for one.
         Err(_) if has_proxy => return Ok(no_redirects()),
         Err(_) => public_addresses(&host, port).await,
     };
@@ -192,7 +192,7 @@ fn no_redirects() -> Vec<String> {
     vec!["-c".to_owned(), "http.followRedirects=false".to_owned()]
 }
 
-/// The address without a name and password that stand before the host.
+/// The address without user name and password.
 fn without_password(url: &str) -> String {
     match (url.split_once("://"), url.find('@')) {
         (Some((scheme, rest)), Some(_)) => {

@@ -1,5 +1,5 @@
-//! A long session with everything that happens to one: resumes, changes of the model and back, helpers,
-//! steering, memories, skills, files that change. Nothing that was sent is sent otherwise later, except for declared reasons.
+//! A long session with resumes, model changes, sub-agents, steering, memory, skills and changing files. The prompt
+//! prefix changes for declared reasons only.
 
 use crate::opened::opened;
 use hermes_conversation::{BoxFuture, CacheBreak, MailMode, PrefixStatus, SessionId, UserMessage, events};
@@ -50,7 +50,7 @@ impl Scene {
         opened(self.home.path(), &self.home.path().join("work"))
     }
 
-    /// What the model does in this turn before it answers.
+    /// The script of the model for this turn.
     fn script(&self, turn: usize) {
         let call = |name: &str, arguments: Value| self.provider.reply(ReplyScript::call(name, arguments));
         for step in 0..2 {
@@ -69,7 +69,7 @@ impl Scene {
             _ => {}
         }
         if turn % 7 == 4 {
-            // The helper's own answer comes first.
+            // The answer of the sub-agent comes first.
             self.provider.reply(ReplyScript::text("Counted."));
         }
         self.provider.reply(ReplyScript::text(format!("Answer {turn}. ").repeat(10)));
@@ -90,7 +90,7 @@ impl Scene {
         assert!(report.completed, "turn {turn}: {:?}", report.error);
     }
 
-    /// The whole conversation, in several runs of the program.
+    /// The whole session, in several processes.
     async fn converse(&self) -> (SessionId, Vec<CacheLedgerEntry>) {
         let mut id: Option<SessionId> = None;
         for run in 0..5 {
@@ -104,7 +104,7 @@ impl Scene {
                 }
             };
             for turn in run * TURNS / 5..(run + 1) * TURNS / 5 {
-                // Files that the prompt was made from change, and the session does not care.
+                // Files of the prompt change without an effect on the session.
                 self.home.write("work/AGENTS.md", &format!("Use {turn} spaces.\n"));
                 match turn {
                     24 => session.set_model("claude-other").await.unwrap(),
@@ -124,7 +124,7 @@ impl Scene {
         (id, ledger)
     }
 
-    /// The bodies of the session's own requests, in order; helpers have prompts of their own.
+    /// The bodies of the session's own requests, in order, without those of sub-agents.
     fn bodies(&self, model: &str) -> Vec<(Value, Vec<u8>)> {
         let of = |body: &Value| {
             let text = body.to_string();
@@ -156,12 +156,12 @@ async fn everything_is_found_again(mode: &str) {
     let steps: Vec<PrefixStatus> = ledger.iter().map(|entry| entry.cache.status).collect();
     let breaks: Vec<&PrefixStatus> =
         steps.iter().filter(|step| !matches!(step, PrefixStatus::First | PrefixStatus::Extends)).collect();
-    // To another model, and back, where the files have changed since.
+    // A model change and back, after the files have changed.
     let switch = PrefixStatus::Broken(CacheBreak::ModelSwitch);
     assert_eq!(breaks, [&switch, &switch], "{mode}");
     assert_eq!(steps[0], PrefixStatus::First);
     assert_eq!(steps.len(), scene.bodies("claude-m").len() + scene.bodies("claude-other").len());
-    // Between the changes of the model, as much as can be is read from the cache.
+    // Between model changes the cache covers as much as possible.
     let own = scene.bodies("claude-m");
     let back = own.iter().position(|(body, _)| body.to_string().contains("Question 27:")).unwrap();
     let (before, after) = own.split_at(back);

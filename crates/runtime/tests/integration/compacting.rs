@@ -1,5 +1,5 @@
-//! A session that is compacted a hundred times, also across runs of the program: it never loops, costs one
-//! summary per compaction, keeps its system prompt byte for byte, and every original can still be read.
+//! A session that is compacted a hundred times, also across processes: it never loops, costs one summary per
+//! compaction, keeps its system prompt byte for byte, and keeps every original readable.
 
 use crate::opened::opened;
 use hermes_context::SUMMARY_SECTIONS;
@@ -31,7 +31,7 @@ impl Scene {
         Self { home, provider }
     }
 
-    /// The settings do not say what the model's window is.
+    /// Without a configured context window.
     async fn without_a_window() -> Self {
         let scene = Self::new("chat_completions").await;
         let config = scene.home.read("config.yaml");
@@ -49,8 +49,7 @@ impl Scene {
         self.turn(session, 5).await;
     }
 
-    /// No summary is written as long as the flag is set, and without one the conversation stays as it is. The
-    /// fourth turn calls tools.
+    /// Summaries fail as long as the flag is set, and the session is then not compacted. The fourth turn calls tools.
     async fn without_summaries() -> (Self, Arc<AtomicBool>) {
         let scene = Self::new("chat_completions").await;
         let config = scene.home.read("config.yaml");
@@ -86,7 +85,7 @@ impl Scene {
         assert!(report.completed, "turn {turn}: {:?}", report.error);
     }
 
-    /// Speaks until there were so many compactions, in several runs of the program.
+    /// Runs turns until there were so many compactions, in several processes.
     async fn converse(&self, wanted: u64) -> (SessionId, usize) {
         let (mut id, mut turns): (Option<SessionId>, usize) = (None, 0);
         loop {
@@ -116,9 +115,9 @@ impl Scene {
     }
 }
 
-/// Answers at length, and sums up when it is asked to.
+/// A long answer, or a summary if one is requested.
 fn answer(body: &Value) -> ReplyScript {
-    let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
+    let section = |name: &&str| format!("## {name}\n- all the notes about it, in a few lines\n");
     let text = match has_tools(body) {
         true => "So it is. ".repeat(200),
         false => SUMMARY_SECTIONS.iter().map(section).collect::<String>(),
@@ -163,7 +162,7 @@ async fn many_compactions(mode: &str, wanted: u64) {
         other => panic!("{other:?}"),
     });
     assert_eq!(breaks.count(), all.len());
-    // Nothing is gone, and nothing is there twice.
+    // No message is lost, and none is there twice.
     let said = store.originals(&id, OriginalRange::ALL, None, usize::MAX).await.unwrap();
     assert_eq!(said.len(), turns * 2);
     for (turn, pair) in said.chunks(2).enumerate() {
@@ -178,20 +177,20 @@ async fn many_compactions(mode: &str, wanted: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_compactions() {
+async fn hundred_compactions_keep_every_message() {
     many_compactions("chat_completions", 100).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn some_compactions_in_the_other_formats() {
+async fn compactions_work_in_every_format() {
     for mode in ["anthropic_messages", "codex_responses"] {
         many_compactions(mode, 10).await;
     }
 }
 
-/// A window that a refusal tells is believed from then on, also by the next run of the program.
+/// A window that a rejection states is used from then on, also by the next process.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_window_that_was_told_is_remembered() {
+async fn window_in_a_rejection_is_stored() {
     let scene = Scene::without_a_window().await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
@@ -213,7 +212,7 @@ async fn a_summary_has_no_keys() {
     scene.provider.answer_with(|body| {
         let mut reply = answer(body);
         for piece in &mut reply.text {
-            *piece = piece.replace("in a few words", "with sk-box-0123456789");
+            *piece = piece.replace("in a few lines", "with sk-box-0123456789");
         }
         reply
     });
@@ -224,7 +223,7 @@ async fn a_summary_has_no_keys() {
     }
     let store = runtime.store().unwrap();
     let nodes = store.nodes(session.id()).await.unwrap();
-    assert!(!nodes.is_empty() && nodes.iter().all(|node| node.text.contains("what was said about it, with")));
+    assert!(!nodes.is_empty() && nodes.iter().all(|node| node.text.contains("all the notes about it, with")));
     let sent: Vec<String> = scene.provider.bodies().iter().map(Value::to_string).collect();
     assert!(sent.iter().all(|body| !body.contains("sk-box")), "a key was sent");
     assert!(nodes.iter().all(|node| !node.text.contains("sk-box")), "a key was stored");
@@ -232,13 +231,13 @@ async fn a_summary_has_no_keys() {
     runtime.leave().await;
 }
 
-/// Where compactions do not stay in place, a new session takes over between two turns, with its parent's
-/// title and memory; the conversation is one all the same.
+/// With `compression.in_place: false` a new session continues between two turns, with its parent's title and
+/// memory; the conversation is the same.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_session_takes_over() {
+async fn compaction_continues_in_a_new_session() {
     let scene = Scene::new("chat_completions").await;
     let config = scene.home.read("config.yaml");
-    // A share that is passed by a reply, between two turns, and not by a question.
+    // A threshold that a reply exceeds, between two turns, and not a question.
     scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.51, in_place: false"));
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
@@ -262,7 +261,7 @@ async fn a_new_session_takes_over() {
     let sent = scene.provider.bodies().pop().unwrap().to_string();
     assert!(sent.contains("never delete the moon"), "{sent}");
     session.close(Parting::Left).await;
-    // Whoever names the first goes on with the last.
+    // The id of the first session resumes the last one.
     let stop = CancellationToken::new();
     let how = Resuming { restores_cwd: true, stop: &stop, tell: &|_| {} };
     let resumed = runtime.resume("Moon", Arc::new(Nobody), how).await.unwrap();
@@ -271,9 +270,9 @@ async fn a_new_session_takes_over() {
     runtime.leave().await;
 }
 
-/// A front end that watches many sessions keeps them below the window before it speaks to them.
+/// Sessions without an observer are kept below the window before a turn.
 #[tokio::test(flavor = "multi_thread")]
-async fn sessions_that_nobody_watches_are_looked_after() {
+async fn unattended_sessions_are_compacted_before_a_turn() {
     let scene = Scene::new("chat_completions").await;
     let config = scene.home.read("config.yaml");
     // By itself a turn would do nothing yet.
@@ -295,7 +294,7 @@ async fn sessions_that_nobody_watches_are_looked_after() {
     runtime.leave().await;
 }
 
-/// What a refusal told of one model says nothing about another one, now or later.
+/// The window in a rejection applies to its own model only.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_model_has_another_window() {
     let scene = Scene::without_a_window().await;
@@ -315,10 +314,10 @@ async fn another_model_has_another_window() {
     runtime.leave().await;
 }
 
-/// A pause after a failure is over when its time is, or when a summary was written; a turn in between does not
-/// end it, and one that calls tools does not ask again and again.
+/// A cooldown ends with its time or with a written summary; a turn in between does not end it, and one that
+/// calls tools does not retry repeatedly.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_lasts_until_a_summary_is_written() {
+async fn cooldown_lasts_until_a_summary_is_written() {
     let (scene, fails) = Scene::without_summaries().await;
     let runtime = scene.runtime();
     let store = runtime.store().unwrap();
@@ -341,9 +340,9 @@ async fn a_pause_lasts_until_a_summary_is_written() {
     runtime.leave().await;
 }
 
-/// A person who asks right after a failure ends the pause, too.
+/// A compaction requested right after a failure ends the cooldown as well.
 #[tokio::test(flavor = "multi_thread")]
-async fn asking_right_after_a_failure_ends_the_pause() {
+async fn requested_compaction_ends_the_cooldown() {
     let (scene, fails) = Scene::without_summaries().await;
     let runtime = scene.runtime();
     let store = runtime.store().unwrap();
@@ -363,7 +362,7 @@ async fn asking_right_after_a_failure_ends_the_pause() {
     runtime.leave().await;
 }
 
-/// What `hermes context show` tells is what a turn goes by.
+/// `hermes context show` and an open session report the same size.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stored_session_is_measured_as_an_open_one() {
     let scene = Scene::new("chat_completions").await;
@@ -381,12 +380,12 @@ async fn a_stored_session_is_measured_as_an_open_one() {
     runtime.leave().await;
 }
 
-/// While a summary is written that a new session begins with, what was just said is on disk already.
+/// While the summary for a continued session is written, the prompt is already on disk.
 #[tokio::test(flavor = "multi_thread")]
-async fn words_are_kept_before_a_new_session_takes_over() {
+async fn prompt_is_stored_before_a_session_is_continued() {
     let scene = Scene::new("chat_completions").await;
     let config = scene.home.read("config.yaml");
-    // A share that is passed by a reply, between two turns, and not by a question.
+    // A threshold that a reply exceeds, between two turns, and not a question.
     scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.51, in_place: false"));
     let runtime = scene.runtime();
     let store = runtime.store().unwrap().clone();
@@ -405,7 +404,7 @@ async fn words_are_kept_before_a_new_session_takes_over() {
     });
     let mut turn = 1;
     while *session.id() == first {
-        assert!(turn < 9, "nobody took over");
+        assert!(turn < 9, "no new session");
         scene.turn(&mut session, turn).await;
         turn += 1;
     }

@@ -1,4 +1,4 @@
-//! Context engines that are programs of somebody else: one that works, and every way of not working.
+//! Context engines that are external programs: one that works, and all kinds of failures.
 
 mod scene;
 
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 const TURNS: usize = 30;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_example_of_the_docs_keeps_a_conversation_in_its_window() {
+async fn example_engine_of_the_docs_keeps_a_session_in_its_window() {
     let scene = Scene::good().await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
@@ -36,7 +36,7 @@ async fn the_example_of_the_docs_keeps_a_conversation_in_its_window() {
         assert_eq!(one.report.by, SummaryBy::Model("claude-m".into()), "{one:?}");
         assert!(one.report.tokens_after.value() < one.report.tokens_before.value(), "{one:?}");
     }
-    // Nothing is gone, and nothing is there twice.
+    // No message is lost, and none is there twice.
     let said = store.originals(&id, OriginalRange::ALL, None, usize::MAX).await.unwrap();
     let asked = said.iter().filter(|one| matches!(one.message, Message::User(_)));
     let asked: Vec<String> = asked.map(|one| one.message.text()[..12].to_owned()).collect();
@@ -47,11 +47,11 @@ async fn the_example_of_the_docs_keeps_a_conversation_in_its_window() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_what_is_new_is_said_and_no_secret() {
+async fn engine_gets_new_messages_only_without_secrets() {
     let scene = Scene::with_mischief("complains", "").await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
-    // It is not started before it is needed.
+    // It is started on demand.
     turn(&mut session, 0).await;
     assert_eq!(scene.noted("pid").len(), 0);
     for number in 1..TURNS {
@@ -74,7 +74,7 @@ async fn only_what_is_new_is_said_and_no_secret() {
     let mut expected = 0;
     for plan in &plans {
         let number = |name: &str| plan[name].as_u64().unwrap();
-        // After a compaction the whole of the shorter history is said, otherwise what is new.
+        // After a compaction the whole shorter history is passed, otherwise new messages only.
         assert_eq!(number("at"), expected, "{plan}");
         assert_eq!(number("at") + number("sent"), number("knows"), "{plan}");
         expected = if plan["decision"] == "shrink" { 0 } else { number("knows") };
@@ -86,7 +86,7 @@ async fn only_what_is_new_is_said_and_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_goes_wrong_the_compressor_takes_over_with_one_line() {
+async fn failing_engine_falls_back_to_the_compressor_with_one_notice() {
     for (mode, more, want) in [
         ("no json", "", "wrote an invalid reply"),
         ("silent", "timeout_seconds: 1\n", "did not answer `plan` within 1 s"),
@@ -114,7 +114,7 @@ async fn whatever_goes_wrong_the_compressor_takes_over_with_one_line() {
         let lines = about_engine(&told);
         assert!(matches!(lines[..], [line] if line.contains(want)), "{mode}: {lines:?}");
         let all = runtime.store().unwrap().compactions(session.id()).await.unwrap();
-        assert!(!all.is_empty(), "{mode}: nobody took over");
+        assert!(!all.is_empty(), "{mode}: no compaction");
         for one in &all {
             assert_eq!(
                 (one.report.engine.as_str(), &one.report.by),
@@ -123,7 +123,7 @@ async fn whatever_goes_wrong_the_compressor_takes_over_with_one_line() {
             );
         }
         assert_eq!(session.meter().unwrap().engine, "compressor");
-        // It is gone as soon as it is given up.
+        // The process ends with the fallback.
         scene.wait_until_over();
         assert_eq!(scene.noted("initialized").len(), usize::from(mode != "dies at once"), "{mode}");
         session.close(Parting::Left).await;
@@ -131,7 +131,7 @@ async fn whatever_goes_wrong_the_compressor_takes_over_with_one_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_that_is_not_there_is_told_once() {
+async fn missing_program_gives_one_notice() {
     let scene = Scene::with_mischief("good", "").await;
     scene.home.write("plugins/context_engine/mine/engine.yaml", "command: [./nobody]\n");
     let runtime = scene.runtime();
@@ -146,7 +146,7 @@ async fn a_program_that_is_not_there_is_told_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_leaves_both_sides_with_the_same_count() {
+async fn cancelled_compaction_keeps_engine_and_session_in_step() {
     let scene = Scene::with_mischief("good", "").await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
@@ -166,7 +166,7 @@ async fn a_stop_leaves_both_sides_with_the_same_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_survives_the_session() {
+async fn engine_processes_end_with_the_session() {
     for is_closed in [true, false] {
         let scene = Scene::with_mischief("stays", "").await;
         let runtime = scene.runtime();
@@ -185,7 +185,7 @@ async fn nothing_survives_the_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_engine_that_nobody_has_or_that_is_broken_is_the_compressor() {
+async fn unknown_or_invalid_engine_is_replaced_by_the_compressor() {
     for (name, manifest, want) in [
         ("nosuch", None, "(known: compressor"),
         ("../../mine", None, "unknown context.engine"),
@@ -208,7 +208,7 @@ async fn an_engine_that_nobody_has_or_that_is_broken_is_the_compressor() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tools_of_an_engine_answer_as_data_from_outside() {
+async fn engine_tool_results_are_untrusted_data() {
     let scene = Scene::with_mischief("tools", "tools: true\n").await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
@@ -220,7 +220,7 @@ async fn tools_of_an_engine_answer_as_data_from_outside() {
     let bodies = scene.provider.bodies();
     let tools = bodies[0]["tools"].to_string();
     assert!(
-        tools.contains("Finds what was put away.") && tools.matches("\"read_file\"").count() == 1,
+        tools.contains("Finds summarised messages.") && tools.matches("\"read_file\"").count() == 1,
         "{tools}"
     );
     let said = bodies.last().unwrap()["messages"].to_string();
@@ -232,7 +232,7 @@ async fn tools_of_an_engine_answer_as_data_from_outside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_engine_that_dies_in_a_tool_is_given_up() {
+async fn engine_that_dies_in_a_tool_is_replaced() {
     let scene = Scene::with_mischief("tool dies", "tools: true\n").await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
@@ -270,12 +270,12 @@ async fn decisions_are_recorded_and_replayed_without_the_engine() {
         assert_eq!(runtime.recording_failure(), None);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(r#""what":{"engine":"#) && !text.contains(KEY), "{mode}");
-        // The engine is gone; what it decided is in the file.
+        // The engine is gone; its decisions are in the file.
         std::fs::remove_dir_all(scene.home.path().join("plugins")).unwrap();
         let verdict = replay(Arc::new(Recording::read(&path).unwrap())).await.unwrap();
         assert_eq!(verdict.difference, None, "{mode}");
         assert_eq!((verdict.turns, verdict.is_cut), (turns, false), "{mode}");
-        // A decision that is not the same shows.
+        // A changed decision is noticed.
         let other = text.replacen("[Summary of earlier messages]", "[Something else]", 1);
         if other != text {
             std::fs::write(&path, other).unwrap();
@@ -286,7 +286,7 @@ async fn decisions_are_recorded_and_replayed_without_the_engine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_engine_of_ours_needs_no_lines() {
+async fn built_in_engine_gives_no_notice() {
     let scene = Scene::new("compressor").await;
     let path = scene.home.path().join("run.jsonl");
     let runtime = scene.runtime();
@@ -300,7 +300,7 @@ async fn an_engine_of_ours_needs_no_lines() {
     assert!(text.contains(r#""what":{"summary":"#) && !text.contains(r#""what":{"engine":"#));
 }
 
-/// A person asks for a compaction, and stops it as soon as the engine was started.
+/// Asks for a compaction, and cancels it when the engine has started.
 async fn stop_it_once_it_runs(scene: &Scene, session: &mut Session) {
     for number in 0..3 {
         turn(session, number).await;
@@ -316,9 +316,9 @@ async fn stop_it_once_it_runs(scene: &Scene, session: &mut Session) {
     assert!(matches!(done.unwrap(), Compacted::Cancelled));
 }
 
-/// A person who stops an engine that hangs, and leaves, does not wait for it.
+/// Cancelling and leaving do not wait for a stuck engine.
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_waits_for_an_engine_that_hangs_when_leaving() {
+async fn leaving_does_not_wait_for_a_stuck_engine() {
     let scene = Scene::with_mischief("silent", "timeout_seconds: 600\n").await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();
@@ -328,9 +328,9 @@ async fn nobody_waits_for_an_engine_that_hangs_when_leaving() {
     scene.wait_until_over();
 }
 
-/// Where a new session takes over, the engine is one of that session, and its tools work on.
+/// A continued session has an engine of its own, whose tools work.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_engine_belongs_to_the_session_that_took_over() {
+async fn continued_session_has_its_own_engine() {
     let scene = Scene::with_mischief("tools", "tools: true\n").await;
     scene.set("  in_place: false");
     let runtime = scene.runtime();
@@ -360,9 +360,9 @@ async fn an_engine_belongs_to_the_session_that_took_over() {
     scene.wait_until_over();
 }
 
-/// One that was stopped before it was ready does not run beside the one that is started next.
+/// A cancelled start does not leave a second process.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_is_stopped_is_over() {
+async fn cancelled_start_leaves_no_process() {
     let scene = Scene::with_mischief("never ready", "timeout_seconds: 600\n").await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();

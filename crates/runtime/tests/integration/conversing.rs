@@ -2,7 +2,7 @@
 
 use crate::opened::opened;
 use hermes_conversation::{Message, TurnEvent, events};
-use hermes_runtime::{Asked, Runtime, RuntimeError, chat, run_conversation};
+use hermes_runtime::{ConversationRequest, Runtime, RuntimeError, chat, run_conversation};
 use hermes_store::Include;
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
 
@@ -17,7 +17,7 @@ async fn world() -> (TempHome, FakeProvider, Runtime) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_are_answered_with_words_or_with_a_reason() {
+async fn chat_returns_the_answer_or_a_reason() {
     let (_home, provider, runtime) = world().await;
     provider.reply(ReplyScript::text("Four."));
     assert_eq!(chat(&runtime, "What is 2+2?").await.unwrap(), "Four.");
@@ -31,17 +31,17 @@ async fn words_are_answered_with_words_or_with_a_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_may_bring_its_past_and_its_circumstances() {
+async fn conversation_takes_history_and_options() {
     let (_home, provider, runtime) = world().await;
     provider.reply(ReplyScript::text("As I said: four.").with_reasoning("It was four."));
     let (sink, mut stream) = events();
-    let asked = Asked {
+    let asked = ConversationRequest {
         system_message: Some("Be brief.".to_owned()),
         conversation_history: vec![Message::user("What is 2+2?"), Message::assistant("Four.")],
         persist_user_message: Some("And again?".to_owned()),
         persist_user_timestamp: Some(1_000_000.5),
         events: Some(sink),
-        ..Asked::from("[by voice] And again?")
+        ..ConversationRequest::from("[by voice] And again?")
     };
     let conversed = run_conversation(&runtime, asked).await.unwrap();
     let report = &conversed.report;
@@ -55,7 +55,7 @@ async fn a_question_may_bring_its_past_and_its_circumstances() {
         }
     }
     assert_eq!(thinking, [true, false]);
-    // What is sent has everything, what is stored is what was said.
+    // The request has everything; the record has the stored text.
     let request = provider.requests().pop().unwrap();
     let sent = request.messages();
     assert!(sent[0]["content"].as_str().unwrap().contains("Be brief."));

@@ -111,7 +111,7 @@ fn status(code: u16) -> Fault {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_fault_on_the_line_is_outlived() {
+async fn every_connection_fault_is_survived() {
     for (fault, spoils) in [
         (status(429), false),
         (status(500), false),
@@ -143,7 +143,7 @@ async fn every_fault_on_the_line_is_outlived() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_refuses_streams_is_asked_for_whole_replies() {
+async fn whole_replies_are_requested_from_servers_without_streams() {
     let provider = FakeProvider::start().await;
     let mut world = World::new(&provider).await;
     provider.fault(Fault::status(400, "stream is not supported for this model"));

@@ -1,7 +1,7 @@
-//! The model writes its memory: the files, the answers it gets, and what it cannot do.
+//! The model changes its memory: the files, the tool results, and the limits.
 
 use crate::opened::opened;
-use hermes_runtime::{Asked, Runtime, run_conversation};
+use hermes_runtime::{ConversationRequest, Runtime, run_conversation};
 use hermes_store::memory::{Origin, Target};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use serde_json::{Value, json};
@@ -23,17 +23,17 @@ impl World {
         Self { home, provider, runtime }
     }
 
-    /// Lets the model make these calls, one after the other, and gives what it was told.
+    /// Scripts these calls, one after the other, and returns their results.
     async fn told(&self, calls: &[Value]) -> Vec<Value> {
         for call in calls {
             self.provider.reply(ReplyScript::call("memory", call.clone()));
         }
         self.provider.reply(ReplyScript::text("Noted."));
-        run_conversation(&self.runtime, Asked::from("remember")).await.unwrap();
+        run_conversation(&self.runtime, ConversationRequest::from("remember")).await.unwrap();
         let newest = self.provider.requests().pop().unwrap();
         let messages = newest.messages();
         let results = messages.iter().filter(|message| message["role"] == "tool");
-        // A call that fails again and again gets a warning below its result.
+        // A call that fails repeatedly gets a warning below its result.
         let result =
             |text: &str| serde_json::from_str(text.split("\n\n[Loop warning").next().unwrap()).unwrap();
         results.map(|message| result(message["content"].as_str().unwrap())).collect()
@@ -45,7 +45,7 @@ fn add(content: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_model_notes_is_in_the_file_and_in_the_history() {
+async fn memory_changes_are_in_the_file_and_the_history() {
     let world = World::new("").await;
     let told = world
         .told(&[
@@ -78,7 +78,7 @@ async fn what_the_model_notes_is_in_the_file_and_in_the_history() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_memory_is_told_with_its_entries_and_not_for_ever() {
+async fn full_memory_is_refused_with_its_entries_a_few_times() {
     let world = World::new("memory: {memory_char_limit: 20}\n").await;
     world.home.write("memories/MEMORY.md", "fact one\n§\nexport OPENAI=\u{200b}x");
     let long = "a fact that is longer than that";
@@ -86,7 +86,7 @@ async fn a_full_memory_is_told_with_its_entries_and_not_for_ever() {
     let error = told[0]["error"].as_str().unwrap();
     assert!(error.contains("the limit is 20. Make room in the same turn"), "{error}");
     assert_eq!(told[0]["current_entries"][0], "fact one");
-    // What looks unsafe stays out of every answer, too.
+    // Unsafe entries are left out of every result as well.
     let masked = told[0]["current_entries"][1].as_str().unwrap();
     assert!(masked.contains("is not shown"), "{masked}");
     assert_eq!(told[1]["current_entries"][0], "fact one");
@@ -100,7 +100,7 @@ async fn a_full_memory_is_told_with_its_entries_and_not_for_ever() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_switched_off_is_not_written() {
+async fn disabled_memory_is_not_written() {
     let world = World::new("memory: {user_profile_enabled: false}\n").await;
     let told = world.told(&[json!({"target": "user", "action": "add", "content": "x"})]).await;
     assert_eq!(told[0]["error"], "USER.md is switched off in the settings");

@@ -1,7 +1,7 @@
-//! Thousands of calls with faults, retries and side tasks: what the ledger holds is what the
-//! provider said, to the token, and no promise is left over.
+//! Thousands of calls with faults, retries and auxiliary tasks: the recorded usage is that of the provider, to the
+//! token, and no reservation is left over.
 //!
-//! `HERMES_MONEY_CALLS` sets how many; a third of them goes to each format.
+//! `HERMES_MONEY_CALLS` sets the number of calls; a third of them goes to each format.
 
 use hermes_agent::auxiliary::{AuxLimits, Resting, ask_in_order};
 use hermes_agent::recovery::Limits;
@@ -28,7 +28,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// What a call used. The Messages format does not say how much of the output was reasoning.
+/// The usage of a call. The Messages format does not state how much of the output was reasoning.
 fn usage(dice: &mut Random, mode: &str) -> Usage {
     let mut below = |end| dice.below(end) as u64;
     let output = below(700) + 1;
@@ -41,7 +41,7 @@ fn usage(dice: &mut Random, mode: &str) -> Usage {
     }
 }
 
-/// What the provider has said, by task.
+/// The usage that the provider has stated, by task.
 #[derive(Default, PartialEq, Debug)]
 struct Invoice(BTreeMap<&'static str, (u64, Usage)>);
 
@@ -82,7 +82,7 @@ struct World {
     mode: &'static str,
     dice: Random,
     invoice: Invoice,
-    /// Requests that the provider will have seen.
+    /// The requests that the provider will have received.
     calls: u64,
 }
 
@@ -114,7 +114,7 @@ impl World {
         Metered::new(Arc::new(http), self.meter.clone(), tariff, 1_000)
     }
 
-    /// Queues up to two failures, and then nothing, or what they say about money.
+    /// Queues up to two failures, with and without usage.
     fn queue_faults(&mut self, task: &'static str) {
         for _ in 0..self.dice.below(5).saturating_sub(2) {
             self.calls += 1;
@@ -136,7 +136,7 @@ impl World {
             if is_begun {
                 let usage = usage(&mut self.dice, self.mode);
                 self.provider.reply(ReplyScript::pieces(vec!["words "; 200]).with_usage(usage));
-                // The Messages format says what a call uses before it says anything else.
+                // The Messages format states the usage before anything else.
                 if self.mode == "anthropic_messages" {
                     self.invoice.add(task, usage);
                 }
@@ -165,7 +165,7 @@ impl World {
             messages: vec![message],
             max_output_tokens: 1_000,
         };
-        // The same model steps in for itself as often as it may fail.
+        // The model is its own fallback as often as it may fail.
         let stops = vec![model; 3];
         let answer = ask_in_order(&stops, &Resting::default(), &limits, &request).await;
         assert_eq!(answer.as_deref(), Ok("A title"));
@@ -266,7 +266,7 @@ fn calls() -> u64 {
 const MODES: [&str; 3] = ["chat_completions", "anthropic_messages", "codex_responses"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_ledger_is_the_invoice_to_the_token() {
+async fn recorded_usage_equals_the_invoice() {
     let runs = MODES.map(|mode| tokio::spawn(run(mode, SpendLimits::default(), calls() / 3 + 1, 7)));
     for run in runs {
         let (world, rows, charged, reserved) = run.await.unwrap();
@@ -277,7 +277,7 @@ async fn the_ledger_is_the_invoice_to_the_token() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn with_a_budget_nothing_is_left_put_aside_and_nothing_is_charged_too_low() {
+async fn budget_leaves_no_reservation_and_charges_enough() {
     let limits = SpendLimits { session: Money::parse("100000"), day: Money::parse("100000") };
     let runs = MODES.map(|mode| tokio::spawn(run(mode, limits, calls() / 30 + 1, 11)));
     for run in runs {

@@ -1,5 +1,5 @@
-//! Facts that were said once in a very long conversation: after many compactions by the lossless engine a model
-//! that only has its tools finds every one of them, and every message can be read again.
+//! Facts of a very long conversation: after many compactions by the lossless engine a model that only has its
+//! tools finds every one of them, and every message can be read again.
 //!
 //! `HERMES_NEEDLE_TOKENS`, `HERMES_NEEDLES` and `HERMES_NEEDLE_WINDOW` make it larger.
 
@@ -17,12 +17,12 @@ fn size(name: &str, usual: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// What fact number `n` is.
+/// The text of fact number `n`.
 fn fact(n: usize) -> String {
     format!("The colour of drawer{n}x is shade{}.", n * 7_919 % 100_003)
 }
 
-/// Looks for a fact as a model would: searches, reads what was found, says what it read.
+/// Looks for a fact as a model would: searches, reads the hits, answers.
 fn answer(body: &Value) -> ReplyScript {
     let last = body["messages"].as_array().unwrap().last().unwrap();
     let said = last["content"].as_str().unwrap_or_default();
@@ -62,7 +62,7 @@ async fn ask(session: &mut Session, words: String) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_fact_is_found_again() {
+async fn every_fact_is_found() {
     let (tokens, needles) = (size("HERMES_NEEDLE_TOKENS", 60_000), size("HERMES_NEEDLES", 20));
     let window = size("HERMES_NEEDLE_WINDOW", 20_000);
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
@@ -78,7 +78,7 @@ async fn every_fact_is_found_again() {
     let per_turn = 1_700;
     let turns = (tokens / per_turn).max(needles);
     let mut dice = Random::new(5);
-    // Every fact is said in a turn of its own, somewhere in the words.
+    // Every fact is in a turn of its own, somewhere in the text.
     let mut told_in: Vec<usize> = (0..turns).collect();
     for place in 0..needles {
         let other = place + dice.below(turns - place);
@@ -101,7 +101,7 @@ async fn every_fact_is_found_again() {
     }
     let store = runtime.store().unwrap();
     let (id, all) = (session.id().clone(), store.compactions(session.id()).await.unwrap());
-    // A large window is asked for by somebody who wants few.
+    // A large window is set to have few compactions.
     let least = if window == 20_000 { 4 } else { 1 };
     assert!(all.len() >= least, "{} compactions", all.len());
     assert!(all.iter().all(|one| one.report.by == SummaryBy::Excerpts), "no model was asked for a summary");
@@ -109,7 +109,7 @@ async fn every_fact_is_found_again() {
         provider.bodies().iter().all(|body| !body["tools"].is_null()),
         "no model was asked for a summary"
     );
-    // Everything that left the view is covered by a leaf.
+    // Every message outside the context window is covered by a leaf.
     let nodes = store.nodes(&id).await.unwrap();
     let said = store.originals(&id, OriginalRange::ALL, None, usize::MAX).await.unwrap();
     let leaves: Vec<_> = nodes.iter().filter(|node| node.level == 0).collect();

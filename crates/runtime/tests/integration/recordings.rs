@@ -1,5 +1,5 @@
-//! Recorded runs, by seed: all formats, with whatever goes wrong on the line, stops at any moment, people
-//! who deny, models that step in and keys that change. Every recording is replayed and must be identical.
+//! Recorded runs, by seed: all formats, faults of the connection, stops at any moment, denied approvals,
+//! fallbacks and key changes. Every recording is replayed and must be identical.
 //!
 //! `HERMES_REPLAY_SEEDS=100 cargo test -p hermes-runtime --test integration recordings` plays more;
 //! `HERMES_REPLAY_SEED=N` plays one again.
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 const MODES: [&str; 3] = ["chat_completions", "anthropic_messages", "codex_responses"];
 const KEYS: [&str; 3] = ["sk-one-0123456789abcdef", "sk-two-0123456789abcdef", "sk-three-0123456789abc"];
 
-/// Somebody who answers as the dice say.
+/// A user whose answers are random.
 struct Moody(Mutex<Random>);
 
 impl AskUser for Moody {
@@ -39,7 +39,7 @@ impl AskUser for Moody {
         Box::pin(async move {
             match word {
                 0 => Clarified::Nobody,
-                // Somebody who says nothing; what goes quiet for long is stopped.
+                // No answer; a turn that is silent for long is stopped.
                 1 => std::future::pending().await,
                 _ => Clarified::Answered(question.choices[0].clone()),
             }
@@ -66,7 +66,7 @@ fn reply(dice: &mut Random) -> ReplyScript {
     let mut reply = match dice.below(7) {
         0 => ReplyScript::default(),
         1 => ReplyScript::pieces(["Some ", "words: ", "ü中."]),
-        // The key comes back in pieces.
+        // The key is repeated in pieces.
         2 => ReplyScript::pieces(["It is ", &KEYS[0][..7], &KEYS[0][7..], "."]),
         _ => (0..=dice.below(3)).fold(ReplyScript::default(), |reply, _| reply.and_raw_call(call(dice))),
     };
@@ -106,7 +106,7 @@ fn fault(dice: &mut Random) -> Fault {
     }
 }
 
-/// Scripts what a server does with the next requests.
+/// Scripts the server's replies to the next requests.
 fn script(dice: &mut Random, provider: &FakeProvider) {
     for _ in 0..1 + dice.below(5) {
         if dice.once_in(3) {
@@ -169,7 +169,7 @@ impl Scene {
         runtime
     }
 
-    /// A conversation of some turns, in one process.
+    /// A session of some turns, in one process.
     async fn converse(&mut self, recording: &Path, resumes: bool) {
         let runtime = self.runtime(recording);
         let ask: Arc<dyn AskUser> = Arc::new(Moody(Mutex::new(Random::new(self.dice.below(1_000) as u64))));
@@ -197,13 +197,13 @@ impl Scene {
         assert_eq!(runtime.recording_failure(), None);
     }
 
-    /// One turn, which may be stopped when so many events have been seen, or while a server is silent.
+    /// One turn, which may be stopped after so many events, or while a server is silent.
     async fn turn(&mut self, session: &mut Session, words: &str) {
         let cancel = CancellationToken::new();
         let (sink, mut stream) = events();
         let stop_after = if self.dice.once_in(3) { self.dice.below(12) } else { usize::MAX };
         if self.dice.once_in(10) {
-            // The server says nothing, or nothing more, until the client has gone.
+            // The server sends nothing more until the client has disconnected.
             match self.dice.once_in(2) {
                 true => self.own.fault(Fault::NoAnswer),
                 false => {
@@ -215,7 +215,7 @@ impl Scene {
         let reading = tokio::spawn(async move {
             let mut seen = 0;
             loop {
-                // A turn that goes quiet for long is stopped: that is what people do.
+                // A turn that is silent for long is stopped, as a user would do.
                 let next = tokio::time::timeout(std::time::Duration::from_secs(8), stream.next()).await;
                 match next {
                     Ok(None) => return,
@@ -239,7 +239,7 @@ impl Scene {
     }
 }
 
-/// What recordings must have in them somewhere, or the runs are not what this test says they are.
+/// Contents that the recordings must have somewhere, or the runs do not cover what they should.
 const MARKS: [&str; 20] = [
     "\"mail\":[{\"mode\":\"steer\"",
     "\"mail_delivered\":{\"mode\":\"queue\"",
@@ -263,14 +263,14 @@ const MARKS: [&str; 20] = [
     "Not answered: the user stopped the turn.",
 ];
 
-/// Those that depend on when a stop comes; most runs of this test have them.
+/// Contents that depend on the time of a stop; most runs have them.
 const BY_CHANCE: [&str; 3] =
     ["\"end\":{\"dropped\":", "\"waited\":{\"dropped\":true}", "\"answer\":\"stopped\""];
 
-/// How often each mark was seen.
+/// The number of occurrences of each content.
 type Seen = [usize; MARKS.len()];
 
-/// Plays a seed; tells how many requests were replayed, and what was in the recordings.
+/// Plays a seed, and returns the number of replayed requests and the contents of the recordings.
 async fn play(seed: u64) -> (u64, Seen) {
     let mut scene = Scene::new(seed).await;
     let (mut requests, mut seen) = (0, Seen::default());
@@ -299,7 +299,7 @@ async fn play(seed: u64) -> (u64, Seen) {
     (requests, seen)
 }
 
-/// Wherever a recording is cut, it is replayed as far as it goes.
+/// A recording that is cut anywhere is replayed up to the cut.
 async fn cut_anywhere(dice: &mut Random, text: &str, path: &Path) {
     let header = text.find('\n').unwrap() + 1;
     let place = header + dice.below(text.len() - header);
@@ -315,7 +315,7 @@ async fn recorded_runs_are_replayed_identically() {
         Some(seed) => seed..seed + 1,
         None => 0..number("HERMES_REPLAY_SEEDS").unwrap_or(30),
     };
-    // Turns that wait out a fault wait together.
+    // Runs that wait for a retry wait at the same time.
     let stages = Arc::new(Semaphore::new(16));
     let mut playing = JoinSet::new();
     for seed in seeds.clone() {

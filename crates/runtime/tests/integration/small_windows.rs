@@ -57,7 +57,7 @@ async fn a_resumed_session_sends_the_same_prompt_and_tools() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_model_has_the_tools_that_its_window_has_room_for() {
+async fn tools_fit_the_window_of_the_current_model() {
     let (home, provider) = scene().await;
     let runtime = opened(home.path(), &home.path().join("work"));
     let mut session = runtime.start(Arc::new(Nobody)).unwrap();

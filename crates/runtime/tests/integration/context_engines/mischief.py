@@ -73,7 +73,7 @@ def answer(method, p):
         result["protocol"] = 9
     if mode.startswith("tool"):
         result["tools"] = [
-            {"name": name, "description": "Finds what was put away.", "parameters": OBJECT}
+            {"name": name, "description": "Finds summarised messages.", "parameters": OBJECT}
             for name in ("recall", "read_file")
         ]
     return result

@@ -1,4 +1,4 @@
-//! A home with an engine in it, a provider that answers everything, and a conversation.
+//! A home with an engine, a provider that answers everything, and a conversation.
 
 use hermes_context::SUMMARY_SECTIONS;
 use hermes_conversation::{TurnEvent, Usage, UserMessage, events};
@@ -22,14 +22,14 @@ pub(crate) fn example() -> &'static str {
     rest.split_once("```").unwrap().0
 }
 
-/// The same with other manners.
+/// The same engine with added misbehaviour.
 fn mischief() -> String {
     let (functions, _) = example().split_once("\nfor line in sys.stdin").unwrap();
     format!("{functions}\n{}", include_str!("mischief.py"))
 }
 
 impl Scene {
-    /// With the example as it stands.
+    /// With the unchanged example.
     pub(crate) async fn good() -> Self {
         let scene = Self::new("mine").await;
         scene.home.write("plugins/context_engine/mine/engine.py", example());
@@ -59,7 +59,7 @@ impl Scene {
         Self { home, provider }
     }
 
-    /// With another line of settings.
+    /// With more settings.
     pub(crate) fn set(&self, line: &str) {
         let path = self.home.path().join("config.yaml");
         let text = std::fs::read_to_string(&path).unwrap();
@@ -80,7 +80,7 @@ impl Scene {
         .unwrap()
     }
 
-    /// What the engine wrote down, of this kind.
+    /// The lines of this kind in the engine's log.
     pub(crate) fn noted(&self, kind: &str) -> Vec<Value> {
         let path = self.home.path().join("plugins/context_engine/mine/log.jsonl");
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -88,7 +88,7 @@ impl Scene {
         lines.filter(|line| !line[kind].is_null()).collect()
     }
 
-    /// Waits until nothing that the engine was or started runs any more.
+    /// Waits until no process of the engine runs.
     pub(crate) fn wait_until_over(&self) {
         let deadline = Instant::now() + Duration::from_secs(10);
         let all = self.noted("pid");
@@ -107,7 +107,7 @@ pub(crate) fn is_alive(id: u64) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-/// Says a turn and gives what was told besides, in lines.
+/// Runs a turn and returns the notices, in lines.
 pub(crate) async fn turn(session: &mut Session, number: usize) -> Vec<String> {
     let (sink, mut stream) = events();
     let words = format!("Question {number}: {}", "what about this and that? ".repeat(100));
@@ -130,14 +130,14 @@ pub(crate) fn about_engine(told: &[String]) -> Vec<&String> {
     told.iter().filter(|line| line.contains("context engine `mine`")).collect()
 }
 
-/// Every question leads to a call, every call to words; a summary has its sections.
+/// Every question leads to a call, every call to text; a summary has its sections.
 fn answer(body: &Value) -> ReplyScript {
     let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let is_asked =
         body["messages"].as_array().and_then(|all| all.last()).is_some_and(|last| last["role"] == "user");
     let reply = match (has_tools, is_asked) {
         (false, _) => {
-            let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
+            let section = |name: &&str| format!("## {name}\n- all the notes about it, in a few lines\n");
             ReplyScript::text(SUMMARY_SECTIONS.iter().map(section).collect::<String>())
         }
         (true, true) => call("todo", "{}"),

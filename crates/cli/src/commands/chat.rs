@@ -1,0 +1,131 @@
+//! `hermes chat`, and `hermes` without a subcommand: a conversation, or one prompt and its reply.
+
+use crate::exit::{Exit, Failure};
+use crate::flags::Common;
+use crate::json_events::About;
+use crate::prompt_input::{self, Prompt};
+use crate::{launch, oneshot, welcome};
+use clap::Args;
+use hermes_config::{Config, Refused, unused_summary};
+use hermes_runtime::{Home, ResolveError, Runtime, RuntimeError, credential_warnings, telemetry_problem};
+use hermes_terminal::{Terminal, print};
+use std::io::IsTerminal;
+
+/// Chat with the model in this terminal (the default)
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = "\
+Examples:
+  hermes chat
+  hermes chat -q \"Explain @file:src/main.rs\"
+  hermes chat --resume latest --yolo
+  hermes chat -q - -Q <prompt.txt")]
+pub(crate) struct ChatArgs {
+    /// Answer one prompt and exit; `-` reads it from standard input
+    #[arg(short, long, value_name = "PROMPT")]
+    pub(crate) query: Option<String>,
+    /// With -q: print only the reply
+    #[arg(short = 'Q', long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) flags: Common,
+}
+
+/// Runs a one-shot or the interactive chat.
+pub(crate) async fn run(args: ChatArgs, common: Common) -> Result<Exit, Failure> {
+    let (runtime, prompt) = match prepare(&args, &common) {
+        Ok(prepared) => prepared,
+        Err(Obstacle::NoModel(home)) => return Err(no_model(&home, &common).await),
+        Err(Obstacle::Failure(failure)) => return Err(oneshot::give_up(&common, &About::nothing(), failure)),
+    };
+    announce_settings(runtime.config());
+    if let Some(problem) = telemetry_problem(runtime.config()) {
+        print::notice(&format!("no traces are sent: {}", problem));
+    }
+    // Not when an old session is about to be taken up again.
+    if common.conversation.resume.is_none() && common.conversation.continue_.is_none() {
+        prune(&runtime).await;
+    }
+    let exit = match prompt {
+        Some(prompt) => oneshot::run(&runtime, &common, prompt).await,
+        None => chat(&runtime, &common).await,
+    };
+    if let Some(why) = runtime.recording_failure() {
+        print::notice(&why);
+    }
+    runtime.tidy_files().await;
+    runtime.leave().await;
+    exit
+}
+
+/// Runs the chat in the session that the flags ask for.
+async fn chat(runtime: &Runtime, common: &Common) -> Result<Exit, Failure> {
+    let terminal = Terminal::open(runtime.home().history_file())?;
+    let session = launch::session(runtime, common, hermes_terminal::opening(runtime), terminal.ask()).await?;
+    hermes_terminal::run(runtime, terminal, session).await?;
+    Ok(Exit::Answered)
+}
+
+/// Names the settings that do less than they say.
+fn announce_settings(config: &Config) {
+    let mut refused = config.unsupported_safety();
+    // The run ends with these.
+    refused.retain(|promise| promise.refused != Refused::Run);
+    for line in refused.into_iter().map(|promise| promise.text).chain(unused_summary(&config.unused_keys())) {
+        print::notice(&line);
+    }
+}
+
+/// Old sessions go before the conversation begins: giving space back keeps all others waiting.
+/// Whatever comes of it, the conversation begins.
+async fn prune(runtime: &Runtime) {
+    match runtime.prune_if_wanted().await {
+        Ok(None) => {}
+        Ok(Some(done)) if done.old.is_empty() => {}
+        Ok(Some(done)) => {
+            let plural = if done.old.len() == 1 { "" } else { "s" };
+            let count = done.old.len();
+            print::notice(&format!("deleted {count} old session{plural} (sessions.auto_prune)"));
+        }
+        Err(error) => {
+            let cause = Failure::from(error).line;
+            print::notice(&format!("old sessions were not deleted: {}", cause));
+        }
+    }
+}
+
+/// What can keep a conversation from beginning.
+enum Obstacle {
+    NoModel(Home),
+    Failure(Failure),
+}
+
+fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>), Obstacle> {
+    let runtime = launch::open(common).map_err(Obstacle::Failure)?;
+    match runtime.endpoint() {
+        Ok(_) => {}
+        Err(error) if !credential_warnings(runtime.config()).is_empty() => {
+            // The keys may all be in a file that cannot be read.
+            let warnings = credential_warnings(runtime.config());
+            let failure = launch::blame_flags(error, common);
+            let line = format!("{}; {}", failure.line, warnings.join("; "));
+            return Err(Obstacle::Failure(Failure { line, ..failure }));
+        }
+        Err(RuntimeError::Resolve(ResolveError::NothingConfigured)) => {
+            return Err(Obstacle::NoModel(runtime.home().clone()));
+        }
+        Err(error) => return Err(Obstacle::Failure(launch::blame_flags(error, common))),
+    }
+    let prompt = prompt_input::wanted(args, common, std::io::stdin().is_terminal());
+    let prompt = prompt.map_err(Obstacle::Failure)?;
+    if let Some(path) = &common.output.record {
+        runtime.record(path).map_err(|error| Obstacle::Failure(error.into()))?;
+    }
+    Ok((runtime, prompt))
+}
+
+/// Five lines on what to do, and the last word for programs.
+async fn no_model(home: &Home, common: &Common) -> Failure {
+    welcome::no_model(home).await;
+    let failure = Failure::new(Exit::Config, "no model is configured");
+    Failure { line: String::new(), ..oneshot::give_up(common, &About::nothing(), failure) }
+}

@@ -1,0 +1,93 @@
+//! `hermes sessions list`.
+
+use super::NO_SESSIONS;
+use crate::exit::{Exit, Failure};
+use crate::flags::Common;
+use clap::Args;
+use hermes_store::{Archived, ListFilter, SessionDb, SessionSummary};
+use hermes_terminal::print;
+use hermes_terminal::term::{self, Style, one_line, printable};
+use hermes_terminal::text::local_time;
+use serde_json::{Value, json};
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ListArgs {
+    /// Number of sessions to list
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Number of sessions to skip
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+    /// List only sessions with this tag
+    #[arg(long, value_name = "TAG")]
+    pub(super) source: Option<String>,
+    /// Leave out sessions with this tag; repeatable
+    #[arg(long, value_name = "TAG")]
+    exclude_source: Vec<String>,
+    /// List only archived sessions
+    #[arg(long)]
+    archived: bool,
+    /// List every session, including those of sub-agents
+    #[arg(long)]
+    children: bool,
+}
+
+pub(super) async fn run(store: &SessionDb, args: ListArgs, common: &Common) -> Result<Exit, Failure> {
+    let filter = ListFilter {
+        source: common.source.clone(),
+        exclude_sources: args.exclude_source,
+        archived: if args.archived { Archived::Only } else { Archived::Hidden },
+        include_children: args.children,
+        limit: args.limit,
+        offset: args.offset,
+    };
+    print(store, filter, common).await
+}
+
+/// Prints the list that `browse` shows.
+pub(super) async fn newest(store: &SessionDb, limit: usize, common: &Common) -> Result<Exit, Failure> {
+    print(store, ListFilter { source: common.source.clone(), limit, ..ListFilter::default() }, common).await
+}
+
+async fn print(store: &SessionDb, filter: ListFilter, common: &Common) -> Result<Exit, Failure> {
+    let is_everything = filter == ListFilter { limit: filter.limit, ..ListFilter::default() };
+    let found = store.list(filter).await?;
+    if common.json {
+        let rows: Vec<Value> = found.iter().map(summary_json).collect();
+        print::json(&json!(rows));
+        return Ok(Exit::Answered);
+    }
+    if found.is_empty() {
+        term::print_line(if is_everything { NO_SESSIONS } else { "No such sessions." });
+        return Ok(Exit::Answered);
+    }
+    let Style { dim, off, .. } = Style::for_stream(&std::io::stdout());
+    let heading =
+        format!("{dim}{:<22}  {:<16}  {:>4}  Title or first words{off}", "Session", "Last active", "Msgs");
+    if !term::print_line(&heading) {
+        return Ok(Exit::Answered);
+    }
+    for row in &found {
+        let name = row.title.as_deref().unwrap_or(&row.preview);
+        let line = format!(
+            "{:<22}  {:<16}  {:>4}  {}",
+            printable(row.id.as_str()),
+            local_time(row.last_active),
+            row.message_count,
+            one_line(name, 60)
+        );
+        if !term::print_line(&line) {
+            break;
+        }
+    }
+    Ok(Exit::Answered)
+}
+
+fn summary_json(row: &SessionSummary) -> Value {
+    json!({
+        "id": row.id, "title": row.title, "source": row.source, "model": row.model, "cwd": row.cwd,
+        "started_at": row.started_at, "last_active": row.last_active, "message_count": row.message_count,
+        "tool_call_count": row.tool_call_count, "preview": row.preview, "end_reason": row.end_reason,
+        "archived": row.archived, "lineage_root": row.root,
+    })
+}

@@ -1,0 +1,349 @@
+//! A conversation in this terminal, line by line.
+
+mod busy_input;
+mod command_replies;
+mod turn;
+
+use crate::editor::{Editor, Remember, Typed};
+use crate::keyboard::Keyboard;
+use crate::status_line::status_line;
+use crate::term::{self, Style};
+use crate::terminal::{self, Terminal};
+use crate::text::counted;
+use crate::{answering, key_reader, signals};
+use hermes_conversation::{MailMode, Message, SessionId};
+use hermes_runtime::busy::mode_text;
+use hermes_runtime::commands::{self, CommandReply, Effect};
+use hermes_runtime::{
+    Observer, Opening, Parting, Runtime, RuntimeError, Session, SessionEvent, SessionHandle,
+};
+use hermes_store::Include;
+use hermes_tools::AskUser;
+use std::io::stdout;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::Notify;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Whether the conversation goes on.
+enum Flow {
+    Stay,
+    Leave,
+}
+
+struct Chat {
+    runtime: Runtime,
+    session: SessionHandle,
+    observer: Observer,
+    /// Answers approvals and questions of the session.
+    answering: AbortOnDropHandle<()>,
+    /// The label of the session's provider.
+    provider: String,
+    /// A line that was entered late has started a turn which is not shown yet.
+    has_late_turn: bool,
+    editor: Editor,
+    ask: Arc<dyn AskUser>,
+    /// Rung by the screen when a question to the person is on it.
+    question_shown: Arc<Notify>,
+    keyboard: Keyboard,
+    /// Typed during a turn and not entered.
+    draft: String,
+    /// What Enter does while a turn runs.
+    busy_mode: MailMode,
+    style: Style,
+    shows_reasoning: bool,
+    /// The status line is wanted.
+    shows_status: bool,
+    /// A turn has ended since it was last shown.
+    has_spoken: bool,
+    opened: Instant,
+}
+
+/// Runs the chat in `session` until the user leaves, and closes the session.
+pub async fn run(runtime: &Runtime, terminal: Terminal, session: Session) -> Result<(), RuntimeError> {
+    let display = &runtime.config().settings.display;
+    let shows_reasoning = display.show_reasoning.value()?;
+    let busy_mode = display.busy_input_mode.value()?;
+    let busy_mode = MailMode::parse(busy_mode.as_str()).unwrap_or(MailMode::Interrupt);
+    let (session, opened) = start(session);
+    let Terminal { editor, keyboard, ask, question_shown } = terminal;
+    let (observer, answering) = (observe(&session), answering::answer_with(&session, ask.clone()));
+    let mut chat = Chat {
+        runtime: runtime.clone(),
+        session,
+        observer,
+        answering,
+        provider: opened.provider.clone(),
+        has_late_turn: false,
+        editor,
+        ask,
+        question_shown,
+        keyboard,
+        draft: String::new(),
+        busy_mode,
+        style: Style::for_stream(&stdout()),
+        shows_reasoning,
+        shows_status: true,
+        has_spoken: false,
+        opened: Instant::now(),
+    };
+    chat.greet(opened).await;
+    let talked = chat.talk().await;
+    key_reader::restore();
+    talked?;
+    chat.farewell().await;
+    chat.session.close(Parting::Left).await;
+    Ok(())
+}
+
+impl Chat {
+    async fn greet(&mut self, opened: Opened) {
+        let Style { bold, dim, off, .. } = self.style;
+        term::print_line(&format!(
+            "{bold}Hermes{off} {dim}{} at {}  ·  /help, Ctrl-D leaves{off}",
+            term::printable(&opened.model),
+            opened.origin
+        ));
+        term::print_line(&format!("{dim}  {}{off}", term::printable(&opened.caching)));
+        for notice in opened.notices {
+            term::print_line(&format!("{dim}  {}{off}", term::printable(&notice)));
+        }
+        if opened.is_resumed {
+            self.recall().await;
+        }
+    }
+
+    /// Shows the end of a continued conversation.
+    async fn recall(&self) {
+        let Style { dim, off, .. } = self.style;
+        let snapshot = self.session.subscribe().0;
+        let spoken = |message: &&Arc<Message>| match message.as_ref() {
+            Message::User(_) => true,
+            Message::Assistant(message) => !message.text.trim().is_empty(),
+            Message::Tool(_) => false,
+        };
+        let title = snapshot.title.map(|title| format!(" “{}”", term::printable(&title))).unwrap_or_default();
+        term::print_line(&format!(
+            "{dim}  Continuing {}{title}, {}{off}",
+            snapshot.session,
+            counted(snapshot.messages.len() as u64, "message")
+        ));
+        let last: Vec<_> = snapshot.messages.iter().rev().filter(spoken).take(4).collect();
+        let unfinished = self.unfinished_reply(&snapshot.session).await;
+        for (left, message) in last.into_iter().enumerate().rev() {
+            if let Some(text) = unfinished.as_deref().filter(|_| left == 0) {
+                term::print_line(&format!("{dim}  hermes: (interrupted reply, not sent to the model){off}"));
+                term::print_line(&term::printable(text.trim_end()));
+            }
+            let who = if message.role() == "user" { "you" } else { "hermes" };
+            term::print_line(&format!("{dim}  {who:>6}: {}{off}", term::one_line(message.text(), 90)));
+        }
+    }
+
+    /// The text of the reply that the user stopped, if the conversation ends there.
+    async fn unfinished_reply(&self, id: &SessionId) -> Option<String> {
+        let store = self.runtime.store().ok()?;
+        let (closed_by, text) = store.partial_replies(id).await.ok()?.pop()?;
+        let newest = store.messages(id, Include::Originals).await.ok()?.pop()?;
+        (newest.id == closed_by && !text.trim().is_empty()).then_some(text)
+    }
+
+    async fn talk(&mut self) -> Result<(), RuntimeError> {
+        let mut warned = false;
+        if let Flow::Leave = self.say_queued().await {
+            return Ok(());
+        }
+        loop {
+            self.show_status().await?;
+            // Part of the prompt: a user who reads it can press the key at once.
+            let prompt = if warned { "  (Ctrl-C again, or Ctrl-D, leaves)\n\n❯ " } else { "\n❯ " };
+            let typed = tokio::select! {
+                typed = self.editor.go_on(prompt, std::mem::take(&mut self.draft), Remember::Yes) => typed,
+                () = signals::leave_asked() => return Ok(()),
+            };
+            match typed {
+                Typed::End => return Ok(()),
+                Typed::Interrupt if warned => return Ok(()),
+                Typed::Interrupt => warned = true,
+                Typed::Line(line) if line.trim().is_empty() => warned = false,
+                Typed::Line(line) => {
+                    warned = false;
+                    if let Flow::Leave = self.line(&line).await? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn line(&mut self, line: &str) -> Result<Flow, RuntimeError> {
+        if let Some(notice) = self.session.inspect(Session::take_background_notice).await? {
+            self.note(&notice);
+        }
+        if !commands::is_for_command(line) {
+            return Ok(self.say(line).await);
+        }
+        if let Some(progress) = commands::progress(line) {
+            self.note(progress);
+        }
+        let watch = signals::watch_session(&self.session);
+        let reply = self.session.command(line).await;
+        drop(watch);
+        self.note_statuses();
+        match reply {
+            Ok(CommandReply::Effect(effect)) => self.act(effect).await,
+            Ok(reply) => {
+                for line in command_replies::lines(&reply, self.style) {
+                    term::print_line(&line);
+                }
+                Ok(Flow::Stay)
+            }
+            Err(error) => {
+                self.complain(&error.explained());
+                Ok(Flow::Stay)
+            }
+        }
+    }
+
+    /// Shows the status lines of a command.
+    fn note_statuses(&mut self) {
+        while let Some(event) = self.observer.try_next() {
+            if let SessionEvent::Turn(hermes_conversation::TurnEvent::Status(line)) = event {
+                self.note(&line);
+            }
+        }
+    }
+
+    async fn act(&mut self, effect: Effect) -> Result<Flow, RuntimeError> {
+        match effect {
+            Effect::Quit => return Ok(Flow::Leave),
+            Effect::Submit(text) | Effect::Queue { text, .. } => return Ok(self.say(&text).await),
+            Effect::Interrupt => self.session.interrupt(),
+            Effect::ShowBusyMode => self.note(&mode_text(self.busy_mode)),
+            Effect::SetBusyMode(mode) => {
+                self.busy_mode = mode;
+                self.note(&mode_text(mode));
+            }
+            Effect::ToggleStatusBar => {
+                self.shows_status = !self.shows_status;
+                self.note(if self.shows_status { "the status line is shown" } else { "no status line" });
+            }
+            Effect::NewSession { title } => self.start_new(title).await,
+            Effect::Resume(id) => {
+                if self.resume(&id).await {
+                    return Ok(self.say_queued().await);
+                }
+            }
+        }
+        Ok(Flow::Stay)
+    }
+
+    async fn start_new(&mut self, title: Option<String>) {
+        match self.runtime.open_session(opening(&self.runtime), self.ask.clone()) {
+            Ok(session) => {
+                self.replace(session, Parting::NewSession).await;
+                if let Some(title) = title
+                    && let Err(error) = self.session.command(&format!("/title {title}")).await
+                {
+                    self.complain(&error.explained());
+                }
+                self.note("a new session");
+            }
+            Err(error) => self.complain(&error.explained()),
+        }
+    }
+
+    /// Continues another session; returns whether it did.
+    async fn resume(&mut self, id: &SessionId) -> bool {
+        match terminal::resume(&self.runtime, id.as_str(), &opening(&self.runtime), self.ask.clone(), true)
+            .await
+        {
+            Ok(session) => {
+                self.replace(session, Parting::ResumedOther).await;
+                self.recall().await;
+                true
+            }
+            Err(error) => {
+                self.complain(&error.explained());
+                false
+            }
+        }
+    }
+
+    async fn replace(&mut self, session: Session, parting: Parting) {
+        let (session, opened) = start(session);
+        let former = std::mem::replace(&mut self.session, session);
+        self.observer = observe(&self.session);
+        self.answering = answering::answer_with(&self.session, self.ask.clone());
+        self.provider = opened.provider;
+        former.close(parting).await;
+        for notice in opened.notices {
+            self.note(&notice);
+        }
+    }
+
+    /// Shows the status line, once after each answer.
+    async fn show_status(&mut self) -> Result<(), RuntimeError> {
+        if std::mem::take(&mut self.has_spoken) && self.shows_status {
+            let (status, open) =
+                (self.session.inspect(|session| session.status()).await?, self.opened.elapsed());
+            let width = term::columns(&stdout());
+            term::print_line(&format!("\n{}", status_line(&status, open, width, self.style)));
+        }
+        Ok(())
+    }
+
+    async fn farewell(&self) {
+        if self.session.inspect(|session| session.is_stored()).await.unwrap_or(false) {
+            let Style { dim, off, .. } = self.style;
+            term::print_line(&format!("\n{dim}Continue with:  hermes --resume {}{off}", self.session.id()));
+        }
+    }
+
+    fn note(&self, text: &str) {
+        let Style { dim, off, .. } = self.style;
+        term::print_line(&format!("{dim}  {}{off}", term::printable(text)));
+    }
+
+    fn complain(&self, text: &str) {
+        let Style { red, off, .. } = self.style;
+        term::print_line(&format!("{red}  {}{off}", term::printable(text)));
+    }
+}
+
+/// The opening of sessions in a conversation: they get titles and are reviewed.
+pub fn opening(runtime: &Runtime) -> Opening {
+    Opening { works_in_background: true, ..runtime.default_opening() }
+}
+
+/// Observes a session without losing an event: everything is shown.
+fn observe(session: &SessionHandle) -> Observer {
+    let (_, observer) = session.subscribe();
+    observer.keep_all();
+    observer
+}
+
+/// Facts about a session that was just opened.
+struct Opened {
+    model: String,
+    origin: String,
+    provider: String,
+    caching: String,
+    notices: Vec<String>,
+    is_resumed: bool,
+}
+
+/// Starts the task of a session that was opened.
+fn start(mut session: Session) -> (SessionHandle, Opened) {
+    let notices = session.take_notices();
+    let endpoint = session.endpoint();
+    let opened = Opened {
+        model: endpoint.model.clone(),
+        origin: endpoint.origin().to_string(),
+        provider: endpoint.label(),
+        caching: session.caching_note(),
+        notices,
+        is_resumed: session.is_resumed(),
+    };
+    (SessionHandle::spawn(session), opened)
+}

@@ -1,0 +1,108 @@
+//! Shows the turns of the session, and takes lines that are entered meanwhile.
+
+use super::busy_input::{Busy, Served};
+use super::{Chat, Flow};
+use crate::screen::Screen;
+use crate::turn_printer::{self, LocalSources, TurnEnd};
+use crate::{fault_text, signals, term};
+use futures::FutureExt;
+use hermes_runtime::{Prompt, SessionEvent, TurnReport};
+use tokio::sync::mpsc;
+
+impl Chat {
+    /// Submits a line and shows its turn, and those of messages that are queued meanwhile.
+    pub(super) async fn say(&mut self, line: &str) -> Flow {
+        match self.session.submit(Prompt { when_busy: self.busy_mode, ..Prompt::typed(line) }).await {
+            Ok(_) => self.show_turns().await,
+            Err(error) => {
+                self.complain(&error.explained());
+                Flow::Stay
+            }
+        }
+    }
+
+    /// Submits the messages that wait for a session that was opened again.
+    pub(super) async fn say_queued(&mut self) -> Flow {
+        match self.session.deliver_waiting().await {
+            Ok(None) => Flow::Stay,
+            Ok(Some(delivered)) => {
+                match delivered.messages {
+                    1 => self.note("a message was still waiting for this session; it is sent now"),
+                    many => self.note(&format!(
+                        "{many} messages were still waiting for this session; they are sent now"
+                    )),
+                }
+                self.show_turns().await
+            }
+            Err(error) => {
+                self.complain(&error.explained());
+                Flow::Stay
+            }
+        }
+    }
+
+    /// Shows turns until the session is idle.
+    async fn show_turns(&mut self) -> Flow {
+        while let Some(event) = self.observer.next().await {
+            match event {
+                SessionEvent::TurnStarted { .. } => self.show_turn().await,
+                SessionEvent::Notice(text) => self.note(&text),
+                SessionEvent::Idle { queued } if !std::mem::take(&mut self.has_late_turn) => {
+                    self.note_queued(queued);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        if signals::was_asked_to_leave() { Flow::Leave } else { Flow::Stay }
+    }
+
+    fn note_queued(&self, queued: usize) {
+        match queued {
+            0 => {}
+            1 => self.note("a message is still waiting; it goes along with your next one"),
+            many => {
+                self.note(&format!("{many} messages are still waiting; they go along with your next one"))
+            }
+        }
+    }
+
+    /// Shows one turn to its end.
+    async fn show_turn(&mut self) {
+        self.has_spoken = true;
+        let screen = Screen::new(self.style, self.shows_reasoning)
+            .with_questions(self.question_shown.clone())
+            .in_conversation();
+        // A question of an earlier turn that was not answered is not this turn's.
+        let _ = self.question_shown.notified().now_or_never();
+        term::print("\n");
+        let watch = signals::watch_session(&self.session);
+        let typing = self.keyboard.begin(std::mem::take(&mut self.draft));
+        let (said, heard) = mpsc::unbounded_channel();
+        let busy = Busy { session: self.session.clone(), mode: self.busy_mode, said, style: self.style };
+        let entered = tokio::spawn(busy.serve(typing.lines));
+        let mut printer = turn_printer::TurnPrinter::new(screen, LocalSources::new(typing.shown, heard));
+        let end = printer.show(&mut self.observer).await;
+        drop(watch);
+        // In this order: the lines that were entered last are still served and shown.
+        self.draft = self.keyboard.end().await;
+        if let Ok(Served { mode, has_started_turn }) = entered.await {
+            self.busy_mode = mode;
+            self.has_late_turn |= has_started_turn;
+        }
+        printer.finish().await;
+        match end {
+            TurnEnd::Report(report) => self.conclude(&report),
+            TurnEnd::Failed(error) => self.complain(&error),
+            TurnEnd::Closed => {}
+        }
+    }
+
+    fn conclude(&self, report: &TurnReport) {
+        if report.interrupted {
+            self.note("stopped; everything so far is saved");
+        } else if let Some(error) = &report.error {
+            self.complain(&fault_text::explain(report, error, &self.provider));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The line editor, on a thread of its own, because it blocks while a person thinks.
+//!
+//! The thread is the only one that reads the terminal: lines at a prompt, or single keys while a turn
+//! runs. What is asked of it is done in order, so the two never read at the same time.
+
+use crate::completer::SlashCommands;
+use crate::key_reader;
+use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use rustyline::{CompletionType, Config, Editor as Rustyline};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use tokio::sync::oneshot;
+
+/// What a person did at a prompt.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    Line(String),
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-D, or the terminal is gone.
+    End,
+}
+
+/// Whether a line is worth remembering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remember {
+    Yes,
+    No,
+}
+
+/// Is told what the line is after each key, and the line itself when it is entered.
+pub(crate) type Heard = Box<dyn FnMut(&str, Option<String>) + Send>;
+
+enum Request {
+    Read {
+        prompt: String,
+        begun: String,
+        remember: Remember,
+        answer: oneshot::Sender<Typed>,
+    },
+    Listen {
+        draft: String,
+        remember: Remember,
+        stopped: UnixStream,
+        heard: Heard,
+        left: oneshot::Sender<String>,
+    },
+}
+
+/// A handle to the editor thread.
+#[derive(Clone)]
+pub(crate) struct Editor(mpsc::Sender<Request>);
+
+/// Keys are being listened to until this is stopped or dropped.
+pub(crate) struct Listening {
+    stop: UnixStream,
+    left: oneshot::Receiver<String>,
+}
+
+impl Listening {
+    /// Stops, and gives what was typed and not entered.
+    pub(crate) async fn stop(self) -> String {
+        drop(self.stop);
+        self.left.await.unwrap_or_default()
+    }
+}
+
+impl Editor {
+    /// Starts the thread. The history is read when it is first needed.
+    pub(crate) fn start(history: PathBuf) -> std::io::Result<Self> {
+        let (requests, inbox) = mpsc::channel();
+        std::thread::Builder::new().name("editor".into()).spawn(move || serve(&inbox, &history))?;
+        Ok(Self(requests))
+    }
+
+    /// Waits for a line.
+    pub(crate) async fn read(&self, prompt: &str, remember: Remember) -> Typed {
+        self.go_on(prompt, String::new(), remember).await
+    }
+
+    /// Waits for a line that begins with what was typed before.
+    pub(crate) async fn go_on(&self, prompt: &str, begun: String, remember: Remember) -> Typed {
+        let (answer, line) = oneshot::channel();
+        let request = Request::Read { prompt: prompt.to_owned(), begun, remember, answer };
+        match self.0.send(request) {
+            Ok(()) => line.await.unwrap_or(Typed::End),
+            Err(_) => Typed::End,
+        }
+    }
+
+    /// Listens to single keys, going on with `draft`. `None` when the terminal cannot be listened to.
+    pub(crate) fn listen(&self, draft: String, remember: Remember, heard: Heard) -> Option<Listening> {
+        let (stop, stopped) = UnixStream::pair().ok()?;
+        let (left, typed) = oneshot::channel();
+        self.0.send(Request::Listen { draft, remember, stopped, heard, left }).ok()?;
+        Some(Listening { stop, left: typed })
+    }
+}
+
+fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
+    let config = Config::builder()
+        .bracketed_paste(true)
+        .auto_add_history(false)
+        .completion_type(CompletionType::List)
+        .build();
+    let Ok(mut editor) = Rustyline::<SlashCommands, MemHistory>::with_history(config, MemHistory::new())
+    else {
+        return;
+    };
+    editor.set_helper(Some(SlashCommands));
+    let mut lines = Lines { editor, history };
+    for entry in crate::history::load(history) {
+        let _ = lines.editor.add_history_entry(entry);
+    }
+    let mut unclaimed = None;
+    while let Ok(request) = inbox.recv() {
+        match request {
+            Request::Read { remember: Remember::Yes, answer, .. } if unclaimed.is_some() => {
+                let _ = answer.send(Typed::Line(unclaimed.take().unwrap_or_default()));
+            }
+            Request::Read { prompt, begun, remember, answer } => {
+                // A line typed at a question that was withdrawn meanwhile is not lost: it was meant for
+                // the conversation.
+                if let Err(Typed::Line(line)) = answer.send(lines.read(&prompt, &begun, remember)) {
+                    unclaimed = Some(line).filter(|line| !line.trim().is_empty());
+                }
+            }
+            Request::Listen { draft, remember, stopped, mut heard, left } => {
+                let draft = key_reader::listen(draft, &stopped, &mut |draft, line| {
+                    if let (Some(line), Remember::Yes) = (&line, remember) {
+                        lines.remember(line);
+                    }
+                    heard(draft.as_str(), line);
+                });
+                // Whoever stopped by leaving does not want it back.
+                let _ = left.send(draft);
+            }
+        }
+    }
+}
+
+struct Lines<'a> {
+    editor: Rustyline<SlashCommands, MemHistory>,
+    history: &'a Path,
+}
+
+impl Lines<'_> {
+    fn read(&mut self, prompt: &str, begun: &str, remember: Remember) -> Typed {
+        let typed = match self.editor.readline_with_initial(prompt, (begun, "")) {
+            Ok(line) => Typed::Line(line),
+            Err(ReadlineError::Interrupted) => Typed::Interrupt,
+            Err(_) => Typed::End,
+        };
+        if let (Typed::Line(line), Remember::Yes) = (&typed, remember) {
+            self.remember(line);
+        }
+        typed
+    }
+
+    fn remember(&mut self, line: &str) {
+        if !line.trim().is_empty() {
+            let _ = self.editor.add_history_entry(line);
+            crate::history::append(self.history, line);
+        }
+    }
+}

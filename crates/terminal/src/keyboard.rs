@@ -1,0 +1,116 @@
+//! Who has the keyboard while a turn runs: the line being typed, or a question.
+//!
+//! A question takes it and gives it back; the line that was being typed waits meanwhile.
+
+mod question_line;
+
+use crate::editor::{Editor, Listening, Remember};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{mpsc, watch};
+
+/// What stands before the typed line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Prompt {
+    /// It is said to the session.
+    #[default]
+    Line,
+    /// It answers a question.
+    Answer,
+    /// It answers a question, and is none of the choices.
+    OwnAnswer,
+}
+
+/// The typed line as the screen shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) prompt: Prompt,
+    pub(crate) text: String,
+    /// How often the keyboard has been given to the line. A question hides the line of its round.
+    pub(crate) round: u32,
+}
+
+/// The keyboard during a turn. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Keyboard {
+    editor: Editor,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    turn: Option<Turn>,
+    listening: Option<Listening>,
+    /// Typed and not entered.
+    draft: String,
+    round: u32,
+}
+
+#[derive(Clone)]
+struct Turn {
+    lines: mpsc::UnboundedSender<String>,
+    shown: Arc<watch::Sender<Shown>>,
+}
+
+/// What is typed during a turn.
+pub(crate) struct Typing {
+    /// Entered lines. They end when the keyboard is taken back.
+    pub(crate) lines: mpsc::UnboundedReceiver<String>,
+    pub(crate) shown: watch::Receiver<Shown>,
+}
+
+impl Keyboard {
+    pub(crate) fn new(editor: Editor) -> Self {
+        Self { editor, state: Arc::default() }
+    }
+
+    /// Listens from now on, going on with `draft`.
+    pub(crate) fn begin(&self, draft: String) -> Typing {
+        let (into, lines) = mpsc::unbounded_channel();
+        let (shown, seen) = watch::channel(Shown::default());
+        self.with(|state| {
+            state.draft = draft;
+            state.turn = Some(Turn { lines: into, shown: Arc::new(shown) });
+        });
+        self.give_back();
+        Typing { lines, shown: seen }
+    }
+
+    /// Takes the keyboard back at the end of a turn, with what was typed and not entered.
+    pub(crate) async fn end(&self) -> String {
+        self.take().await;
+        self.with(|state| {
+            state.turn = None;
+            std::mem::take(&mut state.draft)
+        })
+    }
+
+    /// Takes the keyboard for a question.
+    pub(crate) async fn take(&self) {
+        let listening = self.with(|state| state.listening.take());
+        if let Some(listening) = listening {
+            let draft = listening.stop().await;
+            self.with(|state| state.draft = draft);
+        }
+    }
+
+    /// Gives it back to the line, if a turn is still running.
+    pub(crate) fn give_back(&self) {
+        self.with(|state| {
+            let Some(Turn { lines, shown }) = state.turn.clone() else { return };
+            state.round += 1;
+            let round = state.round;
+            let heard = move |text: &str, line: Option<String>| {
+                shown.send_replace(Shown { prompt: Prompt::Line, text: text.to_owned(), round });
+                if let Some(line) = line {
+                    // The turn's end reads them all before it lets go.
+                    let _ = lines.send(line);
+                }
+            };
+            state.listening = self.editor.listen(state.draft.clone(), Remember::Yes, Box::new(heard));
+        });
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

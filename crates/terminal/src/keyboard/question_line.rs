@@ -1,0 +1,107 @@
+//! The keyboard in the hands of a question that is answered with a line.
+//!
+//! The line is read like the one that is typed ahead, key by key, so that the question can be withdrawn at
+//! any moment and Ctrl-C stays a signal.
+
+use super::{Keyboard, Prompt, Turn};
+use crate::editor::{Listening, Remember};
+use rustix::termios::{QueueSelector, tcflush};
+use tokio::sync::mpsc;
+
+/// QuestionLine to a question. When it is dropped, the question is withdrawn and the typed line goes on.
+pub(crate) struct QuestionLine {
+    keyboard: Keyboard,
+    turn: Turn,
+    listening: Option<Listening>,
+    entered: mpsc::UnboundedReceiver<String>,
+}
+
+impl Keyboard {
+    /// Whether lines can be heard: a turn runs, and somebody sits before it.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.with(|state| state.turn.is_some())
+    }
+
+    /// Takes the keyboard for a question that is on the screen; `None` when no line can be heard.
+    pub(crate) async fn lend(&self) -> Option<QuestionLine> {
+        let turn = self.with(|state| state.turn.clone())?;
+        let (into, entered) = mpsc::unbounded_channel();
+        let mut line = QuestionLine { keyboard: self.clone(), turn: turn.clone(), listening: None, entered };
+        self.take().await;
+        // Whatever was typed before the question was seen is no answer to it.
+        let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
+        let round = self.with(|state| {
+            state.round += 1;
+            state.round
+        });
+        let heard = move |text: &str, line: Option<String>| {
+            turn.shown.send_modify(|shown| {
+                shown.text = text.to_owned();
+                shown.round = round;
+            });
+            if let Some(line) = line {
+                // Nobody waits for it when the question was withdrawn meanwhile.
+                let _ = into.send(line);
+            }
+        };
+        line.listening = Some(self.editor.listen(String::new(), Remember::No, Box::new(heard))?);
+        Some(line)
+    }
+}
+
+impl QuestionLine {
+    /// Waits for a line that is not blank; `None` when none can be heard any more.
+    pub(crate) async fn line(&mut self, prompt: Prompt) -> Option<String> {
+        self.turn.shown.send_modify(|shown| shown.prompt = prompt);
+        self.entered.recv().await
+    }
+
+    /// Gives the keyboard back to the typed line.
+    pub(crate) async fn give_back(mut self) {
+        if let Some(listening) = self.listening.take() {
+            let begun = listening.stop().await;
+            self.keep(&begun);
+        }
+    }
+
+    /// What was typed beyond the answer belongs to the conversation.
+    fn keep(&mut self, begun: &str) {
+        while let Ok(line) = self.entered.try_recv() {
+            let _ = self.turn.lines.send(line);
+        }
+        self.keyboard.with(|state| state.draft = joined(&state.draft, begun));
+    }
+}
+
+impl Drop for QuestionLine {
+    fn drop(&mut self) {
+        if self.listening.take().is_some() {
+            let begun = self.turn.shown.borrow().text.clone();
+            self.keep(&begun);
+        }
+        self.keyboard.give_back();
+    }
+}
+
+/// What was being typed before the question, and what was begun at it.
+fn joined(before: &str, begun: &str) -> String {
+    match (before.is_empty(), begun.is_empty()) {
+        (_, true) => before.to_owned(),
+        (true, false) => begun.to_owned(),
+        (false, false) => format!("{before} {begun}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_typed_is_lost() {
+        for (before, begun, want) in
+            [("", "", ""), ("a", "", "a"), ("", "b", "b"), ("also", "this", "also this")]
+        {
+            assert_eq!(joined(before, begun), want, "{before:?} {begun:?}");
+        }
+    }
+}
