@@ -1,10 +1,11 @@
-//! Long runs, benchmarks and checks, as `cargo xtask bench|soak|golden|words`.
+//! Long runs, benchmarks and checks, as `cargo xtask bench|soak|golden|words|docs`.
 //!
 //! Commands that begin with `__` are internal: parts that run in a process of their own so that their cost is
 //! measured separately.
 
 mod bare_client;
 mod bench;
+mod docs;
 mod flags;
 mod golden;
 mod hermes;
@@ -96,6 +97,10 @@ Long runs, benchmarks and checks of this workspace.
       Reject vague wording in docs, help, messages, doc comments and names of tests and files.
       --crates checks only these crates, even if they are listed as pending. Exit 1 on any finding.
 
+  cargo xtask docs [--check]
+      Rewrite the generated tables of the documentation. --check lists those that are out of date
+      and exits with 1 if there is one.
+
   --hermes PATH  the program to test; by default built with `cargo build --release`
 ";
 
@@ -120,6 +125,7 @@ fn run() -> Result<ExitCode> {
         "soak" => soak::run(flags),
         "golden" => golden::run(flags),
         "words" => words::run(flags),
+        "docs" => docs::run(flags),
         "" | "help" | "-h" | "--help" => say(HELP).map(|()| ExitCode::SUCCESS),
         "__compactions" => bench::compactions(flags).map(|()| ExitCode::SUCCESS),
         "__session-map" => bench::session_map(flags).map(|()| ExitCode::SUCCESS),

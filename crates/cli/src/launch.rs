@@ -4,7 +4,8 @@ use crate::commands::sessions::trust;
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use hermes_config::shell_variables;
+use hermes_config::settings::{AgentSettings, ApprovalMode, ApprovalSettings, ModelSettings, Settings};
+use hermes_config::{Key, shell_variables};
 use hermes_conversation::SessionId;
 use hermes_runtime::{Home, Launch, Opening, Program, ResolveError, Runtime, RuntimeError, Session};
 use hermes_store::SessionDb;
@@ -83,30 +84,30 @@ pub(crate) fn home() -> Result<Home, Failure> {
 
 pub(crate) fn flags(common: &Common) -> Vec<(String, String)> {
     let mut flags = Vec::new();
-    let mut set = |key: &str, value: String| flags.push((key.to_owned(), value));
+    let mut set = |key: Key, value: String| flags.push((key.name.to_owned(), value));
     if let Some(model) = &common.model.name {
-        set("model.default", model.clone());
+        set(ModelSettings::default, model.clone());
     }
     if let Some(provider) = &common.model.provider {
-        set("model.provider", provider.clone());
+        set(ModelSettings::provider, provider.clone());
     }
     if let Some(toolsets) = &common.tools.toolsets {
-        set("toolsets", serde_json::json!(toolsets).to_string());
+        set(Settings::toolsets, serde_json::json!(toolsets).to_string());
     }
     if let Some(turns) = common.turns.max_turns {
-        set("agent.max_turns", turns.to_string());
+        set(AgentSettings::max_turns, turns.to_string());
     }
     if common.turns.yolo {
-        set("approvals.mode", "off".to_owned());
+        set(ApprovalSettings::mode, ApprovalMode::Off.as_str().to_owned());
     }
     if common.prompt.ignore_rules {
-        set("agent.ignore_rules", "true".to_owned());
+        set(AgentSettings::ignore_rules, "true".to_owned());
     }
     if common.prompt.pass_session_id {
-        set("agent.pass_session_id", "true".to_owned());
+        set(AgentSettings::pass_session_id, "true".to_owned());
     }
     if common.turns.accept_hooks {
-        set("hooks_auto_accept", "true".to_owned());
+        set(Settings::hooks_auto_accept, "true".to_owned());
     }
     flags
 }

@@ -30,7 +30,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let endpoint = session.endpoint().clone();
     let handle = SessionHandle::spawn(session);
     let answering = terminal.is_some().then(|| answer_with(&handle, ask));
-    let shows_reasoning = runtime.config().boolean("display.show_reasoning").unwrap_or(true);
+    let shows_reasoning = *runtime.config().settings.display.show_reasoning.or_default();
     let observer = handle.subscribe().1;
     observer.keep_all();
     // A task of its own: the turn is woken for every token and should not look at the screen as well.

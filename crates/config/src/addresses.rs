@@ -1,6 +1,6 @@
 //! Settings that are addresses: `config set` refuses one that no request could be sent to.
 
-use super::error::{ConfigError, Origin};
+use super::error::{ConfigError, Origin, Problem};
 use hermes_providers::{parse_base_url, proxy_problem};
 
 /// The kinds of addresses.
@@ -24,12 +24,12 @@ pub(super) fn check_address(key: &str, text: &str) -> Result<(), ConfigError> {
         Address::Endpoint => "an address such as https://host.example/v1",
         Address::Proxy => "an address such as http://host.example:3128 or socks5://host.example:1080",
     };
-    Err(ConfigError::WrongType {
+    Err(ConfigError::Value(Problem::WrongType {
         origin: Origin::CommandLine,
         key: key.to_owned(),
         found: problem,
         wanted: wanted.to_owned(),
-    })
+    }))
 }
 
 fn kind(key: &str) -> Option<Address> {

@@ -1,9 +1,10 @@
-//! Models for small jobs: `auxiliary.<task>` of `config.yaml`.
+//! Models for auxiliary tasks: `auxiliary.<task>` of `config.yaml`.
 
 use super::custom_providers::Reader;
-use super::error::ConfigError;
+use super::error::{ConfigError, Problem};
 use super::fallback_providers::FallbackEntry;
-use super::layers::Config;
+use super::layers::Layers;
+use super::settings::free_form::FreeForm;
 use hermes_conversation::AuxTask;
 use hermes_wire::Effort;
 use secrecy::SecretString;
@@ -28,7 +29,7 @@ const FIELDS: [&str; 11] = [
 /// The setting that all tasks share.
 const RETRIES: &str = "auxiliary.transient_retries";
 
-/// Who does a job, as the user wants it.
+/// The settings of one task.
 #[derive(Debug, Clone)]
 pub struct AuxSettings {
     /// The name of the section in messages: `auxiliary.vision`.
@@ -45,33 +46,88 @@ pub struct AuxSettings {
     pub is_enabled: bool,
     /// The language of the answer, where it is not to be that of the conversation.
     pub language: Option<String>,
-    /// Who steps in, before the models that step in for the conversation.
+    /// Fallbacks, tried before those of the conversation.
     pub chain: Vec<FallbackEntry>,
-    /// A line for each entry of the chain that makes no sense.
+    /// A line for each invalid entry of the chain.
     pub warnings: Vec<String>,
 }
 
-/// Whose model does a job.
+/// The provider of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuxProvider {
     /// The conversation's provider, or another one that has the ability.
     Auto,
-    /// The conversation's.
+    /// The conversation's provider.
     Main,
     Named(String),
 }
 
-impl Config {
-    /// Who does a job.
-    pub fn auxiliary(&self, task: AuxTask) -> Result<AuxSettings, ConfigError> {
-        let key = format!("auxiliary.{}", task.as_str());
-        let none = Map::new();
-        let fields = match self.layers().file.get(&key) {
-            None | Some(Value::Null) => &none,
-            Some(Value::Object(fields)) => fields,
-            Some(other) => return Err(self.wrong(&key, other, "a section")),
+/// The settings of all tasks.
+#[derive(Debug)]
+pub struct AuxiliarySettings {
+    /// The tasks that `config.yaml` has a section for.
+    tasks: Vec<(AuxTask, Result<AuxSettings, Problem>)>,
+    /// Retries after the first attempt, at a model that may recover at once.
+    pub transient_retries: u32,
+}
+
+impl AuxiliarySettings {
+    /// The settings of one task.
+    pub fn task(&self, task: AuxTask) -> Result<AuxSettings, ConfigError> {
+        match self.tasks.iter().find(|(known, _)| *known == task) {
+            Some((_, settings)) => settings.clone().map_err(ConfigError::from),
+            None => Ok(AuxSettings::usual(task)),
+        }
+    }
+
+    /// The problem of each task that has one.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.tasks.iter().filter_map(|(_, settings)| settings.as_ref().err())
+    }
+}
+
+impl FreeForm for AuxiliarySettings {
+    fn read(layers: &Layers) -> Self {
+        let section = layers.file.get("auxiliary");
+        let task = |task: &AuxTask| match section?.get(task.as_str())? {
+            Value::Null => None,
+            fields => Some((*task, layers.auxiliary(*task, fields))),
         };
-        let reader = Reader { config: self, key: &key, fields };
+        let tasks = AuxTask::ALL.iter().filter_map(task).collect();
+        let retries = layers.file.get(RETRIES).and_then(Value::as_u64);
+        let retries = retries.and_then(|count| u32::try_from(count).ok()).unwrap_or(2).min(10);
+        Self { tasks, transient_retries: retries }
+    }
+}
+
+impl AuxSettings {
+    /// The settings of a task without a section.
+    fn usual(task: AuxTask) -> Self {
+        Self {
+            key: format!("auxiliary.{}", task.as_str()),
+            provider: AuxProvider::Auto,
+            model: None,
+            base_url: None,
+            api_key: None,
+            key_env: None,
+            api_mode: None,
+            timeout: Duration::from_secs(task.default_seconds().max(task.min_seconds())),
+            effort: None,
+            is_enabled: true,
+            language: None,
+            chain: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl Layers {
+    fn auxiliary(&self, task: AuxTask, section: &Value) -> Result<AuxSettings, Problem> {
+        let key = format!("auxiliary.{}", task.as_str());
+        let Some(fields) = section.as_object() else {
+            return Err(self.wrong(&key, section, "a section"));
+        };
+        let reader = Reader { layers: self, key: &key, fields };
         let text = |name: &str| reader.text(&[name]);
         let base_url = text("base_url")?;
         let provider = match text("provider")?.unwrap_or_default().to_ascii_lowercase().as_str() {
@@ -112,12 +168,6 @@ impl Config {
         })
     }
 
-    /// Tries after the first, at a model that may recover at once.
-    pub fn auxiliary_retries(&self) -> u32 {
-        let stated = self.layers().file.get(RETRIES).and_then(Value::as_u64);
-        stated.and_then(|count| u32::try_from(count).ok()).unwrap_or(2).min(10)
-    }
-
     fn chain(&self, key: &str, fields: &Map<String, Value>) -> (Vec<FallbackEntry>, Vec<String>) {
         let items = match fields.get("fallback_chain") {
             None | Some(Value::Null) => return (Vec::new(), Vec::new()),
@@ -141,7 +191,7 @@ impl Config {
 
     /// Fields of tasks that are kept but not used, by their dotted keys.
     pub(super) fn unused_auxiliary_fields(&self) -> Vec<String> {
-        let leaves = self.layers().file.leaves().into_iter().map(|(key, _)| key);
+        let leaves = self.file.leaves().into_iter().map(|(key, _)| key);
         let is_unused = |key: &String| {
             let field =
                 task_of(key).and_then(|task| key.strip_prefix("auxiliary.")?.strip_prefix(task.as_str()));
@@ -157,7 +207,7 @@ impl Config {
     pub(super) fn auxiliary_key_variables(&self) -> Vec<String> {
         let name = |task: &AuxTask| {
             let key = format!("auxiliary.{}.key_env", task.as_str());
-            Some(self.layers().file.get(&key)?.as_str()?.trim().to_owned())
+            Some(self.file.get(&key)?.as_str()?.trim().to_owned())
         };
         AuxTask::ALL.iter().filter_map(name).collect()
     }
@@ -176,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_task_is_what_the_table_says_unless_the_file_says_otherwise() {
-        let plain = config("").auxiliary(AuxTask::Vision).unwrap();
+        let plain = config("").settings.auxiliary.task(AuxTask::Vision).unwrap();
         assert_eq!((plain.provider, plain.timeout.as_secs()), (AuxProvider::Auto, 120));
         for (text, task, provider, seconds) in [
             ("auxiliary: {vision: {provider: main}}", AuxTask::Vision, AuxProvider::Main, 120),
@@ -195,7 +245,7 @@ mod tests {
             ("auxiliary: {compression: {timeout: 20}}", AuxTask::Compression, AuxProvider::Auto, 300),
             ("auxiliary: {vision: }", AuxTask::Vision, AuxProvider::Auto, 120),
         ] {
-            let found = config(text).auxiliary(task).unwrap();
+            let found = config(text).settings.auxiliary.task(task).unwrap();
             assert_eq!((found.provider, found.timeout.as_secs()), (provider, seconds), "{text}");
         }
     }
@@ -209,7 +259,7 @@ mod tests {
             "auxiliary: {vision: {reasoning_effort: lots}}",
         ] {
             let config = config(text);
-            let error = config.auxiliary(AuxTask::Vision).unwrap_err().to_string();
+            let error = config.settings.auxiliary.task(AuxTask::Vision).unwrap_err().to_string();
             assert!(error.contains("auxiliary.vision"), "{error}");
             assert_eq!(config.check().len(), 1, "{text}");
         }
@@ -219,7 +269,10 @@ mod tests {
         );
         let unused: Vec<_> = config.unused_keys().into_iter().map(|unused| unused.key).collect();
         assert_eq!(unused, ["auxiliary.nothing", "auxiliary.vision.extra_body.a"]);
-        let found = config.auxiliary(AuxTask::Vision).unwrap();
-        assert_eq!((found.chain.len(), found.warnings.len(), config.auxiliary_retries()), (0, 1, 5));
+        let found = config.settings.auxiliary.task(AuxTask::Vision).unwrap();
+        assert_eq!(
+            (found.chain.len(), found.warnings.len(), config.settings.auxiliary.transient_retries),
+            (0, 1, 5)
+        );
     }
 }

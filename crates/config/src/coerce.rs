@@ -2,23 +2,23 @@
 
 use serde_json::Value;
 
-use super::error::{ConfigError, Origin};
+use super::error::{ConfigError, Origin, Problem};
 use super::keys::Key;
-use super::value::{Setting, found, wanted};
+use super::value::{Parsed, found, wanted};
 
 /// The value for `key`: by its type when the key is known, by its looks when it is not.
 pub(crate) fn coerce(key: &str, text: &str) -> Result<Value, ConfigError> {
     let Some(known) = Key::find(key) else {
         return Ok(by_looks(text));
     };
-    match Setting::of_text(known.kind, text) {
+    match Parsed::of_text(known.kind, text) {
         Some(value) => Ok(value.into_tree()),
-        None => Err(ConfigError::WrongType {
+        None => Err(ConfigError::Value(Problem::WrongType {
             origin: Origin::CommandLine,
             key: key.to_owned(),
             found: found(&text.into(), known.secret),
             wanted: wanted(known.kind),
-        }),
+        })),
     }
 }
 

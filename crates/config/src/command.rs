@@ -9,7 +9,7 @@ use super::error::ConfigError;
 use super::explain::HIDDEN;
 use super::file::ConfigFile;
 use super::keys::Key;
-use super::layers::Config;
+use super::layers::{Config, Layers};
 use super::secret_names::{as_variable, is_secret_key, is_secret_variable};
 use super::suggest::suggestion;
 use super::unused::UnusedKey;
@@ -149,7 +149,7 @@ fn set_key(home: &Home, key: &str, text: &str) -> Result<SetReport, ConfigError>
     }
     let shown = if is_secret_key(key) { HIDDEN.to_owned() } else { yaml_text(&value) };
     let is_unused = Key::find(key).is_none()
-        && !Config::is_login_key(key)
+        && !Layers::is_login_key(key)
         && !Config::is_otlp_header(key)
         && !Config::is_skill_key(key);
     let unused = is_unused.then(|| UnusedKey {

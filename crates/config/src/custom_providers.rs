@@ -1,9 +1,10 @@
 //! Endpoints with a name: `custom_providers` and `providers` of `config.yaml`.
 
-use super::error::{ConfigError, Origin};
+use super::error::{Origin, Problem};
 use super::expand::expand;
-use super::layers::Config;
+use super::layers::Layers;
 use super::secret_names::is_secret_key;
+use super::settings::free_form::{FreeForm, Section};
 use super::value::found;
 use hermes_conversation::Money;
 use hermes_providers::{
@@ -44,19 +45,25 @@ const FIELDS: [&str; 22] = [
 const OF_ENTRIES: [&str; 4] = ["extra_body", "extra_headers", "ssl_ca_cert", "ssl_verify"];
 
 /// The merged content of the two sections.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct NamedProviders {
     pub entries: Vec<CustomProvider>,
     /// Built-in providers that are switched off.
     pub disabled: Vec<String>,
 }
 
-impl Config {
-    /// The endpoints with a name. The first entry of a name counts.
-    pub fn named_providers(&self) -> Result<NamedProviders, ConfigError> {
-        let mut all = NamedProviders::default();
-        for RawEntry { key, name, fields } in self.raw_entries()? {
-            let reader = Reader { config: self, key: &key, fields };
+impl FreeForm for Section<NamedProviders> {
+    fn read(layers: &Layers) -> Self {
+        Section(NamedProviders::read(layers))
+    }
+}
+
+impl NamedProviders {
+    /// Reads the endpoints with a name. The first entry of a name counts.
+    fn read(layers: &Layers) -> Result<Self, Problem> {
+        let mut all = Self::default();
+        for RawEntry { key, name, fields } in layers.raw_entries()? {
+            let reader = Reader { layers, key: &key, fields };
             if find_provider(&name).is_some() && reader.text(&["base_url", "url", "api"])?.is_none() {
                 // Settings of a built-in provider.
                 if reader.is_disabled()? {
@@ -71,10 +78,12 @@ impl Config {
         }
         Ok(all)
     }
+}
 
+impl Layers {
     /// The timeouts of calls of a model in the entry of its provider; built-in providers may have one, too.
     /// Values of the model precede those of the provider.
-    pub fn patience_with(&self, label: &str, model: &str) -> Result<Patience, ConfigError> {
+    pub(crate) fn patience_with(&self, label: &str, model: &str) -> Result<Patience, Problem> {
         let name = custom_name(label).unwrap_or(label);
         let is_it = |entry: &RawEntry<'_>| match find_provider(&entry.name) {
             Some(provider) => provider.id == name,
@@ -84,11 +93,11 @@ impl Config {
         let Some(RawEntry { key, fields, .. }) = entries.iter().find(|entry| is_it(entry)) else {
             return Ok(Patience::default());
         };
-        let of_all = Reader { config: self, key, fields }.patience("request_timeout_seconds")?;
+        let of_all = Reader { layers: self, key, fields }.patience("request_timeout_seconds")?;
         let of_model = fields.get("models").and_then(|models| models.get(model)).and_then(Value::as_object);
         let Some(fields) = of_model else { return Ok(of_all) };
         let key = format!("{key}.models.{model}");
-        Ok(Reader { config: self, key: &key, fields }.patience("timeout_seconds")?.or(of_all))
+        Ok(Reader { layers: self, key: &key, fields }.patience("timeout_seconds")?.or(of_all))
     }
 
     /// Fields of entries that are kept but not used, by their dotted keys.
@@ -110,9 +119,9 @@ impl Config {
         entries.into_iter().filter_map(|entry| name(entry.fields)).collect()
     }
 
-    fn raw_entries(&self) -> Result<Vec<RawEntry<'_>>, ConfigError> {
+    fn raw_entries(&self) -> Result<Vec<RawEntry<'_>>, Problem> {
         let mut all = Vec::new();
-        match self.layers().file.get("custom_providers") {
+        match self.file.get("custom_providers") {
             None | Some(Value::Null) => {}
             Some(Value::Array(items)) => {
                 for (at, item) in items.iter().enumerate() {
@@ -127,7 +136,7 @@ impl Config {
             }
             Some(other) => return Err(self.wrong("custom_providers", other, "a list of sections")),
         }
-        match self.layers().file.get("providers") {
+        match self.file.get("providers") {
             None | Some(Value::Null) => {}
             Some(Value::Object(entries)) => {
                 for (name, item) in entries {
@@ -141,10 +150,10 @@ impl Config {
         Ok(all)
     }
 
-    pub(super) fn wrong(&self, key: &str, value: &Value, wanted: &str) -> ConfigError {
-        let file = &self.layers().file;
+    pub(super) fn wrong(&self, key: &str, value: &Value, wanted: &str) -> Problem {
+        let file = &self.file;
         let line = file.line_of(key.split('[').next().unwrap_or(key));
-        ConfigError::WrongType {
+        Problem::WrongType {
             origin: Origin::File { path: file.path().to_owned(), line },
             key: key.to_owned(),
             found: found(value, is_secret_key(key)),
@@ -162,14 +171,14 @@ struct RawEntry<'a> {
 
 /// Reads the fields of one entry.
 pub(super) struct Reader<'a> {
-    pub(super) config: &'a Config,
+    pub(super) layers: &'a Layers,
     pub(super) key: &'a str,
     pub(super) fields: &'a Map<String, Value>,
 }
 
 impl Reader<'_> {
-    fn entry(&self, name: &str) -> Result<CustomProvider, ConfigError> {
-        let missing = || self.config.wrong(&format!("{}.base_url", self.key), &Value::Null, "an address");
+    fn entry(&self, name: &str) -> Result<CustomProvider, Problem> {
+        let missing = || self.layers.wrong(&format!("{}.base_url", self.key), &Value::Null, "an address");
         Ok(CustomProvider {
             name: CustomProvider::plain_name(name),
             base_url: self.text(&["base_url", "url", "api"])?.ok_or_else(missing)?,
@@ -187,12 +196,12 @@ impl Reader<'_> {
     }
 
     /// The first of these fields that says something.
-    pub(super) fn text(&self, names: &[&str]) -> Result<Option<String>, ConfigError> {
+    pub(super) fn text(&self, names: &[&str]) -> Result<Option<String>, Problem> {
         for name in names {
             match self.fields.get(*name) {
                 None | Some(Value::Null) => {}
                 Some(Value::String(text)) => {
-                    let lookup = |name: &str| self.config.variable(name).map(str::to_owned);
+                    let lookup = |name: &str| self.layers.variable(name).map(str::to_owned);
                     let text = expand(text, &lookup).trim().to_owned();
                     if !text.is_empty() {
                         return Ok(Some(text));
@@ -204,7 +213,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, ConfigError> {
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
         match self.fields.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match value.as_u64() {
@@ -214,7 +223,7 @@ impl Reader<'_> {
         }
     }
 
-    fn patience(&self, total: &str) -> Result<Patience, ConfigError> {
+    fn patience(&self, total: &str) -> Result<Patience, Problem> {
         let seconds = |name: &str| self.number(name).map(|count| count.map(Duration::from_secs));
         let stale = seconds("stale_timeout_seconds")?;
         Ok(Patience {
@@ -226,7 +235,7 @@ impl Reader<'_> {
         })
     }
 
-    fn is_disabled(&self) -> Result<bool, ConfigError> {
+    fn is_disabled(&self) -> Result<bool, Problem> {
         match self.fields.get("enabled") {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(on)) => Ok(!on),
@@ -234,7 +243,7 @@ impl Reader<'_> {
         }
     }
 
-    fn mode(&self) -> Result<Option<ModeName>, ConfigError> {
+    fn mode(&self) -> Result<Option<ModeName>, Problem> {
         let Some(text) = self.text(&["api_mode", "transport"])?.filter(|text| text != "auto") else {
             return Ok(None);
         };
@@ -243,7 +252,7 @@ impl Reader<'_> {
     }
 
     /// A list of names, or a section with a name and its facts per line.
-    fn models(&self) -> Result<BTreeMap<String, CustomModel>, ConfigError> {
+    fn models(&self) -> Result<BTreeMap<String, CustomModel>, Problem> {
         match self.fields.get("models") {
             None | Some(Value::Null) => Ok(BTreeMap::new()),
             Some(Value::Array(names)) => {
@@ -258,13 +267,13 @@ impl Reader<'_> {
                     let model = match facts {
                         Value::Null => CustomModel::default(),
                         Value::Object(fields) => {
-                            let reader = Reader { config: self.config, key: &key, fields };
+                            let reader = Reader { layers: self.layers, key: &key, fields };
                             CustomModel {
                                 context_length: reader.number("context_length")?,
                                 prices: reader.prices()?,
                             }
                         }
-                        other => return Err(self.config.wrong(&key, other, "a section")),
+                        other => return Err(self.layers.wrong(&key, other, "a section")),
                     };
                     all.insert(name.clone(), model);
                 }
@@ -275,13 +284,13 @@ impl Reader<'_> {
     }
 
     /// `pricing: {input, output, cache_read, cache_write}` in dollars for a million tokens.
-    fn prices(&self) -> Result<Option<Prices>, ConfigError> {
+    fn prices(&self) -> Result<Option<Prices>, Problem> {
         let fields = match self.fields.get("pricing") {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Object(fields)) => fields,
             Some(other) => return Err(self.wrong("pricing", other, "a section")),
         };
-        let price = |name: &str| -> Result<Option<Money>, ConfigError> {
+        let price = |name: &str| -> Result<Option<Money>, Problem> {
             let text = match fields.get(name) {
                 None | Some(Value::Null) => return Ok(None),
                 Some(Value::String(text)) => text.clone(),
@@ -303,8 +312,8 @@ impl Reader<'_> {
         }))
     }
 
-    pub(super) fn wrong(&self, name: &str, value: &Value, wanted: &str) -> ConfigError {
-        self.config.wrong(&format!("{}.{name}", self.key), value, wanted)
+    pub(super) fn wrong(&self, name: &str, value: &Value, wanted: &str) -> Problem {
+        self.layers.wrong(&format!("{}.{name}", self.key), value, wanted)
     }
 }
 

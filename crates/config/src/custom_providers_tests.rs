@@ -1,5 +1,5 @@
 use super::super::{ConfigFile, Layers};
-use super::*;
+use crate::Config;
 use secrecy::ExposeSecret;
 use std::path::Path;
 
@@ -29,7 +29,7 @@ providers:
 #[test]
 fn both_spellings_are_read() {
     let config = config(BOTH);
-    let all = config.named_providers().unwrap();
+    let all = config.settings.providers.get().unwrap();
     let names: Vec<_> =
         all.entries.iter().map(|entry| (entry.name.as_str(), entry.base_url.as_str())).collect();
     let want = [
@@ -77,7 +77,7 @@ fn mistakes_are_named_without_values_of_keys() {
         ("providers: {a: {url: 'http://x', enabled: maybe}}\n", "`providers.a.enabled` must be true"),
     ] {
         let config = config(text);
-        let error = config.named_providers().unwrap_err().to_string();
+        let error = config.settings.providers.get().unwrap_err().to_string();
         assert!(error.starts_with(want), "{error}");
         assert!(!error.contains("hush"), "{error}");
         assert!(config.check().iter().any(|problem| problem.to_string() == error), "{text}");

@@ -35,6 +35,15 @@ impl fmt::Display for Origin {
     }
 }
 
+/// A value that cannot be used. No variant carries the value of a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    #[error("`{key}` must be {wanted}, but {origin} has {found}")]
+    WrongType { origin: Origin, key: String, found: String, wanted: String },
+    #[error("`{key}` at {origin} uses ${{{variable}}}, which is not set: `hermes config set {variable} ...`")]
+    UnsetVariable { origin: Origin, key: String, variable: String },
+}
+
 /// An error of the settings. No variant carries the value of a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -42,10 +51,8 @@ pub enum ConfigError {
     Malformed { path: PathBuf, line: usize, key: Option<String>, reason: String },
     #[error("{} is not valid UTF-8; nothing was changed", path.display())]
     NotText { path: PathBuf },
-    #[error("`{key}` must be {wanted}, but {origin} has {found}")]
-    WrongType { origin: Origin, key: String, found: String, wanted: String },
-    #[error("`{key}` at {origin} uses ${{{variable}}}, which is not set: `hermes config set {variable} ...`")]
-    UnsetVariable { origin: Origin, key: String, variable: String },
+    #[error(transparent)]
+    Value(#[from] Problem),
     #[error("{} has {} MiB; settings have at most {} MiB", path.display(), size >> 20, most >> 20)]
     TooLarge { path: PathBuf, size: u64, most: u64 },
     #[error("`{key}` is not a key: use names joined by dots, such as `agent.max_turns`")]

@@ -5,7 +5,7 @@ use super::keys::{KEYS, Key};
 use super::layers::{Config, Source};
 use super::provider_keys;
 use super::secret_names::{is_secret_key, is_secret_variable};
-use super::value::Setting;
+use super::value::Parsed;
 
 /// Shown instead of a secret.
 pub(crate) const HIDDEN: &str = "(set, not shown)";
@@ -41,7 +41,7 @@ impl Config {
             value: value.map(|value| if secret { HIDDEN.to_owned() } else { value }),
             source,
             origin,
-            default: known.and_then(|known| Setting::of_default(known.default)).map(|value| value.shown()),
+            default: known.and_then(|known| Parsed::of_default(known.default)).map(|value| value.shown()),
             env: known.map_or(vec![], |known| known.env.iter().map(|variable| variable.name()).collect()),
             description: known.map_or("not used by this version", |known| known.description),
         })

@@ -1,10 +1,11 @@
-//! Models that step in: `fallback_providers` of `config.yaml`, and the older `fallback_model`.
+//! Fallback models: `fallback_providers` of `config.yaml`, and the older `fallback_model`.
 //!
 //! An invalid entry is reported and ignored: the session's own model does not need it.
 
 use super::custom_providers::Reader;
-use super::error::ConfigError;
-use super::layers::Config;
+use super::error::Problem;
+use super::layers::Layers;
+use super::settings::free_form::FreeForm;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
@@ -14,7 +15,7 @@ const SETTINGS: [&str; 2] = ["fallback_providers", "fallback_model"];
 /// The fields of an entry that this version reads.
 const FIELDS: [&str; 5] = ["provider", "model", "base_url", "api_key", "key_env"];
 
-/// One model to go on with.
+/// One fallback model.
 #[derive(Debug, Clone)]
 pub struct FallbackEntry {
     /// The name of the entry in messages: `fallback_providers[1]`.
@@ -28,25 +29,27 @@ pub struct FallbackEntry {
 }
 
 /// The entries that can be read, and a line for each that cannot.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct FallbackEntries {
     pub entries: Vec<FallbackEntry>,
     pub warnings: Vec<String>,
 }
 
-impl Config {
-    /// The models that step in, in order.
-    pub fn fallback_entries(&self) -> FallbackEntries {
+impl FreeForm for FallbackEntries {
+    /// Reads the fallbacks in the order in which they are tried.
+    fn read(layers: &Layers) -> Self {
         let mut all = FallbackEntries::default();
-        for (key, value) in self.raw_fallbacks() {
-            match self.fallback_entry(&key, value) {
+        for (key, value) in layers.raw_fallbacks() {
+            match layers.fallback_entry(&key, value) {
                 Ok(entry) => all.entries.push(entry),
                 Err(warning) => all.warnings.push(warning),
             }
         }
         all
     }
+}
 
+impl Layers {
     /// Returns true if a key of the file belongs to these settings.
     pub(super) fn is_fallback_key(key: &str) -> bool {
         SETTINGS.iter().any(|setting| {
@@ -74,7 +77,7 @@ impl Config {
 
     /// The entries as they stand in the file. Both settings may be a list or a single entry.
     fn raw_fallbacks(&self) -> Vec<(String, &Value)> {
-        let of_setting = |setting: &&str| match self.layers().file.get(setting) {
+        let of_setting = |setting: &&str| match self.file.get(setting) {
             None => vec![],
             Some(value) if says_nothing(value) => vec![],
             Some(Value::Array(items)) => {
@@ -87,11 +90,11 @@ impl Config {
     }
 
     pub(super) fn fallback_entry(&self, key: &str, value: &Value) -> Result<FallbackEntry, String> {
-        let ignored = |error: ConfigError| format!("{error}; the entry is ignored");
+        let ignored = |error: Problem| format!("{error}; the entry is ignored");
         let fields = value
             .as_object()
             .ok_or_else(|| ignored(self.wrong(key, value, "a section with provider and model")))?;
-        let reader = Reader { config: self, key, fields };
+        let reader = Reader { layers: self, key, fields };
         let text = |name: &str| reader.text(&[name]).map_err(ignored);
         let needed = |name: &str| {
             let missing =

@@ -1,5 +1,5 @@
 use super::super::{ConfigFile, Layers};
-use super::*;
+use crate::Config;
 use secrecy::ExposeSecret;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn both_settings_are_read_in_order() {
          - {provider: box, model: m, key_env: MY_CRED, extra: 1}\n\
          - {provider: custom, model: o, base_url: 'http://127.0.0.1:1/v1', api_key: '${MY_CRED}'}\n",
     );
-    let all = config.fallback_entries();
+    let all = config.settings.fallbacks.clone();
     assert_eq!(all.warnings, [""; 0]);
     let seen: Vec<_> = all
         .entries
@@ -60,7 +60,7 @@ fn an_entry_that_makes_no_sense_is_named_and_the_others_stay() {
         ("fallback_providers: 7\n", 0, "a section with provider and model"),
         ("fallback_providers: [{provider: a, model: [m]}]\n", 0, "fallback_providers[1].model"),
     ] {
-        let all = config(text).fallback_entries();
+        let all = config(text).settings.fallbacks.clone();
         assert_eq!(all.entries.len(), entries, "{text}");
         match all.warnings.as_slice() {
             [] => assert_eq!(warning, "", "{text}"),

@@ -2,7 +2,8 @@
 //!
 //! An invalid entry is reported and ignored: no session needs it.
 
-use super::layers::Config;
+use super::layers::Layers;
+use super::settings::free_form::FreeForm;
 use hermes_conversation::HookEvent;
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -61,17 +62,17 @@ impl Matcher {
 }
 
 /// The entries that can be read, and a line for each thing that cannot.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct HookEntries {
     pub entries: Vec<HookEntry>,
     pub warnings: Vec<String>,
 }
 
-impl Config {
-    /// The hooks, in the order of the file.
-    pub fn hook_entries(&self) -> HookEntries {
+impl FreeForm for HookEntries {
+    /// Reads the hooks in the order of the file.
+    fn read(layers: &Layers) -> Self {
         let mut all = HookEntries::default();
-        let events = match self.layers().file.get("hooks") {
+        let events = match layers.file.get("hooks") {
             None | Some(Value::Null) => return all,
             Some(Value::Object(events)) => events,
             Some(_) => {
@@ -85,7 +86,9 @@ impl Config {
         }
         all
     }
+}
 
+impl Layers {
     /// Returns true if a key of the file belongs to hooks.
     pub(super) fn is_hook_key(key: &str) -> bool {
         key == "hooks" || key.starts_with("hooks.")

@@ -1,10 +1,11 @@
 use super::super::{ConfigFile, Layers};
 use super::*;
+use crate::Config;
 use std::path::Path;
 
 fn read(text: &str) -> HookEntries {
     let file = ConfigFile::parse(Path::new("/h/config.yaml"), text.into()).unwrap();
-    Config::new(Layers { file, ..Layers::default() }).hook_entries()
+    Config::new(Layers { file, ..Layers::default() }).settings.hooks.clone()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The layers of a setting in order of precedence: flags, `.env`, the shell, `config.yaml` or the default.
 //!
-//! Nothing is computed ahead: a setting is resolved when it is asked for, so a wrong value is an
-//! error for the one who needs it and not for everybody at start-up. [`Config::check`] asks for all.
+//! [`Config`] holds the layers and the [`Settings`] read from them. A wrong value is an error for the operation
+//! that needs it and not for every command at start-up; [`Config::check`] lists all of them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,22 +9,25 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hermes_conversation::{AuxTask, Money};
 use hermes_guard::Secrets;
+use hermes_prompt::HintChange;
 use hermes_providers::credentials::{Credentials, Outside};
-use hermes_providers::providers;
+use hermes_providers::login::LoginOverrides;
+use hermes_providers::{Patience, providers};
 use secrecy::SecretString;
 use serde_json::Value;
 
+use super::Kind;
 use super::env_file::EnvFile;
-use super::error::{ConfigError, Origin};
+use super::error::{ConfigError, Origin, Problem};
 use super::expand::expand;
 use super::file::ConfigFile;
-use super::keys::{Env, Key, Order};
+use super::keys::{Key, Order};
+use super::resolve::Resolved;
 use super::secret_names::{is_secret_key, is_secret_variable};
+use super::settings::{Setting, Settings};
 use super::telemetry::holds_headers;
-use super::value::{Setting, boolean, found, wanted};
-use super::{KEYS, Kind};
+use super::value::Parsed;
 use crate::home::Home;
 
 /// The source of a value.
@@ -74,25 +77,32 @@ pub struct Layers {
     pub credentials: Arc<Credentials>,
 }
 
-/// The settings in force.
-pub struct Config(Layers);
+/// The settings in force and the layers that they come from.
+pub struct Config {
+    layers: Layers,
+    /// The declared settings, each with its source.
+    pub settings: Settings,
+    /// The values of declared settings that cannot be used.
+    problems: Vec<Problem>,
+}
 
-/// A value and where it was found.
-pub(crate) struct Resolved {
-    pub(crate) value: Setting,
+/// A value and its place.
+pub(crate) struct Found {
+    pub(crate) value: Parsed,
     pub(crate) source: Source,
     pub(crate) origin: Origin,
 }
 
 impl Config {
     pub fn new(layers: Layers) -> Self {
-        Self(layers)
+        let (settings, problems) = Settings::load(&layers);
+        Self { layers, settings, problems }
     }
 
     /// Parses the text of a `config.yaml`; the other layers are empty.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let file = ConfigFile::parse(Path::new("config.yaml"), text.to_owned())?;
-        Ok(Self(Layers { file, ..Layers::default() }))
+        Ok(Self::new(Layers { file, ..Layers::default() }))
     }
 
     /// Reads `config.yaml`, `.env` and `auth.json` of a home under the given flags and shell variables.
@@ -105,207 +115,115 @@ impl Config {
         let dotenv = EnvFile::load(&home.env_file())?;
         let file = ConfigFile::load(&home.config_file())?;
         let credentials = Arc::new(Credentials::load(home.auth_file(), outside));
-        Ok(Self(Layers { flags, dotenv, shell, file, credentials }))
+        Ok(Self::new(Layers { flags, dotenv, shell, file, credentials }))
     }
 
     pub fn layers(&self) -> &Layers {
-        &self.0
+        &self.layers
     }
 
-    /// A setting as text, whatever its type; `None` if it is not set and has no default.
-    pub fn text(&self, key: &str) -> Result<Option<String>, ConfigError> {
-        Ok(self.resolve(key)?.map(|found| found.value.shown()))
+    /// The timeouts of calls of a model in the entry of its provider; values of the model precede those of the
+    /// provider.
+    pub fn patience_with(&self, label: &str, model: &str) -> Result<Patience, ConfigError> {
+        Ok(self.layers.patience_with(label, model)?)
     }
 
-    pub fn integer(&self, key: &str) -> Result<Option<i64>, ConfigError> {
-        self.typed(key, Kind::Integer, |value| match value {
-            Setting::Integer(number) => Some(number),
-            _ => None,
-        })
+    /// The login settings of a provider, under its id or an alias.
+    pub fn login_overrides(&self, provider: &str) -> Result<LoginOverrides, ConfigError> {
+        Ok(self.layers.login_overrides(provider)?)
     }
 
-    pub fn dollars(&self, key: &str) -> Result<Option<Money>, ConfigError> {
-        self.typed(key, Kind::Dollars, |value| match value {
-            Setting::Dollars(digits) => Money::parse(&digits),
-            _ => None,
-        })
-    }
-
-    /// A number from 0 to 1.
-    pub fn share(&self, key: &str) -> Result<Option<f64>, ConfigError> {
-        self.typed(key, Kind::Share, |value| match value {
-            Setting::Share(digits) => digits.parse().ok(),
-            _ => None,
-        })
-    }
-
-    /// A boolean setting; false if it is not set and has no default.
-    pub fn boolean(&self, key: &str) -> Result<bool, ConfigError> {
-        let on = self.typed(key, Kind::Boolean, |value| match value {
-            Setting::Boolean(on) => Some(on),
-            _ => None,
-        })?;
-        Ok(on.unwrap_or(false))
-    }
-
-    pub fn list(&self, key: &str) -> Result<Vec<String>, ConfigError> {
-        let items = self.typed(key, Kind::List, |value| match value {
-            Setting::List(items) => Some(items),
-            _ => None,
-        })?;
-        Ok(items.unwrap_or_default())
-    }
-
-    /// A setting that must not be printed, such as `model.api_key` or `OPENAI_API_KEY`.
-    pub fn secret(&self, key: &str) -> Result<Option<SecretString>, ConfigError> {
-        Ok(self.text(key)?.filter(|text| !text.is_empty()).map(SecretString::from))
+    /// The change of a platform's hint: a text is added to it; `replace` and `append` are explicit.
+    pub fn platform_hint(&self, platform: &str) -> Result<HintChange, ConfigError> {
+        Ok(self.layers.platform_hint(platform)?)
     }
 
     /// An environment variable, `.env` before the shell; an empty one counts as not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        self.variable_in(Source::DotEnv, name).or_else(|| self.variable_in(Source::Shell, name))
+        self.layers.variable(name)
     }
 
     /// Everything that is wrong with known settings.
     pub fn check(&self) -> Vec<ConfigError> {
-        let of_keys = KEYS.iter().filter_map(|key| self.resolve(key.name).err());
-        let of_tasks = AuxTask::ALL.iter().filter_map(|task| self.auxiliary(*task).err());
+        let of_keys = self.problems.iter().cloned().map(ConfigError::from);
+        let of_tasks = self.settings.auxiliary.problems().cloned().map(ConfigError::from);
         let of_logins = providers().find_map(|provider| self.login_overrides(provider.id).err());
-        of_keys.chain(self.named_providers().err()).chain(of_tasks).chain(of_logins).collect()
+        of_keys.chain(self.settings.providers.get().err()).chain(of_tasks).chain(of_logins).collect()
     }
 
     /// Every value that must never be shown: from `.env`, the shell, `config.yaml` and `auth.json`.
     pub fn secrets(&self) -> Secrets {
-        let variables =
-            self.0.dotenv.iter().chain(self.0.shell.iter().map(|(name, value)| (&**name, &**value)));
+        let variables = self
+            .layers
+            .dotenv
+            .iter()
+            .chain(self.layers.shell.iter().map(|(name, value)| (&**name, &**value)));
         let named = variables.filter(|(name, _)| is_secret_variable(name));
         let mut all: Vec<(String, SecretString)> =
             named.map(|(name, value)| (name.to_owned(), value.into())).collect();
         let lookup = self.lookup();
-        for (key, value) in self.0.file.leaves() {
+        for (key, value) in self.layers.file.leaves() {
             secret_texts(&key, value, &mut |key, text| {
                 all.push((key.to_owned(), expand(text, &lookup).into_owned().into()));
             });
         }
-        let named = self.key_variables().into_iter().chain(self.fallback_key_variables());
-        for name in named.chain(self.auxiliary_key_variables()) {
+        let named = self.layers.key_variables().into_iter().chain(self.layers.fallback_key_variables());
+        for name in named.chain(self.layers.auxiliary_key_variables()) {
             all.extend(self.variable(&name).map(|value| (name.clone(), SecretString::from(value))));
         }
         all.extend(
-            self.0
+            self.layers
                 .flags
                 .iter()
                 .filter(|(key, _)| is_secret_key(key))
                 .map(|(k, v)| (k.clone(), v.clone().into())),
         );
-        all.extend(self.0.credentials.secrets());
+        all.extend(self.layers.credentials.secrets());
         Secrets::new(all)
     }
 
-    /// Finds the layer that decides `key`. A key that is not in the table is looked up in flags and
+    /// The place of a setting's value, for messages.
+    pub fn origin<T>(&self, setting: &Setting<T>) -> Origin {
+        self.layers.origin(setting.source(), setting.variable())
+    }
+
+    /// Finds the value of a key that the user typed. A key that is not in the table is looked up in flags and
     /// `config.yaml` only.
-    pub(crate) fn resolve(&self, key: &str) -> Result<Option<Resolved>, ConfigError> {
+    pub(crate) fn resolve(&self, key: &str) -> Result<Option<Found>, ConfigError> {
         let Some(known) = Key::find(key) else {
             return Ok(self.unknown(key));
         };
-        for source in known.order.sources() {
-            let resolved = match source {
-                Source::Flag => self.in_flag(known)?,
-                Source::DotEnv | Source::Shell => self.in_variable(known, *source)?,
-                Source::File => self.in_file(known)?,
-                Source::Default => from_default(known),
-            };
-            if resolved.is_some() {
-                return Ok(resolved);
+        let found = self.layers.resolve(known, self.layers.file.get(known.name))?;
+        Ok(match found {
+            Some(Resolved { value, source, variable }) => {
+                Some(Found { value, source, origin: self.layers.origin(source, variable) })
             }
-        }
-        Ok(None)
+            None => Parsed::of_default(known.default).map(|value| Found {
+                value,
+                source: Source::Default,
+                origin: Origin::Default,
+            }),
+        })
     }
 
-    fn typed<T>(
-        &self,
-        key: &str,
-        kind: Kind,
-        pick: impl Fn(Setting) -> Option<T>,
-    ) -> Result<Option<T>, ConfigError> {
-        let Some(found) = self.resolve(key)? else {
-            return Ok(None);
-        };
-        let (origin, text) = (found.origin, found.value.shown());
-        match pick(found.value).or_else(|| Setting::of_text(kind, &text).and_then(&pick)) {
-            Some(value) => Ok(Some(value)),
-            None => Err(wrong_type(origin, key, &text.into(), kind)),
-        }
-    }
-
-    fn in_flag(&self, key: &Key) -> Result<Option<Resolved>, ConfigError> {
-        let alias = |name: &str| Key::find(name).is_some_and(|known| known.name == key.name);
-        let Some((_, text)) = self.0.flags.iter().rev().find(|(name, _)| alias(name)) else {
-            return Ok(None);
-        };
-        parsed(key, text, Source::Flag, Origin::Flag)
-    }
-
-    fn in_variable(&self, key: &Key, source: Source) -> Result<Option<Resolved>, ConfigError> {
-        for variable in key.env {
-            let Some(text) = self.variable_in(source, variable.name()) else {
-                continue;
-            };
-            let text = match variable {
-                Env::Value(_) => text,
-                Env::Switch(_, meaning) if boolean(text.trim()) == Some(true) => meaning,
-                Env::Switch(..) => continue,
-            };
-            let place = if source == Source::DotEnv { ".env" } else { "the environment" };
-            let origin = Origin::Variable { name: variable.name().to_owned(), place };
-            return parsed(key, text, source, origin);
-        }
-        Ok(None)
-    }
-
-    fn in_file(&self, key: &Key) -> Result<Option<Resolved>, ConfigError> {
-        let Some(value) = self.0.file.get(key.name) else {
-            return Ok(None);
-        };
-        if let Some(variable) = Setting::unset_variable(value, &self.lookup()) {
-            let (origin, key) = (self.file_origin(key.name), key.name.to_owned());
-            return Err(ConfigError::UnsetVariable { origin, key, variable });
-        }
-        match Setting::of_tree(key.kind, value, &self.lookup()) {
-            Some(setting) => {
-                let origin = Origin::File { path: self.0.file.path().to_owned(), line: None };
-                Ok(setting.map(|value| Resolved { value, source: Source::File, origin }))
-            }
-            None => Err(wrong_type(self.file_origin(key.name), key.name, value, key.kind)),
-        }
-    }
-
-    fn unknown(&self, key: &str) -> Option<Resolved> {
-        if let Some((_, text)) = self.0.flags.iter().rev().find(|(name, _)| name == key) {
-            return Some(Resolved {
-                value: Setting::Text(text.clone()),
+    fn unknown(&self, key: &str) -> Option<Found> {
+        if let Some((_, text)) = self.layers.flags.iter().rev().find(|(name, _)| name == key) {
+            return Some(Found {
+                value: Parsed::Text(text.clone()),
                 source: Source::Flag,
                 origin: Origin::Flag,
             });
         }
-        let value = match self.0.file.get(key)? {
+        let value = match self.layers.file.get(key)? {
             Value::Null => return None,
-            Value::Bool(on) => Setting::Boolean(*on),
-            Value::String(text) => Setting::Text(expand(text, &self.lookup()).into_owned()),
-            list @ Value::Array(_) => Setting::of_tree(Kind::List, list, &self.lookup())
+            Value::Bool(on) => Parsed::Boolean(*on),
+            Value::String(text) => Parsed::Text(expand(text, &self.lookup()).into_owned()),
+            list @ Value::Array(_) => Parsed::of_tree(Kind::List, list, &self.lookup())
                 .flatten()
-                .unwrap_or_else(|| Setting::Text(list.to_string())),
-            other => Setting::Text(other.to_string()),
+                .unwrap_or_else(|| Parsed::Text(list.to_string())),
+            other => Parsed::Text(other.to_string()),
         };
-        Some(Resolved { value, source: Source::File, origin: self.file_origin(key) })
-    }
-
-    fn variable_in(&self, source: Source, name: &str) -> Option<&str> {
-        let value = match source {
-            Source::DotEnv => self.0.dotenv.get(name),
-            _ => self.0.shell.get(name).map(String::as_str),
-        };
-        value.filter(|value| !value.trim().is_empty())
+        Some(Found { value, source: Source::File, origin: self.file_origin(key) })
     }
 
     fn lookup(&self) -> impl Fn(&str) -> Option<String> {
@@ -313,13 +231,13 @@ impl Config {
     }
 
     fn file_origin(&self, key: &str) -> Origin {
-        Origin::File { path: self.0.file.path().to_owned(), line: self.0.file.line_of(key) }
+        Origin::File { path: self.layers.file.path().to_owned(), line: self.layers.file.line_of(key) }
     }
 }
 
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Config({})", self.0.file.path().display())
+        write!(f, "Config({})", self.layers.file.path().display())
     }
 }
 
@@ -328,23 +246,6 @@ pub fn shell_variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> B
     all.into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
-}
-
-fn parsed(key: &Key, text: &str, source: Source, origin: Origin) -> Result<Option<Resolved>, ConfigError> {
-    match Setting::of_text(key.kind, text) {
-        Some(value) => Ok(Some(Resolved { value, source, origin })),
-        None => Err(wrong_type(origin, key.name, &text.into(), key.kind)),
-    }
-}
-
-fn from_default(key: &Key) -> Option<Resolved> {
-    let value = Setting::of_default(key.default)?;
-    Some(Resolved { value, source: Source::Default, origin: Origin::Default })
-}
-
-fn wrong_type(origin: Origin, key: &str, value: &Value, kind: Kind) -> ConfigError {
-    let secret = is_secret_key(key) || is_secret_variable(key);
-    ConfigError::WrongType { origin, key: key.to_owned(), found: found(value, secret), wanted: wanted(kind) }
 }
 
 /// Calls `keep` for each secret text at or below a leaf; lists may hold mappings with keys in them.

@@ -46,7 +46,7 @@ fn the_first_layer_that_says_something_wins() {
 #[test]
 fn the_first_variable_of_a_key_counts() {
     let config = config(&[], "", &[("ALL_PROXY", "all"), ("https_proxy", "lower")], "");
-    assert_eq!(config.text("network.proxy").unwrap().as_deref(), Some("lower"));
+    assert_eq!(config.settings.network.proxy.get().unwrap().as_deref(), Some("lower"));
 }
 
 #[test]
@@ -62,33 +62,30 @@ fn approvals_are_loosened_only_on_purpose() {
         ("approvals: {mode: anything}", "", "manual"),
     ] {
         let config = config(&[], "", &[("HERMES_YOLO_MODE", yolo)], file);
-        assert_eq!(config.text("approvals.mode").unwrap().as_deref(), Some(want), "{file} {yolo}");
+        assert_eq!(config.settings.approvals.mode.value().unwrap().as_str(), want, "{file} {yolo}");
     }
 }
 
 #[test]
-fn getters_give_the_type_they_are_named_after() {
+fn values_come_from_flags_and_variables_inside_of_them() {
     let config = config(
         &[("model", "flag/model")],
         "HOST=example.org\n",
         &[("OPENAI_BASE_URL", "http://x")],
-        "toolsets: [web, file]\ndisplay: {show_reasoning: no}\nmodel:\n  base_url: https://${HOST}/v1\n  api_key: ${NOPE}\nfoo: {n: 7, list: [a]}\n",
+        "toolsets: [web, file]\nmodel:\n  base_url: https://${HOST}/v1\n  api_key: ${NOPE}\nfoo: {n: 7, list: [a]}\n",
     );
-    assert_eq!(config.text("model.default").unwrap().as_deref(), Some("flag/model"));
-    assert_eq!(config.text("model.base_url").unwrap().as_deref(), Some("https://example.org/v1"));
+    let settings = &config.settings;
+    assert_eq!(settings.model.default.get().unwrap().as_deref(), Some("flag/model"));
+    assert_eq!(settings.model.base_url.get().unwrap().as_deref(), Some("https://example.org/v1"));
     assert_eq!(
-        config.text("model.api_key").unwrap_err().to_string(),
-        "`model.api_key` at /h/config.yaml line 5 uses ${NOPE}, which is not set: `hermes config set NOPE ...`"
+        settings.model.api_key.get().unwrap_err().to_string(),
+        "`model.api_key` at /h/config.yaml line 4 uses ${NOPE}, which is not set: `hermes config set NOPE ...`"
     );
-    assert_eq!(config.list("toolsets").unwrap(), ["web", "file"]);
-    assert!(!config.boolean("display.show_reasoning").unwrap());
-    assert_eq!(config.integer("model.max_tokens").unwrap(), None);
-    assert_eq!(config.text("OPENAI_BASE_URL").unwrap().as_deref(), Some("http://x"));
-    assert_eq!(
-        (config.integer("foo.n").unwrap(), config.list("foo.list").unwrap()),
-        (Some(7), vec!["a".into()])
-    );
-    assert_eq!(config.text("foo.missing").unwrap(), None);
+    assert_eq!(settings.variables.openai_base_url.get().unwrap().as_deref(), Some("http://x"));
+    // `config get` prints keys that no setting has, too.
+    for (key, want) in [("foo.n", Some("7")), ("foo.list", Some("a")), ("foo.missing", None)] {
+        assert_eq!(config.explain(key).unwrap().value.as_deref(), want, "{key}");
+    }
 }
 
 #[test]

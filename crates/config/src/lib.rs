@@ -1,9 +1,8 @@
-//! Settings: what they are called, where they come from and how they are changed.
+//! Settings: their names and types, the files they are read from, and edits of these files.
 //!
-//! [`KEYS`] is the one table of known settings and [`Config`] answers from it over four layers:
-//! flags, `.env`, the shell's environment and `config.yaml`. [`set`] and [`unset`] change the
-//! files of the user, so they touch exactly the named key, keep comments and unknown keys, and
-//! check the result before it is written.
+//! [`Settings`] has a field for each known setting, read from four layers: flags, `.env`, the shell's environment
+//! and `config.yaml`. [`KEYS`] is the table of these fields. [`set`] and [`unset`] change the files of the user, so
+//! they touch exactly the named key, keep comments and unknown keys, and check the result before it is written.
 
 mod addresses;
 mod auxiliary;
@@ -24,10 +23,13 @@ mod keys;
 mod layers;
 mod login_overrides;
 mod loop_limits;
+mod pool_strategies;
 mod prompting;
 mod provider_keys;
 mod request_extras;
+mod resolve;
 mod secret_names;
+pub mod settings;
 mod skills;
 mod stop_checks;
 mod suggest;
@@ -39,18 +41,22 @@ mod unused;
 mod value;
 mod yaml_text;
 
-pub use auxiliary::{AuxProvider, AuxSettings};
+pub use auxiliary::{AuxProvider, AuxSettings, AuxiliarySettings};
 pub use command::{SetReport, Target, change, change_list, set, unset};
 pub use custom_providers::NamedProviders;
 pub use env_file::{EnvFile, EnvNotice};
-pub use error::{ConfigError, Origin};
+pub use error::{ConfigError, Origin, Problem};
 pub use explain::Explanation;
 pub use fallback_providers::{FallbackEntries, FallbackEntry};
 pub use file::ConfigFile;
 pub use hooks::{HookEntries, HookEntry, Matcher};
 pub use keys::{Env, Fallback, KEYS, Key, Kind, Order};
 pub use layers::{Config, Layers, Source, shell_variables};
+pub use pool_strategies::PoolStrategies;
+pub use prompting::Personalities;
 pub use secret_names::is_hidden_variable;
+pub use settings::{Setting, Settings};
+pub use skills::platform_disabled_key;
 pub use suggest::distance;
 pub use telemetry::OtlpSettings;
 pub use unsupported_safety::{Refused, UnsupportedSafety};

@@ -1,8 +1,8 @@
 //! Settings of logins: `auth.<provider>` of `config.yaml`.
 
 use super::custom_providers::Reader;
-use super::error::ConfigError;
-use super::layers::Config;
+use super::error::Problem;
+use super::layers::Layers;
 use hermes_providers::find_provider;
 use hermes_providers::login::LoginOverrides;
 use serde_json::{Map, Value};
@@ -16,13 +16,13 @@ const FIELDS: [&str; 7] =
 /// A provider's section, with the key that names it in messages.
 type Section<'a> = (String, &'a Map<String, Value>);
 
-impl Config {
+impl Layers {
     /// The login settings of a provider, under its id or an alias.
-    pub fn login_overrides(&self, provider: &str) -> Result<LoginOverrides, ConfigError> {
+    pub(crate) fn login_overrides(&self, provider: &str) -> Result<LoginOverrides, Problem> {
         let Some((key, fields)) = self.login_section(provider)? else {
             return Ok(LoginOverrides::default());
         };
-        let reader = Reader { config: self, key: &key, fields };
+        let reader = Reader { layers: self, key: &key, fields };
         let text = |name: &str| reader.text(&[name]);
         let redirect_port = match fields.get("redirect_port") {
             None | Some(Value::Null) => None,
@@ -49,8 +49,8 @@ impl Config {
         matches!(parts[..], [SECTION, provider, field] if find_provider(provider).is_some() && FIELDS.contains(&field))
     }
 
-    fn login_section(&self, provider: &str) -> Result<Option<Section<'_>>, ConfigError> {
-        let all = match self.layers().file.get(SECTION) {
+    fn login_section(&self, provider: &str) -> Result<Option<Section<'_>>, Problem> {
+        let all = match self.file.get(SECTION) {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Object(all)) => all,
             Some(other) => return Err(self.wrong(SECTION, other, "a section")),

@@ -1,6 +1,6 @@
 //! The settings of `tool_loop_guardrails`.
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, Setting};
 use hermes_agent::loop_guard::{LoopLimits, Repeats};
 
 impl Config {
@@ -8,28 +8,36 @@ impl Config {
     /// the default.
     pub fn loop_limits(&self) -> Result<LoopLimits, ConfigError> {
         let default = LoopLimits::default();
+        let guardrails = &self.settings.tool_loop_guardrails;
+        let (warn, stop) = (&guardrails.warn_after, &guardrails.hard_stop_after);
         Ok(LoopLimits {
-            warnings_enabled: self.boolean("tool_loop_guardrails.warnings_enabled")?,
-            hard_stop_enabled: self.boolean("tool_loop_guardrails.hard_stop_enabled")?,
-            warn_after: self.repeats("warn_after", default.warn_after)?,
-            hard_stop_after: self.repeats("hard_stop_after", default.hard_stop_after)?,
+            warnings_enabled: guardrails.warnings_enabled.value()?,
+            hard_stop_enabled: guardrails.hard_stop_enabled.value()?,
+            warn_after: Repeats {
+                exact_failure: number(&warn.exact_failure, default.warn_after.exact_failure)?,
+                same_tool_failure: number(&warn.same_tool_failure, default.warn_after.same_tool_failure)?,
+                idempotent_no_progress: number(
+                    &warn.idempotent_no_progress,
+                    default.warn_after.idempotent_no_progress,
+                )?,
+            },
+            hard_stop_after: Repeats {
+                exact_failure: number(&stop.exact_failure, default.hard_stop_after.exact_failure)?,
+                same_tool_failure: number(
+                    &stop.same_tool_failure,
+                    default.hard_stop_after.same_tool_failure,
+                )?,
+                idempotent_no_progress: number(
+                    &stop.idempotent_no_progress,
+                    default.hard_stop_after.idempotent_no_progress,
+                )?,
+            },
         })
     }
+}
 
-    fn repeats(&self, when: &str, default: Repeats) -> Result<Repeats, ConfigError> {
-        let number = |kind: &str, default: u32| -> Result<u32, ConfigError> {
-            let value = self.integer(&format!("tool_loop_guardrails.{when}.{kind}"))?;
-            Ok(value
-                .and_then(|value| u32::try_from(value).ok())
-                .filter(|value| *value > 0)
-                .unwrap_or(default))
-        };
-        Ok(Repeats {
-            exact_failure: number("exact_failure", default.exact_failure)?,
-            same_tool_failure: number("same_tool_failure", default.same_tool_failure)?,
-            idempotent_no_progress: number("idempotent_no_progress", default.idempotent_no_progress)?,
-        })
-    }
+fn number(setting: &Setting<u64>, default: u32) -> Result<u32, ConfigError> {
+    Ok(u32::try_from(setting.value()?).ok().filter(|value| *value > 0).unwrap_or(default))
 }
 
 #[cfg(test)]

@@ -1,18 +1,34 @@
 //! Settings of the system prompt that are more than one value.
 
-use super::{Config, ConfigError};
+use super::settings::free_form::{FreeForm, Section};
+use super::{Layers, Problem};
 use hermes_prompt::{HintChange, ToolUse};
 use serde_json::Value;
+
+/// The user's personalities: names and overlays.
+pub type Personalities = Vec<(String, String)>;
 
 const TOOL_USE: &str = "agent.tool_use_enforcement";
 const HINTS: &str = "platform_hints";
 const PERSONALITIES: [&str; 2] = ["personalities", "agent.personalities"];
 
-impl Config {
+impl FreeForm for Section<ToolUse> {
+    fn read(layers: &Layers) -> Self {
+        Section(layers.tool_use())
+    }
+}
+
+impl FreeForm for Section<Personalities> {
+    fn read(layers: &Layers) -> Self {
+        Section(layers.personalities())
+    }
+}
+
+impl Layers {
     /// The models that get an instruction to act: `auto`, true, false, or a list of names.
-    pub fn tool_use(&self) -> Result<ToolUse, ConfigError> {
+    fn tool_use(&self) -> Result<ToolUse, Problem> {
         let wrong = |value: &Value| self.wrong(TOOL_USE, value, "auto, true, false or a list of model names");
-        Ok(match self.layers().file.get(TOOL_USE) {
+        Ok(match self.file.get(TOOL_USE) {
             None | Some(Value::Null) => ToolUse::Auto,
             Some(Value::Bool(true)) => ToolUse::Always,
             Some(Value::Bool(false)) => ToolUse::Never,
@@ -32,14 +48,14 @@ impl Config {
     }
 
     /// The change of a platform's hint: a text is added to it; `replace` and `append` are explicit.
-    pub fn platform_hint(&self, platform: &str) -> Result<HintChange, ConfigError> {
+    pub(crate) fn platform_hint(&self, platform: &str) -> Result<HintChange, Problem> {
         let key = format!("{HINTS}.{platform}");
         let text = |value: Option<&Value>, key: &str| match value {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(other) => Err(self.wrong(key, other, "a text")),
         };
-        match self.layers().file.get(HINTS).and_then(|hints| hints.get(platform)) {
+        match self.file.get(HINTS).and_then(|hints| hints.get(platform)) {
             None | Some(Value::Null) => Ok(HintChange::default()),
             Some(Value::String(append)) => Ok(HintChange { replace: None, append: Some(append.clone()) }),
             Some(Value::Object(fields)) => Ok(HintChange {
@@ -51,10 +67,10 @@ impl Config {
     }
 
     /// The user's personalities with their overlays: a text, or `system_prompt` with `tone` and `style`.
-    pub fn personalities(&self) -> Result<Vec<(String, String)>, ConfigError> {
-        let mut all: Vec<(String, String)> = Vec::new();
+    fn personalities(&self) -> Result<Personalities, Problem> {
+        let mut all = Personalities::new();
         for place in PERSONALITIES {
-            let Some(Value::Object(found)) = self.layers().file.get(place) else { continue };
+            let Some(Value::Object(found)) = self.file.get(place) else { continue };
             for (name, value) in found {
                 let (key, name) = (format!("{place}.{name}"), name.trim().to_lowercase());
                 let overlay =
@@ -113,7 +129,7 @@ mod tests {
             ("agent: {tool_use_enforcement: 7}", None),
             ("agent: {tool_use_enforcement: perhaps}", None),
         ] {
-            assert_eq!(config_of(text).tool_use().ok(), want, "{text}");
+            assert_eq!(config_of(text).settings.tool_use.get().ok().cloned(), want, "{text}");
         }
     }
 

@@ -2,7 +2,7 @@
 //! the routing preferences of OpenRouter and Nous.
 
 use super::custom_providers::Reader;
-use super::error::ConfigError;
+use super::error::{ConfigError, Problem};
 use super::expand::expand;
 use super::layers::Config;
 use hermes_providers::{ExtraHeaders, RequestExtras, RouterSettings, TlsOptions};
@@ -13,66 +13,48 @@ use std::path::PathBuf;
 
 /// The score of the router for coding models unless the user sets one.
 const CODING_SCORE: f64 = 0.65;
-/// The default of `openrouter.response_cache_ttl`, in seconds.
-const CACHE_TTL: u64 = 300;
 
 impl Config {
     /// The preferences for routers.
     pub fn router_settings(&self) -> Result<RouterSettings, ConfigError> {
-        // This runs for every endpoint that is chosen, and hardly any home has these settings.
-        if !self.mentions_routers() {
-            let min_coding_score = Some(CODING_SCORE);
-            return Ok(RouterSettings {
-                provider: Map::new(),
-                response_cache: Some(CACHE_TTL),
-                min_coding_score,
-            });
-        }
+        let (routing, openrouter) = (&self.settings.provider_routing, &self.settings.openrouter);
         let mut provider = Map::new();
-        for name in ["only", "ignore", "order"] {
-            let servers = self.list(&format!("provider_routing.{name}"))?;
+        for (name, servers) in
+            [("only", &routing.only), ("ignore", &routing.ignore), ("order", &routing.order)]
+        {
+            let servers = servers.get()?;
             if !servers.is_empty() {
                 provider.insert(name.to_owned(), json!(servers));
             }
         }
-        for name in ["sort", "data_collection"] {
-            if let Some(word) =
-                self.text(&format!("provider_routing.{name}"))?.filter(|word| !word.is_empty())
-            {
+        let (sort, collection) = (routing.sort.value()?, routing.data_collection.value()?);
+        for (name, word) in [("sort", sort.as_str()), ("data_collection", collection.as_str())] {
+            if !word.is_empty() {
                 provider.insert(name.to_owned(), word.into());
             }
         }
-        if self.boolean("provider_routing.require_parameters")? {
+        if routing.require_parameters.value()? {
             provider.insert("require_parameters".to_owned(), true.into());
         }
-        let ttl = self.integer("openrouter.response_cache_ttl")?.and_then(|ttl| u64::try_from(ttl).ok());
-        let cached = self.boolean("openrouter.response_cache")?;
+        let ttl = openrouter.response_cache_ttl.value()?;
+        let is_cached = openrouter.response_cache.value()? && (1..=86_400).contains(&ttl);
         Ok(RouterSettings {
             provider,
-            response_cache: ttl.filter(|ttl| cached && (1..=86_400).contains(ttl)),
-            min_coding_score: Some(self.share("openrouter.min_coding_score")?.unwrap_or(CODING_SCORE)),
+            response_cache: is_cached.then_some(ttl),
+            min_coding_score: Some(openrouter.min_coding_score.value()?.unwrap_or(CODING_SCORE)),
         })
-    }
-}
-
-impl Config {
-    fn mentions_routers(&self) -> bool {
-        let variables = ["HERMES_OPENROUTER_CACHE", "HERMES_OPENROUTER_CACHE_TTL"];
-        let sections = ["provider_routing", "openrouter"];
-        sections.iter().any(|section| self.layers().file.get(section).is_some())
-            || variables.iter().any(|name| self.variable(name).is_some())
     }
 }
 
 impl Reader<'_> {
     /// The additions of one entry.
-    pub(super) fn extras(&self) -> Result<RequestExtras, ConfigError> {
+    pub(super) fn extras(&self) -> Result<RequestExtras, Problem> {
         let tls =
             TlsOptions { ca_cert: self.text(&["ssl_ca_cert"])?.map(PathBuf::from), verify: self.verify()? };
         Ok(RequestExtras { body: self.extra_body()?, headers: self.extra_headers()?, tls })
     }
 
-    fn section(&self, name: &str) -> Result<Map<String, Value>, ConfigError> {
+    fn section(&self, name: &str) -> Result<Map<String, Value>, Problem> {
         match self.fields.get(name) {
             None | Some(Value::Null) => Ok(Map::new()),
             Some(Value::Object(fields)) => Ok(fields.clone()),
@@ -80,7 +62,7 @@ impl Reader<'_> {
         }
     }
 
-    fn extra_body(&self) -> Result<Map<String, Value>, ConfigError> {
+    fn extra_body(&self) -> Result<Map<String, Value>, Problem> {
         let body = self.section("extra_body")?;
         match body.iter().find(|(name, _)| ExtraFields::RESERVED.contains(&name.as_str())) {
             None => Ok(body),
@@ -92,8 +74,8 @@ impl Reader<'_> {
         }
     }
 
-    fn extra_headers(&self) -> Result<ExtraHeaders, ConfigError> {
-        let lookup = |name: &str| self.config.variable(name).map(str::to_owned);
+    fn extra_headers(&self) -> Result<ExtraHeaders, Problem> {
+        let lookup = |name: &str| self.layers.variable(name).map(str::to_owned);
         let mut headers = Vec::new();
         for (name, value) in self.section("extra_headers")? {
             let text = match value {
@@ -109,7 +91,7 @@ impl Reader<'_> {
         ExtraHeaders::new(&headers).map_err(|error| unusable(&error))
     }
 
-    fn verify(&self) -> Result<bool, ConfigError> {
+    fn verify(&self) -> Result<bool, Problem> {
         match self.fields.get("ssl_verify") {
             None | Some(Value::Null) => Ok(true),
             Some(Value::Bool(on)) => Ok(*on),

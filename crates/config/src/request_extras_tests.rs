@@ -12,7 +12,6 @@ openrouter: {response_cache: false}
         json!({"only": ["a", "b"], "sort": "price", "data_collection": "deny", "require_parameters": true});
     assert_eq!(Value::from(found.provider), want);
     assert_eq!((found.response_cache, found.min_coding_score), (None, Some(0.65)));
-    // The short cut for homes without these settings gives the same as the keys' defaults.
     assert_eq!(config("").router_settings().unwrap(), config("openrouter: {}").router_settings().unwrap());
     let usual = config("").router_settings().unwrap();
     assert_eq!((usual.provider.len(), usual.response_cache), (0, Some(300)));
@@ -31,7 +30,7 @@ providers:
     ssl_verify: 'no'
 ";
     let config = config(text);
-    let extras = config.named_providers().unwrap().entries.remove(0).extras;
+    let extras = config.settings.providers.get().unwrap().entries[0].clone().extras;
     assert_eq!(Value::from(extras.body.clone()), json!({"top_k": 5, "nested": {"a": 1}}));
     assert_eq!(extras.tls, TlsOptions { ca_cert: Some("/etc/box.pem".into()), verify: false });
     assert!(config.unused_keys().is_empty());
@@ -49,7 +48,7 @@ fn additions_that_cannot_be_sent_are_named() {
         ("ssl_verify: maybe", "providers.box.ssl_verify"),
     ] {
         let text = format!("providers:\n  box:\n    base_url: https://b.example\n    {line}\n");
-        let error = config(&text).named_providers().unwrap_err().to_string();
+        let error = config(&text).settings.providers.get().unwrap_err().to_string();
         assert!(error.contains(want), "{line}: {error}");
     }
 }

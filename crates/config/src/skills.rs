@@ -1,4 +1,4 @@
-//! Skills: which are switched off where, which other folders have some, and values for them.
+//! Skills: disabled ones, additional directories, and values for skills.
 
 use super::error::ConfigError;
 use super::layers::Config;
@@ -9,10 +9,15 @@ use std::path::PathBuf;
 const PLATFORMS: &str = "skills.platform_disabled";
 const VALUES: &str = "skills.config";
 
+/// The key that disables skills on one platform.
+pub fn platform_disabled_key(platform: &str) -> String {
+    format!("{PLATFORMS}.{platform}")
+}
+
 impl Config {
     /// The skills that are not offered on a platform: those switched off everywhere, and there.
     pub fn disabled_skills(&self, platform: &str) -> Result<Vec<String>, ConfigError> {
-        let mut names = self.list("skills.disabled")?;
+        let mut names = self.settings.skills.disabled.get()?.clone();
         names.extend(self.platform_disabled_skills().remove(platform).unwrap_or_default());
         Ok(names)
     }
@@ -33,19 +38,15 @@ impl Config {
     /// Additional directories with skills; `~` is the user's home.
     pub fn external_skill_dirs(&self) -> Result<Vec<PathBuf>, ConfigError> {
         let home = self.layers().shell.get("HOME").filter(|home| !home.is_empty());
-        let path = |text: String| match (text.strip_prefix('~'), home) {
+        let path = |text: &String| match (text.strip_prefix('~'), home) {
             (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
                 PathBuf::from(format!("{home}{rest}"))
             }
             _ => PathBuf::from(text),
         };
         // A relative path would mean another folder wherever Hermes is started.
-        Ok(self
-            .list("skills.external_dirs")?
-            .into_iter()
-            .map(path)
-            .filter(|path| path.is_absolute())
-            .collect())
+        let dirs = self.settings.skills.external_dirs.get()?;
+        Ok(dirs.iter().map(path).filter(|path| path.is_absolute()).collect())
     }
 
     /// Values that skills ask for, by their keys.

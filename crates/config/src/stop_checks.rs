@@ -1,5 +1,6 @@
 //! The settings of the checks before a final text is accepted.
 
+use super::settings::AutoSwitch;
 use super::{Config, ConfigError};
 use hermes_agent::{IntentCheck, StopChecks};
 
@@ -7,25 +8,16 @@ impl Config {
     /// The checks that an answer has to pass.
     pub fn stop_checks(&self) -> Result<StopChecks, ConfigError> {
         let default = StopChecks::default();
-        let nudges = self.integer("agent.max_verify_nudges")?;
+        let agent = &self.settings.agent;
         Ok(StopChecks {
-            lists_failed_edits: self.boolean("display.file_mutation_verifier")?,
-            verifies: self.auto_or_switch("agent.verify_on_stop")?.unwrap_or(true),
-            nudges: nudges.and_then(|count| u32::try_from(count).ok()).unwrap_or(default.nudges),
-            intent: match self.auto_or_switch("agent.intent_ack_continuation")? {
-                None => IntentCheck::Auto,
-                Some(true) => IntentCheck::All,
-                Some(false) => IntentCheck::None,
+            nudges: u32::try_from(agent.max_verify_nudges.value()?).unwrap_or(default.nudges),
+            lists_failed_edits: self.settings.display.file_mutation_verifier.value()?,
+            verifies: agent.verify_on_stop.value()? != AutoSwitch::Off,
+            intent: match agent.intent_ack_continuation.value()? {
+                AutoSwitch::Auto => IntentCheck::Auto,
+                AutoSwitch::On => IntentCheck::All,
+                AutoSwitch::Off => IntentCheck::None,
             },
-        })
-    }
-
-    /// A switch that may also be `auto`, which is `None`.
-    fn auto_or_switch(&self, key: &str) -> Result<Option<bool>, ConfigError> {
-        let word = self.text(key)?.unwrap_or_default();
-        Ok(match word.as_str() {
-            "" | "auto" => None,
-            word => Some(matches!(word, "true" | "on" | "yes" | "1")),
         })
     }
 }

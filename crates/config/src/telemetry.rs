@@ -23,20 +23,26 @@ pub struct OtlpSettings {
 impl Config {
     /// The collector of traces; `None` if none is set.
     pub fn otlp(&self) -> Result<Option<OtlpSettings>, ConfigError> {
-        let Some(endpoint) = self.text("telemetry.otlp.endpoint")?.filter(|text| !text.is_empty()) else {
+        let otlp = &self.settings.telemetry.otlp;
+        let Some(endpoint) = otlp.endpoint.get()?.as_deref().filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        let service_name = self.text("telemetry.otlp.service_name")?.unwrap_or_default();
-        Ok(Some(OtlpSettings { endpoint, service_name, headers: self.otlp_headers()? }))
+        Ok(Some(OtlpSettings {
+            endpoint: endpoint.to_owned(),
+            service_name: otlp.service_name.get()?.clone().into_owned(),
+            headers: self.otlp_headers()?,
+        }))
     }
 
     fn otlp_headers(&self) -> Result<Vec<(String, SecretString)>, ConfigError> {
         let fields = match self.layers().file.get(HEADERS) {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Object(fields)) => fields,
-            Some(other) => return Err(self.wrong(HEADERS, other, "a section with a header per line")),
+            Some(other) => {
+                return Err(self.layers().wrong(HEADERS, other, "a section with a header per line").into());
+            }
         };
-        let reader = Reader { config: self, key: HEADERS, fields };
+        let reader = Reader { layers: self.layers(), key: HEADERS, fields };
         let mut headers = Vec::new();
         for (name, value) in fields {
             let text = match value {

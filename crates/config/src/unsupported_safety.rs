@@ -43,7 +43,7 @@ impl Config {
 
     /// The place that commands should run in, if it is another one than this machine.
     fn foreign_backend(&self) -> Option<(&'static str, String)> {
-        let in_file = |key: &'static str| Some((key, self.text(key).ok()??));
+        let in_file = |key: &'static str| Some((key, self.resolve(key).ok()??.value.shown()));
         let set = in_file("terminal.backend")
             .or_else(|| in_file("terminal.env_type"))
             .or_else(|| self.variable("TERMINAL_ENV").map(|backend| ("TERMINAL_ENV", backend.to_owned())));

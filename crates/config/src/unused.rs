@@ -10,7 +10,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use super::keys::{Key, Kind};
-use super::layers::Config;
+use super::layers::{Config, Layers};
 use super::suggest::suggestion;
 
 /// The leaf keys of the Python release 0.19 with their defaults.
@@ -39,11 +39,12 @@ impl Config {
     /// Keys of `config.yaml` that this version does not read and that are not at their defaults.
     pub fn unused_keys(&self) -> Vec<UnusedKey> {
         let file = &self.layers().file;
-        let of_entries = self
+        let layers = self.layers();
+        let of_entries = layers
             .unused_entry_fields()
             .into_iter()
-            .chain(self.unused_fallback_fields())
-            .chain(self.unused_auxiliary_fields());
+            .chain(layers.unused_fallback_fields())
+            .chain(layers.unused_auxiliary_fields());
         let unread = file
             .leaves()
             .into_iter()
@@ -74,12 +75,12 @@ fn is_read(key: &str) -> bool {
         || key == "custom_providers"
         || Config::is_safety_key(key)
         || ["providers.", "credential_pool_strategies."].iter().any(|start| key.starts_with(start))
-        || Config::is_fallback_key(key)
-        || Config::is_hook_key(key)
-        || Config::is_auxiliary_key(key)
-        || Config::is_login_key(key)
+        || Layers::is_fallback_key(key)
+        || Layers::is_hook_key(key)
+        || Layers::is_auxiliary_key(key)
+        || Layers::is_login_key(key)
         || Config::is_otlp_header(key)
-        || Config::is_prompt_key(key)
+        || Layers::is_prompt_key(key)
         || Config::is_skill_key(key)
 }
 

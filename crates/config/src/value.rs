@@ -8,7 +8,7 @@ use super::keys::{Fallback, Kind};
 
 /// A value of the type its key asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Setting {
+pub(crate) enum Parsed {
     Text(String),
     Integer(i64),
     /// Digits that [`Money::parse`] understands.
@@ -19,7 +19,7 @@ pub(crate) enum Setting {
     List(Vec<String>),
 }
 
-impl Setting {
+impl Parsed {
     pub(crate) fn of_default(default: Fallback) -> Option<Self> {
         match default {
             Fallback::None => None,
@@ -197,27 +197,27 @@ mod tests {
 
     const MODES: Kind = Kind::Choice(&["smart", "off", "manual"]);
 
-    fn text(text: &str) -> Option<Setting> {
-        Some(Setting::Text(text.into()))
+    fn text(text: &str) -> Option<Parsed> {
+        Some(Parsed::Text(text.into()))
     }
 
     #[test]
     fn text_is_read_by_kind() {
-        let list = |items: &[&str]| Some(Setting::List(items.iter().map(|i| i.to_string()).collect()));
+        let list = |items: &[&str]| Some(Parsed::List(items.iter().map(|i| i.to_string()).collect()));
         for (kind, given, want) in [
             (Kind::Text, " 12 ", text("12")),
-            (Kind::Integer, "12", Some(Setting::Integer(12))),
-            (Kind::Share, "0.50", Some(Setting::Share("0.5".into()))),
-            (Kind::Share, "85%", Some(Setting::Share("0.85".into()))),
+            (Kind::Integer, "12", Some(Parsed::Integer(12))),
+            (Kind::Share, "0.50", Some(Parsed::Share("0.5".into()))),
+            (Kind::Share, "85%", Some(Parsed::Share("0.85".into()))),
             (Kind::Share, "1.5", None),
             (Kind::Share, "nan", None),
             (Kind::Share, "half", None),
-            (Kind::Integer, "1800.0", Some(Setting::Integer(1800))),
-            (Kind::Integer, "50_000", Some(Setting::Integer(50_000))),
+            (Kind::Integer, "1800.0", Some(Parsed::Integer(1800))),
+            (Kind::Integer, "50_000", Some(Parsed::Integer(50_000))),
             (Kind::Integer, "1.5", None),
             (Kind::Integer, "many", None),
-            (Kind::Boolean, "Yes", Some(Setting::Boolean(true))),
-            (Kind::Boolean, "0", Some(Setting::Boolean(false))),
+            (Kind::Boolean, "Yes", Some(Parsed::Boolean(true))),
+            (Kind::Boolean, "0", Some(Parsed::Boolean(false))),
             (Kind::Boolean, "maybe", None),
             (Kind::List, "a, b,,c", list(&["a", "b", "c"])),
             (Kind::List, r#"["a,b", 1]"#, list(&["a,b", "1"])),
@@ -226,7 +226,7 @@ mod tests {
             (MODES, "false", text("off")),
             (MODES, "sometimes", None),
         ] {
-            assert_eq!(Setting::of_text(kind, given), want, "{given}");
+            assert_eq!(Parsed::of_text(kind, given), want, "{given}");
         }
     }
 
@@ -238,11 +238,11 @@ mod tests {
             (Kind::Text, json!("${X}"), Some(text("from x"))),
             (Kind::Text, json!(7), Some(text("7"))),
             (Kind::Text, json!({"a": 1}), None),
-            (Kind::Integer, json!("90"), Some(Some(Setting::Integer(90)))),
-            (Kind::Integer, json!(90.0), Some(Some(Setting::Integer(90)))),
+            (Kind::Integer, json!("90"), Some(Some(Parsed::Integer(90)))),
+            (Kind::Integer, json!(90.0), Some(Some(Parsed::Integer(90)))),
             (Kind::Integer, json!(true), None),
-            (Kind::Boolean, json!(false), Some(Some(Setting::Boolean(false)))),
-            (Kind::List, json!(["a", "${X}"]), Some(Some(Setting::List(vec!["a".into(), "from x".into()])))),
+            (Kind::Boolean, json!(false), Some(Some(Parsed::Boolean(false)))),
+            (Kind::List, json!(["a", "${X}"]), Some(Some(Parsed::List(vec!["a".into(), "from x".into()])))),
             (Kind::List, json!([["a"]]), None),
             (MODES, json!(false), Some(text("off"))),
             (MODES, json!(true), Some(text("manual"))),
@@ -250,7 +250,7 @@ mod tests {
             (MODES, json!([1]), None),
         ] {
             let lookup = |name: &str| (name == "X").then(|| "from x".to_owned());
-            assert_eq!(Setting::of_tree(kind, &given, &lookup), want, "{given}");
+            assert_eq!(Parsed::of_tree(kind, &given, &lookup), want, "{given}");
         }
     }
 }

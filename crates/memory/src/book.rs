@@ -1,6 +1,6 @@
 //! The memory of a home under its settings.
 
-use hermes_config::{Config, ConfigError, clock};
+use hermes_config::{Config, ConfigError, Setting, clock};
 use hermes_store::memory::{MemoryBook, MemorySettings, Target};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,15 +12,16 @@ pub fn memory_book(config: &Config, home: &Path) -> Result<MemoryBook, ConfigErr
 
 fn settings(config: &Config) -> Result<MemorySettings, ConfigError> {
     let default = MemorySettings::default();
-    let limit = |key: &str, default: usize| -> Result<usize, ConfigError> {
-        let value = config.integer(key)?.and_then(|value| usize::try_from(value).ok());
+    let memory = &config.settings.memory;
+    let limit = |setting: &Setting<u64>, default: usize| -> Result<usize, ConfigError> {
+        let value = usize::try_from(setting.value()?).ok();
         Ok(value.filter(|limit| *limit > 0).unwrap_or(default))
     };
     Ok(MemorySettings {
-        memory_enabled: config.boolean("memory.memory_enabled")?,
-        user_profile_enabled: config.boolean("memory.user_profile_enabled")?,
-        memory_char_limit: limit("memory.memory_char_limit", default.memory_char_limit)?,
-        user_char_limit: limit("memory.user_char_limit", default.user_char_limit)?,
+        memory_enabled: memory.memory_enabled.value()?,
+        user_profile_enabled: memory.user_profile_enabled.value()?,
+        memory_char_limit: limit(&memory.memory_char_limit, default.memory_char_limit)?,
+        user_char_limit: limit(&memory.user_char_limit, default.user_char_limit)?,
     })
 }
 

@@ -33,7 +33,7 @@ pub enum WriteApproval {
 impl WriteApproval {
     /// The approval that the settings ask for; `is_watched` says that a user can answer.
     pub fn of(config: &Config, is_watched: bool) -> Result<Self, ConfigError> {
-        Ok(match (config.boolean("memory.write_approval")?, is_watched) {
+        Ok(match (config.settings.memory.write_approval.value()?, is_watched) {
             (false, _) => Self::NotNeeded,
             (true, true) => Self::Asked,
             (true, false) => Self::Staged,

@@ -195,7 +195,7 @@ fn file(config: &Config) -> Result<&AuthFile, ModelsError> {
 /// Returns the name under which the credentials of a provider are stored.
 pub fn label_of(config: &Config, name: &str) -> Result<String, ModelsError> {
     let plain = CustomProvider::plain_name(custom_name(name).unwrap_or(name));
-    let named = config.named_providers()?.entries;
+    let named = &config.settings.providers.get()?.entries;
     let is_named = named.iter().any(|entry| entry.name == plain);
     let custom = custom_label(&plain);
     let credentials = &config.layers().credentials;
@@ -220,8 +220,8 @@ fn address(config: &Config, label: &str, key: &SecretString) -> Result<String, M
             with_around(config, |around| own_address(provider, key, around))
         }
         None => {
-            let mut entries = config.named_providers()?.entries.into_iter();
-            entries.find(|entry| custom_name(label) == Some(&entry.name)).map(|entry| entry.base_url)
+            let mut entries = config.settings.providers.get()?.entries.iter();
+            entries.find(|entry| custom_name(label) == Some(&entry.name)).map(|entry| entry.base_url.clone())
         }
     };
     let text = text.ok_or(CredentialError::NoAddress)?;

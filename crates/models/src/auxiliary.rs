@@ -50,7 +50,7 @@ pub fn route(
     own: &Endpoint,
     sees: impl Fn(&Endpoint) -> Option<bool>,
 ) -> Result<AuxRoute, ModelsError> {
-    let settings = config.auxiliary(task)?;
+    let settings = config.settings.auxiliary.task(task)?;
     let mut route = AuxRoute { warnings: settings.warnings.clone(), ..AuxRoute::default() };
     let main = match &settings.model {
         Some(model) => own.with_model(model),
@@ -144,14 +144,14 @@ impl Auxiliary<'_> {
     /// Returns the models and limits of a task, for a call from another task.
     pub fn prepare(&self, task: AuxTask) -> Result<(Vec<Arc<dyn Model>>, AuxLimits), ModelsError> {
         let Models { config, home, .. } = self.models;
-        let settings = config.auxiliary(task)?;
+        let settings = config.settings.auxiliary.task(task)?;
         let sees =
             |endpoint: &Endpoint| model_facts::known(home, endpoint).sees_images.map(|fact| fact.value);
         let route = route(config, task, &self.own, sees)?;
         let model = |stop: &AuxStop| self.models.side_model(&stop.endpoint, task, settings.effort);
         let stops = route.stops.iter().map(model).collect::<Result<_, _>>()?;
-        let limits =
-            AuxLimits { time: settings.timeout, retries: config.auxiliary_retries(), ..AuxLimits::of(task) };
+        let retries = config.settings.auxiliary.transient_retries;
+        let limits = AuxLimits { time: settings.timeout, retries, ..AuxLimits::of(task) };
         Ok((stops, limits))
     }
 }

@@ -15,11 +15,8 @@ use hermes_providers::{
     Asker, Auth, Endpoint, KeySource, custom_name, find_provider, is_own_address, parse_base_url,
 };
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-const STRATEGIES: &str = "credential_pool_strategies";
 
 /// The clock and the random source of this machine.
 pub(crate) fn outside() -> Outside {
@@ -45,19 +42,18 @@ pub(crate) fn seeds(config: &Config, label: &str) -> Vec<Seed> {
     if let Some(provider) = find_provider(label) {
         return provider.key_env.iter().filter_map(of_variable).collect();
     }
-    let named = config.named_providers().unwrap_or_default();
-    let entry = named.entries.into_iter().find(|entry| custom_name(label) == Some(&entry.name));
+    let entries = config.settings.providers.get().map_or(&[][..], |named| &named.entries);
+    let entry = entries.iter().find(|entry| custom_name(label) == Some(&entry.name));
     let seed = entry.and_then(|entry| {
-        let source = format!("config:{}", entry.name);
-        Some(Seed { source, label: entry.name, key: entry.api_key?, base_url: Some(entry.base_url) })
+        let (source, label) = (format!("config:{}", entry.name), entry.name.clone());
+        Some(Seed { source, label, key: entry.api_key.clone()?, base_url: Some(entry.base_url.clone()) })
     });
     seed.into_iter().collect()
 }
 
 /// Returns the strategy for the credentials of a provider; an unknown name gives the default.
 pub(crate) fn strategy(config: &Config, label: &str) -> Strategy {
-    let word = config.layers().file.get(STRATEGIES).and_then(|all| all.get(label)).and_then(Value::as_str);
-    word.and_then(Strategy::parse).unwrap_or_default()
+    config.settings.pool_strategies.of(label)
 }
 
 /// Returns warnings about the stored credentials.
@@ -66,23 +62,7 @@ pub fn credential_warnings(config: &Config) -> Vec<String> {
         let cause = std::error::Error::source(&**error).map(|cause| format!(": {cause}")).unwrap_or_default();
         format!("{error}{cause}. Keys from variables and config.yaml are used meanwhile")
     });
-    problem.into_iter().chain(bad_strategies(config)).collect()
-}
-
-fn bad_strategies(config: &Config) -> Vec<String> {
-    let known = Strategy::NAMES.map(|(name, _)| name).join(", ");
-    match config.layers().file.get(STRATEGIES) {
-        None | Some(Value::Null) => vec![],
-        Some(Value::Object(all)) => {
-            let is_bad = |word: &Value| word.as_str().and_then(Strategy::parse).is_none();
-            let bad = all.iter().filter(|(_, word)| is_bad(word));
-            bad.map(|(name, _)| {
-                format!("`{STRATEGIES}.{name}` in config.yaml is none of {known}; fill_first is used")
-            })
-            .collect()
-        }
-        Some(_) => vec![format!("`{STRATEGIES}` in config.yaml is not a section; fill_first is used")],
-    }
+    problem.into_iter().chain(config.settings.pool_strategies.warnings.iter().cloned()).collect()
 }
 
 /// Returns the keys of an endpoint if they can change: those of a login, or of a pool. A key that the settings

@@ -14,7 +14,7 @@ pub struct Fallbacks {
 
 /// Returns the fallbacks of `own`. Each is resolved by itself, so that a key goes only to its own origin.
 pub fn fallbacks(config: &Config, own: &Endpoint) -> Result<Fallbacks, ModelsError> {
-    let read = config.fallback_entries();
+    let read = config.settings.fallbacks.clone();
     let mut all = Fallbacks { stops: Vec::new(), warnings: read.warnings };
     if read.entries.is_empty() {
         return Ok(all);
@@ -38,12 +38,11 @@ pub fn resolve_entry(config: &Config, entry: &FallbackEntry, common: &Wanted) ->
 
 /// The settings that fallbacks share with the session's own model.
 pub fn common(config: &Config) -> Result<Wanted, ModelsError> {
-    let named = config.named_providers()?;
-    let max_tokens = config.integer("model.max_tokens")?.and_then(|number| u64::try_from(number).ok());
+    let named = config.settings.providers.get()?.clone();
     Ok(Wanted {
         custom: named.entries,
         disabled: named.disabled,
-        max_tokens,
+        max_tokens: config.settings.model.max_tokens.value()?,
         router: config.router_settings()?,
         ..Wanted::default()
     })

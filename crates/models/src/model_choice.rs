@@ -4,14 +4,15 @@
 
 use crate::ModelsError;
 use crate::credentials::seeds;
-use hermes_config::{Config, Source};
+use hermes_config::settings::{ModelSettings, Secret, Text};
+use hermes_config::{Config, Key, Setting, Source};
 use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
     Around, Asker, Endpoint, HttpClients, HttpSettings, Patience, Place, Prefixes, Prices, SaidBy, Wanted,
     custom_provider, find_provider, is_loopback, locate, per_token, resolve_with, split_provider,
 };
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -67,8 +68,8 @@ pub fn asker(config: &Config, limit: Duration) -> Result<Asker, ModelsError> {
 
 pub fn http_clients(config: &Config) -> Result<HttpClients, ModelsError> {
     Ok(HttpClients::new(HttpSettings {
-        proxy: config.text("network.proxy")?,
-        no_proxy: config.text("network.no_proxy")?,
+        proxy: config.settings.network.proxy.get()?.as_deref().map(str::to_owned),
+        no_proxy: config.settings.network.no_proxy.get()?.as_deref().map(str::to_owned),
         patience: patience(config)?,
         public_only: false,
     }))
@@ -93,52 +94,57 @@ pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Resul
 ///
 /// `-m` may name any provider; in settings `model.provider` takes precedence, and the text is a model's name.
 fn prefixed(config: &Config) -> Result<Option<(String, String)>, ModelsError> {
-    let Some(text) = config.text("model.default")?.filter(|text| text.contains(':')) else { return Ok(None) };
-    let is_flag = config.explain("model.default")?.source == Source::Flag;
-    let provider = config.text("model.provider")?.filter(|name| !name.is_empty() && name != "auto");
+    let model = &config.settings.model;
+    let Some(text) = model.default.get()?.as_deref().filter(|text| text.contains(':')) else {
+        return Ok(None);
+    };
+    let is_flag = model.default.source() == Source::Flag;
+    let provider = Some(&**model.provider.get()?).filter(|name| !name.is_empty() && *name != "auto");
     if provider.is_some() && !is_flag {
         return Ok(None);
     }
-    let has_address = config.text("model.base_url")?.is_some_and(|url| !url.is_empty());
-    let entries = config.named_providers()?.entries;
-    let known = match &provider {
+    let has_address = model.base_url.get()?.as_deref().is_some_and(|url| !url.is_empty());
+    let entries = &config.settings.providers.get()?.entries;
+    let known = match provider {
         Some(name) => find_provider(name).or(Some(custom_provider())),
         None => has_address.then(custom_provider),
     };
-    Ok(split_provider(&text, &entries, Prefixes::beside(known)))
+    Ok(split_provider(text, entries, Prefixes::beside(known)))
 }
 
 fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
-    let source = config.explain("model.provider")?.source;
+    let own = &config.settings.model;
+    let name = own.provider.get()?;
+    let source = own.provider.source();
     if source != Source::Flag
         && let Some((provider, model)) = prefixed(config)?
     {
         // Numbers beside a model in the file belong to that model, unless an address is set there as well.
-        let is_alone = config.text("model.base_url")?.is_none_or(|url| url.is_empty());
-        let is_written = config.explain("model.default")?.source != Source::Flag;
+        let is_alone = own.base_url.get()?.as_deref().is_none_or(str::is_empty);
+        let is_written = own.default.source() != Source::Flag;
         let keeps = keeps_address(config, &provider)? || (is_alone && is_written);
-        let by = said_by(config, "model.default")?;
+        let by = said_by(config, &own.default)?;
         let wanted = read(config, Some(provider), by, keeps)?;
         return Ok(Wanted { model: Some(model), ..wanted });
     }
-    match (source, config.text("model.provider")?) {
+    match source {
         // An address and a key in config.yaml belong to the provider beside them, not to one from a flag.
-        (Source::Flag, Some(name)) => {
-            let wanted = wanted_from(config, &name)?;
+        Source::Flag => {
+            let wanted = wanted_from(config, name)?;
             let said_by = SaidBy { provider: Some("--provider".to_owned()), ..wanted.said_by };
             Ok(Wanted { said_by, ..wanted })
         }
-        (_, name) => read(config, name, said_by(config, "model.provider")?, true),
+        _ => read(config, Some(name.to_string()), said_by(config, &own.provider)?, true),
     }
 }
 
 /// The source of a setting, for messages; `None` for a default.
-fn said_by(config: &Config, key: &str) -> Result<Option<String>, ModelsError> {
-    let found = config.explain(key)?;
-    Ok(match found.source {
+fn said_by<T>(config: &Config, setting: &Setting<T>) -> Result<Option<String>, ModelsError> {
+    setting.get()?;
+    Ok(match setting.source() {
         Source::Default => None,
-        Source::File => Some(format!("{key} in {}", found.origin)),
-        Source::Flag | Source::DotEnv | Source::Shell => Some(found.origin.to_string()),
+        Source::File => Some(format!("{} in {}", setting.key().name, config.origin(setting))),
+        Source::Flag | Source::DotEnv | Source::Shell => Some(config.origin(setting).to_string()),
     })
 }
 
@@ -154,41 +160,51 @@ fn read(
     said: Option<String>,
     keeps_address: bool,
 ) -> Result<Wanted, ModelsError> {
-    let number = |key: &str| config.integer(key).map(|n| n.and_then(|n| u64::try_from(n).ok()));
-    let named = config.named_providers()?;
+    let model = &config.settings.model;
+    let named = config.settings.providers.get()?.clone();
+    let name = model.default.get()?.as_deref();
     // The window belongs to the model beside it.
-    let written = config.layers().file.get("model.default").and_then(|value| value.as_str()).map(str::trim);
-    let is_flag = config.explain("model.default")?.source == Source::Flag;
-    let is_other_model = is_flag && config.text("model.default")?.as_deref() != written;
+    let is_flag = model.default.source() == Source::Flag;
+    let is_other_model = is_flag && name != written(config, ModelSettings::default);
+    let own = |setting: &Setting<Option<Text>>| -> Result<Option<String>, ModelsError> {
+        Ok(setting.get()?.as_deref().filter(|_| keeps_address).map(str::to_owned))
+    };
+    let has_key = |key: &&Secret| keeps_address && !key.expose_secret().is_empty();
     Ok(Wanted {
         provider,
-        model: config.text("model.default")?,
-        base_url: config.text("model.base_url")?.filter(|_| keeps_address),
-        api_key: config.secret("model.api_key")?.filter(|_| keeps_address),
-        api_mode: config.text("model.api_mode")?.filter(|_| keeps_address),
+        model: name.map(str::to_owned),
+        base_url: own(&model.base_url)?,
+        api_key: model.api_key.get()?.as_ref().filter(has_key).cloned(),
+        api_mode: own(&model.api_mode)?,
         given: None,
-        context_length: number("model.context_length")?.filter(|_| keeps_address && !is_other_model),
-        ollama_num_ctx: number("model.ollama_num_ctx")?.filter(|_| keeps_address && !is_other_model),
-        max_tokens: number("model.max_tokens")?,
+        context_length: model.context_length.value()?.filter(|_| keeps_address && !is_other_model),
+        ollama_num_ctx: model.ollama_num_ctx.value()?.filter(|_| keeps_address && !is_other_model),
+        max_tokens: model.max_tokens.value()?,
         prices: prices(config)?.filter(|_| keeps_address && !is_other_model),
         router: config.router_settings()?,
         custom: named.entries,
         disabled: named.disabled,
         said_by: SaidBy {
             provider: said,
-            model: said_by(config, "model.default")?,
-            base_url: said_by(config, "model.base_url")?,
+            model: said_by(config, &model.default)?,
+            base_url: said_by(config, &model.base_url)?,
         },
     })
 }
 
+/// The text of a key in `config.yaml`, whatever other layers have.
+fn written(config: &Config, key: Key) -> Option<&str> {
+    config.layers().file.get(key.name).and_then(|value| value.as_str()).map(str::trim)
+}
+
 /// `model.pricing`; `None` unless it has an input and an output price.
 fn prices(config: &Config) -> Result<Option<Prices>, ModelsError> {
-    let price = |name: &str| -> Result<Option<Money>, ModelsError> {
-        Ok(config.dollars(&format!("model.pricing.{name}"))?.map(per_token))
+    let pricing = &config.settings.model.pricing;
+    let price = |setting: &Setting<Option<Money>>| -> Result<Option<Money>, ModelsError> {
+        Ok(setting.value()?.map(per_token))
     };
-    let (input, output) = (price("input")?, price("output")?);
-    let (cache_read, cache_write) = (price("cache_read")?, price("cache_write")?);
+    let (input, output) = (price(&pricing.input)?, price(&pricing.output)?);
+    let (cache_read, cache_write) = (price(&pricing.cache_read)?, price(&pricing.cache_write)?);
     Ok(match (input, output) {
         (Some(input), Some(output)) => Some(Prices { input, output, cache_read, cache_write }),
         _ => None,
@@ -200,10 +216,11 @@ fn prices(config: &Config) -> Result<Option<Prices>, ModelsError> {
 fn keeps_address(config: &Config, name: &str) -> Result<bool, ModelsError> {
     let id = |name: &str| find_provider(name).map(|provider| provider.id);
     let is_custom = |name: &str| find_provider(name).is_some_and(|provider| provider.is_custom());
-    let written = config.layers().file.get("model.provider").and_then(|value| value.as_str()).map(str::trim);
+    let written = written(config, ModelSettings::provider);
     let written = written.filter(|name| !name.is_empty() && *name != "auto");
     let is_local = || {
-        let url = config.text("model.base_url").ok().flatten().and_then(|text| text.parse().ok());
+        let url = config.settings.model.base_url.or_default();
+        let url = url.as_deref().and_then(|text| text.parse().ok());
         url.is_some_and(|url| is_loopback(&url))
     };
     Ok(match (id(name), written) {
@@ -215,15 +232,16 @@ fn keeps_address(config: &Config, name: &str) -> Result<bool, ModelsError> {
 }
 
 fn patience(config: &Config) -> Result<Patience, ModelsError> {
-    let seconds = |key: &str| -> Result<Option<Duration>, ModelsError> {
-        Ok(config.integer(key)?.and_then(|value| u64::try_from(value).ok()).map(Duration::from_secs))
+    let agent = &config.settings.agent;
+    let seconds = |setting: &Setting<Option<u64>>| -> Result<Option<Duration>, ModelsError> {
+        Ok(setting.value()?.map(Duration::from_secs))
     };
     Ok(Patience {
-        first_byte: seconds("agent.first_byte_timeout")?,
-        gap: seconds("agent.stream_stale_timeout")?,
-        local_gap: seconds("agent.local_stream_stale_timeout")?,
-        whole_reply: seconds("agent.api_call_stale_timeout")?,
-        total: seconds("agent.request_timeout_seconds")?,
+        first_byte: seconds(&agent.first_byte_timeout)?,
+        gap: seconds(&agent.stream_stale_timeout)?,
+        local_gap: seconds(&agent.local_stream_stale_timeout)?,
+        whole_reply: seconds(&agent.api_call_stale_timeout)?,
+        total: seconds(&agent.request_timeout_seconds)?,
     })
 }
 

@@ -73,7 +73,7 @@ pub enum Checked {
 
 /// The requested endpoint: the current one with another model, or that of another provider.
 fn target(config: &Config, current: &Endpoint, wanted: &ModelSwitch) -> Result<Endpoint, ModelsError> {
-    let named = config.named_providers()?;
+    let named = config.settings.providers.get()?;
     let prefixes = Prefixes::beside(find_provider(current.provider));
     let split = || split_provider(&wanted.model, &named.entries, prefixes);
     let choice = match &wanted.provider {

@@ -9,6 +9,7 @@ use hermes_agent::FallbackRoute;
 use hermes_agent::auxiliary::Resting;
 use hermes_config::Config;
 use hermes_config::home::Home;
+use hermes_config::settings::{self, TextToolCalls};
 use hermes_conversation::{AuxTask, BoxFuture};
 use hermes_guard::Secrets;
 use hermes_providers::{
@@ -85,19 +86,19 @@ impl<'a> Models<'a> {
     }
 
     fn model(&self, endpoint: &Endpoint, tap: Option<Arc<dyn Tap>>) -> Result<Arc<dyn Model>, ModelsError> {
-        let effort = self.config.text("agent.reasoning_effort")?;
-        let ttl = match self.config.text("prompt_caching.cache_ttl")?.as_deref() {
-            Some("1h") => CacheTtl::OneHour,
-            _ => CacheTtl::FiveMinutes,
+        let effort = self.config.settings.agent.reasoning_effort.value()?;
+        let ttl = match self.config.settings.prompt_caching.cache_ttl.value()? {
+            settings::CacheTtl::OneHour => CacheTtl::OneHour,
+            settings::CacheTtl::FiveMinutes => CacheTtl::FiveMinutes,
         };
-        let thinking = Thinking::Conversation(effort.as_deref().and_then(Effort::parse));
+        let thinking = Thinking::Conversation(Effort::parse(effort.as_str()));
         Ok(Arc::new(self.metered(endpoint, thinking, ttl, tap)?))
     }
 
     /// Returns true if tool calls written as text are run. Hosted providers parse tool calls themselves, so text
     /// that looks like one is text there.
     fn takes_text_tool_calls(&self, endpoint: &Endpoint) -> Result<bool, ModelsError> {
-        let is_off = self.config.text("agent.text_tool_calls")?.as_deref() == Some("off");
+        let is_off = self.config.settings.agent.text_tool_calls.value()? == TextToolCalls::Off;
         Ok(!is_off && (endpoint.is_custom() || endpoint.is_loopback()))
     }
 

@@ -97,11 +97,11 @@ impl Choice {
         Ok(match self {
             Self::Compressor => EngineSettings::Compressor(compressor),
             Self::Lossless => {
-                let fan_out = config.integer("context.lossless.fan_out")?.unwrap_or_default();
+                let lossless = &config.settings.context.lossless;
                 EngineSettings::Lossless(LosslessSettings {
                     compression: compressor,
-                    fan_out: usize::try_from(fan_out).unwrap_or_default().max(2),
-                    extractive: config.boolean("context.lossless.extractive")?,
+                    fan_out: usize::try_from(lossless.fan_out.value()?).unwrap_or_default().max(2),
+                    extractive: lossless.extractive.value()?,
                     ..LosslessSettings::default()
                 })
             }
@@ -117,8 +117,7 @@ impl Choice {
 /// Finds the engine that `context.engine` names, with a warning for the user if there is none: first the
 /// directory of a plugin, then the built-in engines. `compressor` is always the built-in one.
 pub fn choose(config: &Config, home: &Home) -> Result<(Choice, Option<String>), ConfigError> {
-    let name = config.text("context.engine")?.unwrap_or_default();
-    let name = name.trim();
+    let name = config.settings.context.engine.get()?.trim();
     if matches!(name, "" | "compressor") {
         return Ok((Choice::Compressor, None));
     }
@@ -158,19 +157,17 @@ fn unknown(name: &str, home: &Home) -> String {
 
 fn compressor(config: &Config, provider: &str, model: &str) -> Result<CompressorSettings, ConfigError> {
     let usual = CompressorSettings::default();
-    let count = |key: &str| -> Result<Option<usize>, ConfigError> {
-        Ok(config.integer(key)?.map(|number| usize::try_from(number).unwrap_or(0)))
-    };
+    let set = &config.settings.compression;
+    let count = |number: u64| usize::try_from(number).unwrap_or(0);
     Ok(CompressorSettings {
-        enabled: config.boolean("compression.enabled")?,
-        threshold: config.share("compression.threshold")?,
-        target_ratio: config.share("compression.target_ratio")?.unwrap_or(usual.target_ratio),
-        protect_last_n: count("compression.protect_last_n")?,
-        protect_first_n: count("compression.protect_first_n")?.unwrap_or(usual.protect_first_n),
-        hygiene_hard_message_limit: count("compression.hygiene_hard_message_limit")?
-            .unwrap_or(usual.hygiene_hard_message_limit),
+        enabled: set.enabled.value()?,
+        threshold: set.threshold.value()?,
+        target_ratio: set.target_ratio.value()?.unwrap_or(usual.target_ratio),
+        protect_last_n: set.protect_last_n.value()?.map(count),
+        protect_first_n: count(set.protect_first_n.value()?),
+        hygiene_hard_message_limit: count(set.hygiene_hard_message_limit.value()?),
         model: format!("{provider}/{model}"),
-        model_thresholds: config.boolean("compression.codex_gpt55_autoraise")?,
+        model_thresholds: set.codex_gpt55_autoraise.value()?,
         ..usual
     })
 }

@@ -68,18 +68,18 @@ impl ShellHooks {
         shell: &BTreeMap<String, String>,
         clock: fn() -> Timestamp,
     ) -> (Option<Arc<Self>>, Vec<String>) {
-        let HookEntries { entries, warnings } = with_paths(config.hook_entries(), shell);
+        let HookEntries { entries, warnings } = with_paths(config.settings.hooks.clone(), shell);
         if entries.is_empty() {
             return (None, warnings);
         }
-        let passthrough = config.list("terminal.env_passthrough").unwrap_or_default();
+        let passthrough = config.settings.terminal.env_passthrough.or_default();
         let shell = shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         let hooks = Self {
             entries,
             home: home.clone(),
             clock,
-            env: child_env(shell, &passthrough),
-            accepts_all: config.boolean("hooks_auto_accept").unwrap_or(false),
+            env: child_env(shell, passthrough),
+            accepts_all: *config.settings.hooks_auto_accept.or_default(),
             state: Mutex::default(),
             asking: tokio::sync::Mutex::default(),
         };

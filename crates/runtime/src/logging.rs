@@ -45,18 +45,14 @@ impl Runtime {
     /// [`telemetry_problem`]). A second call in the same process does nothing.
     pub fn start_logging(&self, failed: OnFailure) -> Result<(), RuntimeError> {
         let config = self.config();
-        let level = config.text("logging.level")?.as_deref().and_then(LogLevel::parse);
-        let number = |key: &str, default: u64| -> Result<u64, RuntimeError> {
-            Ok(config.integer(key)?.map_or(default, |value| u64::try_from(value).unwrap_or(0)))
-        };
-        let default = LogLimits::default();
+        let logging = &config.settings.logging;
+        let level = LogLevel::parse(logging.level.value()?.as_str());
         let settings = LogSettings {
             dir: self.home().logs_dir(),
             level: level.unwrap_or(LogLevel::Info),
             limits: LogLimits {
-                max_bytes: number("logging.max_size_mb", default.max_bytes >> 20)?.saturating_mul(1 << 20),
-                backups: u32::try_from(number("logging.backup_count", default.backups.into())?)
-                    .unwrap_or(u32::MAX),
+                max_bytes: logging.max_size_mb.value()?.saturating_mul(1 << 20),
+                backups: u32::try_from(logging.backup_count.value()?).unwrap_or(u32::MAX),
             },
             secrets: Secrets::clone(&self.secrets),
             clock: clock::timestamp,

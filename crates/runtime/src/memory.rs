@@ -1,6 +1,7 @@
 //! The memory of a runtime's home, for its sessions.
 
 use crate::{Runtime, RuntimeError};
+use hermes_config::settings::RecallSource;
 use hermes_conversation::{AuxTask, History, SessionId};
 use hermes_memory::{
     MemoryProvider, Review, Reviewer, SessionMemory, SessionRecall, WriteApproval, memory_book,
@@ -18,9 +19,9 @@ impl Runtime {
 
     /// The provider that `memory.provider` names; usually none.
     pub fn memory_provider(&self) -> Result<Option<Arc<dyn MemoryProvider>>, RuntimeError> {
-        Ok(match self.config().text("memory.provider")?.as_deref() {
-            Some("sessions") => Some(Arc::new(SessionRecall::new(self.store()?.clone()))),
-            _ => None,
+        Ok(match self.config().settings.memory.provider.value()? {
+            RecallSource::Sessions => Some(Arc::new(SessionRecall::new(self.store()?.clone()))),
+            RecallSource::None => None,
         })
     }
 
@@ -43,7 +44,7 @@ impl Runtime {
         id: &SessionId,
         history: &History,
     ) -> Result<(), RuntimeError> {
-        let interval = self.config().integer("memory.nudge_interval")?.unwrap_or_default();
+        let interval = self.config().settings.memory.nudge_interval.value()?;
         let Some(interval) = usize::try_from(interval).ok().filter(|turns| *turns > 0) else { return Ok(()) };
         if !review.is_due(interval, history) || !self.registry().has_toolset(Toolset::Memory) {
             return Ok(());

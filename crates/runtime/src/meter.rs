@@ -2,6 +2,7 @@
 
 use crate::RuntimeError;
 use hermes_config::Config;
+use hermes_config::settings::{BudgetSettings, UnknownPrice};
 use hermes_conversation::{BoxFuture, Money, SpentCall};
 use hermes_store::{LimitExceeded, Reservation, Reserved, SessionDb, SpendLimit, SpendLimits};
 use hermes_wire::{Bound, Failure, Meter, PlannedCall, Ticket};
@@ -16,11 +17,9 @@ pub struct Budget {
 
 impl Budget {
     pub fn read(config: &Config) -> Result<Self, RuntimeError> {
-        let limits = SpendLimits {
-            session: config.dollars("budget.session_usd")?,
-            day: config.dollars("budget.day_usd")?,
-        };
-        let allows_unknown = config.text("budget.unknown_price")?.as_deref() == Some("allow");
+        let budget = &config.settings.budget;
+        let limits = SpendLimits { session: budget.session_usd.value()?, day: budget.day_usd.value()? };
+        let allows_unknown = budget.unknown_price.value()? == UnknownPrice::Allow;
         Ok(Self { limits, allows_unknown })
     }
 
@@ -90,8 +89,8 @@ fn unknown_price(call: &PlannedCall) -> String {
 fn refusal(refused: &LimitExceeded, amount: Money) -> String {
     let LimitExceeded { by, limit, spent, reserved } = *refused;
     let (what, key) = match by {
-        SpendLimit::Session => ("this session", "budget.session_usd"),
-        SpendLimit::Day => ("today", "budget.day_usd"),
+        SpendLimit::Session => ("this session", BudgetSettings::session_usd.name),
+        SpendLimit::Day => ("today", BudgetSettings::day_usd.name),
     };
     let under_way = match reserved {
         Money::ZERO => String::new(),

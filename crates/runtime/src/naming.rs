@@ -28,7 +28,7 @@ impl Naming {
         id: &SessionId,
         history: &History,
     ) -> Result<(), RuntimeError> {
-        let settings = runtime.config().auxiliary(AuxTask::Title)?;
+        let settings = runtime.config().settings.auxiliary.task(AuxTask::Title)?;
         if !matches!(self, Self::NotYet) || !settings.is_enabled {
             return Ok(());
         }

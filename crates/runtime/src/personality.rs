@@ -68,7 +68,7 @@ impl Personality {
 
 /// Every personality, with its overlay; those of the settings first.
 pub(crate) fn all(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
-    let mut all = config.personalities()?;
+    let mut all = config.settings.personalities.get()?.clone();
     for (name, overlay) in BUILT_IN {
         if !all.iter().any(|(known, _)| known == name) {
             all.push((name.to_owned(), overlay.to_owned()));

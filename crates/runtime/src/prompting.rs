@@ -8,7 +8,8 @@ pub(crate) use additions::{additions, overlays, unknown_personality};
 
 use crate::session::SessionRole;
 use crate::{Runtime, RuntimeError, model_facts, small_window};
-use hermes_config::Config;
+use hermes_config::settings::{CodingContext, Text};
+use hermes_config::{Config, Setting};
 use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise, redact};
 use hermes_prompt::{CodeProject, Layers, Sourced, Without, files, project_file_limit, ready_file};
@@ -37,6 +38,7 @@ pub(crate) fn gather(
     session: &SessionId,
 ) -> Result<Gathered, RuntimeError> {
     let config = &runtime.config;
+    let agent = &config.settings.agent;
     let window = model_facts::window(&runtime.launch.home, endpoint);
     let is_subagent = role.parent_call.is_some();
     let platform = if is_subagent { String::new() } else { role.surface.platform.clone() };
@@ -44,20 +46,20 @@ pub(crate) fn gather(
         layers: Layers {
             tools: role.registry.all_names().into_iter().map(str::to_owned).collect(),
             without: Without {
-                finishing: !config.boolean("agent.task_completion_guidance")?,
-                calling_together: !config.boolean("agent.parallel_tool_call_guidance")?,
+                finishing: !agent.task_completion_guidance.value()?,
+                calling_together: !agent.parallel_tool_call_guidance.value()?,
             },
-            tool_use: config.tool_use()?,
+            tool_use: config.settings.tool_use.get()?.clone(),
             os: files::os().to_owned(),
             // The name of a directory must not pass for a line of the prompt.
             cwd: cwd.display().to_string().replace(char::is_control, "?"),
             surroundings: files::surroundings(&runtime.launch.shell),
-            environment_hint: config.text("agent.environment_hint")?.filter(|hint| !hint.trim().is_empty()),
+            environment_hint: own_text(&agent.environment_hint)?,
             platform_hint: config.platform_hint(&platform)?,
             platform,
             system_message: role.instructions.clone(),
             date: crate::clock::zoned().strftime("%A, %B %d, %Y").to_string(),
-            session: config.boolean("agent.pass_session_id")?.then(|| session.to_string()),
+            session: agent.pass_session_id.value()?.then(|| session.to_string()),
             model: endpoint.model.clone(),
             provider: endpoint.label(),
             is_misnamed: misnames_models(&endpoint.label()),
@@ -67,10 +69,10 @@ pub(crate) fn gather(
     };
     found.layers.describe_tools(&*role.registry);
     // A sub-agent gets everything from the session that it works for.
-    if role.registry.runs_commands() && config.boolean("agent.environment_probe")? {
+    if role.registry.runs_commands() && agent.environment_probe.value()? {
         found.layers.programs = files::installed_programs(runtime.launch.shell.get("PATH"));
     }
-    if !is_subagent && !config.boolean("agent.ignore_rules")? {
+    if !is_subagent && !agent.ignore_rules.value()? {
         found.layers.code_project = code_project(config, cwd)?;
         found.read_soul(runtime, window);
         found.read_project(runtime, window, cwd)?;
@@ -85,13 +87,20 @@ pub(crate) fn gather(
 
 /// The code project of a directory, as `agent.coding_context` asks for it.
 fn code_project(config: &Config, cwd: &Path) -> Result<Option<CodeProject>, RuntimeError> {
-    let found = match config.text("agent.coding_context")?.as_deref() {
-        Some("off") => return Ok(None),
-        Some("on") => Some(files::code_project(cwd).unwrap_or_default()),
-        _ => files::code_project(cwd),
+    let agent = &config.settings.agent;
+    let found = match agent.coding_context.value()? {
+        CodingContext::Off => return Ok(None),
+        CodingContext::On => Some(files::code_project(cwd).unwrap_or_default()),
+        CodingContext::Auto => files::code_project(cwd),
     };
-    let instructions = config.text("agent.coding_instructions")?.filter(|text| !text.trim().is_empty());
+    let instructions = own_text(&agent.coding_instructions)?;
     Ok(found.map(|project| CodeProject { instructions, ..project }))
+}
+
+/// A text that is set and not blank.
+fn own_text(setting: &Setting<Option<Text>>) -> Result<Option<String>, RuntimeError> {
+    let text = setting.get()?.as_deref().filter(|text| !text.trim().is_empty());
+    Ok(text.map(str::to_owned))
 }
 
 impl Gathered {
@@ -114,7 +123,7 @@ impl Gathered {
         if all.is_empty() {
             return Ok(());
         }
-        let configured = runtime.config.integer("context_file_max_chars")?;
+        let configured = runtime.config.settings.context_file_max_chars.value()?;
         let configured = configured.and_then(|limit| usize::try_from(limit).ok());
         let limit = project_file_limit(configured, Some(window));
         let key = runtime.fence_key();

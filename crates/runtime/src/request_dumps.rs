@@ -15,8 +15,10 @@ use serde_json::{Value, json};
 
 /// Returns true if every request is dumped.
 pub(crate) fn are_forced(config: &Config) -> bool {
-    let set = config.variable("HERMES_DUMP_REQUESTS").map(|value| value.trim().to_ascii_lowercase());
-    set.is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false" | "no" | "off"))
+    let set = config.settings.variables.dump_requests.or_default();
+    set.as_deref()
+        .map(str::to_ascii_lowercase)
+        .is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false" | "no" | "off"))
 }
 
 /// Returns true for a turn that leaves a dump: one that may have failed because of the request itself.

@@ -15,9 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 impl Runtime {
     /// Returns the limits of the settings. Orphans are removed by age like all others.
     pub fn file_limits(&self) -> Result<FileRule, RuntimeError> {
-        let days = self.config().integer("sessions.files_retention_days")?;
-        let mebibytes = self.config().integer("sessions.files_max_mb")?;
-        Ok(rule(days, mebibytes))
+        let sessions = &self.config().settings.sessions;
+        Ok(rule(sessions.files_retention_days.value()?, sessions.files_max_mb.value()?))
     }
 
     /// Removes expired files, at most once a day. Without any, or before a day has passed, this takes two file
@@ -36,14 +35,11 @@ impl Runtime {
     }
 }
 
-fn rule(days: Option<i64>, mebibytes: Option<i64>) -> FileRule {
-    // Zero and negative values mean no limit.
-    let positive = |number: Option<i64>| number.filter(|number| *number > 0);
+/// The rule of the two settings; 0 means no limit.
+fn rule(days: u64, mebibytes: u64) -> FileRule {
     FileRule {
-        older_than_days: positive(days).map(|days| u32::try_from(days).unwrap_or(u32::MAX)),
-        max_bytes: positive(mebibytes)
-            .and_then(|number| u64::try_from(number).ok())
-            .map(|number| number.saturating_mul(1 << 20)),
+        older_than_days: (days > 0).then(|| u32::try_from(days).unwrap_or(u32::MAX)),
+        max_bytes: (mebibytes > 0).then(|| mebibytes.saturating_mul(1 << 20)),
         orphans: false,
     }
 }
@@ -70,11 +66,9 @@ mod tests {
     #[test]
     fn settings_become_limits() {
         for (days, mebibytes, want) in [
-            (Some(30), Some(2), (Some(30), Some(2 << 20))),
-            (Some(0), Some(0), (None, None)),
-            (Some(-1), Some(-1), (None, None)),
-            (None, None, (None, None)),
-            (Some(i64::MAX), Some(i64::MAX), (Some(u32::MAX), Some(u64::MAX))),
+            (30, 2, (Some(30), Some(2 << 20))),
+            (0, 0, (None, None)),
+            (u64::MAX, u64::MAX, (Some(u32::MAX), Some(u64::MAX))),
         ] {
             let rule = rule(days, mebibytes);
             assert_eq!((rule.older_than_days, rule.max_bytes), want, "{days:?} {mebibytes:?}");

@@ -6,7 +6,8 @@ use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Resting;
 use hermes_agent::recovery::Limits;
 use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
-use hermes_config::{Config, Refused, UnsupportedSafety};
+use hermes_config::settings::ToolSearch;
+use hermes_config::{Config, Refused, Setting, UnsupportedSafety};
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
     Program, SessionCommands, SuperviseError, Supervised, SupervisorPaths, SupervisorSettings,
@@ -73,8 +74,11 @@ impl Deref for Runtime {
 
 /// Returns when rarely used tools are moved to the catalogue.
 fn deferral(config: &Config) -> Result<Deferral, RuntimeError> {
-    let text = config.text("tools.tool_search.enabled")?;
-    Ok(text.as_deref().and_then(Deferral::parse).unwrap_or_default())
+    Ok(match config.settings.tools.tool_search.enabled.value()? {
+        ToolSearch::Auto => Deferral::Auto,
+        ToolSearch::On => Deferral::On,
+        ToolSearch::Off => Deferral::Off,
+    })
 }
 
 /// The state that the sessions of one process share.
@@ -105,13 +109,13 @@ impl Runtime {
         launch.home.ensure()?;
         let loose = launch.home.tighten(WantedModes::read(|name| launch.shell.get(name).map(String::as_str)));
         let config = load_config(&launch.home, launch.flags.clone(), launch.shell.clone())?;
-        let enabled = config.list("toolsets")?;
-        let disabled = config.list("agent.disabled_toolsets")?;
-        let mut registry = Registry::builtin().select(Some(&enabled), &disabled)?;
+        let enabled = config.settings.toolsets.get()?;
+        let disabled = config.settings.agent.disabled_toolsets.get()?;
+        let mut registry = Registry::builtin().select(Some(enabled), disabled)?;
         if hermes_memory::is_off(&config)? {
             registry = registry.without_toolset(Toolset::Memory);
         }
-        if choose(&config, &launch.home)?.0 == Choice::Lossless && are_enabled(&enabled, &disabled) {
+        if choose(&config, &launch.home)?.0 == Choice::Lossless && are_enabled(enabled, disabled) {
             registry = registry.with_context_tools();
         }
         let registry = registry.with_catalogue(deferral(&config)?);
@@ -201,18 +205,15 @@ impl Runtime {
 
     /// Deletes old sessions if the settings ask for it and it is due. Otherwise the store is not even opened.
     pub async fn prune_if_wanted(&self) -> Result<Option<AutoPruned>, RuntimeError> {
-        if !self.config.boolean("sessions.auto_prune")? || !self.launch.home.state_db().exists() {
+        let sessions = &self.config.settings.sessions;
+        if !sessions.auto_prune.value()? || !self.launch.home.state_db().exists() {
             return Ok(None);
         }
         let default = AutoPrune::default();
-        let number = |key: &str, default: u32| -> Result<u32, RuntimeError> {
-            let value = self.config.integer(key)?;
-            Ok(value.and_then(|value| u32::try_from(value).ok()).unwrap_or(default))
-        };
         let settings = AutoPrune {
-            retention_days: number("sessions.retention_days", default.retention_days)?,
-            min_interval_hours: number("sessions.min_interval_hours", default.min_interval_hours)?,
-            vacuum: self.config.boolean("sessions.vacuum_after_prune")?,
+            retention_days: number(&sessions.retention_days, default.retention_days)?,
+            min_interval_hours: number(&sessions.min_interval_hours, default.min_interval_hours)?,
+            vacuum: sessions.vacuum_after_prune.value()?,
         };
         Ok(self.store()?.auto_prune(settings).await?)
     }
@@ -299,14 +300,10 @@ impl Runtime {
     }
 
     pub(crate) fn limits(&self) -> Result<Limits, RuntimeError> {
-        let number = |key: &str, default: u32| -> Result<u32, RuntimeError> {
-            let value = self.config.integer(key)?;
-            Ok(value.and_then(|value| u32::try_from(value).ok()).unwrap_or(default))
-        };
-        let default = Limits::default();
+        let (agent, default) = (&self.config.settings.agent, Limits::default());
         Ok(Limits {
-            max_iterations: number("agent.max_turns", default.max_iterations)?,
-            attempts: number("agent.api_max_retries", default.attempts)?.max(1),
+            max_iterations: number(&agent.max_turns, default.max_iterations)?,
+            attempts: number(&agent.api_max_retries, default.attempts)?.max(1),
             loops: self.config.loop_limits()?,
             stop_checks: self.config.stop_checks()?,
             ..default
@@ -338,7 +335,7 @@ impl Runtime {
         delegate: Option<Arc<dyn Delegate>>,
         is_watched: bool,
     ) -> Result<Arc<ToolContext>, RuntimeError> {
-        let passthrough = self.config.list("terminal.env_passthrough")?;
+        let passthrough = self.config.settings.terminal.env_passthrough.get()?;
         let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         Ok(Arc::new(ToolContext::new(ToolSetup {
             session: session.to_string(),
@@ -351,7 +348,7 @@ impl Runtime {
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),
             scratch: self.launch.home.scratch_dir(),
             backend: self.backend(session),
-            child_env: child_env(shell, &passthrough),
+            child_env: child_env(shell, passthrough),
             secrets: self.secrets.clone(),
             fence_key: self.fence_keys(),
             settings: self.tool_settings()?,
@@ -371,28 +368,27 @@ impl Runtime {
 
     fn tool_settings(&self) -> Result<ToolSettings, RuntimeError> {
         let default = ToolSettings::default();
-        let number = |key: &str, default: usize| -> Result<usize, RuntimeError> {
-            let value = self.config.integer(key)?;
-            Ok(value.and_then(|value| usize::try_from(value).ok()).unwrap_or(default))
-        };
-        let seconds = |key: &str| -> Result<Option<u64>, RuntimeError> {
-            Ok(self.config.integer(key)?.and_then(|seconds| u64::try_from(seconds).ok()))
-        };
-        let mode = self.config.text("approvals.mode")?.unwrap_or_default();
+        let settings = &self.config.settings;
+        let output = &settings.tool_output;
         Ok(ToolSettings {
-            timeout: seconds("terminal.timeout")?.unwrap_or(default.timeout),
-            output: number("tool_output.max_bytes", default.output)?,
-            max_lines: number("tool_output.max_lines", default.max_lines)?,
-            max_line_length: number("tool_output.max_line_length", default.max_line_length)?,
-            file_read_max_chars: number("file_read_max_chars", default.file_read_max_chars)?,
+            timeout: settings.terminal.timeout.value()?,
+            output: number(&output.max_bytes, default.output)?,
+            max_lines: number(&output.max_lines, default.max_lines)?,
+            max_line_length: number(&output.max_line_length, default.max_line_length)?,
+            file_read_max_chars: number(&settings.file_read_max_chars, default.file_read_max_chars)?,
             files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
-            approvals: ApprovalMode::from_config(&mode),
-            folder_hints: !self.config.boolean("agent.ignore_rules")?,
+            approvals: ApprovalMode::from_config(settings.approvals.mode.value()?.as_str()),
+            folder_hints: !settings.agent.ignore_rules.value()?,
             withheld: withheld(&self.config),
-            clarify_timeout: seconds("agent.clarify_timeout")?.unwrap_or(default.clarify_timeout),
+            clarify_timeout: settings.agent.clarify_timeout.value()?,
             ..default
         })
     }
+}
+
+/// A setting as another type of number; the default if it does not fit.
+fn number<T: TryFrom<u64>>(setting: &Setting<u64>, default: T) -> Result<T, RuntimeError> {
+    Ok(T::try_from(setting.value()?).unwrap_or(default))
 }
 
 /// The connection to the supervisor, which is started by the first command.
@@ -402,10 +398,8 @@ fn supervised(
     config: &Config,
     notices: &Mutex<Vec<String>>,
 ) -> Option<Supervised> {
-    let grace =
-        config.integer("terminal.orphan_grace").ok().flatten().and_then(|value| u64::try_from(value).ok());
     let default = SupervisorSettings::default();
-    let orphan_grace = grace.map_or(default.orphan_grace, Duration::from_secs);
+    let orphan_grace = Duration::from_secs(*config.settings.terminal.orphan_grace.or_default());
     let place = SupervisorPaths {
         spool: launch.home.commands_dir(),
         runtime: launch.shell.get("XDG_RUNTIME_DIR").map(PathBuf::from),

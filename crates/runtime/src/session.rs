@@ -24,6 +24,7 @@ use crate::snapshot::Snapshot;
 use crate::summaries::Summaries;
 use crate::{Opening, Runtime, RuntimeError, SessionMailbox, prompting};
 use hermes_agent::Session as AgentSession;
+use hermes_config::settings::ReasoningEffort;
 use hermes_config::{Config, Refused};
 use hermes_conversation::{
     CacheBreak, Cost, History, Mail, Message, Quirks, SessionId, Usage, UserMessage, record_finished_turn,
@@ -153,7 +154,7 @@ impl Session {
             Ok(found) => found,
             Err(names) => return Ok(Err(names)),
         };
-        let own = self.runtime.config.text("agent.system_prompt")?;
+        let own = self.runtime.config.settings.agent.system_prompt.get()?;
         self.role.additions.system = prompting::overlays(&[own.as_deref(), found.overlay()]);
         if let State::Live(session) = &mut self.state {
             session.additions = self.role.additions.clone();
@@ -402,16 +403,15 @@ impl Session {
 
 /// The settings that the Python release stores with a session, in its format.
 fn model_config(config: &Config, max_iterations: u32) -> Result<Map<String, Value>, RuntimeError> {
-    let effort = config.text("agent.reasoning_effort")?;
-    let reasoning = match effort.as_deref().map(str::trim).unwrap_or_default() {
-        "" => Value::Null,
-        "none" | "off" | "false" => json!({ "enabled": false }),
-        effort => json!({ "enabled": true, "effort": effort }),
+    let reasoning = match config.settings.agent.reasoning_effort.value()? {
+        ReasoningEffort::Default => Value::Null,
+        ReasoningEffort::None => json!({ "enabled": false }),
+        effort => json!({ "enabled": true, "effort": effort.as_str() }),
     };
     let values = [
         ("max_iterations", json!(max_iterations)),
         ("reasoning_config", reasoning),
-        ("max_tokens", json!(config.integer("model.max_tokens")?)),
+        ("max_tokens", json!(config.settings.model.max_tokens.value()?)),
     ];
     Ok(values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }

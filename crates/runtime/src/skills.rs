@@ -79,7 +79,7 @@ impl Runtime {
             session: "",
             instruction: "",
             config: &values,
-            keeps_variables: !self.config().boolean("skills.template_vars")?,
+            keeps_variables: !self.config().settings.skills.template_vars.value()?,
         };
         let (mut texts, mut unknown) = (Vec::new(), Vec::new());
         for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
@@ -105,7 +105,7 @@ impl Runtime {
             session,
             instruction: words,
             config: &values,
-            keeps_variables: !self.config().boolean("skills.template_vars").unwrap_or(true),
+            keeps_variables: !*self.config().settings.skills.template_vars.or_default(),
         };
         let (all, _) = bundles(self.home().path());
         if let Some(bundle) = all.iter().find(|bundle: &&Bundle| bundle.slug == slug(name)) {
@@ -187,7 +187,7 @@ impl Skills for HomeSkills {
             SkillChange::RemoveFile { name, file_path } => SkillEdit::RemoveFile { name, file: file_path },
             SkillChange::Delete { name, absorbed_into } => SkillEdit::Delete { name, absorbed_into },
         };
-        let is_strict = self.0.config().boolean("skills.guard_agent_created");
+        let is_strict = self.0.config().settings.skills.guard_agent_created.value();
         let is_strict = is_strict.map_err(|error| error.to_string())?;
         let changed = self.shelf()?.change(edit, is_strict, &now()).map_err(|error| error.to_string())?;
         Ok(ChangedSkill { message: changed.message, path: changed.path, warnings: changed.warnings })

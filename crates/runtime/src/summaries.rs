@@ -27,7 +27,7 @@ impl Summaries {
     }
 
     fn first_window(&self) -> Option<u64> {
-        let settings = self.runtime.config.auxiliary(AuxTask::Compression).ok()?;
+        let settings = self.runtime.config.settings.auxiliary.task(AuxTask::Compression).ok()?;
         let is_own = settings.model.is_none() && !matches!(settings.provider, AuxProvider::Named(_));
         if is_own {
             // The session's model is called first; its window is known without preparing it.

@@ -61,9 +61,10 @@ struct Chat {
 
 /// Runs the chat in `session` until the user leaves, and closes the session.
 pub async fn run(runtime: &Runtime, terminal: Terminal, session: Session) -> Result<(), RuntimeError> {
-    let shows_reasoning = runtime.config().boolean("display.show_reasoning").map_err(RuntimeError::from)?;
-    let busy_mode = runtime.config().text("display.busy_input_mode").map_err(RuntimeError::from)?;
-    let busy_mode = busy_mode.as_deref().and_then(MailMode::parse).unwrap_or(MailMode::Interrupt);
+    let display = &runtime.config().settings.display;
+    let shows_reasoning = display.show_reasoning.value()?;
+    let busy_mode = display.busy_input_mode.value()?;
+    let busy_mode = MailMode::parse(busy_mode.as_str()).unwrap_or(MailMode::Interrupt);
     let (session, opened) = start(session);
     let Terminal { editor, keyboard, ask, question_shown } = terminal;
     let (observer, answering) = (observe(&session), answering::answer_with(&session, ask.clone()));

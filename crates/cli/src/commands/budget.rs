@@ -4,6 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::launch;
 use clap::Args;
+use hermes_config::settings::BudgetSettings;
 use hermes_conversation::Money;
 use hermes_runtime::Budget;
 use hermes_store::{Spending, SpendingRow};
@@ -44,8 +45,8 @@ pub(crate) async fn run(args: &BudgetArgs, common: &Common) -> Result<Exit, Fail
     runtime.leave().await;
     let spending = found?;
     let (what, key, limit) = match &session {
-        Some(id) => (format!("session {id}"), "budget.session_usd", budget.limits.session),
-        None => ("today".to_owned(), "budget.day_usd", budget.limits.day),
+        Some(id) => (format!("session {id}"), BudgetSettings::session_usd.name, budget.limits.session),
+        None => ("today".to_owned(), BudgetSettings::day_usd.name, budget.limits.day),
     };
     match common.json {
         true => {

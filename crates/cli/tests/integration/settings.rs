@@ -93,3 +93,19 @@ async fn a_home_with_the_defaults_of_python_is_green_and_quiet() {
     let out = run(home.path(), &["-z", "hi"]).await;
     assert_eq!((stdout(&out).as_str(), stderr(&out).as_str()), ("Hello.\n", ""));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unused_and_wrong_settings_are_named_with_file_line_and_expectation() {
+    let more = "agent:\n  max_turn: 3\n  max_turns: many\nmemory:\n  provider: honcho\n  nudge_interval: 10\n\
+                terminal:\n  timeout: [1]\nkanban:\n  enabled: true\n";
+    let (home, _provider) = home_with(more).await;
+    let mut log = CommandLog::default();
+    for args in [&["config", "show"][..], &["config", "get", "agent.max_turns"]] {
+        log.add(args, &run(home.path(), args).await);
+    }
+    let doctor = run(home.path(), &["doctor"]).await;
+    let page = stdout(&doctor);
+    let lines: Vec<&str> = page.lines().filter(|line| line.contains(" settings ")).collect();
+    log.text("$ hermes doctor (the lines about settings)", &lines.join("\n"));
+    insta::assert_snapshot!("unused_and_wrong_settings", log);
+}

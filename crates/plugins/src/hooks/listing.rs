@@ -31,7 +31,7 @@ pub struct ListedHook {
 /// Lists the hooks in `config` with their approvals in `home`.
 pub fn hooks(config: &Config, home: &Home) -> Result<HookList, HookError> {
     let list = Allowlist::load(&allowlist_file(home)).map_err(HookError::Approvals)?;
-    let HookEntries { entries, warnings } = with_paths(config.hook_entries(), &config.layers().shell);
+    let HookEntries { entries, warnings } = with_paths(config.settings.hooks.clone(), &config.layers().shell);
     let hooks = entries.into_iter().map(|entry| ListedHook {
         event: entry.event.as_str(),
         matcher: entry.matcher.pattern().map(str::to_owned),
@@ -44,7 +44,7 @@ pub fn hooks(config: &Config, home: &Home) -> Result<HookList, HookError> {
         key: entry.key,
         command: entry.command,
     });
-    let accepts_all = config.boolean("hooks_auto_accept")?;
+    let accepts_all = config.settings.hooks_auto_accept.value()?;
     Ok(HookList { hooks: hooks.collect(), warnings, accepts_all })
 }
 

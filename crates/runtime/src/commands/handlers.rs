@@ -4,6 +4,7 @@ use super::help as help_text;
 use super::reply::{Choice, CommandReply, Effect, Panel};
 use crate::{Checked, ModelSwitch, RuntimeError, Session, busy as busy_mode};
 use hermes_agent::Compacted;
+use hermes_config::settings::DisplaySettings;
 use hermes_conversation::{Cost, CostStatus, EventSink, MailMode, SessionId, Usage};
 use hermes_store::{ListFilter, SessionSummary};
 use std::pin::Pin;
@@ -211,7 +212,8 @@ pub(super) fn personality(call: Call<'_>) -> Replying<'_> {
         match call.session.set_personality(name)? {
             Err(names) => text(format!("unknown personality; there are {}, none", names.join(", "))),
             Ok(found) => {
-                hermes_config::set(call.session.runtime().home(), "display.personality", found.name())?;
+                let key = DisplaySettings::personality.name;
+                hermes_config::set(call.session.runtime().home(), key, found.name())?;
                 text(match found.name() {
                     "" => "no personality".to_owned(),
                     name => format!("personality: {name}"),

@@ -1,7 +1,8 @@
 //! The settings of sub-agents.
 
 use crate::RuntimeError;
-use hermes_config::{Config, FallbackEntry};
+use hermes_config::settings::{DelegationSettings, Text};
+use hermes_config::{Config, FallbackEntry, Setting};
 use hermes_models::{common, resolve_entry};
 use hermes_providers::Endpoint;
 use std::time::Duration;
@@ -24,25 +25,23 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn read(config: &Config) -> Result<Self, RuntimeError> {
-        let number = |key: &str, default: u64| -> Result<u64, RuntimeError> {
-            Ok(config.integer(key)?.and_then(|value| u64::try_from(value).ok()).unwrap_or(default))
-        };
+        let set = &config.settings.delegation;
         let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-        let word = |key: &str| -> Result<Option<String>, RuntimeError> {
-            Ok(config.text(key)?.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()))
+        let word = |setting: &Setting<Option<Text>>| -> Result<Option<String>, RuntimeError> {
+            let text = setting.get()?.as_deref().map(str::trim).filter(|text| !text.is_empty());
+            Ok(text.map(str::to_owned))
         };
-        let seconds = number("delegation.child_timeout_seconds", 0)?;
+        let seconds = set.child_timeout_seconds.value()?;
         Ok(Self {
-            iterations: small(number("delegation.max_iterations", 50)?),
-            at_once: usize::try_from(number("delegation.max_concurrent_children", 3)?.max(1)).unwrap_or(1),
-            depth: small(number("delegation.max_spawn_depth", 1)?.max(1)),
-            orchestrators: config.boolean("delegation.orchestrator_enabled")?,
+            iterations: small(set.max_iterations.value()?),
+            at_once: usize::try_from(set.max_concurrent_children.value()?.max(1)).unwrap_or(1),
+            depth: small(set.max_spawn_depth.value()?.max(1)),
+            orchestrators: set.orchestrator_enabled.value()?,
             time: (seconds > 0).then(|| Duration::from_secs(seconds.max(SHORTEST))),
-            summary_chars: usize::try_from(number("delegation.max_summary_chars", 24_000)?)
-                .unwrap_or(usize::MAX),
-            approves: config.boolean("delegation.subagent_auto_approve")?,
-            model: word("delegation.model")?,
-            provider: word("delegation.provider")?,
+            summary_chars: usize::try_from(set.max_summary_chars.value()?).unwrap_or(usize::MAX),
+            approves: set.subagent_auto_approve.value()?,
+            model: word(&set.model)?,
+            provider: word(&set.provider)?,
         })
     }
 
@@ -52,7 +51,7 @@ impl Settings {
             return Ok(self.model.as_deref().map_or_else(|| own.clone(), |model| own.with_model(model)));
         };
         let entry = FallbackEntry {
-            key: "delegation.provider".to_owned(),
+            key: DelegationSettings::provider.name.to_owned(),
             provider: provider.clone(),
             model: self.model.clone().unwrap_or_else(|| own.model.clone()),
             base_url: None,

@@ -13,27 +13,28 @@ use std::sync::Arc;
 pub(crate) fn additions(runtime: &Runtime) -> Result<Additions, RuntimeError> {
     let config = &runtime.config;
     let system = overlays(&[
-        config.text("agent.system_prompt")?.as_deref(),
+        config.settings.agent.system_prompt.get()?.as_deref(),
         personality(config)?.as_ref().and_then(Personality::overlay),
     ]);
-    let file = config.text("prefill_messages_file")?.filter(|path| !path.trim().is_empty());
+    let file = config.settings.prefill_messages_file.get()?.as_deref();
+    let file = file.filter(|path| !path.trim().is_empty());
     let prefill = match file {
         None => Vec::new(),
-        Some(path) => read(&runtime.launch.home.path().join(&path))?,
+        Some(path) => read(&runtime.launch.home.path().join(path))?,
     };
     Ok(Additions { system, prefill })
 }
 
 /// The personality of the settings. One that does not exist is `None`; see [`unknown_personality`].
 pub(crate) fn personality(config: &Config) -> Result<Option<Personality>, RuntimeError> {
-    let name = config.text("display.personality")?.unwrap_or_default();
-    Ok(Personality::find(config, &name)?.ok())
+    let name = config.settings.display.personality.get()?.as_deref().unwrap_or_default();
+    Ok(Personality::find(config, name)?.ok())
 }
 
 /// A notice about a personality of the settings that does not exist.
 pub(crate) fn unknown_personality(config: &Config) -> Result<Option<String>, RuntimeError> {
-    let name = config.text("display.personality")?.unwrap_or_default();
-    let names = Personality::find(config, &name)?.err();
+    let name = config.settings.display.personality.get()?.as_deref().unwrap_or_default();
+    let names = Personality::find(config, name)?.err();
     Ok(names.map(|names| {
         format!("display.personality: unknown personality `{name}`; use one of {}", names.join(", "))
     }))

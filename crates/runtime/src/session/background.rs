@@ -39,8 +39,8 @@ impl Session {
     /// Returns a notice about changes by a review since the last call.
     pub fn take_review_notice(&mut self) -> Option<String> {
         let changes = self.review.take_changes();
-        let how = self.runtime.config.text("display.memory_notifications").ok().flatten();
-        review_notice(&changes, how.as_deref().unwrap_or_default())
+        let how = self.runtime.config.settings.display.memory_notifications.or_default();
+        review_notice(&changes, how.as_str())
     }
 
     /// Takes up a title that was found in the background, and returns a notice about changes by a review.

@@ -88,7 +88,7 @@ impl Session {
 
     /// Prepares the session's state for a turn.
     pub(super) fn ready_context(&mut self) -> Result<(), RuntimeError> {
-        let aborts = self.runtime.config.boolean("compression.abort_on_summary_failure")?;
+        let aborts = self.runtime.config.settings.compression.abort_on_summary_failure.value()?;
         let forgets = self.engine()?.forgets_nodes();
         if let State::Live(session) = &mut self.state {
             session.context.forgets_nodes = forgets;
@@ -191,7 +191,7 @@ impl Session {
 
     /// Returns true if compactions stay in this session. Those of sub-agents always do: their caller knows the id.
     pub(super) fn stays_in_place(&self) -> Result<bool, RuntimeError> {
-        Ok(self.role.parent_call.is_some() || self.runtime.config.boolean("compression.in_place")?)
+        Ok(self.role.parent_call.is_some() || self.runtime.config.settings.compression.in_place.value()?)
     }
 
     /// Continues in a new session, whose parent is this one.

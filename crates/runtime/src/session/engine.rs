@@ -20,11 +20,11 @@ pub(super) fn external(
     endpoint: &Endpoint,
 ) -> Result<Option<Arc<External>>, RuntimeError> {
     let Choice::Plugin(plugin) = choice else { return Ok(None) };
-    let passthrough = runtime.config.list("terminal.env_passthrough")?;
+    let passthrough = runtime.config.settings.terminal.env_passthrough.get()?;
     let shell = runtime.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
     let launch = LaunchContext {
         model: endpoint.model.clone(),
-        env: child_env(shell, &passthrough),
+        env: child_env(shell, passthrough),
         secrets: runtime.secrets.clone(),
     };
     Ok(Some(Arc::new(External::new(plugin.clone(), launch, id.to_string()))))
@@ -64,7 +64,7 @@ impl Session {
             events: events.relay(),
             compressor: Compressor::new(settings.compressor.clone()),
             settings: settings.compressor,
-            keeps_whole: self.runtime.config.boolean("compression.abort_on_summary_failure")?,
+            keeps_whole: self.runtime.config.settings.compression.abort_on_summary_failure.value()?,
         })))
     }
 
@@ -75,8 +75,8 @@ impl Session {
         events: &EventSink,
         cancel: &CancellationToken,
     ) -> Result<(), RuntimeError> {
-        let config = &self.runtime.config;
-        let is_wanted = are_enabled(&config.list("toolsets")?, &config.list("agent.disabled_toolsets")?)
+        let settings = &self.runtime.config.settings;
+        let is_wanted = are_enabled(settings.toolsets.get()?, settings.agent.disabled_toolsets.get()?)
             && self.role.parent_call.is_none();
         let Some(external) = self.external.clone().filter(|external| is_wanted && external.has_tools())
         else {

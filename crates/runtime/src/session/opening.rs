@@ -54,8 +54,7 @@ pub(super) fn unused_notice(parts: Option<&ImportedParts>, id: &SessionId) -> Op
 
 /// The working directory of a new session: `terminal.cwd`, relative to that of the process.
 pub(crate) fn starting_directory(runtime: &Runtime) -> Result<PathBuf, RuntimeError> {
-    let configured = runtime.config().text("terminal.cwd")?.unwrap_or_else(|| ".".to_owned());
-    Ok(match configured.as_str() {
+    Ok(match &**runtime.config().settings.terminal.cwd.get()? {
         "" | "." => runtime.launch.cwd.clone(),
         other => {
             let home = runtime.launch.shell.get("HOME").map(PathBuf::from);

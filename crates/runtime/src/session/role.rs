@@ -57,7 +57,7 @@ impl SessionRole {
             instructions: opening.instructions.clone(),
             depth: 0,
             additions: prompting::additions(runtime)?,
-            remembers: !runtime.config.boolean("agent.ignore_rules")?,
+            remembers: !runtime.config.settings.agent.ignore_rules.value()?,
         })
     }
 

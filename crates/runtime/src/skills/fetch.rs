@@ -159,7 +159,8 @@ async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path, reach: Reach
 /// refused, because they are not checked.
 async fn pinned(config: &Config, url: &str) -> Result<Vec<String>, String> {
     let Some((host, port, is_web)) = repository_host(url) else { return Ok(Vec::new()) };
-    let has_proxy = config.text("network.proxy").ok().flatten().is_some_and(|proxy| !proxy.is_empty());
+    let proxy = config.settings.network.proxy.or_default();
+    let has_proxy = proxy.as_deref().is_some_and(|proxy| !proxy.is_empty());
     let found = match host.parse::<IpAddr>() {
         Ok(address) if is_public(address) => return Ok(no_redirects()),
         Ok(address) => {

@@ -57,7 +57,7 @@ pub(super) fn run(all: bool, common: &Common) -> Result<Exit, Failure> {
 
 /// All rows; those that can be asked now first, those that cannot be used yet last.
 pub(super) fn rows(config: &Config) -> Result<Vec<Row>, Failure> {
-    let entries = config.named_providers().map_err(failure)?.entries;
+    let entries = &config.settings.providers.get().map_err(failure)?.entries;
     let named = entries.iter().map(|entry| Row {
         id: custom_label(&entry.name),
         name: entry.name.clone(),

@@ -63,10 +63,10 @@ fn provider_line(number: usize, row: &Row) -> String {
 }
 
 async fn ask_provider(config: &Config, rows: &[Row]) -> Result<Option<String>, Failure> {
-    let entries = config.named_providers().map_err(failure)?.entries;
+    let entries = &config.settings.providers.get().map_err(failure)?.entries;
     loop {
         let Some(answer) = ask("Provider (number or name): ").await? else { return Ok(None) };
-        let known = Known { current: None, label: String::new(), entries: &entries };
+        let known = Known { current: None, label: String::new(), entries };
         let by_number = answer.parse().ok().and_then(|number: usize| rows.get(number.checked_sub(1)?));
         let found = by_number.map(|row| row.id.clone()).or_else(|| known.provider(&answer));
         match found {

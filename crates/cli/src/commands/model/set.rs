@@ -6,7 +6,8 @@ use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::launch;
-use hermes_config::{self, Config, SetReport};
+use hermes_config::settings::ModelSettings;
+use hermes_config::{self, Config, Key, SetReport};
 use hermes_runtime::{
     CustomProvider, ModelsError, ResolveError, custom_name, custom_provider, find_provider, is_custom_id,
     model_choice, parse_base_url,
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 pub(super) fn run(words: &str, yes: bool, common: &Common) -> Result<Exit, Failure> {
     // Flags say what to save here, not what to override.
     let settings = read(&common.without_model())?;
-    let named = settings.named_providers().map_err(failure)?;
+    let named = settings.settings.providers.get().map_err(failure)?;
     let known = current(&settings, &named.entries);
     let choice = match &common.model.provider {
         Some(name) => {
@@ -34,8 +35,8 @@ pub(super) fn run(words: &str, yes: bool, common: &Common) -> Result<Exit, Failu
 /// The provider that is in use now. One that is named counts also while its key is missing.
 fn current<'a>(settings: &Config, entries: &'a [CustomProvider]) -> Known<'a> {
     let nothing = Known { current: None, label: String::new(), entries };
-    let name = settings.text("model.provider").ok().flatten().filter(|name| name != "auto");
-    let named = name.and_then(|name| nothing.provider(&name));
+    let name = settings.settings.model.provider.get().ok().filter(|name| **name != "auto");
+    let named = name.and_then(|name| nothing.provider(name));
     let label = named.or_else(|| Some(model_choice::place(settings, None).ok()?.label()));
     match label {
         Some(label) => {
@@ -53,7 +54,7 @@ fn current<'a>(settings: &Config, entries: &'a [CustomProvider]) -> Known<'a> {
 pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Common) -> Result<Exit, Failure> {
     check(settings, choice)?;
     let dropped = dropped(settings, choice);
-    if dropped.contains(&"model.api_key")
+    if dropped.contains(&ModelSettings::api_key.name)
         && !yes
         && !confirm(
             "model.api_key belongs to the old address. Remove it from config.yaml?",
@@ -64,16 +65,17 @@ pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Commo
         return Ok(Exit::FailedTurn);
     }
     let mut changes: Vec<(&str, Option<&str>)> = Vec::new();
-    changes.extend(choice.provider.as_deref().map(|provider| ("model.provider", Some(provider))));
-    changes.extend(choice.model.as_deref().map(|model| ("model.default", Some(model))));
-    changes.extend(choice.base_url.as_deref().map(|url| ("model.base_url", Some(url))));
+    changes.extend(choice.provider.as_deref().map(|provider| (ModelSettings::provider.name, Some(provider))));
+    changes.extend(choice.model.as_deref().map(|model| (ModelSettings::default.name, Some(model))));
+    changes.extend(choice.base_url.as_deref().map(|url| (ModelSettings::base_url.name, Some(url))));
     changes.extend(dropped.iter().map(|key| (*key, None)));
     let reports = hermes_config::change(&launch::home()?, &changes).map_err(failure)?;
     let plain = common.without_model();
     let problem = model_choice::endpoint(&read(&plain)?).err().map(|error| error.to_string());
     report(&reports, problem.as_deref(), common);
-    let is_new = reports.iter().any(|done| done.key == "model.provider" && done.changed);
-    if let (true, None, Some(old)) = (is_new, &choice.model, settings.layers().file.get("model.default")) {
+    let is_new = reports.iter().any(|done| done.key == ModelSettings::provider.name && done.changed);
+    let old = settings.layers().file.get(ModelSettings::default.name);
+    if let (true, None, Some(old)) = (is_new, &choice.model, old) {
         let line = format!(
             "hermes: model.default is still {old}; `hermes model list {}` shows what there is",
             choice.provider.as_deref().unwrap_or_default()
@@ -109,10 +111,11 @@ fn check(settings: &Config, choice: &Choice) -> Result<(), Failure> {
 /// What in config.yaml belongs to the provider or the model that is left.
 fn dropped(settings: &Config, choice: &Choice) -> Vec<&'static str> {
     let file = &settings.layers().file;
-    let written = |key: &str| file.get(key).filter(|value| !value.is_null()).and_then(|value| value.as_str());
-    let entries = settings.named_providers().map(|named| named.entries).unwrap_or_default();
-    let known = Known { current: None, label: String::new(), entries: &entries };
-    let old = written("model.provider").filter(|name| !name.trim().is_empty() && *name != "auto");
+    let written =
+        |key: Key| file.get(key.name).filter(|value| !value.is_null()).and_then(|value| value.as_str());
+    let entries = settings.settings.providers.get().map_or(&[][..], |named| &named.entries);
+    let known = Known { current: None, label: String::new(), entries };
+    let old = written(ModelSettings::provider).filter(|name| !name.trim().is_empty() && *name != "auto");
     // A name that nobody knows is left, too.
     let old = old.map(|name| known.provider(name).unwrap_or_else(|| name.to_owned()));
     let stays = match (&choice.provider, &old) {
@@ -121,18 +124,21 @@ fn dropped(settings: &Config, choice: &Choice) -> Vec<&'static str> {
         // An address that stands alone is a custom endpoint's.
         (Some(new), None) => is_custom_id(new),
     };
-    let is_other_address =
-        choice.base_url.as_deref().is_some_and(|url| written("model.base_url").is_some_and(|old| old != url));
-    let other_model = choice.model.as_deref().is_some_and(|model| written("model.default") != Some(model));
+    let is_other_address = choice
+        .base_url
+        .as_deref()
+        .is_some_and(|url| written(ModelSettings::base_url).is_some_and(|old| old != url));
+    let other_model =
+        choice.model.as_deref().is_some_and(|model| written(ModelSettings::default) != Some(model));
     let mut keys = Vec::new();
     if !stays && choice.base_url.is_none() {
-        keys.push("model.base_url");
+        keys.push(ModelSettings::base_url.name);
     }
     if !stays || is_other_address {
-        keys.extend(["model.api_key", "model.api_mode"]);
+        keys.extend([ModelSettings::api_key.name, ModelSettings::api_mode.name]);
     }
     if !stays || is_other_address || other_model {
-        keys.extend(["model.context_length", "model.ollama_num_ctx"]);
+        keys.extend([ModelSettings::context_length.name, ModelSettings::ollama_num_ctx.name]);
     }
     keys.retain(|key| file.get(key).is_some());
     keys

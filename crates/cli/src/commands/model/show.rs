@@ -5,21 +5,22 @@ use crate::commands::config::{as_json, failure, read};
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::launch;
-use hermes_config::{Config, Explanation, Source};
+use hermes_config::settings::ModelSettings;
+use hermes_config::{Config, Explanation, Key, Source};
 use hermes_runtime::{Endpoint, ModelFacts, ProbedServer, model_choice, model_facts, probe, shown_url};
 use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const KEYS: [&str; 8] = [
-    "model.provider",
-    "model.default",
-    "model.base_url",
-    "model.api_key",
-    "model.api_mode",
-    "model.context_length",
-    "model.ollama_num_ctx",
-    "model.max_tokens",
+const KEYS: [Key; 8] = [
+    ModelSettings::provider,
+    ModelSettings::default,
+    ModelSettings::base_url,
+    ModelSettings::api_key,
+    ModelSettings::api_mode,
+    ModelSettings::context_length,
+    ModelSettings::ollama_num_ctx,
+    ModelSettings::max_tokens,
 ];
 
 /// A server on this machine answers at once or is not asked again.
@@ -28,7 +29,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     let config = read(common)?;
     let settings =
-        KEYS.iter().map(|key| config.explain(key)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
+        KEYS.iter().map(|key| config.explain(key.name)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
     let found = model_choice::endpoint(&config);
     let served = match &found {
         Ok(endpoint) => ask_server(&config, endpoint).await,

@@ -23,7 +23,8 @@ pub(super) fn run(task: Option<&str>, common: &Common) -> Result<Exit, Failure> 
         for warning in &route.warnings {
             print::notice(warning);
         }
-        let seconds = config.auxiliary(one).map_err(crate::commands::config::failure)?.timeout.as_secs();
+        let settings = config.settings.auxiliary.task(one).map_err(crate::commands::config::failure)?;
+        let seconds = settings.timeout.as_secs();
         match (common.json, task.is_some()) {
             (true, _) => rows.push(as_json(one, seconds, &route)),
             (false, false) => {

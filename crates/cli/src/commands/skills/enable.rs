@@ -17,7 +17,10 @@ pub(super) fn run(place: &Place, name: &str, platform: Option<&str>, on: bool) -
             if on
                 && place
                     .config
-                    .list("skills.disabled")
+                    .settings
+                    .skills
+                    .disabled
+                    .get()
                     .is_ok_and(|off| off.iter().any(|off| off == name)) =>
         {
             name.to_owned()
@@ -25,8 +28,8 @@ pub(super) fn run(place: &Place, name: &str, platform: Option<&str>, on: bool) -
         Err(error) => return Err(failure(error)),
     };
     let key = match platform {
-        None => "skills.disabled".to_owned(),
-        Some(platform) => format!("skills.platform_disabled.{}", checked(platform)?),
+        None => hermes_config::settings::SkillSettings::disabled.name.to_owned(),
+        Some(platform) => hermes_config::platform_disabled_key(checked(platform)?),
     };
     let edit = |list: Vec<String>| edited(list, &name, on);
     let changed = hermes_config::change_list(&place.home, &key, edit).map_err(config::failure)?;

@@ -143,11 +143,11 @@ struct Switches {
 
 impl Switches {
     fn read(place: &Place) -> Result<Self, Failure> {
-        let everywhere = place.config.list("skills.disabled").map_err(RuntimeError::from)?;
+        let everywhere = place.config.settings.skills.disabled.get().map_err(RuntimeError::from)?;
         // A list that cannot be read is told about by `check`; here it only costs a word.
         let installed = LockFile::load(place.home.path()).map(|lock| lock.installed).unwrap_or_default();
         Ok(Self {
-            everywhere: everywhere.into_iter().collect(),
+            everywhere: everywhere.iter().cloned().collect(),
             platforms: place.config.platform_disabled_skills(),
             installed: installed.into_keys().collect(),
         })
