@@ -87,7 +87,7 @@ impl Session {
     }
 
     /// Prepares the session's state for a turn.
-    pub(super) fn ready_context(&mut self) -> Result<(), RuntimeError> {
+    pub(super) fn prepare_context(&mut self) -> Result<(), RuntimeError> {
         let aborts = self.runtime.config.settings.compression.abort_on_summary_failure.value()?;
         let forgets = self.engine()?.forgets_nodes();
         if let State::Live(session) = &mut self.state {
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// Stores how the compactions of a turn ended.
-    pub(super) async fn remember_trouble(&mut self) -> Result<(), RuntimeError> {
+    pub(super) async fn store_compaction_failures(&mut self) -> Result<(), RuntimeError> {
         let State::Live(session) = &self.state else { return Ok(()) };
         if let Some(failures) = after_turn(&self.failures, &session.context, now()) {
             self.runtime.store()?.record_compaction_failures(&session.lease, &failures).await?;
@@ -141,8 +141,8 @@ impl Session {
         if !self.is_stored() {
             return Ok(Compacted::Stuck("nothing has been said in this session yet".to_owned()));
         }
-        self.ready_context()?;
-        let stays = self.stays_in_place()?;
+        self.prepare_context()?;
+        let stays = self.compacts_in_place()?;
         let ports = self.ports(events, cancel)?;
         let State::Live(session) = &mut self.state else { unreachable!("the session is stored") };
         session.context.forget_attempts();
@@ -152,10 +152,10 @@ impl Session {
         }
         let done = match stays {
             true => compact(session, trigger, focus, &ports, cancel).await,
-            false => self.split(trigger, focus, &ports, cancel).await?,
+            false => self.continue_in_new_session(trigger, focus, &ports, cancel).await?,
         };
         self.is_unsure = matches!(done, Compacted::StoreFailed(_));
-        self.remember_trouble().await?;
+        self.store_compaction_failures().await?;
         // A recording has turns; a compaction between them is part of the state of the next one.
         self.is_recorded = false;
         Ok(done)
@@ -163,7 +163,7 @@ impl Session {
 
     /// Queues the prompt before a compaction, because a summary may take minutes and the turn that records the
     /// prompt begins after it. The new session takes the queued message over.
-    pub(super) async fn keep_words(&self, input: &mut Input) -> Result<(), RuntimeError> {
+    pub(super) async fn queue_prompt(&self, input: &mut Input) -> Result<(), RuntimeError> {
         let meter = self.meter()?;
         let is_due = meter.threshold.is_some_and(|threshold| meter.parts.whole.value() >= threshold);
         let Content::Text(text) = &input.message.content else { return Ok(()) };
@@ -176,7 +176,7 @@ impl Session {
     }
 
     /// Continues in a new session before a turn, if the settings ask for it and it is due.
-    pub(super) async fn hand_over(
+    pub(super) async fn continue_if_due(
         &mut self,
         cancel: &CancellationToken,
         front: &EventRelay,
@@ -190,12 +190,12 @@ impl Session {
     }
 
     /// Returns true if compactions stay in this session. Those of sub-agents always do: their caller knows the id.
-    pub(super) fn stays_in_place(&self) -> Result<bool, RuntimeError> {
+    pub(super) fn compacts_in_place(&self) -> Result<bool, RuntimeError> {
         Ok(self.role.parent_call.is_some() || self.runtime.config.settings.compression.in_place.value()?)
     }
 
     /// Continues in a new session, whose parent is this one.
-    async fn split(
+    async fn continue_in_new_session(
         &mut self,
         trigger: Trigger,
         focus: Option<&str>,

@@ -70,7 +70,7 @@ impl Session {
 
     /// Offers the tools of an engine before the first model call; an engine without tools is not started for it.
     /// Sub-agents have the tools that they were started with.
-    pub(super) async fn ready_engine(
+    pub(super) async fn prepare_engine(
         &mut self,
         events: &EventSink,
         cancel: &CancellationToken,

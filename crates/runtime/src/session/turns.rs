@@ -3,7 +3,7 @@
 use super::{Session, State};
 use crate::{RuntimeError, request_dumps};
 use hermes_agent::{Input, Ports, TurnReport, run_turn};
-use hermes_conversation::{EventSink, TurnEvent};
+use hermes_conversation::{EventSink, Quirks, TurnEvent};
 use hermes_recording::{Recorder, SessionFacts};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -17,40 +17,24 @@ impl Session {
         cancel: &CancellationToken,
         events: EventSink,
     ) -> impl Future<Output = Result<TurnReport, RuntimeError>> + Send {
-        self.hold_turn(input.into(), cancel, events)
+        self.run(input.into(), cancel, events)
     }
 
-    async fn hold_turn(
+    async fn run(
         &mut self,
         mut input: Input,
         cancel: &CancellationToken,
         events: EventSink,
     ) -> Result<TurnReport, RuntimeError> {
-        if self.is_unsure {
-            self.reload().await?;
-        }
-        self.learn_efforts().await?;
-        self.learn_window().await?;
-        self.ask_endpoint_for_window(&input.message).await?;
-        if let Some(notice) = self.fit_to_window().await? {
-            events.relay().send(TurnEvent::Status(notice)).await;
-        }
-        self.store_session().await?;
-        if !self.stays_in_place()? {
-            self.keep_words(&mut input).await?;
-            self.hand_over(cancel, &events.relay()).await?;
-        }
-        self.ready_context()?;
-        self.ready_engine(&events, cancel).await?;
+        self.prepare(&mut input, cancel, &events).await?;
         let ports = self.ports(events, cancel)?;
         let recorder = self.role.recorder(&self.runtime);
         let ports = match &recorder {
-            Some(recorder) => self.taped(recorder, ports, &input, cancel)?,
+            Some(recorder) => self.recorded(recorder, ports, &input, cancel)?,
             None => ports,
         };
-        let store = self.runtime.store()?;
         let State::Live(session) = &mut self.state else { unreachable!("the session was just stored") };
-        let before = session.quirks;
+        let quirks = session.quirks;
         session.requests.keeps_all = request_dumps::are_forced(&self.runtime.config);
         let span = tracing::info_span!("turn", session = self.id.as_str(), turn_id = tracing::field::Empty);
         // A turn that has begun and not ended was killed; the process id helps to find out why.
@@ -63,6 +47,39 @@ impl Session {
         for notice in self.runtime.take_notices() {
             ports.events.relay().send(TurnEvent::Status(notice)).await;
         }
+        self.store_results(&report, quirks).await;
+        Ok(report)
+    }
+
+    /// Stores the session and makes window, tools and context ready for a turn.
+    async fn prepare(
+        &mut self,
+        input: &mut Input,
+        cancel: &CancellationToken,
+        events: &EventSink,
+    ) -> Result<(), RuntimeError> {
+        if self.is_unsure {
+            self.reload().await?;
+        }
+        self.learn_efforts().await?;
+        self.learn_window().await?;
+        self.ask_endpoint_for_window(&input.message).await?;
+        if let Some(notice) = self.fit_to_window().await? {
+            events.relay().send(TurnEvent::Status(notice)).await;
+        }
+        self.store_session().await?;
+        if !self.compacts_in_place()? {
+            self.queue_prompt(input).await?;
+            self.continue_if_due(cancel, &events.relay()).await?;
+        }
+        self.prepare_context()?;
+        self.prepare_engine(events, cancel).await
+    }
+
+    /// Stores what a turn leaves beside its messages. The answer is recorded already: if a write fails, the record
+    /// is read again before the next turn.
+    async fn store_results(&mut self, report: &TurnReport, before: Quirks) {
+        let State::Live(session) = &mut self.state else { return };
         self.usage += report.usage;
         if let Some(cost) = report.cost {
             match &mut self.cost {
@@ -71,23 +88,24 @@ impl Session {
             }
         }
         self.is_unsure = report.store_failed;
-        // The answer is recorded. If these writes fail, the record is read again before the next turn.
         if session.quirks != before {
-            self.is_unsure |= store.set_quirks(&session.lease, session.quirks).await.is_err();
+            self.is_unsure |= match self.runtime.store() {
+                Ok(store) => store.set_quirks(&session.lease, session.quirks).await.is_err(),
+                Err(_) => true,
+            };
         }
         let requests = session.requests.take();
-        if session.requests.keeps_all || request_dumps::is_wanted(&report) {
+        if session.requests.keeps_all || request_dumps::is_wanted(report) {
             request_dumps::write(self.runtime.home(), &self.id, &requests, &self.runtime.secrets);
         }
-        self.keep_stated_window(&report);
-        if let Err(error) = self.remember_trouble().await {
+        self.keep_stated_window(report);
+        if let Err(error) = self.store_compaction_failures().await {
             tracing::warn!(%error, "cannot store the failures of compactions");
         }
-        Ok(report)
     }
 
     /// The same ports with a recorder around each.
-    fn taped(
+    fn recorded(
         &mut self,
         recorder: &Arc<Recorder>,
         ports: Ports,
