@@ -4,6 +4,8 @@
 //! [`BLOCKS`] and the two markers in the document.
 
 mod settings;
+mod slash_commands;
+mod tools;
 
 use crate::flags::Flags;
 use anyhow::{Context, Result};
@@ -21,7 +23,11 @@ struct Block {
 }
 
 /// Every generated part.
-const BLOCKS: &[Block] = &[Block { file: "docs/configuration.md", name: "settings", text: settings::table }];
+const BLOCKS: &[Block] = &[
+    Block { file: "docs/configuration.md", name: "settings", text: settings::table },
+    Block { file: "docs/commands.md", name: "slash commands", text: slash_commands::table },
+    Block { file: "docs/tools.md", name: "tools", text: tools::table },
+];
 
 /// Rewrites the generated parts; with `--check`, lists those that differ and fails if there is one.
 pub(crate) fn run(mut flags: Flags) -> Result<ExitCode> {

@@ -74,6 +74,11 @@ impl Command {
         Self { progress: Some(progress), ..self }
     }
 
+    /// True if the command runs while a turn does.
+    pub fn runs_while_busy(&self) -> bool {
+        self.while_busy.is_some()
+    }
+
     const fn while_busy(self, reply: fn(Option<&str>) -> CommandReply) -> Self {
         Self { while_busy: Some(reply), ..self }
     }

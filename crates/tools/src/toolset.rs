@@ -23,6 +23,19 @@ pub enum Toolset {
 }
 
 impl Toolset {
+    /// Every toolset that has built-in tools.
+    pub const ALL: [Self; 9] = [
+        Self::Terminal,
+        Self::File,
+        Self::Todo,
+        Self::Clarify,
+        Self::Delegation,
+        Self::Memory,
+        Self::Skills,
+        Self::ContextEngine,
+        Self::Catalogue,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
