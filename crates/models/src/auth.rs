@@ -2,7 +2,7 @@
 
 use crate::ModelsError;
 use crate::credentials::{seeds, strategy};
-use crate::model_choice::with_around;
+use crate::model_choice::with_lookups;
 use hermes_config::Config;
 use hermes_guard::{Secrets, redact};
 use hermes_providers::credentials::{
@@ -217,7 +217,7 @@ fn address(config: &Config, label: &str, key: &SecretString) -> Result<String, M
                 let (provider, why) = (provider.id, why.to_owned());
                 return Err(CredentialError::NoApiKey { provider, why }.into());
             }
-            with_around(config, |around| own_address(provider, key, around))
+            with_lookups(config, |lookups| own_address(provider, key, lookups))
         }
         None => {
             let mut entries = config.settings.providers.get()?.entries.iter();

@@ -4,7 +4,7 @@
 //! endpoints of the settings.
 
 use crate::ModelsError;
-use crate::model_choice::{vendor_places, with_around};
+use crate::model_choice::{vendor_places, with_lookups};
 use hermes_config::home::Home;
 use hermes_config::{Config, ConfigError, clock};
 use hermes_providers::credentials::{Binding, Credentials, Keys, Outside, Pool, PooledKeys, Seed, Strategy};
@@ -120,7 +120,7 @@ fn pool_of(
         return Ok(None);
     };
     let binding = Binding {
-        is_own: with_around(config, |around| is_own_address(&label, &endpoint.base_url, around)),
+        is_own: with_lookups(config, |lookups| is_own_address(&label, &endpoint.base_url, lookups)),
         origin: endpoint.origin(),
         strategy: strategy(config, &label),
         seeds: seeds(config, &label),

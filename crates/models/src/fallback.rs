@@ -1,7 +1,7 @@
 //! Fallback models: from `fallback_providers` to endpoints.
 
 use crate::ModelsError;
-use crate::model_choice::with_around;
+use crate::model_choice::with_lookups;
 use hermes_config::{Config, FallbackEntry};
 use hermes_providers::{Endpoint, GivenKey, ResolveError, SaidBy, Wanted, resolve_with};
 
@@ -32,7 +32,7 @@ pub fn fallbacks(config: &Config, own: &Endpoint) -> Result<Fallbacks, ModelsErr
 
 /// Returns the endpoint of an entry, or a warning about why it has none.
 pub fn resolve_entry(config: &Config, entry: &FallbackEntry, common: &Wanted) -> Result<Endpoint, String> {
-    let found = with_around(config, |around| resolve_with(&wanted(entry, common), around));
+    let found = with_lookups(config, |lookups| resolve_with(&wanted(entry, common), lookups));
     found.map_err(|error| skipped(entry, &error))
 }
 

@@ -9,7 +9,7 @@ use hermes_config::{Config, Key, Setting, Source};
 use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
-    Around, Asker, Endpoint, HttpClients, HttpSettings, Patience, Place, Prefixes, Prices, SaidBy, Wanted,
+    Asker, Endpoint, HttpClients, HttpSettings, Lookups, Patience, Place, Prefixes, Prices, SaidBy, Wanted,
     custom_provider, find_provider, is_loopback, locate, per_token, resolve_with, split_provider,
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -19,11 +19,11 @@ use std::time::{Duration, SystemTime};
 /// Returns the endpoint and model that requests go to.
 pub fn endpoint(config: &Config) -> Result<Endpoint, ModelsError> {
     let wanted = wanted(config)?;
-    Ok(with_around(config, |around| resolve_with(&wanted, around))?)
+    Ok(with_lookups(config, |lookups| resolve_with(&wanted, lookups))?)
 }
 
 /// Calls `ask` with the variables and the stored credentials.
-pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T) -> T {
+pub(crate) fn with_lookups<T>(config: &Config, ask: impl FnOnce(Lookups<'_>) -> T) -> T {
     let credentials = &config.layers().credentials;
     let variable = |name: &str| config.variable(name).map(SecretString::from);
     let pooled = |id: &str| match credentials.has(id) {
@@ -31,7 +31,7 @@ pub(crate) fn with_around<T>(config: &Config, ask: impl FnOnce(Around<'_>) -> T)
         false => Vec::new(),
     };
     let vendor = vendor_logins(config);
-    ask(Around { variable: &variable, pooled: &pooled, vendor: &vendor })
+    ask(Lookups { variable: &variable, pooled: &pooled, vendor: &vendor })
 }
 
 /// Returns the address and the key of a provider for any model; of the configured provider for `None`.
@@ -40,7 +40,7 @@ pub fn place(config: &Config, provider: Option<&str>) -> Result<Place, ModelsErr
         Some(name) => wanted_from(config, name)?,
         None => wanted(config)?,
     };
-    Ok(with_around(config, |around| locate(&wanted, around))?)
+    Ok(with_lookups(config, |lookups| locate(&wanted, lookups))?)
 }
 
 /// The logins that vendors' own programs stored here. A file is read on demand.
@@ -87,7 +87,7 @@ pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Resul
         said_by: SaidBy::default(),
         ..wanted
     };
-    Ok(with_around(config, |around| resolve_with(&wanted, around))?)
+    Ok(with_lookups(config, |lookups| resolve_with(&wanted, lookups))?)
 }
 
 /// The provider written before the model, as in `openrouter:vendor/model`.

@@ -5,8 +5,8 @@ use hermes_config::clock::now;
 use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, fence_key, write_atomically};
 use hermes_guard::{seal, unseal};
 use hermes_providers::{
-    Asker, Basis, Endpoint, Fact, FactSource, Heard, KeptModels, ListedModel, ModelFacts, Prices,
-    ProbedServer, Stated, facts, list_models, models_file,
+    Asker, Basis, Endpoint, EndpointFacts, Fact, FactSource, ListedModel, ModelFacts, Prices, ProbedServer,
+    Stated, StoredModels, facts, list_models, models_file,
 };
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ pub fn list_prices(provider: &str, model: &str) -> Option<Prices> {
 /// Stores the models that an endpoint listed, if there is a home. A failure is ignored: the list is fetched again.
 pub fn keep(home: &Home, origin: &str, models: &[ListedModel]) {
     let path = file(home, origin);
-    let kept = KeptModels::of(origin.to_owned(), now(), models).to_bytes();
+    let kept = StoredModels::of(origin.to_owned(), now(), models).to_bytes();
     let dirs = [home.cache_dir(), home.cache_dir().join("models")];
     if home.path().is_dir() && dirs.iter().all(|dir| ensure_private_dir(dir).is_ok()) {
         let bytes = seal(&fence_key::of(home), PURPOSE, &kept);
@@ -74,15 +74,15 @@ pub(crate) fn is_fresh(home: &Home, endpoint: &Endpoint) -> bool {
     kept(home, &endpoint.origin()).is_some_and(|kept| (now() - kept.fetched_at).abs() < FRESH)
 }
 
-fn remembered(home: &Home, endpoint: &Endpoint) -> Option<Heard> {
+fn remembered(home: &Home, endpoint: &Endpoint) -> Option<EndpointFacts> {
     let stated = kept(home, &endpoint.origin())?.find(&endpoint.model)?;
     Some((stated, FactSource::Remembered))
 }
 
-fn kept(home: &Home, origin: &str) -> Option<KeptModels> {
+fn kept(home: &Home, origin: &str) -> Option<StoredModels> {
     let bytes = std::fs::read(file(home, origin)).ok()?;
     // Commands of the model can write there; forged numbers would change windows and budgets.
-    KeptModels::read(unseal(&fence_key::of(home), PURPOSE, &bytes)?, origin)
+    StoredModels::read(unseal(&fence_key::of(home), PURPOSE, &bytes)?, origin)
 }
 
 fn file(home: &Home, origin: &str) -> PathBuf {

@@ -77,7 +77,7 @@ fn ids_and_aliases_are_unique_and_plain() {
             assert_eq!(find(&name.to_uppercase()).map(|found| found.id), Some(provider.id), "{name}");
         }
     }
-    assert!(find("nobody").is_none() && find("auto").is_none());
+    assert!(find("acme").is_none() && find("auto").is_none());
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod cache;
 mod listed;
 mod prices;
 
-pub use cache::{KeptModels, models_file};
+pub use cache::{StoredModels, models_file};
 pub use prices::{Prices, Tariff};
 
 use crate::catalogue::{self, model_table};
@@ -96,16 +96,16 @@ pub struct ModelFacts {
 }
 
 /// The facts that an endpoint states, and their source.
-pub type Heard = (Stated, FactSource);
+pub type EndpointFacts = (Stated, FactSource);
 
 /// Combines the facts of all sources. `provider` is a row of the catalogue: prices depend on who serves a model.
-pub fn facts(provider: &str, model: &str, config: Stated, heard: Option<Heard>) -> ModelFacts {
+pub fn facts(provider: &str, model: &str, config: Stated, heard: Option<EndpointFacts>) -> ModelFacts {
     let sources = [
         Some((config, FactSource::Config)),
         heard,
         Some((model_table::stated(provider, model), FactSource::BuiltIn)),
     ];
-    fn first<T>(sources: &[Option<Heard>], get: impl Fn(&Stated) -> Option<T>) -> Option<Fact<T>> {
+    fn first<T>(sources: &[Option<EndpointFacts>], get: impl Fn(&Stated) -> Option<T>) -> Option<Fact<T>> {
         let mut stated = sources.iter().flatten();
         stated.find_map(|(stated, source)| Some(Fact { value: get(stated)?, source: *source }))
     }

@@ -4,7 +4,7 @@ use crate::catalogue;
 use crate::catalogue::refusals::{Refused, foreign_client};
 use crate::client::root_cause;
 use crate::credentials::{FixedKey, KeyChange, Keys};
-use crate::receive::{self, Receiving};
+use crate::receive::{self, ReplyBody};
 use crate::request_extras::{self, Thinking};
 use crate::shared_limit::SharedLimit;
 use crate::tap::{self, Tap};
@@ -203,7 +203,7 @@ impl HttpModel {
         let is_stream = request.stream && !is_json(response.headers());
         let status = response.status().as_u16();
         let tap = self.tap.as_ref().map(|tap| tap.begun(request.session.as_deref(), status, is_stream));
-        let receiving = Receiving::new(response, deadlines, started, self.draining.clone(), tap);
+        let receiving = ReplyBody::new(response, deadlines, started, self.draining.clone(), tap);
         match is_stream {
             true => Ok(receive::events(receiving, Decoder::new(request.mode))),
             false => tap::read_whole(request.mode, &receiving.whole_body().await?),

@@ -42,8 +42,8 @@ pub use custom::{CustomModel, CustomProvider};
 pub use deadlines::{CallSize, Deadlines, Patience};
 pub use download::download;
 pub use facts::{
-    Fact, FactSource, Heard, KeptModels, ModelFacts, Prices, Stated, Tariff, facts, models_file, per_million,
-    per_token,
+    EndpointFacts, Fact, FactSource, ModelFacts, Prices, Stated, StoredModels, Tariff, facts, models_file,
+    per_million, per_token,
 };
 pub use fetch::Asker;
 pub use http_model::HttpModel;
@@ -58,7 +58,7 @@ pub use probe::{Basis, ProbedServer, ServedWindow, ServerKind, Window, probe, se
 pub use public_address::{Reach, is_public, public_addresses, repository_host};
 pub use request_extras::{ExtraHeaders, RequestExtras, RouterSettings, Thinking, TlsOptions, unsent_extras};
 pub use resolve::{
-    Around, Endpoint, GivenKey, KeySource, Place, PooledKey, Prefixes, Reason, ResolveError, SaidBy, Wanted,
+    Endpoint, GivenKey, KeySource, Lookups, Place, PooledKey, Prefixes, Reason, ResolveError, SaidBy, Wanted,
     is_own_address, locate, own_address, resolve, resolve_with, split_provider,
 };
 pub use shared_limit::SharedLimit;

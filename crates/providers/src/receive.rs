@@ -21,7 +21,7 @@ const DRAIN_BYTES: usize = 64 * 1024;
 const DRAIN_TIME: Duration = Duration::from_millis(250);
 
 /// The body of a response, with its limits.
-pub(crate) struct Receiving {
+pub(crate) struct ReplyBody {
     body: BoxStream<'static, reqwest::Result<Bytes>>,
     deadlines: Deadlines,
     started: Instant,
@@ -33,7 +33,7 @@ pub(crate) struct Receiving {
     tap: Option<Box<dyn CallTap>>,
 }
 
-impl Receiving {
+impl ReplyBody {
     pub(crate) fn new(
         response: reqwest::Response,
         deadlines: Deadlines,
@@ -138,7 +138,7 @@ async fn read_rest(mut body: BoxStream<'static, reqwest::Result<Bytes>>, busy: O
 
 /// Turns a streamed body into model events.
 pub(crate) fn events(receiving: impl Incoming, decoder: Decoder) -> ModelEvents {
-    let reading = Reading {
+    let reading = EventReader {
         incoming: receiving,
         decoder,
         sse: SseParser::default(),
@@ -170,7 +170,7 @@ pub(crate) trait Incoming: Send + 'static {
     fn left_over(self);
 }
 
-impl Incoming for Receiving {
+impl Incoming for ReplyBody {
     fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, Failure>> + Send {
         self.chunk()
     }
@@ -180,7 +180,7 @@ impl Incoming for Receiving {
     }
 }
 
-struct Reading<I> {
+struct EventReader<I> {
     incoming: I,
     decoder: Decoder,
     sse: SseParser,
@@ -191,7 +191,7 @@ struct Reading<I> {
     failed: Option<Failure>,
 }
 
-impl<I: Incoming> Reading<I> {
+impl<I: Incoming> EventReader<I> {
     /// Returns the next event, or `None` when the reply is complete.
     async fn next(&mut self) -> Result<Option<ModelEvent>, Failure> {
         loop {

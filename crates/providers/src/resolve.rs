@@ -65,7 +65,7 @@ pub struct SaidBy {
 
 /// The inputs beside the settings, as functions.
 #[derive(Clone, Copy)]
-pub struct Around<'a> {
+pub struct Lookups<'a> {
     /// Looks a name up in `.env` and the shell.
     pub variable: &'a dyn Fn(&str) -> Option<SecretString>,
     /// The stored credentials of a provider's id, or of `custom:NAME`, in order.
@@ -79,12 +79,12 @@ pub fn resolve(
     wanted: &Wanted,
     variable: &dyn Fn(&str) -> Option<SecretString>,
 ) -> Result<Endpoint, ResolveError> {
-    resolve_with(wanted, Around { variable, pooled: &|_| Vec::new(), vendor: &|_| VendorState::Absent })
+    resolve_with(wanted, Lookups { variable, pooled: &|_| Vec::new(), vendor: &|_| VendorState::Absent })
 }
 
 /// Chooses the endpoint.
-pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, ResolveError> {
-    let place = locate(wanted, around)?;
+pub fn resolve_with(wanted: &Wanted, lookups: Lookups<'_>) -> Result<Endpoint, ResolveError> {
+    let place = locate(wanted, lookups)?;
     let entry = place.entry.as_ref();
     let configured = wanted.model.clone().filter(|model| !model.trim().is_empty());
     let of_entry = || entry.and_then(|entry| entry.default_model.clone());
@@ -124,12 +124,12 @@ pub fn resolve_with(wanted: &Wanted, around: Around<'_>) -> Result<Endpoint, Res
 }
 
 /// Chooses the provider, the address and the key.
-pub fn locate(wanted: &Wanted, around: Around<'_>) -> Result<Place, ResolveError> {
-    let (chosen, why) = choice::choose(wanted, around)?;
+pub fn locate(wanted: &Wanted, lookups: Lookups<'_>) -> Result<Place, ResolveError> {
+    let (chosen, why) = choice::choose(wanted, lookups)?;
     let mut reasons = vec![Reason { what: "provider", why }];
-    let address = base_url(&chosen, wanted, around)?;
+    let address = base_url(&chosen, wanted, lookups)?;
     reasons.push(Reason { what: "base_url", why: address.why });
-    let found = keys::find(&chosen, &address.url, address.is_configured, wanted, around)?;
+    let found = keys::find(&chosen, &address.url, address.is_configured, wanted, lookups)?;
     reasons.push(Reason { what: "key", why: found.why });
     Ok(Place {
         provider: chosen.provider(),
@@ -150,7 +150,7 @@ struct Address {
     is_configured: bool,
 }
 
-fn base_url(chosen: &Chosen<'_>, wanted: &Wanted, around: Around<'_>) -> Result<Address, ResolveError> {
+fn base_url(chosen: &Chosen<'_>, wanted: &Wanted, lookups: Lookups<'_>) -> Result<Address, ResolveError> {
     let found =
         |text: &str, why: String| parse_base_url(text).map(|url| Address { url, why, is_configured: false });
     let provider = match chosen {
@@ -163,14 +163,14 @@ fn base_url(chosen: &Chosen<'_>, wanted: &Wanted, around: Around<'_>) -> Result<
         let why = wanted.said_by.base_url.clone().unwrap_or_else(|| "model.base_url".to_owned());
         return Ok(Address { is_configured: true, ..found(text, why)? });
     }
-    let pooled = (around.pooled)(provider.id).into_iter().next();
+    let pooled = (lookups.pooled)(provider.id).into_iter().next();
     if let Some(text) = pooled.and_then(|first| first.base_url) {
         return found(&text, "the address of the stored credential".to_owned());
     }
-    if let Some(text) = keys::usable(around, provider.base_url_env) {
+    if let Some(text) = keys::usable(lookups, provider.base_url_env) {
         return found(text.expose_secret(), provider.base_url_env.to_owned());
     }
-    if let Some(special) = vendor_quirks::address_for(provider, keys::first_usable(provider, around)) {
+    if let Some(special) = vendor_quirks::address_for(provider, keys::first_usable(provider, lookups)) {
         return found(special, "where keys of this kind belong".to_owned());
     }
     match provider.base_url {

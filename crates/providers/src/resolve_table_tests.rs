@@ -4,7 +4,7 @@ use super::*;
 use ModeName::{AnthropicMessages as A, ChatCompletions as C, CodexResponses as R};
 
 /// `NAME=value` items; the value of every key is its own name in lower case.
-fn around<'a>(env: &'a str) -> impl Fn(&str) -> Option<SecretString> + 'a {
+fn lookups<'a>(env: &'a str) -> impl Fn(&str) -> Option<SecretString> + 'a {
     move |name| {
         let value = env.split_whitespace().find_map(|pair| match pair.split_once('=') {
             Some((key, value)) => (key == name).then(|| value.to_owned()),
@@ -59,7 +59,7 @@ fn run(provider: &str, base_url: &str, env: &str) -> Result<(String, ModeName, S
         custom: entries(),
         ..Wanted::default()
     };
-    let variable = around(env);
+    let variable = lookups(env);
     let resolved = resolve(&wanted, &variable).map_err(|error| error.to_string())?;
     if let Some(key) = &resolved.key {
         let from = resolved.key_source.to_string();
@@ -423,7 +423,7 @@ fn stored_credentials_come_before_variables_and_stay_at_their_address() {
         "custom:free" => vec![stored("f", None)],
         _ => vec![],
     };
-    let variable = around(ALL_KEYS);
+    let variable = lookups(ALL_KEYS);
     for (provider, base_url, want) in [
         ("deepseek", "", "stored credential work"),
         ("deepseek", "https://elsewhere.example/v1", "no key"),
@@ -440,9 +440,9 @@ fn stored_credentials_come_before_variables_and_stay_at_their_address() {
             custom: entries(),
             ..Wanted::default()
         };
-        let around =
-            Around { variable: &variable, pooled: &pooled, vendor: &|_| crate::login::VendorState::Absent };
-        let place = locate(&wanted, around).unwrap();
+        let lookups =
+            Lookups { variable: &variable, pooled: &pooled, vendor: &|_| crate::login::VendorState::Absent };
+        let place = locate(&wanted, lookups).unwrap();
         assert_eq!(place.key_source.to_string(), want, "{provider} {base_url}");
     }
 }
@@ -501,7 +501,7 @@ fn ollama_is_recognised_by_address_or_name() {
 
 #[test]
 fn another_model_may_have_another_format() {
-    let key = around("OPENCODE_ZEN_API_KEY");
+    let key = lookups("OPENCODE_ZEN_API_KEY");
     let wanted = Wanted { provider: Some("zen".into()), model: Some("qwen".into()), ..Wanted::default() };
     let endpoint = resolve(&wanted, &key).unwrap();
     assert_eq!(endpoint.with_model("kimi").mode, C);
@@ -510,7 +510,7 @@ fn another_model_may_have_another_format() {
 
 #[test]
 fn disabled_providers_and_unknown_formats_are_errors() {
-    let key = around("OPENROUTER_API_KEY DEEPSEEK_API_KEY");
+    let key = lookups("OPENROUTER_API_KEY DEEPSEEK_API_KEY");
     let off = Wanted { disabled: vec!["or".into()], model: Some("m".into()), ..Wanted::default() };
     assert_eq!(resolve(&off, &key).unwrap().provider, "deepseek");
     let asked = Wanted { provider: Some("openrouter".into()), ..off };

@@ -26,7 +26,7 @@ pub trait CallTap: Send + Sync {
 
 /// Parses a streamed reply from stored bytes, as it was parsed from the connection.
 pub fn read_stream(mode: ApiMode, body: BoxStream<'static, Result<Bytes, Failure>>) -> ModelEvents {
-    receive::events(Kept(body), Decoder::new(mode))
+    receive::events(StoredBytes(body), Decoder::new(mode))
 }
 
 /// Parses a reply in one piece from stored bytes.
@@ -36,9 +36,9 @@ pub fn read_whole(mode: ApiMode, body: &[u8]) -> Result<ModelEvents, Failure> {
     Ok(futures::stream::iter([finished]).boxed())
 }
 
-struct Kept(BoxStream<'static, Result<Bytes, Failure>>);
+struct StoredBytes(BoxStream<'static, Result<Bytes, Failure>>);
 
-impl Incoming for Kept {
+impl Incoming for StoredBytes {
     async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         self.0.next().await.transpose()
     }

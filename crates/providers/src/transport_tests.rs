@@ -1,6 +1,6 @@
 use super::*;
 use crate::login::{VendorState, VendorToken};
-use crate::{Around, Wanted, resolve, resolve_with};
+use crate::{Lookups, Wanted, resolve, resolve_with};
 use secrecy::SecretString;
 
 fn endpoint(provider: &str, base_url: &str, mode: &str, model: &str, key: &str) -> Endpoint {
@@ -84,8 +84,8 @@ fn account_is_sent_to_codex_only_and_no_header_names_another_program() {
         from: "/f".into(),
     });
     let wanted = Wanted { provider: Some("codex".into()), model: Some("gpt-5".into()), ..Wanted::default() };
-    let around = Around { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| token.clone() };
-    let codex = resolve_with(&wanted, around).unwrap();
+    let lookups = Lookups { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| token.clone() };
+    let codex = resolve_with(&wanted, lookups).unwrap();
     assert_eq!(
         (url(&codex).as_str(), &codex.key_source),
         ("https://chatgpt.com/backend-api/codex/responses", &vendors)
@@ -96,8 +96,8 @@ fn account_is_sent_to_codex_only_and_no_header_names_another_program() {
     assert_eq!(sent, ["authorization", "chatgpt-account-id", "content-type"]);
     // A login of Claude Code is sent as a login, whatever its token looks like, and names no account.
     let claude = Wanted { provider: Some("anthropic".into()), ..wanted };
-    let around = Around { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| token.clone() };
-    let claude = resolve_with(&claude, around).unwrap();
+    let lookups = Lookups { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| token.clone() };
+    let claude = resolve_with(&claude, lookups).unwrap();
     let headers = headers(&claude, claude.key.as_ref());
     assert_eq!(headers["authorization"], "Bearer opaque-token");
     assert!(headers["anthropic-beta"].to_str().unwrap().contains(OAUTH_BETA));

@@ -4,7 +4,7 @@
 //! the file that it changes shows if the change was made. Such a result is recorded; all others are unknown, and
 //! no call is run a second time.
 
-use crate::delegation::{interrupted, said_last};
+use crate::delegation::{interrupted, newest_reply};
 use crate::{Resuming, Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, crash_texts};
 use hermes_conversation::{
@@ -98,7 +98,7 @@ impl Search<'_> {
             Box::pin(recover(self.runtime, &acquired, self.how)).await.ok()?;
             let stored = store.load(&id).await.ok()?;
             let _ = store.release_ending(&acquired.lease, "interrupted").await;
-            let words = said_last(stored.messages.iter());
+            let words = newest_reply(stored.messages.iter());
             reports.push(interrupted(id, words));
         }
         if reports.is_empty() {

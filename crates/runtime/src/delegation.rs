@@ -23,7 +23,7 @@ use hermes_tools::{
     Question, Role,
 };
 pub(crate) use report::interrupted;
-use report::{Done, Trace};
+use report::{SubAgentEnd, Trace};
 use settings::Settings;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -84,7 +84,7 @@ impl Delegator {
     }
 
     fn ask(&self) -> Arc<dyn AskUser> {
-        if self.settings.approves { Arc::new(Everything) } else { Arc::new(Nobody) }
+        if self.settings.approves { Arc::new(ApproveAll) } else { Arc::new(Nobody) }
     }
 
     async fn work(&self, index: usize, task: HelperTask, scope: &CallScope) -> HelperReport {
@@ -97,7 +97,7 @@ impl Delegator {
             Ok(handle) => handle,
             Err(error) => return report::not_begun(&error),
         };
-        let news = News {
+        let news = ProgressReporter {
             relay: scope.events.clone(),
             call: scope.call_id.clone(),
             session: handle.id().clone(),
@@ -106,7 +106,7 @@ impl Delegator {
         news.send(SubagentEvent::Started { goal: task.goal.clone() }).await;
         let begun = Instant::now();
         let (turn, trace) = self.turn(&mut handle, &task, scope, &news).await;
-        let done = Done { turn, trace, took: begun.elapsed(), last_words: last_words(&handle) };
+        let done = SubAgentEnd { turn, trace, took: begun.elapsed(), last_reply: last_reply(&handle) };
         let (model, session) = (handle.endpoint().model.clone(), handle.id().clone());
         handle.close(Parting::SubAgentDone).await;
         let report = done.report(session, model);
@@ -122,7 +122,7 @@ impl Delegator {
         handle: &mut Session,
         task: &HelperTask,
         scope: &CallScope,
-        news: &News,
+        news: &ProgressReporter,
     ) -> (report::Turn, Trace) {
         let stop = scope.cancel.child_token();
         let (sink, stream) = events();
@@ -165,14 +165,14 @@ impl Delegate for Delegator {
 }
 
 /// Reports the progress of a sub-agent to the session that it works for.
-struct News {
+struct ProgressReporter {
     relay: EventRelay,
     call: CallId,
     session: SessionId,
     task: usize,
 }
 
-impl News {
+impl ProgressReporter {
     async fn send(&self, event: SubagentEvent) {
         let (call, session, task) = (self.call.clone(), self.session.clone(), self.task);
         self.relay.send(TurnEvent::Subagent { call, session, task, event }).await;
@@ -202,12 +202,12 @@ impl News {
 }
 
 /// The newest reply of the sub-agent, for a turn without a final one.
-fn last_words(handle: &Session) -> Option<String> {
-    handle.history().and_then(|history| said_last(history.messages().iter().map(AsRef::as_ref)))
+fn last_reply(handle: &Session) -> Option<String> {
+    handle.history().and_then(|history| newest_reply(history.messages().iter().map(AsRef::as_ref)))
 }
 
 /// The newest reply of the assistant that is not the line which closes a turn.
-pub(crate) fn said_last<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>) -> Option<String> {
+pub(crate) fn newest_reply<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>) -> Option<String> {
     messages.rev().find_map(|message| match message {
         Message::Assistant(said) if !said.text.trim().is_empty() && !is_closing_line(&said.text) => {
             Some(said.text.clone())
@@ -217,9 +217,9 @@ pub(crate) fn said_last<'a>(messages: impl DoubleEndedIterator<Item = &'a Messag
 }
 
 /// Approves all calls of a sub-agent, as `delegation.subagent_auto_approve` asks for.
-struct Everything;
+struct ApproveAll;
 
-impl AskUser for Everything {
+impl AskUser for ApproveAll {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async { Approval::Allowed })
     }
@@ -247,7 +247,7 @@ mod tests {
             (vec!["  "], None),
         ] {
             let messages: Vec<Message> = said.into_iter().map(Message::assistant).collect();
-            assert_eq!(said_last(messages.iter()).as_deref(), want);
+            assert_eq!(newest_reply(messages.iter()).as_deref(), want);
         }
     }
 }

@@ -87,7 +87,7 @@ impl SessionMap {
                 state.id = closed.or(state.id.take());
                 let session = match (&state.id, key) {
                     (Some(id), _) | (None, SessionKey::Id(id)) => self.resume(id, &opening()).await?,
-                    (None, SessionKey::Chat { .. }) => self.runtime.open_session(opening(), nobody())?,
+                    (None, SessionKey::Chat { .. }) => self.runtime.open_session(opening(), no_user())?,
                 };
                 let handle = SessionHandle::spawn(session);
                 state.handle = Some(handle.clone());
@@ -148,7 +148,7 @@ impl SessionMap {
 
     async fn resume(&self, id: &SessionId, opening: &Opening) -> Result<Session, RuntimeError> {
         let how = Resuming { restores_cwd: true, stop: &CancellationToken::new(), tell: &|_| {} };
-        self.runtime.resume_on(id.as_str(), opening, nobody(), how).await
+        self.runtime.resume_on(id.as_str(), opening, no_user(), how).await
     }
 
     fn use_now(&self, key: &SessionKey) {
@@ -191,7 +191,7 @@ impl SessionMap {
     }
 }
 
-fn nobody() -> Arc<Nobody> {
+fn no_user() -> Arc<Nobody> {
     Arc::new(Nobody)
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Request {
 }
 
 /// A turn that was announced to the observers.
-struct Announced {
+struct StartedTurn {
     report: oneshot::Sender<Result<Arc<TurnReport>, RuntimeError>>,
     cancel: CancellationToken,
 }
@@ -148,18 +148,18 @@ impl SessionTask {
     }
 
     /// Numbers a turn and announces it to the observers. `cancel` interrupts it.
-    fn announce(&mut self, text: String, cancel: CancellationToken) -> (Announced, RunningReport) {
+    fn announce(&mut self, text: String, cancel: CancellationToken) -> (StartedTurn, RunningReport) {
         self.turns += 1;
         let turn = TurnId(self.turns);
         self.hub.publish(SessionEvent::TurnStarted { turn, text });
         let (report, receiver) = oneshot::channel();
-        (Announced { report, cancel }, RunningReport::new(turn, receiver))
+        (StartedTurn { report, cancel }, RunningReport::new(turn, receiver))
     }
 
     /// Runs a turn, then one for the messages that were queued meanwhile, as long as turns go well.
-    async fn turns(&mut self, mut input: Input, mut announced: Announced) {
+    async fn turns(&mut self, mut input: Input, mut announced: StartedTurn) {
         loop {
-            let Announced { report, cancel } = announced;
+            let StartedTurn { report, cancel } = announced;
             let result = self.turn(input, &cancel).await;
             let went_well = result.as_ref().is_ok_and(|report| !report.failed);
             self.may_have_queued |= !went_well || result.as_ref().is_ok_and(|r| r.pending_steer.is_some());

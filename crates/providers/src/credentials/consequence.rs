@@ -58,14 +58,14 @@ pub struct Case<'a> {
 /// only key.
 pub fn after(case: &Case<'_>) -> Consequence {
     match case.fault.class {
-        FaultClass::Billing => rest(case),
-        FaultClass::RateLimited if is_for_good(case) => rest(case),
+        FaultClass::Billing => cooldown(case),
+        FaultClass::RateLimited if is_for_good(case) => cooldown(case),
         FaultClass::RateLimited if case.others == 0 => Consequence::LeaveAlone,
         FaultClass::RateLimited => Consequence::RetrySame,
         FaultClass::Auth if is_about_the_account(case) => Consequence::LeaveAlone,
         FaultClass::Auth if case.entry.can_be_renewed() && case.refreshes < RENEWALS => Consequence::Refresh,
         FaultClass::Auth if is_over(case.fault) => Consequence::MarkDead,
-        FaultClass::Auth => rest(case),
+        FaultClass::Auth => cooldown(case),
         _ => Consequence::LeaveAlone,
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn is_terminal(reason: &str) -> bool {
     OVER.contains(&reason.trim().to_ascii_lowercase().as_str())
 }
 
-fn rest(case: &Case<'_>) -> Consequence {
+fn cooldown(case: &Case<'_>) -> Consequence {
     match resets_at(case.fault, case.now) {
         None if case.others == 0 => Consequence::LeaveAlone,
         until => Consequence::MarkAndRotate { until },

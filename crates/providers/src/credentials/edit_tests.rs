@@ -76,7 +76,7 @@ fn keys_are_added_at_the_end_and_found_by_number_id_and_label() {
         ("twice", None),
         ("5", None),
         ("0", None),
-        ("nobody", None),
+        ("unknown", None),
     ] {
         let found = pool.find("p", target).ok().map(|entry| entry.key.expose_secret());
         assert_eq!(found, want, "{target}");

@@ -202,7 +202,7 @@ impl Entry {
         match self.status {
             _ if !has_key && self.refresh_token.is_none() => Availability::NoKey,
             Status::Dead => Availability::Dead,
-            Status::Exhausted => match self.rests_until() {
+            Status::Exhausted => match self.cooldown_end() {
                 Some(until) if now < until => Availability::Resting { until },
                 _ => Availability::Ready,
             },
@@ -211,7 +211,7 @@ impl Entry {
     }
 
     /// The end of a cooldown: the one that the provider stated, or one by the status of the refusal.
-    pub fn rests_until(&self) -> Option<f64> {
+    pub fn cooldown_end(&self) -> Option<f64> {
         let rest = if self.last_error.code == Some(401) { REST_AFTER_401 } else { REST };
         match self.status {
             Status::Exhausted => self.last_error.reset_at.or_else(|| Some(self.last_error.at? + rest)),

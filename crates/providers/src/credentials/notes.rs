@@ -52,13 +52,13 @@ pub(super) fn nothing_ready(binding: &Binding, pool: &Pool, now: f64) -> Failure
     let why = format!(
         "every stored key of {provider} is in cooldown, the first for another {}; `hermes auth status \
          {provider}` shows why, `hermes auth reset {provider}` clears it",
-        spelt(wait)
+        duration_text(wait)
     );
     Failure::NoKey { why, rests_for: Some(wait).filter(|wait| *wait <= WORTH_WAITING) }
 }
 
 /// A duration in at most two units, for display.
-fn spelt(time: Duration) -> String {
+fn duration_text(time: Duration) -> String {
     let seconds = time.as_secs().max(1);
     match seconds {
         0..60 => format!("{seconds} s"),

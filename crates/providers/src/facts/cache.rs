@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 
 /// The models that one endpoint listed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptModels {
+pub struct StoredModels {
     /// The origin; a file with another one is ignored.
     pub origin: String,
     /// Seconds since 1970.
     pub fetched_at: f64,
-    models: BTreeMap<String, KeptModel>,
+    models: BTreeMap<String, StoredModel>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct KeptModel {
+struct StoredModel {
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,9 +34,10 @@ struct KeptModel {
     prices: Option<(u64, u64, Option<u64>, Option<u64>)>,
 }
 
-impl KeptModels {
+impl StoredModels {
     pub fn of(origin: String, fetched_at: f64, models: &[ListedModel]) -> Self {
-        let models = models.iter().map(|model| (model.id.clone(), KeptModel::from(&model.stated))).collect();
+        let models =
+            models.iter().map(|model| (model.id.clone(), StoredModel::from(&model.stated))).collect();
         Self { origin, fetched_at, models }
     }
 
@@ -61,7 +62,7 @@ pub fn models_file(origin: &str) -> String {
     format!("{}.json", origin.replace("://", "_").chars().map(plain).collect::<String>())
 }
 
-impl From<&Stated> for KeptModel {
+impl From<&Stated> for StoredModel {
     fn from(stated: &Stated) -> Self {
         let units = |price: Option<Money>| price.map(Money::units);
         Self {
@@ -78,8 +79,8 @@ impl From<&Stated> for KeptModel {
     }
 }
 
-impl From<&KeptModel> for Stated {
-    fn from(kept: &KeptModel) -> Self {
+impl From<&StoredModel> for Stated {
+    fn from(kept: &StoredModel) -> Self {
         Self {
             window: kept.window,
             max_output: kept.max_output,
@@ -117,12 +118,12 @@ mod tests {
             ..Stated::default()
         };
         let origin = "https://openrouter.ai";
-        let kept = KeptModels::of(origin.into(), 7.5, &[ListedModel { id: "a/b".into(), stated }]);
+        let kept = StoredModels::of(origin.into(), 7.5, &[ListedModel { id: "a/b".into(), stated }]);
         let bytes = kept.to_bytes();
-        let again = KeptModels::read(&bytes, origin).unwrap();
+        let again = StoredModels::read(&bytes, origin).unwrap();
         assert_eq!((again.find("a/b"), again.find("b"), again.fetched_at), (Some(stated), None, 7.5));
-        assert_eq!(KeptModels::read(&bytes, "https://elsewhere.example"), None);
-        assert_eq!(KeptModels::read(b"{", origin), None);
+        assert_eq!(StoredModels::read(&bytes, "https://elsewhere.example"), None);
+        assert_eq!(StoredModels::read(b"{", origin), None);
     }
 
     #[test]

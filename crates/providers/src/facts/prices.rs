@@ -26,7 +26,7 @@ impl Prices {
 
     /// Returns the cost of a usage at the highest reading of these prices.
     fn at_most(&self, usage: &Usage) -> Money {
-        let dearest = self.dearest_input();
+        let dearest = self.highest_input_price();
         self.input.times(usage.input)
             + self.output.times(usage.output)
             + self.cache_read.unwrap_or(dearest).times(usage.cache_read)
@@ -34,7 +34,7 @@ impl Prices {
     }
 
     /// Returns the highest price of a token of the request.
-    fn dearest_input(&self) -> Money {
+    fn highest_input_price(&self) -> Money {
         [Some(self.input), self.cache_read, self.cache_write].into_iter().flatten().max().unwrap_or_default()
     }
 
@@ -59,7 +59,7 @@ impl Tariff {
         match self {
             Self::Included => Bound::AtMost(Money::ZERO),
             Self::Prices(prices, _) => {
-                Bound::AtMost(prices.dearest_input().times(input) + prices.output.times(output))
+                Bound::AtMost(prices.highest_input_price().times(input) + prices.output.times(output))
             }
             Self::Unknown => Bound::Unknown,
         }

@@ -129,6 +129,8 @@ async fn redeem(
     if !reply.is_success() {
         return Err(LoginError::Refused { said: reply.words(attempt.asker), origin: reply.origin });
     }
-    Tokens::read(&reply.body, &flow.token, SystemTime::now())
-        .map_err(|what| LoginError::Odd { origin: reply.origin.clone(), what: format!("{what} is missing") })
+    Tokens::read(&reply.body, &flow.token, SystemTime::now()).map_err(|what| LoginError::Unexpected {
+        origin: reply.origin.clone(),
+        what: format!("{what} is missing"),
+    })
 }

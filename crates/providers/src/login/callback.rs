@@ -4,7 +4,7 @@
 //! present the state of the login. Others are rejected, and the login continues.
 
 use super::flow::Redirect;
-use super::redirected::{self, NotOurs, Redirected};
+use super::redirected::{self, RedirectMismatch, Redirected};
 use secrecy::SecretString;
 use std::io;
 use std::net::Ipv4Addr;
@@ -70,7 +70,8 @@ pub(super) fn redirect_uri(port: u16, path: &str) -> String {
 
 async fn serve(mut stream: TcpStream, path: &'static str, state: SecretString) -> Option<Redirected> {
     let head = tokio::time::timeout(PATIENCE, read_head(&mut stream)).await.ok()??;
-    let found = target(&head).ok_or(NotOurs::OtherPath).and_then(|t| redirected::of_target(t, path, &state));
+    let found =
+        target(&head).ok_or(RedirectMismatch::OtherPath).and_then(|t| redirected::of_target(t, path, &state));
     let page = page(&found);
     // The user may have closed the tab; the login continues.
     let _ = tokio::time::timeout(PATIENCE, answer(&mut stream, page.as_bytes())).await;
@@ -109,13 +110,15 @@ fn target(head: &[u8]) -> Option<&str> {
 }
 
 /// Returns the page for the user. It has nothing of the request.
-fn page(found: &Result<Redirected, NotOurs>) -> String {
+fn page(found: &Result<Redirected, RedirectMismatch>) -> String {
     let (status, text) = match found {
         Ok(Redirected::Code(_)) => ("200 OK", "Hermes has received the login. You can close this page."),
         Ok(Redirected::Refused(_)) => ("200 OK", "The login was refused. The terminal shows the reason."),
-        Err(NotOurs::OtherState) => ("400 Bad Request", "This does not belong to the current login."),
-        Err(NotOurs::Incomplete) => ("400 Bad Request", "There is no code in this address."),
-        Err(NotOurs::OtherPath) => ("404 Not Found", "Not found."),
+        Err(RedirectMismatch::OtherState) => {
+            ("400 Bad Request", "This does not belong to the current login.")
+        }
+        Err(RedirectMismatch::Incomplete) => ("400 Bad Request", "There is no code in this address."),
+        Err(RedirectMismatch::OtherPath) => ("404 Not Found", "Not found."),
     };
     let body = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Hermes</title><p>{text}</p></html>\n"

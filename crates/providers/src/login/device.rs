@@ -41,7 +41,7 @@ async fn run(flow: &DeviceFlow, attempt: Attempt<'_>) -> Result<Tokens, LoginErr
             Progress::Granted => {
                 let body = reply?;
                 let tokens = Tokens::read(&body.body, &flow.token, SystemTime::now());
-                return tokens.map_err(|what| odd(&body.origin, format!("{what} is missing")));
+                return tokens.map_err(|what| unexpected(&body.origin, format!("{what} is missing")));
             }
             Progress::Pending => {}
             Progress::Slower(why) => attempt.screen.status(&why),
@@ -58,7 +58,7 @@ async fn request_code(flow: &DeviceFlow, asker: &Asker) -> Result<DeviceCode, Lo
     if !reply.is_success() {
         return Err(LoginError::Refused { said: reply.words(asker), origin: reply.origin });
     }
-    DeviceCode::read(&reply.body).map_err(|what| odd(&reply.origin, what))
+    DeviceCode::read(&reply.body).map_err(|what| unexpected(&reply.origin, what))
 }
 
 async fn ask(flow: &DeviceFlow, code: &SecretString, asker: &Asker) -> Result<Reply, Failure> {
@@ -69,8 +69,8 @@ async fn ask(flow: &DeviceFlow, code: &SecretString, asker: &Asker) -> Result<Re
     form.post(asker, &flow.token.url).await
 }
 
-fn odd(origin: &str, what: String) -> LoginError {
-    LoginError::Odd { origin: origin.to_owned(), what }
+fn unexpected(origin: &str, what: String) -> LoginError {
+    LoginError::Unexpected { origin: origin.to_owned(), what }
 }
 
 /// The code to enter, and the page for it.

@@ -17,7 +17,7 @@ pub enum LoginError {
     #[error("{origin} does not accept the login: {said}")]
     Refused { origin: String, said: String },
     #[error("{origin} gave an unexpected answer: {what}")]
-    Odd { origin: String, what: String },
+    Unexpected { origin: String, what: String },
     #[error(
         "port {port} on this machine cannot be opened for the redirect of the browser; set another redirect_port"
     )]

@@ -13,7 +13,7 @@ pub(super) enum Redirected {
 
 /// The reason why a request does not belong to this login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NotOurs {
+pub(super) enum RedirectMismatch {
     /// It has the state of another login, or an invented one.
     OtherState,
     /// It has no code.
@@ -22,7 +22,7 @@ pub(super) enum NotOurs {
     OtherPath,
 }
 
-impl NotOurs {
+impl RedirectMismatch {
     /// The message for a user who pasted it.
     pub(super) fn advice(self) -> &'static str {
         match self {
@@ -35,16 +35,20 @@ impl NotOurs {
 }
 
 /// Parses the target of a request: `/callback?code=…&state=…`.
-pub(super) fn of_target(target: &str, path: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
+pub(super) fn of_target(
+    target: &str,
+    path: &str,
+    state: &SecretString,
+) -> Result<Redirected, RedirectMismatch> {
     let (asked, query) = target.split_once('?').unwrap_or((target, ""));
     if asked != path {
-        return Err(NotOurs::OtherPath);
+        return Err(RedirectMismatch::OtherPath);
     }
     of_query(query, state)
 }
 
 /// Parses a paste: the whole address, its query, or `code#state`.
-pub(super) fn of_pasted(text: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
+pub(super) fn of_pasted(text: &str, state: &SecretString) -> Result<Redirected, RedirectMismatch> {
     let text = text.trim();
     if let Ok(url) = Url::parse(text)
         && url.has_host()
@@ -57,7 +61,7 @@ pub(super) fn of_pasted(text: &str, state: &SecretString) -> Result<Redirected, 
     }
 }
 
-fn of_query(query: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
+fn of_query(query: &str, state: &SecretString) -> Result<Redirected, RedirectMismatch> {
     let (mut code, mut given, mut error, mut why) = (None, None, None, None);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         let slot = match &*name {
@@ -73,7 +77,7 @@ fn of_query(query: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
     let given = given.unwrap_or_default();
     if let Some(error) = error {
         if !is_same(state, &given) {
-            return Err(NotOurs::OtherState);
+            return Err(RedirectMismatch::OtherState);
         }
         let all = why.map_or_else(|| error.to_string(), |why| format!("{error}: {why}"));
         return Ok(Redirected::Refused(plain(&all)));
@@ -81,10 +85,10 @@ fn of_query(query: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
     checked(&code.unwrap_or_default(), &given, state)
 }
 
-fn checked(code: &str, given: &str, state: &SecretString) -> Result<Redirected, NotOurs> {
+fn checked(code: &str, given: &str, state: &SecretString) -> Result<Redirected, RedirectMismatch> {
     match code.trim() {
-        "" => Err(NotOurs::Incomplete),
-        _ if !is_same(state, given.trim()) => Err(NotOurs::OtherState),
+        "" => Err(RedirectMismatch::Incomplete),
+        _ if !is_same(state, given.trim()) => Err(RedirectMismatch::OtherState),
         code => Ok(Redirected::Code(SecretString::from(code))),
     }
 }
@@ -95,7 +99,7 @@ mod tests {
     use proptest::prelude::*;
     use secrecy::ExposeSecret;
 
-    fn said(found: Result<Redirected, NotOurs>) -> String {
+    fn said(found: Result<Redirected, RedirectMismatch>) -> String {
         match found {
             Ok(Redirected::Code(code)) => format!("code {}", code.expose_secret()),
             Ok(Redirected::Refused(why)) => format!("refused {why}"),

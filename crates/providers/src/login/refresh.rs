@@ -44,11 +44,11 @@ pub async fn refresh(
     }
     let tokens = Tokens::read(&reply.body, endpoint, SystemTime::now());
     // An answer that was cut or garbled may be complete the next time.
-    let odd = |what| RefreshError::Transient {
+    let unexpected = |what| RefreshError::Transient {
         cause: format!("{what} is missing in the answer"),
         retry_after: None,
     };
-    Ok(tokens.map_err(odd)?.keeping(token))
+    Ok(tokens.map_err(unexpected)?.keeping(token))
 }
 
 fn of_failure(origin: &str, failure: &Failure) -> RefreshError {

@@ -1,7 +1,7 @@
 //! The choice of the provider.
 
 use super::keys::usable;
-use super::{Around, ResolveError, Wanted};
+use super::{Lookups, ResolveError, Wanted};
 use crate::address::{origin, origin_of, parse_base_url};
 use crate::catalogue::{self, Provider, custom, is_custom_id, providers};
 use crate::custom::CustomProvider;
@@ -32,14 +32,14 @@ impl Chosen<'_> {
 /// Chooses the provider and its reason. One that cannot be used is an error.
 pub(super) fn choose<'a>(
     wanted: &'a Wanted,
-    around: Around<'_>,
+    lookups: Lookups<'_>,
 ) -> Result<(Chosen<'a>, String), ResolveError> {
     let (chosen, why) = match named(wanted) {
         Some(name) => {
             let why = wanted.said_by.provider.clone().unwrap_or_else(|| "asked for by name".to_owned());
             (by_name(name, &wanted.custom)?, why)
         }
-        None => automatic(wanted, around)?,
+        None => automatic(wanted, lookups)?,
     };
     match &chosen {
         Chosen::Entry(entry) if entry.is_disabled => Err(ResolveError::Disabled { name: entry.name.clone() }),
@@ -80,9 +80,9 @@ fn by_name<'a>(name: &str, entries: &'a [CustomProvider]) -> Result<Chosen<'a>, 
 }
 
 /// Without a named provider the address decides, or the first key that is set.
-fn automatic<'a>(wanted: &Wanted, around: Around<'_>) -> Result<(Chosen<'a>, String), ResolveError> {
+fn automatic<'a>(wanted: &Wanted, lookups: Lookups<'_>) -> Result<(Chosen<'a>, String), ResolveError> {
     let found = |provider: &'static Provider, why: &str| Ok((Chosen::Known(provider), why.to_owned()));
-    let is_set = |name: &str| usable(around, name).is_some();
+    let is_set = |name: &str| usable(lookups, name).is_some();
     if let Some(text) = wanted.base_url.as_deref().filter(|url| !url.trim().is_empty()) {
         // One that cannot be used by its name may still serve its own key at its address.
         let owner = parse_base_url(text).ok().and_then(|url| owner(&url));
@@ -100,18 +100,18 @@ fn automatic<'a>(wanted: &Wanted, around: Around<'_>) -> Result<(Chosen<'a>, Str
         }
     }
     let is_stored = |provider: &&Provider| {
-        provider.quirks.is_chosen_when_stored && !(around.pooled)(provider.id).is_empty()
+        provider.quirks.is_chosen_when_stored && !(lookups.pooled)(provider.id).is_empty()
     };
     if let Some(provider) = providers().filter(on).find(is_stored) {
         return found(provider, "a credential is stored for it");
     }
-    first_with_key(wanted, around).ok_or(ResolveError::NothingConfigured)
+    first_with_key(wanted, lookups).ok_or(ResolveError::NothingConfigured)
 }
 
 /// The first provider with a key; a usable one before one that is not supported yet.
-fn first_with_key<'a>(wanted: &Wanted, around: Around<'_>) -> Option<(Chosen<'a>, String)> {
+fn first_with_key<'a>(wanted: &Wanted, lookups: Lookups<'_>) -> Option<(Chosen<'a>, String)> {
     let with_key = |provider: &'static Provider| {
-        let variable = provider.key_env.iter().find(|name| usable(around, name).is_some())?;
+        let variable = provider.key_env.iter().find(|name| usable(lookups, name).is_some())?;
         (provider.needs_key() && !is_off(provider, wanted)).then_some((provider, *variable))
     };
     let all: Vec<_> = providers().filter_map(with_key).collect();

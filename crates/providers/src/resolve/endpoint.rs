@@ -5,7 +5,7 @@ use crate::address;
 use crate::catalogue::chat_reasoning::ReasoningRule;
 use crate::catalogue::{self, Provider};
 use crate::custom::CustomProvider;
-use crate::facts::{Heard, ModelFacts, Prices, Stated, facts};
+use crate::facts::{EndpointFacts, ModelFacts, Prices, Stated, facts};
 use crate::local;
 use crate::mode::{self, ModeName};
 use crate::request_extras::{RequestExtras, RouterSettings};
@@ -163,7 +163,7 @@ impl Endpoint {
     }
 
     /// Returns the facts about the model, including those that the endpoint stated.
-    pub fn facts(&self, heard: Option<Heard>) -> ModelFacts {
+    pub fn facts(&self, heard: Option<EndpointFacts>) -> ModelFacts {
         // An Ollama server silently cuts the beginning of requests that are longer than its own window, so other windows
         // do not apply there.
         let window = match (self.context_length, self.ollama_num_ctx) {

@@ -5,7 +5,7 @@
 //! other.
 
 use super::choice::{self, Chosen};
-use super::{Around, ResolveError, Wanted, vendor};
+use super::{Lookups, ResolveError, Wanted, vendor};
 use crate::address::{origin, origin_of};
 use crate::catalogue::{self, Auth, Provider, providers, vendor_quirks};
 use crate::custom::CustomProvider;
@@ -73,7 +73,7 @@ pub enum GivenKey {
 const OPENAI_KEY: &str = "OPENAI_API_KEY";
 
 /// A key, or the absence of one, with the reason.
-pub(super) struct Found {
+pub(super) struct ResolvedKey {
     pub(super) key: Option<SecretString>,
     pub(super) source: KeySource,
     pub(super) account: Option<String>,
@@ -82,7 +82,7 @@ pub(super) struct Found {
     pub(super) advice: Option<String>,
 }
 
-impl Found {
+impl ResolvedKey {
     pub(super) fn some(key: SecretString, source: KeySource) -> Self {
         let why = source.to_string();
         Self { key: Some(key), source, account: None, why, advice: None }
@@ -98,44 +98,44 @@ pub(super) fn find(
     url: &Url,
     is_configured: bool,
     wanted: &Wanted,
-    around: Around<'_>,
-) -> Result<Found, ResolveError> {
+    lookups: Lookups<'_>,
+) -> Result<ResolvedKey, ResolveError> {
     let is_own = match chosen {
         Chosen::Entry(_) => true,
-        Chosen::Known(provider) => provider.has_no_address() || owns(provider, url, around),
+        Chosen::Known(provider) => provider.has_no_address() || owns(provider, url, lookups),
     };
     // Without an address beside it, a key belongs to the provider's own.
     let given = wanted.given.as_ref().filter(|_| is_configured || is_own);
-    if let Some(found) = of_given(given, url, around)? {
+    if let Some(found) = of_given(given, url, lookups)? {
         return Ok(found);
     }
     let provider = match chosen {
-        Chosen::Entry(entry) => return of_entry(entry, url, around),
+        Chosen::Entry(entry) => return of_entry(entry, url, lookups),
         Chosen::Known(provider) => *provider,
     };
     let configured = wanted.api_key.clone().filter(|key| is_configured && is_usable_key(key.expose_secret()));
     if let Some(key) = configured {
-        return Ok(Found::some(key, KeySource::Config));
+        return Ok(ResolvedKey::some(key, KeySource::Config));
     }
     let is_named = choice::named(wanted).is_some();
     if provider.has_no_address() {
-        return of_own_server(provider, url, is_named, around);
+        return of_own_server(provider, url, is_named, lookups);
     }
-    if let Some(found) = pooled(provider.id, url, owns(provider, url, around), around) {
+    if let Some(found) = pooled(provider.id, url, owns(provider, url, lookups), lookups) {
         return Ok(found);
     }
-    if !owns(provider, url, around) {
-        return Ok(Found::none("the address is not the provider's own, so its key is not sent there"));
+    if !owns(provider, url, lookups) {
+        return Ok(ResolvedKey::none("the address is not the provider's own, so its key is not sent there"));
     }
-    if let Some(found) = vendor::find(provider, url, around)? {
+    if let Some(found) = vendor::find(provider, url, lookups)? {
         return Ok(found);
     }
-    match of_provider(provider, around) {
+    match of_provider(provider, lookups) {
         Some(found) => Ok(found),
         None => match provider.auth {
             Auth::ApiKey | Auth::TokenExchange => Err(no_key(provider)),
             Auth::DeviceLogin | Auth::BrowserLogin => Err(no_login(provider)),
-            _ => Ok(Found::none("none is set, and none may be needed")),
+            _ => Ok(ResolvedKey::none("none is set, and none may be needed")),
         },
     }
 }
@@ -145,31 +145,31 @@ fn of_own_server(
     provider: &'static Provider,
     url: &Url,
     is_named: bool,
-    around: Around<'_>,
-) -> Result<Found, ResolveError> {
-    if let Some(owner) = owner_with_variables(url, around) {
+    lookups: Lookups<'_>,
+) -> Result<ResolvedKey, ResolveError> {
+    if let Some(owner) = owner_with_variables(url, lookups) {
         // A key that must be exchanged first cannot be sent as it is.
-        return Ok(of_provider(owner, around)
+        return Ok(of_provider(owner, lookups)
             .filter(|_| owner.lacks.is_none() && matches!(owner.auth, Auth::ApiKey | Auth::OptionalKey))
-            .unwrap_or_else(|| Found::none("the address belongs to a provider whose key is not set")));
+            .unwrap_or_else(|| ResolvedKey::none("the address belongs to a provider whose key is not set")));
     }
-    if let Some(found) = pooled(provider.id, url, is_named, around) {
+    if let Some(found) = pooled(provider.id, url, is_named, lookups) {
         return Ok(found);
     }
-    let is_own_variable = usable(around, provider.base_url_env)
+    let is_own_variable = usable(lookups, provider.base_url_env)
         .is_some_and(|text| origin_of(text.expose_secret()) == Some(origin(url)));
     let may_have_key = is_named || (provider.needs_key() && is_own_variable);
-    match of_provider(provider, around).filter(|_| may_have_key) {
+    match of_provider(provider, lookups).filter(|_| may_have_key) {
         Some(found) => Ok(found),
         None if provider.needs_key() => Err(no_key(provider)),
-        None => Ok(withheld(url, around)),
+        None => Ok(withheld(url, lookups)),
     }
 }
 
 /// No key, with the line of settings that would send the OpenAI key if one is set.
-fn withheld(url: &Url, around: Around<'_>) -> Found {
-    if usable(around, OPENAI_KEY).is_none() {
-        return Found::none("none is written beside the address, and none may be needed");
+fn withheld(url: &Url, lookups: Lookups<'_>) -> ResolvedKey {
+    if usable(lookups, OPENAI_KEY).is_none() {
+        return ResolvedKey::none("none is written beside the address, and none may be needed");
     }
     let place = origin(url);
     let advice = format!(
@@ -177,28 +177,32 @@ fn withheld(url: &Url, around: Around<'_>) -> Found {
          `api_key: ${{{OPENAI_KEY}}}` beside its base_url in config.yaml"
     );
     let why = format!("none is written beside the address ({OPENAI_KEY} is sent to OpenAI only)");
-    Found { advice: Some(advice), ..Found::none(&why) }
+    ResolvedKey { advice: Some(advice), ..ResolvedKey::none(&why) }
 }
 
 /// Returns the address that a new key of a provider belongs to.
-pub fn own_address(provider: &'static Provider, key: &SecretString, around: Around<'_>) -> Option<String> {
-    let variable = usable(around, provider.base_url_env).filter(|_| !provider.pinned);
+pub fn own_address(provider: &'static Provider, key: &SecretString, lookups: Lookups<'_>) -> Option<String> {
+    let variable = usable(lookups, provider.base_url_env).filter(|_| !provider.pinned);
     let built_in = Some(provider.base_url).filter(|address| !address.is_empty());
     let special = || vendor_quirks::address_for(provider, Some(key.clone()));
     let written = variable.map(|address| address.expose_secret().to_owned());
     written.or_else(|| special().or(built_in).map(str::to_owned))
 }
 
-fn of_given(given: Option<&GivenKey>, url: &Url, around: Around<'_>) -> Result<Option<Found>, ResolveError> {
+fn of_given(
+    given: Option<&GivenKey>,
+    url: &Url,
+    lookups: Lookups<'_>,
+) -> Result<Option<ResolvedKey>, ResolveError> {
     match given {
         Some(GivenKey::Key { key, by }) if is_usable_key(key.expose_secret()) => {
-            Ok(Some(Found::some(key.clone(), KeySource::Entry(by.clone()))))
+            Ok(Some(ResolvedKey::some(key.clone(), KeySource::Entry(by.clone()))))
         }
         Some(GivenKey::Variable { name, by }) => {
-            refuse_foreign(by, name, url, around)?;
-            let key = usable(around, name);
+            refuse_foreign(by, name, url, lookups)?;
+            let key = usable(lookups, name);
             let missing = || ResolveError::NoEntryKey { name: by.clone(), variable: name.clone() };
-            Ok(Some(Found::some(key.ok_or_else(missing)?, KeySource::EntryVariable(name.clone()))))
+            Ok(Some(ResolvedKey::some(key.ok_or_else(missing)?, KeySource::EntryVariable(name.clone()))))
         }
         Some(GivenKey::Key { key, by }) => match unset_variable(key) {
             Some(variable) => Err(ResolveError::NoEntryKey { name: by.clone(), variable }),
@@ -214,37 +218,37 @@ fn unset_variable(key: &SecretString) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-fn of_entry(entry: &CustomProvider, url: &Url, around: Around<'_>) -> Result<Found, ResolveError> {
+fn of_entry(entry: &CustomProvider, url: &Url, lookups: Lookups<'_>) -> Result<ResolvedKey, ResolveError> {
     let own = entry.api_key.clone().filter(|key| is_usable_key(key.expose_secret()));
     if let Some(key) = own {
-        return Ok(Found::some(key, KeySource::Entry(entry.name.clone())));
+        return Ok(ResolvedKey::some(key, KeySource::Entry(entry.name.clone())));
     }
     if let Some(variable) = &entry.key_env {
-        refuse_foreign(&entry.name, variable, url, around)?;
-        if let Some(key) = usable(around, variable) {
-            return Ok(Found::some(key, KeySource::EntryVariable(variable.clone())));
+        refuse_foreign(&entry.name, variable, url, lookups)?;
+        if let Some(key) = usable(lookups, variable) {
+            return Ok(ResolvedKey::some(key, KeySource::EntryVariable(variable.clone())));
         }
     }
-    if let Some(found) = pooled(&catalogue::custom_label(&entry.name), url, true, around) {
+    if let Some(found) = pooled(&catalogue::custom_label(&entry.name), url, true, lookups) {
         return Ok(found);
     }
     let variable = entry.key_env.clone().or_else(|| entry.api_key.as_ref().and_then(unset_variable));
     match variable {
         Some(variable) => Err(ResolveError::NoEntryKey { name: entry.name.clone(), variable }),
-        None => of_own_server(catalogue::custom(), url, true, around),
+        None => of_own_server(catalogue::custom(), url, true, lookups),
     }
 }
 
 /// Returns an error if a variable is some provider's key and would be sent to another address.
-fn refuse_foreign(by: &str, variable: &str, url: &Url, around: Around<'_>) -> Result<(), ResolveError> {
+fn refuse_foreign(by: &str, variable: &str, url: &Url, lookups: Lookups<'_>) -> Result<(), ResolveError> {
     let holders: Vec<_> = providers().filter(|provider| provider.key_env.contains(&variable)).collect();
     let Some(holder) = holders.first() else { return Ok(()) };
-    let owner = owner_with_variables(url, around);
+    let owner = owner_with_variables(url, lookups);
     // A provider without an address keeps its variable for any address of the user. The OpenAI key may be named for
     // one, because servers in that format are often set up with it.
     let may = |provider: &&Provider| match owner {
         Some(owner) => owner.key_env.contains(&variable),
-        None => variable == OPENAI_KEY || provider.has_no_address() || owns(provider, url, around),
+        None => variable == OPENAI_KEY || provider.has_no_address() || owns(provider, url, lookups),
     };
     if holders.iter().any(may) {
         return Ok(());
@@ -268,62 +272,62 @@ fn no_key(provider: &'static Provider) -> ResolveError {
 }
 
 /// The provider that an address belongs to; the address in `OPENAI_BASE_URL` is OpenAI's as well.
-fn owner_with_variables(url: &Url, around: Around<'_>) -> Option<&'static Provider> {
+fn owner_with_variables(url: &Url, lookups: Lookups<'_>) -> Option<&'static Provider> {
     let is_it = |provider: &&'static Provider| {
         provider.needs_key() && provider.quirks.chosen_by.contains(&provider.base_url_env)
     };
-    choice::owner(url).or_else(|| providers().filter(is_it).find(|provider| owns(provider, url, around)))
+    choice::owner(url).or_else(|| providers().filter(is_it).find(|provider| owns(provider, url, lookups)))
 }
 
 /// Returns true if an address has one of the provider's origins.
-fn owns(provider: &Provider, url: &Url, around: Around<'_>) -> bool {
+fn owns(provider: &Provider, url: &Url, lookups: Lookups<'_>) -> bool {
     let here = Some(origin(url));
     if provider.addresses().any(|text| origin_of(text) == here) {
         return true;
     }
-    let variable = usable(around, provider.base_url_env).filter(|_| !provider.pinned);
+    let variable = usable(lookups, provider.base_url_env).filter(|_| !provider.pinned);
     variable.is_some_and(|text| origin_of(text.expose_secret()) == here)
         // The address of another provider belongs to that provider.
         && choice::owner(url).is_none()
 }
 
-fn of_provider(provider: &'static Provider, around: Around<'_>) -> Option<Found> {
+fn of_provider(provider: &'static Provider, lookups: Lookups<'_>) -> Option<ResolvedKey> {
     let mut variables = provider.key_env.iter();
-    variables.find_map(|name| Some(Found::some(usable(around, name)?, KeySource::Variable(name))))
+    variables.find_map(|name| Some(ResolvedKey::some(usable(lookups, name)?, KeySource::Variable(name))))
 }
 
 /// The first key of a provider that is set.
-pub(super) fn first_usable(provider: &Provider, around: Around<'_>) -> Option<SecretString> {
-    provider.key_env.iter().find_map(|name| usable(around, name))
+pub(super) fn first_usable(provider: &Provider, lookups: Lookups<'_>) -> Option<SecretString> {
+    provider.key_env.iter().find_map(|name| usable(lookups, name))
 }
 
 /// The first stored key that belongs to the address.
-fn pooled(id: &str, url: &Url, is_own: bool, around: Around<'_>) -> Option<Found> {
+fn pooled(id: &str, url: &Url, is_own: bool, lookups: Lookups<'_>) -> Option<ResolvedKey> {
     let fits = |stored: &PooledKey| match &stored.base_url {
         Some(own) => origin_of(own) == Some(origin(url)),
         None => is_own,
     };
-    let stored = (around.pooled)(id);
+    let stored = (lookups.pooled)(id);
     let first =
         stored.into_iter().find(|stored| fits(stored) && is_usable_key(stored.key.expose_secret()))?;
-    Some(Found::some(first.key, KeySource::Pool(first.label)))
+    Some(ResolvedKey::some(first.key, KeySource::Pool(first.label)))
 }
 
 /// Returns true if an address is that of a provider (or of `custom:NAME`, whose address is in the settings), so that
 /// keys without an address may be sent there.
-pub fn is_own_address(label: &str, url: &Url, around: Around<'_>) -> bool {
+pub fn is_own_address(label: &str, url: &Url, lookups: Lookups<'_>) -> bool {
     match catalogue::find(label) {
-        Some(provider) => owns(provider, url, around),
+        Some(provider) => owns(provider, url, lookups),
         None => catalogue::custom_name(label).is_some(),
     }
 }
 
 /// A variable with a usable value.
-pub(super) fn usable(around: Around<'_>, name: &str) -> Option<SecretString> {
+pub(super) fn usable(lookups: Lookups<'_>, name: &str) -> Option<SecretString> {
     if name.is_empty() {
         return None;
     }
-    (around.variable)(name).filter(|value| is_usable_key(value.expose_secret()))
+    (lookups.variable)(name).filter(|value| is_usable_key(value.expose_secret()))
 }
 
 /// Returns true for values that are only placeholders.

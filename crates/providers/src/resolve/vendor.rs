@@ -3,8 +3,8 @@
 //! Explicit keys come earlier (`keys`). Then an API key; then the program's own login while it is valid; then tokens
 //! that were copied into the environment, which are never renewed.
 
-use super::keys::{Found, KeySource, usable};
-use super::{Around, ResolveError};
+use super::keys::{KeySource, ResolvedKey, usable};
+use super::{Lookups, ResolveError};
 use crate::address::{origin, origin_of};
 use crate::catalogue::{Auth, Provider};
 use crate::login::{VendorState, VendorTool};
@@ -17,31 +17,32 @@ use url::Url;
 pub(super) fn find(
     provider: &'static Provider,
     url: &Url,
-    around: Around<'_>,
-) -> Result<Option<Found>, ResolveError> {
+    lookups: Lookups<'_>,
+) -> Result<Option<ResolvedKey>, ResolveError> {
     let Some(tool) = VendorTool::of_provider(provider.id) else { return Ok(None) };
     // A login is sent to the vendor itself only; an address in a variable may be another's.
     if provider.addresses().all(|text| origin_of(text) != Some(origin(url))) {
         return Ok(None);
     }
     let variables: Vec<(&'static str, SecretString)> =
-        provider.key_env.iter().filter_map(|name| Some((*name, usable(around, name)?))).collect();
-    let found =
-        |(name, key): &(&'static str, SecretString)| Found::some(key.clone(), KeySource::Variable(name));
+        provider.key_env.iter().filter_map(|name| Some((*name, usable(lookups, name)?))).collect();
+    let found = |(name, key): &(&'static str, SecretString)| {
+        ResolvedKey::some(key.clone(), KeySource::Variable(name))
+    };
     if let Some(api_key) = variables.iter().find(|(name, key)| !is_copied(name, key)) {
         return Ok(Some(found(api_key)));
     }
-    let state = (around.vendor)(provider.id);
+    let state = (lookups.vendor)(provider.id);
     let why = state.why_not(tool);
     match (state, variables.first()) {
         (VendorState::Valid(token), _) => {
             let source = KeySource::VendorFile { tool: tool.name(), file: token.from.display().to_string() };
-            Ok(Some(Found { account: token.account, ..Found::some(token.access, source) }))
+            Ok(Some(ResolvedKey { account: token.account, ..ResolvedKey::some(token.access, source) }))
         }
         (VendorState::Absent, Some(copied)) => Ok(Some(found(copied))),
         (_, Some(copied)) => {
             let found = found(copied);
-            Ok(Some(Found { why: format!("{}; {why}", found.why), ..found }))
+            Ok(Some(ResolvedKey { why: format!("{}; {why}", found.why), ..found }))
         }
         // Without a login, a key is used.
         (VendorState::Absent, None) if provider.auth == Auth::ApiKey => Ok(None),

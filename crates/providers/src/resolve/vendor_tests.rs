@@ -1,5 +1,5 @@
 use crate::login::{VendorState, VendorToken, VendorTool};
-use crate::{Around, GivenKey, PooledKey, Wanted, resolve_with};
+use crate::{GivenKey, Lookups, PooledKey, Wanted, resolve_with};
 use secrecy::{ExposeSecret, SecretString};
 
 fn state(words: &str) -> VendorState {
@@ -25,8 +25,8 @@ fn chosen(wanted: Wanted, env: &[(&str, &str)], vendor: &str, pooled: Option<&st
         let stored = |key| PooledKey { key: SecretString::from(key), base_url: None, label: "own".into() };
         pooled.map(stored).into_iter().collect()
     };
-    let around = Around { variable: &variable, pooled: &pooled, vendor: &|_| state(vendor) };
-    match resolve_with(&Wanted { model: Some("m".into()), ..wanted }, around) {
+    let lookups = Lookups { variable: &variable, pooled: &pooled, vendor: &|_| state(vendor) };
+    match resolve_with(&Wanted { model: Some("m".into()), ..wanted }, lookups) {
         Ok(found) => {
             let key = found.key.map(|key| key.expose_secret().to_owned()).unwrap_or_default();
             let why = &found.reasons.iter().find(|reason| reason.what == "key").unwrap().why;
@@ -97,8 +97,8 @@ fn a_login_goes_to_its_vendor_only_and_serves_no_other_provider() {
     let deepseek = chosen(of("deepseek"), &[], "valid", None);
     assert!(deepseek.contains("has no key"), "{deepseek}");
     // Without naming the vendor its login is not used.
-    let nobody = chosen(Wanted::default(), &[], "valid", None);
-    assert_eq!(nobody, "no model provider is configured");
+    let unnamed = chosen(Wanted::default(), &[], "valid", None);
+    assert_eq!(unnamed, "no model provider is configured");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use hermes_providers::login::VendorState;
 use hermes_providers::{
-    Around, Asker, Basis, CustomProvider, HttpClients, HttpSettings, ListedModel, Place, ProbedServer,
+    Asker, Basis, CustomProvider, HttpClients, HttpSettings, ListedModel, Lookups, Place, ProbedServer,
     ServedWindow, ServerKind, Stated, Wanted, Window, list_models, locate, probe, resolve, served_window,
 };
 use hermes_scripted::Listener;
@@ -66,7 +66,7 @@ fn place(base_url: &str, key: &str) -> Place {
         api_key: Some(SecretString::from(key)),
         ..Wanted::default()
     };
-    locate(&wanted, Around { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| VendorState::Absent })
+    locate(&wanted, Lookups { variable: &|_| None, pooled: &|_| vec![], vendor: &|_| VendorState::Absent })
         .unwrap()
 }
 

@@ -15,15 +15,15 @@ pub(super) struct Turn {
 }
 
 /// A sub-agent that has ended.
-pub(super) struct Done {
+pub(super) struct SubAgentEnd {
     pub(super) turn: Turn,
     pub(super) trace: Trace,
     pub(super) took: Duration,
     /// Its last reply, even if the turn failed afterwards.
-    pub(super) last_words: Option<String>,
+    pub(super) last_reply: Option<String>,
 }
 
-impl Done {
+impl SubAgentEnd {
     pub(super) fn report(self, session: SessionId, model: String) -> HelperReport {
         let seconds = (self.took.as_secs_f64() * 100.0).round() / 100.0;
         let turn = match self.turn.ended {
@@ -34,7 +34,7 @@ impl Done {
                 return HelperReport {
                     session,
                     status: "error",
-                    summary: self.last_words,
+                    summary: self.last_reply,
                     details,
                     cost: None,
                 };
@@ -52,7 +52,7 @@ impl Done {
         if let Some(error) = &turn.error {
             details.insert("error".to_owned(), json!(error));
         }
-        let summary = turn.final_response.filter(|text| !text.trim().is_empty()).or(self.last_words);
+        let summary = turn.final_response.filter(|text| !text.trim().is_empty()).or(self.last_reply);
         HelperReport { session, status, summary, details, cost: turn.cost }
     }
 }
@@ -77,10 +77,10 @@ pub(super) fn not_begun(error: &RuntimeError) -> HelperReport {
 }
 
 /// The result of a sub-agent that was cut off together with the session it worked for.
-pub(crate) fn interrupted(session: SessionId, last_words: Option<String>) -> HelperReport {
+pub(crate) fn interrupted(session: SessionId, last_reply: Option<String>) -> HelperReport {
     let error = "Hermes was stopped while this helper worked. What it did until then is done.";
     let details = fields([("exit_reason", json!("interrupted")), ("error", json!(error))]);
-    HelperReport { session, status: "interrupted", summary: last_words, details, cost: None }
+    HelperReport { session, status: "interrupted", summary: last_reply, details, cost: None }
 }
 
 fn fields<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {

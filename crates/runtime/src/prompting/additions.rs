@@ -49,7 +49,7 @@ pub(crate) fn overlays(texts: &[Option<&str>]) -> Option<Arc<str>> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct PrefillMessage {
     role: Role,
     content: String,
 }
@@ -69,7 +69,7 @@ fn read(path: &Path) -> Result<Vec<Arc<Message>>, RuntimeError> {
 
 /// Parses the messages before a conversation. They end with the assistant, because the user follows.
 fn parse(text: &str) -> Result<Vec<Arc<Message>>, String> {
-    let lines: Vec<Line> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let lines: Vec<PrefillMessage> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     for (place, line) in lines.iter().enumerate() {
         let due = if place % 2 == 0 { Role::User } else { Role::Assistant };
         if line.role != due {
@@ -84,7 +84,7 @@ fn parse(text: &str) -> Result<Vec<Arc<Message>>, String> {
             "the last message must be the assistant's: the conversation goes on with the user".to_owned()
         );
     }
-    let message = |line: Line| match line.role {
+    let message = |line: PrefillMessage| match line.role {
         Role::User => Message::User(UserMessage::text(line.content)),
         Role::Assistant => {
             Message::Assistant(AssistantMessage { text: line.content, ..AssistantMessage::default() })

@@ -13,14 +13,14 @@ impl Session {
     }
 
     /// Takes up a title that was found in the background.
-    pub fn take_up_name(&mut self) {
+    pub fn take_up_title(&mut self) {
         if let Some(found) = self.naming.take_title() {
             self.title.get_or_insert(found);
         }
     }
 
     /// Starts the search for a title, if the session has none. The title is stored at once, and known here after
-    /// [`Session::take_up_name`].
+    /// [`Session::take_up_title`].
     pub fn name_in_background(&mut self) {
         let State::Live(session) = &self.state else { return };
         if self.title.is_none() {
@@ -45,7 +45,7 @@ impl Session {
 
     /// Takes up a title that was found in the background, and returns a notice about changes by a review.
     pub fn take_background_notice(&mut self) -> Option<String> {
-        self.take_up_name();
+        self.take_up_title();
         self.take_review_notice()
     }
 }

@@ -1,6 +1,6 @@
 //! Browsers that return with a code, and other connections to the listener.
 
-use super::stub::{Around, Stub};
+use super::stub::{Lookups, Stub};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures::StreamExt;
@@ -38,7 +38,7 @@ async fn get(page: &Url, target: &str) -> String {
 /// Logs in with a browser that runs `act` on the page, and returns what the browser got.
 async fn log_in<Act, Acting>(
     stub: &Stub,
-    around: &Around,
+    around: &Lookups,
     act: Act,
 ) -> (Result<Tokens, LoginError>, Vec<String>)
 where
@@ -64,7 +64,7 @@ fn granted() -> Vec<(u16, serde_json::Value)> {
 #[tokio::test]
 async fn a_browser_comes_back_with_the_code() {
     let stub = Stub::saying(granted()).await;
-    let around = Around::new();
+    let around = Lookups::new();
     let (result, saw) = log_in(&stub, &around, |page| async move {
         let state = param(&page, "state");
         vec![page.to_string(), get(&page, &format!("/callback?code=the%2Fcode-hush&state={state}")).await]
@@ -103,7 +103,7 @@ async fn a_browser_comes_back_with_the_code() {
 #[tokio::test]
 async fn other_connections_do_not_end_a_login() {
     let stub = Stub::saying(granted()).await;
-    let around = Around::new();
+    let around = Lookups::new();
     let (result, saw) = log_in(&stub, &around, |page| async move {
         let state = param(&page, "state");
         let silent = TcpStream::connect((
@@ -138,7 +138,7 @@ async fn refusal_is_reported() {
     let stub =
         Stub::saying(vec![(400, json!({"error": "invalid_grant", "error_description": "code is used"}))])
             .await;
-    let around = Around::new();
+    let around = Lookups::new();
     let (result, saw) = log_in(&stub, &around, |page| async move {
         let state = param(&page, "state");
         vec![
@@ -162,7 +162,7 @@ async fn refusal_is_reported() {
 /// Logs in with lines that the user pastes; they are made from the page.
 async fn paste(
     flow: &BrowserFlow,
-    around: &Around,
+    around: &Lookups,
     lines: fn(&Url) -> Vec<String>,
 ) -> Result<Tokens, LoginError> {
     let (send, receive) = futures::channel::mpsc::unbounded();
@@ -185,7 +185,7 @@ async fn pasted_code_is_accepted_even_if_the_port_is_taken() {
     let port = taken.local_addr().unwrap().port();
     for redirect in [Redirect { port: 0, path: "/callback" }, Redirect { port, path: "/callback" }] {
         let flow = BrowserFlow { redirect, ..stub.browser() };
-        let around = Around::new();
+        let around = Lookups::new();
         let lines = |page: &Url| {
             vec!["nonsense".into(), "c#other".into(), String::new(), format!("c#{}", param(page, "state"))]
         };
@@ -199,7 +199,7 @@ async fn pasted_code_is_accepted_even_if_the_port_is_taken() {
         );
     }
     // Without a paste a taken port ends the login; otherwise it waits for the listener.
-    let around = Around::new();
+    let around = Lookups::new();
     let blocked = BrowserFlow { redirect: Redirect { port, path: "/callback" }, ..stub.browser() };
     let error = paste(&blocked, &around, |_| vec![]).await.unwrap_err();
     assert!(error.to_string().starts_with(&format!("port {port} on this machine")), "{error}");
@@ -210,7 +210,7 @@ async fn pasted_code_is_accepted_even_if_the_port_is_taken() {
 #[tokio::test]
 async fn login_can_be_cancelled() {
     let stub = Stub::saying(granted()).await;
-    let around = Around::new();
+    let around = Lookups::new();
     let cancel = around.cancel.clone();
     let open = move |_: &Url| {
         cancel.cancel();

@@ -1,6 +1,6 @@
 //! Codes that are entered on another device.
 
-use super::stub::{Around, Stub};
+use super::stub::{Lookups, Stub};
 use hermes_providers::login::{Attempt, LoginError, device_login};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn server_is_polled_until_the_code_is_entered() {
         granted(),
     ])
     .await;
-    let around = Around::new();
+    let around = Lookups::new();
     let tokens = device_login(&stub.device(), around.attempt()).await.unwrap();
     assert_eq!(tokens.access.expose_secret(), "acc-hush");
     let refresh = tokens.refresh.unwrap();
@@ -86,7 +86,7 @@ async fn final_answers_end_a_login_at_once() {
         (vec![code(), error("authorization_pending")], "the code expired", 61),
     ] {
         let stub = Stub::saying(answers).await;
-        let around = Around::new();
+        let around = Lookups::new();
         let got = device_login(&stub.device(), around.attempt()).await.unwrap_err().to_string();
         assert!(got.contains(want), "{want}: {got}");
         assert_eq!(stub.seen().len(), asked, "{want}");
@@ -96,14 +96,14 @@ async fn final_answers_end_a_login_at_once() {
 #[tokio::test]
 async fn time_limit_and_cancellation_end_a_login() {
     let stub = Stub::saying(vec![code(), error("authorization_pending")]).await;
-    let around = Around::new();
+    let around = Lookups::new();
     let short = Attempt { limit: Duration::from_secs(12), ..around.attempt() };
     let late = device_login(&stub.device(), short).await.unwrap_err();
     assert!(matches!(late, LoginError::TimedOut { .. }), "{late}");
     assert_eq!(*around.waits.lock().unwrap(), [5, 5]);
     // Waiting by the clock, it ends when it is cancelled.
     let stub = Stub::saying(vec![code(), error("authorization_pending")]).await;
-    let around = Around::by_the_clock();
+    let around = Lookups::by_the_clock();
     let stopped = async {
         while around.screen.lines().is_empty() {
             tokio::task::yield_now().await;

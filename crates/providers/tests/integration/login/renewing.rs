@@ -44,12 +44,12 @@ async fn permanent_and_temporary_refusals_are_distinguished() {
         assert_eq!(got, want, "{status} {body}");
         assert_eq!(stub.seen().len(), 1, "{status} {body}");
     }
-    let nobody = TokenEndpoint {
+    let unreachable = TokenEndpoint {
         url: "http://127.0.0.1:1/token".parse().unwrap(),
         ..Stub::saying(vec![]).await.token()
     };
-    let token = RefreshToken::new(SecretString::from("ref-hush"), nobody.origin());
-    let error = refresh(&Asker::default(), &nobody, &token).await.unwrap_err();
+    let token = RefreshToken::new(SecretString::from("ref-hush"), unreachable.origin());
+    let error = refresh(&Asker::default(), &unreachable, &token).await.unwrap_err();
     assert!(matches!(error, RefreshError::Transient { .. }), "{error}");
 }
 

@@ -1,6 +1,6 @@
 //! No error repeats a token that was sent, whatever a server answers.
 
-use super::stub::{Around, Stub};
+use super::stub::{Lookups, Stub};
 use futures::StreamExt;
 use futures::stream;
 use hermes_providers::login::{
@@ -60,7 +60,7 @@ async fn no_error_repeats_a_token() {
             let place = format!("{status} {kind}");
             let stub =
                 Stub::answering(move |request| (status, bodies(&echo(request)).swap_remove(kind))).await;
-            let around = Around::new();
+            let around = Lookups::new();
             let token = RefreshToken::new(SecretString::from("ref-hush-1"), stub.token().origin());
             let header = TokenEndpoint { refresh_header: Some("x-refresh"), ..stub.token() };
             for endpoint in [stub.token(), header] {

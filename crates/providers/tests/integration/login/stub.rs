@@ -118,7 +118,7 @@ impl LoginScreen for Screen {
 }
 
 /// The parts of an attempt. Waits take no time and are recorded.
-pub(crate) struct Around {
+pub(crate) struct Lookups {
     pub(crate) asker: Asker,
     pub(crate) screen: Screen,
     pub(crate) cancel: CancellationToken,
@@ -126,7 +126,7 @@ pub(crate) struct Around {
     wait: Box<hermes_providers::login::Wait>,
 }
 
-impl Around {
+impl Lookups {
     pub(crate) fn new() -> Self {
         let waits = Arc::<Mutex<Vec<u64>>>::default();
         let into = waits.clone();
