@@ -21,7 +21,7 @@ pub(crate) fn replayed_engine(cursor: Arc<Cursor>, settings: &EngineSettings) ->
             status: Mutex::new(settings.status),
         }),
         // With the same settings built-in engines decide the same.
-        EngineSettings::Compressor(_) | EngineSettings::Lossless(_) => settings.engine(),
+        built_in => built_in.engine(),
     }
 }
 
