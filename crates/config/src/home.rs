@@ -61,7 +61,7 @@ impl Home {
                 let (first, rest) = chosen.split_once('/').unwrap_or((&chosen, ""));
                 match (first, user) {
                     ("~" | "$HOME" | "${HOME}", Some(user)) => user.join(rest),
-                    // A shell would have replaced it; a folder of that name is not what was meant.
+                    // A shell would have replaced it; a directory of that name is not intended.
                     (first, _) if first.starts_with(['~', '$']) => {
                         return Err(HomeError::Unexpanded { path: chosen });
                     }

@@ -186,7 +186,7 @@ fn split(command: &str) -> Result<Vec<String>, &'static str> {
     match argv.first().map(String::as_str) {
         None | Some("") => Err("is missing"),
         Some(program) if program.starts_with(['/', '~']) || !program.contains('/') => Ok(argv),
-        // It would be another program in each folder, and one that whoever wrote the folder chose.
+        // It would be another program in each working directory, chosen by the author of that directory.
         Some(_) => Err("must name its program by a full path, by `~/…`, or by a name to be found in PATH"),
     }
 }

@@ -39,7 +39,7 @@ use reader::Reader;
 
 section! {
     /// The settings in force.
-    Settings in ""
+    Settings in []
     first {
         model: ModelSettings,
         budget: BudgetSettings,

@@ -1,9 +1,11 @@
 //! Typed settings: values, sources and problems.
 
 use crate::layers::{Config, Source};
+use crate::settings::reader::Reader;
 use crate::settings::{AgentSettings, ApprovalMode, AutoSwitch, ModelSettings, Settings};
 use crate::testing::config_of;
-use crate::{Fallback, KEYS, Key, Kind, Layers};
+use crate::{ConfigFile, Fallback, KEYS, Key, Kind, Layers};
+use scratch::ScratchSettings;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -77,6 +79,45 @@ fn the_table_of_keys_has_a_row_for_each_field() {
     );
     assert_eq!(KEYS[0].name, ModelSettings::default.name);
     assert!(KEYS.iter().any(|key| key.name == "toolsets"));
+}
+
+#[allow(unreachable_pub, reason = "the macro declares public items")]
+mod scratch {
+    use crate::keys::Env::Value;
+    use crate::settings::declare::section;
+    use crate::settings::types::Text;
+
+    section! {
+        /// A section that only this test has.
+        ScratchSettings in [scratch.pad] {
+            /// number of pages
+            pages: u64 = 4, env: &[Value("SCRATCH_PAGES")];
+            /// colour of the cover
+            colour: Text;
+        }
+    }
+}
+
+#[test]
+fn a_new_setting_is_one_declaration() {
+    let file = ConfigFile::parse(Path::new("config.yaml"), "scratch: {pad: {colour: [1]}}\n".into()).unwrap();
+    let shell = BTreeMap::from([("SCRATCH_PAGES".to_owned(), "9".to_owned())]);
+    let layers = Layers { file, shell, ..Layers::default() };
+    let mut reader = Reader { layers: &layers, problems: Vec::new() };
+    let fields = layers.file.get("scratch.pad").and_then(|section| section.as_object());
+    let scratch = ScratchSettings::read(&mut reader, fields);
+    assert_eq!((scratch.pages.value().unwrap(), scratch.pages.source()), (9, Source::Shell));
+    assert!(scratch.colour.get().is_err() && scratch.colour.or_default().is_none());
+    let problems: Vec<_> = reader.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems, ["`scratch.pad.colour` must be text, but config.yaml line 1 has a list"]);
+    let rows = ScratchSettings::KEYS.map(|key| (key.name, key.kind, key.default, key.description));
+    assert_eq!(
+        rows,
+        [
+            ("scratch.pad.pages", Kind::Integer, Fallback::Integer(4), "number of pages"),
+            ("scratch.pad.colour", Kind::Text, Fallback::None, "colour of the cover"),
+        ]
+    );
 }
 
 /// Code outside of this crate reads fields, so that a mistyped key does not compile.

@@ -44,7 +44,7 @@ impl Config {
             }
             _ => PathBuf::from(text),
         };
-        // A relative path would mean another folder wherever Hermes is started.
+        // A relative path would depend on the working directory.
         let dirs = self.settings.skills.external_dirs.get()?;
         Ok(dirs.iter().map(path).filter(|path| path.is_absolute()).collect())
     }

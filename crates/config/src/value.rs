@@ -71,7 +71,7 @@ impl Parsed {
         let read = match (kind, value) {
             (_, Value::Null) => return Some(None),
             (_, Value::String(text)) if text.trim().is_empty() => return Some(None),
-            // A word nobody knows must not loosen anything, so the last and strictest one is meant.
+            // An unknown text must not loosen anything, so it means the last choice, the strictest.
             (Kind::Choice(words), Value::String(text)) => Self::of_text(kind, &expand(text, lookup))
                 .or_else(|| words.last().map(|word| Self::Text(word.to_string()))),
             // YAML reads the bare word `off` as false and `on` as true.
@@ -97,7 +97,7 @@ impl Parsed {
         read.map(Some)
     }
 
-    /// For people: lists as `a, b`.
+    /// The text that is shown to users: lists as `a, b`.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Text(text) | Self::Dollars(text) | Self::Share(text) => text.clone(),

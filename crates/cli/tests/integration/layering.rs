@@ -88,7 +88,18 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 24] = [
     ("testkit", &["conversation", "scripted", "wire"]),
     (
         "xtask",
-        &["context", "conversation", "runtime", "scripted", "skills", "store", "testkit", "tools", "wire"],
+        &[
+            "config",
+            "context",
+            "conversation",
+            "runtime",
+            "scripted",
+            "skills",
+            "store",
+            "testkit",
+            "tools",
+            "wire",
+        ],
     ),
 ];
 

@@ -29,7 +29,6 @@ const NOT_TOOLS: &[(&str, &str, &str)] = &[
 const NOT_PROVIDERS: &[(&str, &str, &str)] = &[
     ("conversation/src/model_names.rs", "*", "families of models"),
     ("model_names/output.rs", "*", "families of models"),
-    ("config/src/request_extras.rs", "openrouter", "a section of the settings"),
     ("resolve/endpoint.rs", "lmstudio", "a name that users give to a server of their own"),
 ];
 

@@ -39,10 +39,13 @@ mod tests {
     use super::*;
     use jiff::Timestamp;
 
+    /// The variable, the link, and the expected name.
+    type Row<'a> = (Option<Option<&'a str>>, Option<&'a Path>, Option<&'a str>);
+
     #[test]
     fn only_plain_names_are_opened_directly() {
         let link = Path::new("/usr/share/zoneinfo/Europe/Berlin");
-        let rows: [(Option<Option<&str>>, Option<&Path>, Option<&str>); 9] = [
+        let rows: [Row<'_>; 9] = [
             (None, Some(link), Some("Europe/Berlin")),
             (None, Some(Path::new("../usr/share/zoneinfo/Etc/GMT+3")), Some("Etc/GMT+3")),
             (None, Some(Path::new("/somewhere/else")), None),

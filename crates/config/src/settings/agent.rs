@@ -6,7 +6,7 @@ use crate::keys::Env::{Switch, Value};
 
 section! {
     /// The loop of model calls and tool calls, and the system prompt.
-    AgentSettings in "agent" {
+    AgentSettings in [agent] {
         /// maximum model calls per turn
         max_turns: u64 = 90, env: &[Value("HERMES_MAX_ITERATIONS")];
         /// maximum attempts per model call
@@ -102,7 +102,7 @@ choice! {
 
 section! {
     /// Reactions to repeated tool calls.
-    LoopGuardrailSettings in "tool_loop_guardrails" {
+    LoopGuardrailSettings in [tool_loop_guardrails] {
         /// warn the model when it repeats tool calls without progress
         warnings_enabled: bool = true;
         /// end the turn when tool calls repeat without progress
@@ -116,7 +116,7 @@ section! {
 
 section! {
     /// Repeated tool calls before a warning.
-    WarnAfter in "tool_loop_guardrails.warn_after" {
+    WarnAfter in [tool_loop_guardrails.warn_after] {
         /// failures of the same call before a warning
         exact_failure: u64 = 2;
         /// failures of the same tool before a warning
@@ -128,7 +128,7 @@ section! {
 
 section! {
     /// Repeated tool calls before the end of the turn.
-    HardStopAfter in "tool_loop_guardrails.hard_stop_after" {
+    HardStopAfter in [tool_loop_guardrails.hard_stop_after] {
         /// failures of the same call before a stop
         exact_failure: u64 = 5;
         /// failures of the same tool before a stop
@@ -140,7 +140,7 @@ section! {
 
 section! {
     /// Sub-agents.
-    DelegationSettings in "delegation" {
+    DelegationSettings in [delegation] {
         /// maximum model calls of one sub-agent
         max_iterations: u64 = 50;
         /// maximum sub-agents running at the same time

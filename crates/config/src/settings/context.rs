@@ -5,7 +5,7 @@ use super::types::{List, Share, Text};
 
 section! {
     /// Compaction.
-    CompressionSettings in "compression" {
+    CompressionSettings in [compression] {
         /// compact older messages when a conversation approaches the context window
         enabled: bool = true;
         /// share of the context window that triggers compaction; default 0.75 (0.5 for very large windows)
@@ -29,7 +29,7 @@ section! {
 
 section! {
     /// Context engines.
-    ContextSettings in "context" {
+    ContextSettings in [context] {
         /// context engine: compressor, lossless, or the name of a plugin
         engine: Text = "compressor";
     }
@@ -40,7 +40,7 @@ section! {
 
 section! {
     /// The context engine `lossless`.
-    LosslessSettings in "context.lossless" {
+    LosslessSettings in [context.lossless] {
         /// let the lossless engine use excerpts as summaries, without model calls
         extractive: bool = false;
         /// number of summaries of one level that the lossless engine merges into one
@@ -50,7 +50,7 @@ section! {
 
 section! {
     /// Memory.
-    MemorySettings in "memory" {
+    MemorySettings in [memory] {
         /// ask before the model changes the memory; without a user, changes wait in pending/memory
         write_approval: bool = false;
         /// let the model keep notes across sessions (memories/MEMORY.md)
@@ -79,7 +79,7 @@ choice! {
 
 section! {
     /// Skills.
-    SkillSettings in "skills" {
+    SkillSettings in [skills] {
         /// skills that are never offered to the model
         disabled: List = [];
         /// additional directories with skills, read-only

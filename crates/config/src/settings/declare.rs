@@ -12,8 +12,8 @@
 //! `Secret` or a [`choice!`]. A field without a default holds an `Option`. Whatever follows the comma is a field
 //! of [`Key`](crate::Key).
 
-/// Declares the settings of one section of `config.yaml`. Sections inside of it come after its own fields, or
-/// before them in the block `first`.
+/// Declares the settings of one section of `config.yaml`, such as `[model.pricing]`. Sections inside of it come
+/// after its own fields, or before them in the block `first`.
 macro_rules! section {
     (
         $(#[$meta:meta])*
@@ -137,14 +137,10 @@ macro_rules! field_type {
     ($type:ident) => { $crate::settings::setting::Setting<Option<$type>> };
 }
 
-/// The dotted name of a key.
+/// The dotted name of a key; a key of `[]` has no section.
 macro_rules! key_name {
-    ("" $field:ident) => {
-        stringify!($field)
-    };
-    ($section:tt $field:ident) => {
-        concat!($section, ".", stringify!($field))
-    };
+    ([] $field:ident) => { stringify!($field) };
+    ([$($section:ident).+] $field:ident) => { concat!($( stringify!($section), ".", )+ stringify!($field)) };
 }
 
 /// The default in the row of a key.

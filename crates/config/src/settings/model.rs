@@ -7,7 +7,7 @@ use crate::keys::Order::FileFirst;
 
 section! {
     /// The model of a session.
-    ModelSettings in "model" {
+    ModelSettings in [model] {
         /// model to use; `model: NAME` means the same
         default: Text, env: &[Value("HERMES_INFERENCE_MODEL")], order: FileFirst;
         /// provider to use; `auto` picks by available keys
@@ -32,7 +32,7 @@ section! {
 
 section! {
     /// Prices of the model in dollars.
-    ModelPricing in "model.pricing" {
+    ModelPricing in [model.pricing] {
         /// dollars for a million tokens sent to model.default
         input: Dollars;
         /// dollars for a million tokens written by model.default
@@ -46,7 +46,7 @@ section! {
 
 section! {
     /// Limits of costs.
-    BudgetSettings in "budget" {
+    BudgetSettings in [budget] {
         /// maximum cost of a session and its sub-agents in dollars; empty means no limit
         session_usd: Dollars;
         /// maximum cost of all sessions of a day in dollars; empty means no limit
@@ -66,7 +66,7 @@ choice! {
 
 section! {
     /// Prompt caches of providers.
-    PromptCachingSettings in "prompt_caching" {
+    PromptCachingSettings in [prompt_caching] {
         /// lifetime of cached prompt prefixes at the provider
         cache_ttl: CacheTtl = FiveMinutes;
     }
@@ -82,7 +82,7 @@ choice! {
 
 section! {
     /// Preferences for the servers that a router chooses.
-    ProviderRoutingSettings in "provider_routing" {
+    ProviderRoutingSettings in [provider_routing] {
         /// sort order of a model's servers at OpenRouter and Nous: price, throughput or latency
         sort: ServerSort = Default;
         /// only servers that a router may use
@@ -119,7 +119,7 @@ choice! {
 
 section! {
     /// Options of OpenRouter.
-    OpenRouterSettings in "openrouter" {
+    OpenRouterSettings in [openrouter] {
         /// let OpenRouter answer an identical request from its cache, free of charge
         response_cache: bool = true, env: &[Value("HERMES_OPENROUTER_CACHE")];
         /// lifetime of OpenRouter's cached replies in seconds, 1 to 86400
@@ -131,7 +131,7 @@ section! {
 
 section! {
     /// Proxies.
-    NetworkSettings in "network" {
+    NetworkSettings in [network] {
         /// proxy for outgoing requests
         proxy: Text, env: &[
             Value("HTTPS_PROXY"),

@@ -7,7 +7,7 @@ use crate::keys::Order::EnvOnly;
 
 section! {
     /// The screen.
-    DisplaySettings in "display" {
+    DisplaySettings in [display] {
         /// list failed file edits below the reply
         file_mutation_verifier: bool = true;
         /// personality of replies, such as concise or pirate; empty for none
@@ -42,7 +42,7 @@ choice! {
 
 section! {
     /// Stored sessions and files of tool results.
-    SessionSettings in "sessions" {
+    SessionSettings in [sessions] {
         /// days after the last write before the file of a long tool result is deleted; 0 means never
         files_retention_days: u64 = 30;
         /// maximum MiB of all files of long tool results, oldest deleted first; 0 means no limit
@@ -60,7 +60,7 @@ section! {
 
 section! {
     /// Log files.
-    LoggingSettings in "logging" {
+    LoggingSettings in [logging] {
         /// minimum level of logs/agent.log: DEBUG, INFO, WARNING or ERROR
         level: MinimumLevel = Info;
         /// MiB at which logs/agent.log is rotated; 0 means never
@@ -82,7 +82,7 @@ choice! {
 
 section! {
     /// Traces.
-    TelemetrySettings in "telemetry" {}
+    TelemetrySettings in [telemetry] {}
     sections {
         otlp: OtlpCollectorSettings,
     }
@@ -90,7 +90,7 @@ section! {
 
 section! {
     /// The collector of traces.
-    OtlpCollectorSettings in "telemetry.otlp" {
+    OtlpCollectorSettings in [telemetry.otlp] {
         /// collector that traces are sent to, such as http://127.0.0.1:4318; empty means none
         endpoint: Text;
         /// service name sent to the collector
@@ -100,7 +100,7 @@ section! {
 
 section! {
     /// Variables, which `config.yaml` cannot set.
-    VariableSettings in "" {
+    VariableSettings in [] {
         /// key for OpenAI
         openai_api_key: Secret,
             name: "OPENAI_API_KEY", env: &[Value("OPENAI_API_KEY")], order: EnvOnly, secret: true;

@@ -6,7 +6,7 @@ use crate::keys::Env::{Switch, Value};
 
 section! {
     /// Commands.
-    TerminalSettings in "terminal" {
+    TerminalSettings in [terminal] {
         /// maximum seconds for a command
         timeout: u64 = 180, env: &[Value("TERMINAL_TIMEOUT")];
         /// maximum seconds that a command runs after Hermes died
@@ -20,7 +20,7 @@ section! {
 
 section! {
     /// Limits of tool results.
-    ToolOutputSettings in "tool_output" {
+    ToolOutputSettings in [tool_output] {
         /// maximum bytes of one tool result
         max_bytes: u64 = 50_000;
         /// maximum lines of one tool result
@@ -32,7 +32,7 @@ section! {
 
 section! {
     /// Approvals of tool calls.
-    ApprovalSettings in "approvals" {
+    ApprovalSettings in [approvals] {
         /// approval of commands: manual (always ask), smart (as manual for now), off (never ask)
         mode: ApprovalMode = Smart, env: &[Switch("HERMES_YOLO_MODE", "off")];
     }
@@ -49,7 +49,7 @@ choice! {
 
 section! {
     /// Offered tools.
-    ToolSettings in "tools" {}
+    ToolSettings in [tools] {}
     sections {
         tool_search: ToolSearchSettings,
     }
@@ -57,7 +57,7 @@ section! {
 
 section! {
     /// The catalogue of rarely used tools.
-    ToolSearchSettings in "tools.tool_search" {
+    ToolSearchSettings in [tools.tool_search] {
         /// offer rarely used tools through a catalogue: auto (if all need too many tokens), on, off
         enabled: ToolSearch = Auto;
     }
