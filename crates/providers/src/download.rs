@@ -19,7 +19,7 @@ pub async fn download(asker: &Asker, url: Url, most: usize, reach: Reach) -> Res
     };
     for _ in 0..=MOST_REDIRECTS {
         if url.scheme() != "https" && !crate::is_loopback(&url) {
-            return Err(refused(&url, "it is not asked without encryption; use https".to_owned()));
+            return Err(refused(&url, "plain http is not allowed; use https".to_owned()));
         }
         if let Some(why) = private_literal(&url).filter(|_| reach == Reach::Public) {
             return Err(refused(&url, why));
@@ -41,11 +41,11 @@ pub async fn download(asker: &Asker, url: Url, most: usize, reach: Reach) -> Res
         let is_weaker = url.scheme() == "https" && next.scheme() != "https";
         let goes_inside = crate::is_loopback(&next) && !crate::is_loopback(&url);
         if is_weaker || goes_inside {
-            return Err(refused(&url, format!("it sends on to {}, which is not followed", origin(&next))));
+            return Err(refused(&url, format!("it redirects to {}, which is not followed", origin(&next))));
         }
         url = next;
     }
-    Err(refused(&url, "it sends on and on".to_owned()))
+    Err(refused(&url, "too many redirects".to_owned()))
 }
 
 fn refused(url: &Url, cause: String) -> Failure {

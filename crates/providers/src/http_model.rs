@@ -257,7 +257,7 @@ impl HttpModel {
             body = why.to_owned();
         }
         if let Some(advice) = advice.filter(|_| matches!(status, 401 | 403)) {
-            body = format!("the server wants a key and none was sent: {advice}");
+            body = format!("the server asks for a key and none was sent: {advice}");
         }
         Failure::Http { status, retry_after, body }
     }

@@ -23,7 +23,7 @@ pub enum KeyCheck {
 pub async fn check_key(place: &Place, asker: &Asker) -> KeyCheck {
     let answer = match place.provider.key_proof {
         KeyProof::None => {
-            let why = format!("{} has no question that only a key answers", place.label());
+            let why = format!("{} has no request that checks a key", place.label());
             return KeyCheck::Unknown { why };
         }
         KeyProof::Path(path) => asker.get(below(&place.base_url, path), place.key.as_ref()).await.map(drop),

@@ -22,7 +22,7 @@ pub struct Outbox {
 /// An invalid address or header. No variant has the value of a header.
 #[derive(Debug, thiserror::Error)]
 pub enum OutboxError {
-    #[error("the address carries a user name or password; put what it stands for into the headers")]
+    #[error("the address carries a user name or password; use a header instead")]
     UserInAddress,
     #[error(transparent)]
     Address(#[from] ResolveError),

@@ -120,7 +120,7 @@ pub fn unsent_extras(endpoint: &Endpoint) -> Option<String> {
     (has_body && endpoint.api_mode != ApiMode::ChatCompletions).then(|| {
         let (label, mode) = (endpoint.label(), endpoint.api_mode.as_str());
         format!(
-            "extra_body of {label} is not sent: {} is asked in {mode}, and only chat_completions takes it",
+            "extra_body of {label} is not sent: {} is called in {mode}, and only chat_completions supports it",
             endpoint.model
         )
     })

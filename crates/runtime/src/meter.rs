@@ -45,7 +45,7 @@ impl StoredMeter {
             Bound::Unknown if self.budget.allows_unknown => return Ok(Ticket::default()),
             Bound::Unknown => return Err(Failure::OverBudget { why: unknown_price(&call) }),
         };
-        let failed = |why: String| Failure::OverBudget { why: format!("the budget cannot be kept: {why}") };
+        let failed = |why: String| Failure::OverBudget { why: format!("cannot check the budget: {why}") };
         let store = self.store.get().ok_or_else(|| failed("no session is stored".to_owned()))?;
         let session = call.session.as_deref().unwrap_or_default().to_owned();
         let PlannedCall { provider, model, task, .. } = call;

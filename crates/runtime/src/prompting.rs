@@ -140,7 +140,7 @@ impl Gathered {
             self.note_findings(&found.name, &ready.findings);
             if let Some(length) = ready.was_cut {
                 self.notices.push(format!(
-                    "{} has {length} characters; the model is shown the beginning and the end, {limit} at most \
+                    "{} has {length} characters; the model gets the beginning and the end, {limit} at most \
                      (context_file_max_chars)",
                     found.name
                 ));
@@ -217,7 +217,7 @@ pub(crate) fn findings_notice(name: &str, findings: &[Finding]) -> Option<String
         many => format!(" and {} more", many - 1),
     };
     Some(format!(
-        "{name}, line {}: {}{more} was taken out before the model sees it; `hermes prompt scan` shows it",
+        "{name}, line {}: {}{more} was removed from the prompt; `hermes prompt scan` shows it",
         first.line, first.id
     ))
 }
@@ -231,7 +231,7 @@ mod tests {
         let finding = |id: &str, line| Finding { id: id.to_owned(), at: 0..1, line, excerpt: "x".to_owned() };
         assert_eq!(findings_notice("A", &[]), None);
         let one = findings_notice("A", &[finding("hidden_div", 3)]).unwrap();
-        assert!(one.starts_with("A, line 3: hidden_div was taken out"), "{one}");
+        assert!(one.starts_with("A, line 3: hidden_div was removed"), "{one}");
         let two = findings_notice("A", &[finding("hidden_div", 3), finding("exfil_curl", 9)]).unwrap();
         assert!(two.starts_with("A, line 3: hidden_div and 1 more was"), "{two}");
     }

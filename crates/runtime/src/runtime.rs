@@ -425,8 +425,8 @@ fn withheld(config: &Config) -> Vec<Withheld> {
 fn reindexed_notice(reindexed: Reindexed) -> String {
     let why = "SQLite versions read its text with NUL bytes differently";
     match reindexed {
-        Reindexed::Messages(1) => format!("search index brought in line for 1 message: {why}"),
-        Reindexed::Messages(count) => format!("search index brought in line for {count} messages: {why}"),
+        Reindexed::Messages(1) => format!("search index updated for 1 message: {why}"),
+        Reindexed::Messages(count) => format!("search index updated for {count} messages: {why}"),
         Reindexed::Everything => format!(
             "search index being rebuilt: {why}, and it had entries of deleted messages \
              (`hermes sessions reindex` finishes it at once)"

@@ -105,11 +105,7 @@ async fn a_home_is_used_by_both(release: &str, sqlite: &str) {
     let verified = run(home.path(), &["sessions", "verify"]).await;
     assert_eq!(code(&verified), 0, "{case}: {}", stdout(&verified));
     let first = run(home.path(), &["sessions", "list"]).await;
-    assert!(
-        stderr(&first).contains("search index brought in line for 4 messages"),
-        "{case}: {}",
-        stderr(&first)
-    );
+    assert!(stderr(&first).contains("search index updated for 4 messages"), "{case}: {}", stderr(&first));
     let second = run(home.path(), &["sessions", "list"]).await;
     assert_eq!(stderr(&second), "", "{case}: one notice");
     both_see_the_same(&current, &queries, &format!("{case}, opened")).await;

@@ -79,7 +79,7 @@ pub(super) static ROWS: &[Provider] = &[
         .url_env("HERMES_QWEN_BASE_URL")
         .output_cap(65_536)
         .auth(Auth::CredentialsFile)
-        .lacks("its login serves Qwen's own program only, and Hermes does not pass for it; use `alibaba` with DASHSCOPE_API_KEY"),
+        .lacks("its login serves Qwen's own program only, and Hermes does not impersonate it; use `alibaba` with DASHSCOPE_API_KEY"),
     provider("copilot", "GitHub Copilot", "https://api.githubcopilot.com")
         .aliases(&["github", "github-copilot", "github-models"])
         // The header names the program, which is this one.

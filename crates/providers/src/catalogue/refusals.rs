@@ -20,15 +20,15 @@ pub(crate) fn foreign_client(refused: &Refused<'_>) -> Option<&'static str> {
     let is_copilot = host == "githubcopilot.com" || host.ends_with(".githubcopilot.com");
     match host {
         "api.anthropic.com" if says(&["only authorized for use with claude code"]) => Some(
-            "Anthropic takes the token of this login from its own program only, and Hermes does not pass for it; \
+            "Anthropic takes the token of this login from its own program only, and Hermes does not impersonate it; \
              use an API key (ANTHROPIC_API_KEY)",
         ),
         "chatgpt.com" if is_challenge && matches!(status, 403 | 429 | 503) => Some(
-            "chatgpt.com takes requests from OpenAI's own programs only here, and Hermes does not pass for one; \
+            "chatgpt.com takes requests from OpenAI's own programs only here, and Hermes does not impersonate one; \
              use `openai` with OPENAI_API_KEY",
         ),
         _ if is_copilot && says(&["editor-version", "ide auth", "integration-id", "integration id"]) => Some(
-            "GitHub Copilot takes requests from programs that it knows only, and Hermes does not pass for one; \
+            "GitHub Copilot takes requests from programs that it knows only, and Hermes does not impersonate one; \
              use a provider with a key",
         ),
         _ => None,

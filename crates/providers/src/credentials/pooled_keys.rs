@@ -217,7 +217,7 @@ impl PooledKeys {
 
     async fn mark(&self, state: &mut State, entry: &Entry, status: Status, error: LastError) {
         let (provider, credential) = (&entry.provider, &entry.label);
-        tracing::warn!(%provider, credential, ?status, code = error.code, "a credential is put aside");
+        tracing::warn!(%provider, credential, ?status, code = error.code, "credential disabled or in cooldown");
         let (noted, marked) = (error.clone(), entry.clone());
         let written = self.write(move |data, now| {
             data.mark(&marked, status, &noted);

@@ -38,7 +38,7 @@ impl std::fmt::Debug for Refreshed {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefreshError {
     /// Permanent; `reason` is the server's code, such as `invalid_grant`.
-    #[error("the login is over ({reason})")]
+    #[error("the login has ended ({reason})")]
     Over { reason: String },
     #[error("{cause}")]
     Failed { cause: String },

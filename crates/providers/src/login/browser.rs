@@ -84,7 +84,7 @@ async fn wait(
     let door = match door {
         Ok(door) => door,
         Err(source) => {
-            attempt.screen.status("the way back to this machine is blocked; paste the address instead");
+            attempt.screen.status("the redirect to this machine is blocked; paste the address instead");
             let found = from_paste(&mut pasted, state, attempt).await;
             return found.ok_or(LoginError::Port { port, source });
         }

@@ -107,7 +107,7 @@ fn refusal(answer: &Answer, github_token: &SecretString) -> Failure {
         401 => refused(format!("GitHub does not accept the GitHub token: {said}")),
         403 | 404 => refused(format!(
             "GitHub gives no Copilot token for this GitHub token ({said}). It gives them to subscribers, and \
-             to programs that it knows; Hermes does not pass for one of those. Use a provider with a key"
+             to programs that it knows; Hermes does not impersonate one of those. Use a provider with a key"
         )),
         _ => Failure::Http { status, retry_after: None, body: said },
     }

@@ -158,7 +158,7 @@ impl Polling {
         };
         match reply.error() {
             Some("authorization_pending") => Ok(Progress::Pending),
-            Some("slow_down") => Ok(self.slower("the server asks for patience".to_owned())),
+            Some("slow_down") => Ok(self.slower("the server asks to poll more slowly".to_owned())),
             Some("expired_token") => Err(LoginError::CodeExpired),
             Some("access_denied") => Err(LoginError::Denied { reason: reply.words(asker) }),
             _ if reply.is_success() => Ok(Progress::Granted),

@@ -70,7 +70,7 @@ pub enum FlowError {
         "the login of provider {provider} needs a {field}: `hermes config set auth.{provider}.{field} ...`{why}"
     )]
     Missing { provider: String, field: &'static str, why: &'static str },
-    #[error("auth.{provider}.{field} is not an address that a login can go to: {cause}")]
+    #[error("auth.{provider}.{field} is not a valid login address: {cause}")]
     BadAddress { provider: String, field: &'static str, cause: String },
 }
 

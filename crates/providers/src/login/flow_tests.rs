@@ -67,14 +67,22 @@ fn missing_or_unsafe_settings_are_named() {
             "the login of provider xai-oauth needs a token_url: `hermes config set auth.xai-oauth.token_url",
         ),
         ("copilot", &[], "the login of provider copilot needs a client_id"),
-        ("nous", &[("token_url", "http://evil.example/t")], "auth.nous.token_url is not an address"),
+        (
+            "nous",
+            &[("token_url", "http://evil.example/t")],
+            "auth.nous.token_url is not a valid login address",
+        ),
         (
             "nous",
             &[("token_url", "https://me:secret-word@h.example/t")],
-            "auth.nous.token_url is not an address",
+            "auth.nous.token_url is not a valid login address",
         ),
-        ("nous", &[("device_url", "file:///etc/passwd")], "auth.nous.device_url is not an address"),
-        ("nous", &[("device_url", "no address")], "auth.nous.device_url is not an address"),
+        (
+            "nous",
+            &[("device_url", "file:///etc/passwd")],
+            "auth.nous.device_url is not a valid login address",
+        ),
+        ("nous", &[("device_url", "no address")], "auth.nous.device_url is not a valid login address"),
     ] {
         let got = said(provider, pairs);
         assert!(got.starts_with(want) && !got.contains("secret-word"), "{provider} {pairs:?}: {got}");

@@ -26,7 +26,7 @@ impl RedirectMismatch {
     /// The message for a user who pasted it.
     pub(super) fn advice(self) -> &'static str {
         match self {
-            Self::OtherState => "this belongs to another login; paste what the newest one led to",
+            Self::OtherState => "this belongs to another login; paste the address of the newest one",
             Self::Incomplete | Self::OtherPath => {
                 "there is no code in this; paste the whole address that the browser ended at"
             }

@@ -193,7 +193,7 @@ async fn pins(session: &Session) -> Reply {
 pub(super) fn unpin(call: Call<'_>) -> Replying<'_> {
     Box::pin(async move {
         let Some(number) = call.argument.and_then(|text| text.parse().ok()) else {
-            return text("which one? /unpin NUMBER; /pin lists them");
+            return text("usage: /unpin NUMBER; /pin lists them");
         };
         match call.session.unpin(number).await? {
             true => text("no longer pinned"),

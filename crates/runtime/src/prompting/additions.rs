@@ -48,7 +48,7 @@ pub(crate) fn overlays(texts: &[Option<&str>]) -> Option<Arc<str>> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a message with `role` and `content`")]
 struct PrefillMessage {
     role: Role,
     content: String,

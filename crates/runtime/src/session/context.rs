@@ -42,11 +42,11 @@ fn texts(pins: Vec<Pin>) -> Vec<String> {
 }
 
 /// A notice about the cooldown of compactions, if there is one.
-pub(super) fn resting(failures: &CompactionFailures, now: f64) -> Option<String> {
+pub(super) fn cooldown_notice(failures: &CompactionFailures, now: f64) -> Option<String> {
     let left = failures.until.map(|until| until - now).filter(|left| *left > 0.0)?;
     let why = failures.error.as_deref().unwrap_or("the last summary failed");
     Some(format!(
-        "no summary is tried for another {left:.0} s ({why}); /compress tries it at once, /new begins another \
+        "compaction is paused for another {left:.0} s ({why}); /compress compacts now, /new starts another \
          conversation"
     ))
 }
@@ -92,7 +92,7 @@ impl Session {
         let forgets = self.engine()?.forgets_nodes();
         if let State::Live(session) = &mut self.state {
             session.context.forgets_nodes = forgets;
-            session.context.past.resting = resting(&self.failures, now());
+            session.context.past.resting = cooldown_notice(&self.failures, now());
             session.context.keeps_whole = aborts;
         }
         Ok(())
@@ -139,7 +139,7 @@ impl Session {
             self.reload().await?;
         }
         if !self.is_stored() {
-            return Ok(Compacted::Stuck("nothing has been said in this session yet".to_owned()));
+            return Ok(Compacted::Stuck("this session has no messages yet".to_owned()));
         }
         self.prepare_context()?;
         let stays = self.compacts_in_place()?;

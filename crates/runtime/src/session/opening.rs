@@ -14,7 +14,7 @@ pub(super) fn changed_notice(changed: &[MessageId]) -> Option<String> {
     };
     Some(format!(
         "message {first}{more} of this session is not as it was written (a damaged disk?); \
-         `hermes sessions verify` tells more"
+         `hermes sessions verify` shows details"
     ))
 }
 
@@ -46,7 +46,7 @@ pub(super) fn unused_notice(parts: Option<&ImportedParts>, id: &SessionId) -> Op
     let all: Vec<String> = all.into_iter().flatten().collect();
     (!all.is_empty()).then(|| {
         format!(
-            "this session was imported; not used without consent: its {} (`hermes sessions trust {id}` shows them)",
+            "this session was imported; not used without approval: its {} (`hermes sessions trust {id}` shows them)",
             all.join(", ")
         )
     })
@@ -82,7 +82,10 @@ pub(super) fn directory_of(
     }
     let shown = recorded.display();
     Ok(match recorded.is_dir() {
-        true => (recorded.clone(), Some(format!("working in {shown}, where this session was left"))),
-        false => (here, Some(format!("{shown}, where this session was left, is gone; staying here"))),
+        true => (recorded.clone(), Some(format!("working directory: {shown}, as this session left it"))),
+        false => (
+            here,
+            Some(format!("the session's working directory {shown} does not exist; using the current one")),
+        ),
     })
 }

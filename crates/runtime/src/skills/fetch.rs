@@ -49,7 +49,7 @@ pub enum FetchError {
     Address(String),
     #[error("{from} was not fetched: {why}")]
     Fetch { from: String, why: String },
-    #[error("`{0}` was not installed from elsewhere; `hermes skills check` lists what was")]
+    #[error("`{0}` is not an installed skill; `hermes skills check` lists those")]
     NotInstalled(String),
 }
 
@@ -83,7 +83,7 @@ pub async fn install(
         let _ = std::fs::remove_dir_all(quarantine.path());
         installed
     });
-    let crashed = |_| SkillError::Refused("the installation crashed; nothing is half installed".to_owned());
+    let crashed = |_| SkillError::Refused("the installation crashed; nothing was installed".to_owned());
     Ok(work.await.map_err(crashed)??)
 }
 
@@ -149,7 +149,7 @@ async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path, reach: Reach
         (Ended::Exited, 0) => Ok(()),
         (Ended::Exited, _) => {
             let said = output.stderr.trim().replace('\n', "; ").replace(url, &without_password(url));
-            Err(why(format!("git says: {said}")))
+            Err(why(format!("git: {said}")))
         }
         _ => Err(why(format!("it took longer than {} s", CLONE_LIMIT.as_secs()))),
     }

@@ -50,7 +50,7 @@ async fn refusals_have_readable_reasons() {
             json!({"message": "Bad credentials"}),
             "GitHub does not accept the GitHub token: Bad credentials",
         ),
-        (403, json!({"message": "no gho_hush0123456789012345"}), "Hermes does not pass for one of those"),
+        (403, json!({"message": "no gho_hush0123456789012345"}), "Hermes does not impersonate one of those"),
         (
             404,
             json!({"message": "Not Found"}),

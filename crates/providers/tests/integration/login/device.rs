@@ -50,7 +50,7 @@ async fn server_is_polled_until_the_code_is_entered() {
         around.screen.lines(),
         [
             "https://a.example/device ABCD-EFGH 300",
-            "the server asks for patience",
+            "the server asks to poll more slowly",
             "HTTP 503 without a reason",
         ]
     );
