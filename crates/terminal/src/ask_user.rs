@@ -1,4 +1,4 @@
-//! Asks the person at the terminal: before a command is run, and when the model has a question.
+//! Asks the user at the terminal for approval of a command, and for the answer to a question of the model.
 
 use crate::choices::{Meant, meant};
 use crate::editor::{Editor, Remember, Typed};
@@ -9,7 +9,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Waits for a yes, or for an answer. What is asked is shown by the screen, in order with everything else.
+/// Reads the answers to approvals and questions. The screen shows the question itself, in order with other output.
 pub(crate) struct TerminalAsk {
     pub(crate) editor: Editor,
     pub(crate) keyboard: Keyboard,
@@ -21,7 +21,7 @@ impl AskUser for TerminalAsk {
         Box::pin(async move {
             self.question_shown.notified().await;
             self.keyboard.take().await;
-            // Whatever was typed before the question was seen is no answer to it.
+            // Input from before the question was shown does not answer it.
             let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
             let answer = self.editor.read("  Run it? [y/N] ", Remember::No).await;
             self.keyboard.give_back();
@@ -35,7 +35,7 @@ impl AskUser for TerminalAsk {
 
     fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
         Box::pin(async move {
-            // Where no line is typed while a turn runs, the screen shows no such question.
+            // Without a keyboard during the turn, the screen does not show the question either.
             if !self.keyboard.is_heard() {
                 return Clarified::Nobody;
             }

@@ -1,4 +1,4 @@
-//! `hermes prompt`: what the model is told before anybody speaks.
+//! `hermes prompt`: the system prompt.
 
 mod scan;
 mod show;
@@ -48,7 +48,7 @@ pub(crate) enum PromptCommand {
 }
 
 impl PromptCommand {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     pub(crate) fn flags(&self) -> Common {
         let (model, tools, prompt) = match self {
             Self::Show(which) | Self::Size(which) => (&which.model, &which.tools, &which.prompt),

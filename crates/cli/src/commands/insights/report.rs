@@ -1,4 +1,4 @@
-//! Insights as a page for a person.
+//! Insights as a page of text.
 
 use super::activity::{Activity, Stretch};
 use super::layout::{Page, Row, padded};
@@ -6,7 +6,7 @@ use super::numbers::{columns, dollars, duration, number, percent};
 use hermes_store::{CostSummary, Count, Insights, SessionUse, Share};
 use hermes_terminal::term::{Style, one_line};
 
-/// Rows of a list; the rest is summed up.
+/// Rows of a list; the rest is one row.
 const MOST_ROWS: usize = 8;
 
 pub(super) struct Shown<'a> {
@@ -15,7 +15,7 @@ pub(super) struct Shown<'a> {
     pub(super) source: Option<&'a str>,
 }
 
-/// The whole page, or a friendly line when there is nothing to show.
+/// The whole page, or one line if there is no usage.
 pub(super) fn text(shown: &Shown<'_>, width: usize, style: Style) -> String {
     let (all, days) = (shown.insights, shown.stretch.days());
     if all.sessions == 0 {
@@ -31,18 +31,18 @@ pub(super) fn text(shown: &Shown<'_>, width: usize, style: Style) -> String {
     shares(&mut page, "Models (tokens)", &all.models, |share| share.usage.total());
     shares(&mut page, "Sources (messages)", &all.sources, |share| share.messages);
     counts(&mut page, "Tools (calls)", &all.tools);
-    counts(&mut page, "How turns ended", &all.turn_exits);
-    counts(&mut page, "Why sessions ended", &all.session_ends);
+    counts(&mut page, "Outcomes of turns", &all.turn_exits);
+    counts(&mut page, "Outcomes of sessions", &all.session_ends);
     activity(&mut page, &shown.stretch.activity(&all.quarters));
     sessions(&mut page, all, style);
     page.into_text()
 }
 
 fn nothing(shown: &Shown<'_>, days: usize) -> String {
-    let source = shown.source.map(|source| format!(" under the source {source}")).unwrap_or_default();
+    let source = shown.source.map(|source| format!(" with source {source}")).unwrap_or_default();
     let source = hermes_terminal::term::printable(&source);
     let last = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
-    format!("Nothing was said{source} {last}. Start with `hermes`, or look further back with --days.\n")
+    format!("No messages{source} {last}. Start with `hermes`, or look further back with --days.\n")
 }
 
 fn plural(count: usize, thing: &str) -> String {
@@ -69,7 +69,7 @@ fn overview(page: &mut Page, all: &Insights) {
         ("· reasoning", number(all.usage.reasoning)),
     ]);
     let by = format!(
-        "Said by you {}, by hermes {}, by tools {}{other}",
+        "Messages: {} user, {} assistant, {} tool{other}",
         number(said.user),
         number(said.assistant),
         number(said.tool)
@@ -78,7 +78,7 @@ fn overview(page: &mut Page, all: &Insights) {
     page.paragraph(&cost(&all.cost));
 }
 
-/// A sum without what is unknown says so.
+/// The cost, with the number of sessions whose cost is unknown.
 fn cost(cost: &CostSummary) -> String {
     let mut parts = Vec::new();
     parts.extend(cost.actual_usd.map(|usd| format!("{} billed", dollars(usd))));

@@ -40,7 +40,7 @@ fn failure(error: BackupError) -> Failure {
         BackupError::IsTheDatabase { .. } | BackupError::InUse { .. } => Failure::usage(line),
         BackupError::File { .. } => Failure::new(Exit::Permission, line),
         BackupError::Damaged { .. } => {
-            Failure::new(Exit::Internal, format!("{line}; `hermes sessions verify` says more"))
+            Failure::new(Exit::Internal, format!("{line}; see `hermes sessions verify`"))
         }
         BackupError::Store(error) => error.into(),
     }

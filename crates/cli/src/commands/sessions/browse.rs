@@ -31,7 +31,7 @@ pub(crate) struct BrowseArgs {
 }
 
 impl BrowseArgs {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     pub(super) fn flags(&self) -> Common {
         let Self { source, no_restore_cwd, model, tools, turns, .. } = self.clone();
         let conversation = ConversationFlags { no_restore_cwd, ..ConversationFlags::default() };

@@ -1,4 +1,4 @@
-//! What there is, as a table, and one skill in full.
+//! `hermes skills list` and `show`.
 
 use super::{Place, failure};
 use crate::exit::{Exit, Failure};
@@ -33,7 +33,7 @@ pub(super) fn run(place: &Place, category: Option<&str>, enabled_only: bool) -> 
         let known: HashSet<&str> = shelf.skills().iter().map(|skill| skill.category.as_str()).collect();
         let mut known: Vec<&str> = known.into_iter().collect();
         known.sort_unstable();
-        let line = format!("no skill is in category `{category}`; there are {}", known.join(", "));
+        let line = format!("no skill in category `{category}`; categories: {}", known.join(", "));
         return Err(Failure::new(Exit::FailedTurn, line));
     }
     table(&shelf, &skills, &switches);
@@ -76,11 +76,11 @@ fn table(shelf: &SkillShelf, skills: &[&Skill], switches: &Switches) {
         sum.push_str(&format!(", {broken} cannot be used"));
     }
     term::print_line(&format!(
-        "{dim}{sum}. In a chat, /NAME uses one; `hermes skills show NAME` reads it.{off}"
+        "{dim}{sum}. In a chat, /NAME uses a skill; `hermes skills show NAME` prints it.{off}"
     ));
 }
 
-/// Text in exactly so many columns.
+/// Text in exactly `width` columns.
 fn padded(text: &str, width: usize) -> String {
     use unicode_width::UnicodeWidthStr;
     let mut text = fitting(text, width);
@@ -114,7 +114,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
         ("from", switches.from(skill).to_owned()),
         ("state", switches.state(skill.name()).to_owned()),
     ];
-    rows.extend(skill.dir.as_ref().map(|dir| ("folder", dir.display().to_string())));
+    rows.extend(skill.dir.as_ref().map(|dir| ("directory", dir.display().to_string())));
     rows.extend(front.version.clone().map(|version| ("version", version)));
     rows.extend(front.author.clone().map(|author| ("author", author)));
     rows.extend(front.license.clone().map(|license| ("license", license)));
@@ -134,7 +134,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
     Ok(Exit::Answered)
 }
 
-/// What is switched off, and what came from elsewhere.
+/// The disabled and the installed skills.
 struct Switches {
     everywhere: HashSet<String>,
     platforms: BTreeMap<String, Vec<String>>,
@@ -144,7 +144,7 @@ struct Switches {
 impl Switches {
     fn read(place: &Place) -> Result<Self, Failure> {
         let everywhere = place.config.list("skills.disabled").map_err(RuntimeError::from)?;
-        // A list that cannot be read is told about by `check`; here it only costs a word.
+        // `check` reports a lock file that cannot be read; here only the origin is missing.
         let installed = LockFile::load(place.home.path()).map(|lock| lock.installed).unwrap_or_default();
         Ok(Self {
             everywhere: everywhere.into_iter().collect(),
