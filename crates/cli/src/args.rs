@@ -190,8 +190,11 @@ fn name_owner(mut error: clap::Error) -> clap::Error {
         flag.get_long().is_some_and(|long| *typed == format!("--{long}"))
             || flag.get_short().is_some_and(|short| *typed == format!("-{short}"))
     };
-    if error.kind() == ErrorKind::UnknownArgument && Root::command().get_arguments().any(is_of_root) {
-        let tip = format!("'{typed}' is a flag of conversations: use it with 'hermes' or 'hermes chat'");
+    let is_known = || Common::augment_args(clap::Command::new("")).get_arguments().any(is_of_root);
+    if error.kind() == ErrorKind::UnknownArgument && is_known() {
+        let tip = format!(
+            "'{typed}' is a flag of 'hermes' and 'hermes chat'; 'hermes COMMAND --help' lists the flags of a command"
+        );
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error

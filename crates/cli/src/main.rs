@@ -11,11 +11,11 @@ mod exit;
 mod flags;
 mod json_events;
 mod launch;
+mod missing_model;
 mod oneshot;
 mod prompt_input;
 mod time_input;
 mod usage_file;
-mod welcome;
 
 use args::{Command, Parsed};
 use commands::chat::ChatArgs;

@@ -3,6 +3,7 @@
 use crate::choices::{Meant, meant};
 use crate::editor::{Editor, Remember, Typed};
 use crate::keyboard::{Keyboard, Prompt};
+use crate::print::is_yes;
 use hermes_conversation::BoxFuture;
 use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
 use rustix::termios::{QueueSelector, tcflush};
@@ -58,8 +59,4 @@ impl TerminalAsk {
         keyboard.give_back().await;
         Some(answer)
     }
-}
-
-fn is_yes(answer: &str) -> bool {
-    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }

@@ -125,7 +125,7 @@ impl Chat {
         term::print_line(&format!(
             "{dim}  Resuming {}{title}, {}{off}",
             snapshot.session,
-            counted(snapshot.messages.len() as u64, "message")
+            counted(snapshot.messages.len(), "message")
         ));
         let last: Vec<_> = snapshot.messages.iter().rev().filter(spoken).take(4).collect();
         let unfinished = self.unfinished_reply(&snapshot.session).await;

@@ -2,6 +2,7 @@
 
 use crate::status_line::short;
 use crate::term::{Style, one_line, printable};
+use crate::text::counted;
 use hermes_conversation::{CompactionReport, SummaryBy, TokenCount};
 use hermes_runtime::ContextMeter;
 
@@ -66,11 +67,10 @@ pub fn meter_lines(meter: &ContextMeter, style: Style) -> Vec<String> {
     ];
     lines.push(match meter.threshold {
         Some(threshold) => format!(
-            "{dim}compaction at {} tokens (engine: {}); {} compaction{} so far{off}",
+            "{dim}compaction at {} tokens (engine: {}); {} so far{off}",
             short(threshold),
             printable(&meter.engine),
-            meter.compactions,
-            if meter.compactions == 1 { "" } else { "s" }
+            counted(meter.compactions, "compaction")
         ),
         None => format!("{dim}automatic compaction is off (compression.enabled){off}"),
     });

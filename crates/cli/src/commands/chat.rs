@@ -4,10 +4,11 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::json_events::About;
 use crate::prompt_input::{self, Prompt};
-use crate::{launch, oneshot, welcome};
+use crate::{launch, missing_model, oneshot};
 use clap::Args;
 use hermes_config::{Config, Refused, unused_summary};
 use hermes_runtime::{Home, ResolveError, Runtime, RuntimeError, credential_warnings, telemetry_problem};
+use hermes_terminal::text::counted;
 use hermes_terminal::{Terminal, print};
 use std::io::IsTerminal;
 
@@ -84,9 +85,10 @@ async fn prune(runtime: &Runtime) {
         Ok(None) => {}
         Ok(Some(done)) if done.old.is_empty() => {}
         Ok(Some(done)) => {
-            let plural = if done.old.len() == 1 { "" } else { "s" };
-            let count = done.old.len();
-            print::notice(&format!("deleted {count} old session{plural} (sessions.auto_prune)"));
+            print::notice(&format!(
+                "deleted {} (sessions.auto_prune)",
+                counted(done.old.len(), "old session")
+            ));
         }
         Err(error) => {
             let cause = Failure::from(error).line;
@@ -127,7 +129,7 @@ fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>)
 
 /// Prints how to configure a model, and the result event for programs.
 async fn no_model(home: &Home, common: &Common) -> Failure {
-    welcome::no_model(home).await;
+    missing_model::print_next_steps(home).await;
     let failure = Failure::new(Exit::Config, "no model is configured");
     Failure { line: String::new(), ..oneshot::end_without_turn(common, &About::none(), failure) }
 }

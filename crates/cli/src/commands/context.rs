@@ -10,7 +10,7 @@ use hermes_conversation::{Node, SummaryBy};
 use hermes_runtime::{ContextMeter, Runtime};
 use hermes_store::StoredCompaction;
 use hermes_terminal::term::{self, Style, one_line, printable};
-use hermes_terminal::text::local_time;
+use hermes_terminal::text::{counted, local_time};
 use hermes_terminal::{meter_lines, print, tokens};
 use serde_json::{Value, json};
 
@@ -97,8 +97,7 @@ async fn show(runtime: &Runtime, args: &SessionArgs, as_json: bool) -> Result<()
 fn node_line(node: &Node, width: usize, style: Style) -> String {
     let Style { bold, dim, off, .. } = style;
     let indent = "  ".repeat(usize::try_from(node.level).unwrap_or(0));
-    let plural = if node.messages == 1 { "" } else { "s" };
-    let replaced = format!("{} message{plural}, {} to {}", node.messages, node.first, node.last);
+    let replaced = format!("{}, {} to {}", counted(node.messages, "message"), node.first, node.last);
     let columns = width.saturating_sub(indent.len() + replaced.len() + 12).max(20);
     let lines: Vec<&str> =
         node.text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();

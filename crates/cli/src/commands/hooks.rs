@@ -7,6 +7,7 @@ use crate::launch;
 use clap::Subcommand;
 use hermes_plugins::hooks::{HookList, ListedHook, hooks, revoke_hook};
 use hermes_runtime::RuntimeError;
+use hermes_terminal::text::counted;
 use hermes_terminal::{print, term};
 use serde_json::json;
 
@@ -42,7 +43,7 @@ pub(crate) fn run(command: HooksCommand, common: &Common) -> Result<Exit, Failur
                 format!("`{command}` has no approval; `hermes hooks list` shows the approvals"),
             )),
             count => {
-                let answer = format!("Revoked {count} approval{}", if count == 1 { "" } else { "s" });
+                let answer = format!("Revoked {}", counted(count, "approval"));
                 term::print_line(&if common.json { json!({ "revoked": count }).to_string() } else { answer });
                 Ok(Exit::Answered)
             }

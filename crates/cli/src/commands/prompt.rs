@@ -39,11 +39,6 @@ pub(crate) enum PromptCommand {
     /// The scan sees through disguises: letters of other alphabets, full-width letters, zero-width
     /// characters, HTML entities, line breaks. Quotation marks and code fences are no protection, because a
     /// model reads their content, too. Nothing is changed or sent. docs/prompt.md explains the ids.
-    ///
-    /// Examples:
-    ///   hermes prompt scan AGENTS.md README.md
-    ///   git ls-files -z '*.md' | xargs -0 hermes prompt scan --scope all
-    #[command(verbatim_doc_comment)]
     Scan(ScanArgs),
 }
 

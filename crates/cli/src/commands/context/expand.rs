@@ -12,6 +12,11 @@ use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes context expand
+  hermes context expand latest --node 2 --limit 20
+  hermes context expand --message 1412")]
 pub(crate) struct ExpandArgs {
     /// Session: its id, the start of its id, its title, or `latest`
     #[arg(value_name = "SESSION", default_value = "latest")]

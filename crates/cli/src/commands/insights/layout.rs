@@ -1,7 +1,8 @@
 //! Lays out a page of text in a given width: a box, headings, pairs and bars.
 
 use super::numbers::{bar, number};
-use hermes_terminal::term::{Style, fitting, one_line};
+use hermes_terminal::term::{Style, one_line};
+use hermes_terminal::text::padded;
 use hermes_terminal::wrapped;
 use unicode_width::UnicodeWidthStr;
 
@@ -110,30 +111,9 @@ impl Page {
     }
 }
 
-/// Text in exactly `width` columns, cut or padded.
-pub(super) fn padded(text: &str, width: usize) -> String {
-    let text = fitting(text, width);
-    let missing = width.saturating_sub(text.width());
-    text + &" ".repeat(missing)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_is_cut_or_padded() {
-        for (text, width, want) in [
-            ("abc", 5, "abc  "),
-            ("abcde", 5, "abcde"),
-            ("abcdef", 5, "abcd…"),
-            ("中文字", 5, "中文…"),
-            ("中文字", 4, "中… "),
-            ("a\x1b[2J", 4, "a\\u…"),
-        ] {
-            assert_eq!(padded(text, width), want, "{text:?}");
-        }
-    }
 
     #[test]
     fn no_line_is_wider_than_the_page() {

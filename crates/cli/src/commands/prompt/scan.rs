@@ -10,6 +10,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes prompt scan AGENTS.md README.md
+  git ls-files -z '*.md' | xargs -0 hermes prompt scan --scope all")]
 pub(crate) struct ScanArgs {
     /// Files to scan; `-` is standard input
     #[arg(value_name = "FILE", required = true, num_args = 1..)]

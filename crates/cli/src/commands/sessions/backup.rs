@@ -11,6 +11,10 @@ use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions backup sessions.db
+  hermes sessions backup sessions.db --force")]
 pub(crate) struct BackupArgs {
     /// File to write
     file: PathBuf,

@@ -12,6 +12,10 @@ use hermes_terminal::term;
 use std::io::IsTerminal;
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions browse
+  hermes sessions browse --source telegram")]
 pub(crate) struct BrowseArgs {
     /// Number of sessions to list; the search covers all
     #[arg(long, value_name = "N", default_value_t = 500)]

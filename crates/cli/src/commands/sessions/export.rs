@@ -12,6 +12,10 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions export all.jsonl --files
+  hermes sessions export - --session-id latest")]
 pub(crate) struct ExportArgs {
     /// File to write; `-` is standard output
     pub(super) file: String,

@@ -27,6 +27,11 @@ pub(crate) enum FilesCommand {
 }
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions files prune --older-than 30 --dry-run
+  hermes sessions files prune --max-mb 500
+  hermes sessions files prune --orphans --yes")]
 pub(crate) struct FilesPruneArgs {
     /// Remove files last written more than this many days ago
     #[arg(long, value_name = "DAYS")]
@@ -97,7 +102,7 @@ fn users(file: &StoredFile) -> String {
 }
 
 fn sum(count: usize, bytes: u64) -> String {
-    format!("{}, {}", counted(u64::try_from(count).unwrap_or_default(), "file"), size(bytes))
+    format!("{}, {}", counted(count, "file"), size(bytes))
 }
 
 fn file_json(file: &StoredFile) -> Value {

@@ -12,6 +12,11 @@ use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions list --limit 50
+  hermes sessions list --source cron --json
+  hermes sessions list --archived")]
 pub(crate) struct ListArgs {
     /// Number of sessions to list
     #[arg(long, value_name = "N", default_value_t = 20)]

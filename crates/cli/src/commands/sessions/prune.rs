@@ -13,6 +13,10 @@ use hermes_terminal::text::counted;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions prune --older-than 90 --dry-run
+  hermes sessions prune --source cron --older-than 7 --yes")]
 pub(crate) struct PruneArgs {
     /// Age of the last message, in days
     #[arg(long, value_name = "DAYS", default_value_t = 90)]
@@ -60,7 +64,7 @@ pub(super) async fn run(store: &SessionDb, args: &PruneArgs, common: &Common) ->
 }
 
 fn sessions(count: usize) -> String {
-    counted(u64::try_from(count).unwrap_or_default(), "session")
+    counted(count, "session")
 }
 
 fn report_json(found: &[Prunable], gone: &[SessionId], common: &Common) {
@@ -79,7 +83,7 @@ fn session_json(session: &Prunable) -> Value {
 fn list(found: &[Prunable], args: &PruneArgs) {
     if found.is_empty() {
         let kind = if args.all { "session" } else { "ended session" };
-        term::print_line(&format!("No {kind} is older than {}.", counted(args.older_than.into(), "day")));
+        term::print_line(&format!("No {kind} is older than {}.", counted(args.older_than, "day")));
     }
     print::lines(found.iter().map(|session| {
         let name = session.title.as_deref().unwrap_or(&session.preview);

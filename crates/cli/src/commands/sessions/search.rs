@@ -11,6 +11,10 @@ use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions search \"flaky test\"
+  hermes sessions search docker NOT compose --role user --since 7d")]
 pub(crate) struct SearchArgs {
     /// Terms, "phrases", OR, NOT, prefix*
     #[arg(required = true, num_args = 1..)]

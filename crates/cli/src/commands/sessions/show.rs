@@ -25,7 +25,7 @@ pub(super) async fn run(store: &SessionDb, which: &str, common: &Common) -> Resu
     let place = |id| ids.iter().position(|one| *one == id);
     print_session(&stored, &stopped.into_iter().filter_map(|(id, text)| Some((place(id)?, text))).collect());
     if !stored.changed.is_empty() {
-        let count = counted(stored.changed.len() as u64, "message");
+        let count = counted(stored.changed.len(), "message");
         let verb = if stored.changed.len() == 1 { "differs" } else { "differ" };
         print::notice(&format!("{count} {verb} from the record; see `hermes sessions verify`"));
     }

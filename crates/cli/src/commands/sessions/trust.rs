@@ -55,7 +55,7 @@ fn shown(parts: &ImportedParts) -> String {
         text.extend(revealed(body).lines().map(|line| format!("    {line}\n")));
     };
     if let Some(prompt) = &parts.system_prompt {
-        add(&format!("System prompt, {}", counted(prompt.chars().count() as u64, "character")), prompt);
+        add(&format!("System prompt, {}", counted(prompt.chars().count(), "character")), prompt);
     }
     if let Some(settings) = &parts.settings {
         add("Settings of the model and its tools", settings);

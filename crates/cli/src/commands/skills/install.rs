@@ -11,6 +11,11 @@ use hermes_terminal::term::{self, printable};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes skills install ./my-skill
+  hermes skills install skills.tar.gz --path pdf
+  hermes skills install https://github.com/OWNER/REPO --category office")]
 pub(crate) struct InstallArgs {
     /// Directory, archive, https address of one, or git repository
     source: String,

@@ -5,7 +5,8 @@ use crate::exit::{Exit, Failure};
 use hermes_runtime::RuntimeError;
 use hermes_skills::{BrokenSkill, LockFile, Skill, SkillShelf};
 use hermes_terminal::print;
-use hermes_terminal::term::{self, Style, fitting, one_line, printable};
+use hermes_terminal::term::{self, Style, one_line, printable};
+use hermes_terminal::text::{counted, padded};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::io::stdout;
@@ -68,7 +69,7 @@ fn table(shelf: &SkillShelf, skills: &[&Skill], switches: &Switches) {
     }
     let off_count = skills.iter().filter(|skill| switches.is_off_everywhere(skill.name())).count();
     let broken = shelf.broken().len();
-    let mut sum = format!("{} skill{}", skills.len(), if skills.len() == 1 { "" } else { "s" });
+    let mut sum = counted(skills.len(), "skill");
     if off_count > 0 {
         sum.push_str(&format!(", {off_count} off"));
     }
@@ -78,15 +79,6 @@ fn table(shelf: &SkillShelf, skills: &[&Skill], switches: &Switches) {
     term::print_line(&format!(
         "{dim}{sum}. In a chat, /NAME uses a skill; `hermes skills show NAME` prints it.{off}"
     ));
-}
-
-/// Text in exactly `width` columns.
-fn padded(text: &str, width: usize) -> String {
-    use unicode_width::UnicodeWidthStr;
-    let mut text = fitting(text, width);
-    let used = text.width();
-    text.extend(std::iter::repeat_n(' ', width.saturating_sub(used)));
-    text
 }
 
 pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit, Failure> {
@@ -126,9 +118,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
         }
     }
     rows.extend(linked.values().map(|files| ("files", files.join(", "))));
-    for (row, value) in rows {
-        term::print_line(&format!("{row:>9}  {}", printable(&value)));
-    }
+    print::fields(rows);
     let body = hermes_skills::skill_body(&text.text);
     term::print_line(&format!("\n{}", printable(body.trim_end())));
     Ok(Exit::Answered)

@@ -3,6 +3,7 @@
 use super::timeline::{Kind, Row, Timeline, dollars};
 use hermes_store::{TraceEnd, TurnTrace};
 use hermes_terminal::term::{self, Style};
+use hermes_terminal::text::counted;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
@@ -78,8 +79,7 @@ fn clock(at: f64) -> String {
 }
 
 fn sums(trace: &TurnTrace) -> String {
-    let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let mut parts = vec![of(trace.calls.len(), "model call"), of(trace.tools.len(), "tool call")];
+    let mut parts = vec![counted(trace.calls.len(), "model call"), counted(trace.tools.len(), "tool call")];
     let failed = trace.calls.iter().filter(|call| call.outcome == "failed").count();
     if failed > 0 {
         parts.push(format!("{failed} failed"));

@@ -4,7 +4,7 @@ use hermes_runtime::{Home, find_local_servers};
 use hermes_terminal::term;
 
 /// Prints five lines: the demo, a key, an address, and servers on this machine.
-pub(crate) async fn no_model(home: &Home) {
+pub(crate) async fn print_next_steps(home: &Home) {
     let local = find_local_servers().await;
     let found = match local.first() {
         Some(server) => format!(
