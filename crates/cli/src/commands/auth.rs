@@ -124,8 +124,7 @@ fn remove(provider: &str, target: &str, common: &Common) -> Result<Exit, Failure
     let line = format!("✓ Removed `{}` of {}", removed.label, removed.provider);
     term::print_line(&term::printable(&line));
     if let Some(source) = removed.suppressed {
-        let line =
-            format!("  The key itself stays in its place ({source}) and is not used from the pool any more.");
+        let line = format!("  The key itself stays in {source}; the pool no longer uses it.");
         term::print_line(&term::printable(&line));
     }
     Ok(Exit::Answered)

@@ -68,7 +68,7 @@ fn show(list: &HookList, is_json: bool) {
     for hook in &list.hooks {
         let tools = hook.matcher.as_ref().map_or(String::new(), |tools| format!(" for {tools}"));
         let (event, approval, seconds) = (hook.event, hook.approval, hook.timeout.as_secs());
-        let line = format!("{event}{tools}: {} ({approval}, at most {seconds} s)", hook.command);
+        let line = format!("{event}{tools}: {} ({approval}, timeout {seconds} s)", hook.command);
         term::print_line(&term::printable(&line));
     }
     if list.accepts_all && !list.hooks.is_empty() {

@@ -88,8 +88,7 @@ impl LoginScreen for Screen {
         let what = match user_code {
             Some(code) => format!("Open {url}\nand enter the code  {code}  within {minutes} minutes."),
             None => format!(
-                "Open {url}\nand log in. Where the browser cannot come back to this machine, paste the address \
-                 that it ends at here."
+                "Open {url}\nand log in. If the browser cannot reach this machine, paste its final address here."
             ),
         };
         what.lines().for_each(|line| term::complain(&term::printable(line)));

@@ -74,7 +74,7 @@ pub(super) fn parse_choice(argument: &str, known: &Known<'_>) -> Result<Choice, 
     let has_slashes = |current: &&Provider| current.routes || !current.needs_key();
     match known.current.filter(has_slashes).filter(|_| known.label != provider) {
         Some(_) => Err(format!(
-            "`{argument}` may be a model of {}, or the model `{rest}` of {provider}: write \
+            "`{argument}` may be a model of {}, or the model `{rest}` of {provider}: use \
              `hermes model set --provider {} {argument}` or `hermes model set --provider {provider} {rest}`",
             known.label, known.label
         )),

@@ -70,7 +70,7 @@ fn title(trace: &TurnTrace, timeline: &Timeline) -> String {
         TraceEnd::Killed => "killed".to_owned(),
         TraceEnd::Running => format!("{} so far", seconds(timeline.length)),
     };
-    format!("turn {number} of {turns} of {session}: {end}, begun {}", clock(trace.started_at))
+    format!("turn {number} of {turns} of {session}: {end}, started {}", clock(trace.started_at))
 }
 
 fn clock(at: f64) -> String {

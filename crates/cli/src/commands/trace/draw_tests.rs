@@ -44,7 +44,7 @@ fn killed_turn_shows_its_last_event() {
     let lost = tool("terminal", IntentState::Unknown, 2.0, Some(2.0), None);
     let lines =
         screen(&turn(TraceEnd::Killed, vec![call(0.0, 2.0, 1, "replied", "tool_calls")], vec![lost]), 80);
-    assert!(lines[0].starts_with("turn 2 of 3 of s1: killed, begun "), "{}", lines[0]);
+    assert!(lines[0].starts_with("turn 2 of 3 of s1: killed, started "), "{}", lines[0]);
     assert!(lines[5].contains("??") && lines[5].ends_with("killed, outcome unknown"), "{}", lines[5]);
     assert_eq!(lines[6], "the process was killed; last event at 2.00 s");
 }
